@@ -9,20 +9,18 @@ from typing import Any
 
 from relstudy.analysis.judges.run import AssistedScores, assist_scores
 from relstudy.analysis.judges.table import JudgeTable
-from relstudy.analysis.scoring.beyond import beyond_notes
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.groups import Grouping, Groups, score_by
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.analysis.scoring.outside import Pool
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.run import score_candidates
 from relstudy.analysis.scoring.saved import SavedComparison, place_among, save_comparison
 from relstudy.analysis.scoring.systems import candidates_of
-from relstudy.analysis.scoring.undecided import undecided_notes
+from relstudy.analysis.scoring.unjudged import notes_on_unjudged
 from relstudy.analysis.verdict.facts import StudyFacts
 from relstudy.analysis.verdict.verdict import Verdict, verdict_of
-from relstudy.calibration.judgments import Judgments
+from relstudy.calibration.study_tables import Decision, StudyTables
 from relstudy.common.console import progress
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.scores.score_table import ScoreTable
@@ -34,6 +32,7 @@ class ScoringRun:
 
     Parameters
     ----------
+    study : people's judgments, with what belongs to them
     result : the figures, with everything that a person should know as notes
     candidates : the systems, those of the saved comparison first
     pairs : the judged pairs
@@ -43,6 +42,7 @@ class ScoringRun:
     places : where the new systems stand among those of a saved comparison, as sentences
     """
 
+    study: StudyTables
     result: ScoreResult
     candidates: Sequence[Candidate]
     pairs: JudgedPairs
@@ -69,60 +69,81 @@ class ScoringRun:
         save_comparison(self.pairs, list(self.candidates), self.result.options, path)
 
 
+def groups_of_run(
+    pairs: JudgedPairs, candidates: Sequence[Candidate], grouping: Grouping, options: ScoringOptions
+) -> Groups:
+    """The figures of the systems within groups of the judged pairs."""
+    results = score_by(pairs, candidates, grouping.values, options, apart=grouping.apart)
+    without = tuple(sorted({str(name) for name in grouping.values} - set(results)))
+    return Groups(grouping.column, grouping.apart, results, without)
+
+
+def decided(options: ScoringOptions, decision: Decision) -> ScoringOptions:
+    """The options, with what the study states of its analysis where they leave it open."""
+    primary = decision.primary if options.primary is None else options.primary
+    return replace(options, primary=primary, matters=decision.matters if options.matters is None else options.matters)
+
+
+def run_of_comparison(saved: SavedComparison) -> ScoringRun:
+    """The systems of a saved comparison, scored anew: the same figures."""
+    result = score_candidates(saved.pairs, saved.candidates, saved.options)
+    result = replace(result, notes=(*saved.judgments.all_notes, *result.notes))
+    facts = StudyFacts.of(saved.judgments, result)
+    return ScoringRun(StudyTables(saved.judgments), result, saved.candidates, saved.pairs, facts)
+
+
 def score_tables(
-    judgments: Judgments,
+    study: StudyTables,
     tables: Sequence[tuple[str, ScoreTable]],
     options: ScoringOptions,
     *,
     fitted: Mapping[str, FittedMapping],
     stated: Iterable[str] = (),
     saved: SavedComparison | None = None,
+    before: SavedComparison | None = None,
     judge: JudgeTable | None = None,
     grouping: Grouping | None = None,
-    pool: Pool | None = None,
 ) -> ScoringRun:
     """Score the systems of some tables against judgments.
 
     Parameters
     ----------
-    judgments : of people, on their scale
+    study : people's judgments, with what belongs to them
     tables : what each is called, and its scores
     fitted : mappings by system; others are fitted here
     stated : systems whose direction the options state ("*" for all)
     saved : a comparison among whose systems these are placed
+    before : a comparison of these very systems: mapped scores are taken from it where scores and choices are the same,
+        and its further systems are scored as well
     judge : an automatic judge's grades of many more pairs
     grouping : also score within groups of the judged pairs
-    pool : of the study; results outside it are named
 
     Raises
     ------
     RelstudyError
         where a system scores too few of the judged pairs, or is in the saved comparison by that name
     """
+    judgments = study.judgments
+    options = decided(options, study.decision)
     pairs = JudgedPairs.of(judgments)
     candidates, unmapped = candidates_of(
-        tables, pairs, options, fitted, stated=stated,
+        tables, pairs, options, fitted, stated=stated, before=before,
         progress=lambda systems: progress(systems, "mapping", len(systems)),
     )  # fmt: skip
     whole = [table.frame for _, table in tables]
-    outside = [] if pool is None else pool.notes(whole, candidates, judgments.frame)
-    outside += undecided_notes(whole, candidates, judgments)
-    outside += [] if judge is not None else beyond_notes(whole, candidates, judgments)
+    unjudged = notes_on_unjudged(study, whole, candidates, judge is not None)
     new = [candidate.name for candidate in candidates]
     candidates = candidates if saved is None else saved.beside(candidates)
     result = score_candidates(pairs, candidates, options, lambda systems: progress(systems, "scoring", len(systems)))
-    within = None
-    if grouping is not None:
-        results = score_by(pairs, candidates, grouping.values, options, apart=grouping.apart)
-        without = tuple(sorted({str(name) for name in grouping.values} - set(results)))
-        within = Groups(grouping.column, grouping.apart, results, without)
+    within = None if grouping is None else groups_of_run(pairs, candidates, grouping, options)
     assisted = None
     if judge is not None:
         by_system = {name: rows for _, table in tables for name, rows in table.by_system()}
         assisted = assist_scores(pairs, candidates, by_system, judge, options)
     read = [note for _, table in tables for note in table.notes]
     helped = () if assisted is None else assisted.notes
-    told = (*judgments.told, *read, *unmapped, *result.notes, *outside, *helped)
+    told = (*judgments.all_notes, *read, *unmapped, *result.notes, *unjudged, *helped)
     result = replace(result, notes=told)
     places = [] if saved is None else [sentence for name in new for sentence in place_among(result, name)]
-    return ScoringRun(result, candidates, pairs, StudyFacts.of(judgments, result), assisted, within, tuple(places))
+    facts = StudyFacts.of(judgments, result)
+    return ScoringRun(study, result, candidates, pairs, facts, assisted, within, tuple(places))

@@ -3,6 +3,7 @@
     python benchmarks/app.py                       # 50 and 200 raters, 15 seconds each
     python benchmarks/app.py --raters 50 --seconds 10 --peer-venv /tmp/potato
     python benchmarks/app.py --gunicorn 3 --raters 50   # instead: the own server processes beside gunicorn's, in turns
+    python benchmarks/app.py --profile             # and what a page costs: CPU milliseconds and SQL statements
     python benchmarks/app.py --studies 20 --raters 200  # instead: so many studies in one host beside one study alone
 
 Every rater has no think time: submits a page of four ratings on 1-5 and waits for the next page. Both are used as their
@@ -52,8 +53,8 @@ def free_port() -> int:
 
 
 @contextlib.contextmanager
-def running(command: list[str], port: int, log: Path, environment: dict[str, str] | None = None) -> Iterator[None]:
-    """A server from when it answers until the block ends."""
+def running(command: list[str], port: int, log: Path, environment: dict[str, str] | None = None) -> Iterator[int]:
+    """A server from when it answers until the block ends; the number of its process group."""
     with open(log, "ab") as out:
         child = subprocess.Popen(
             command,
@@ -73,7 +74,7 @@ def running(command: list[str], port: int, log: Path, environment: dict[str, str
                     if time.monotonic() > deadline or child.poll() is not None:
                         raise SystemExit(f"the server did not start; see {log}") from None
                     time.sleep(0.2)
-            yield
+            yield child.pid
         finally:
             os.killpg(child.pid, signal.SIGTERM)
             try:
@@ -81,6 +82,36 @@ def running(command: list[str], port: int, log: Path, environment: dict[str, str
             except subprocess.TimeoutExpired:
                 os.killpg(child.pid, signal.SIGKILL)
                 child.wait()
+
+
+def cpu_seconds(group: int) -> float:
+    """Processor time of a group's processes that are alive; NaN where the system has no /proc."""
+    if not Path("/proc/self/stat").exists():
+        return float("nan")
+    ticks = 0
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # a process that has ended meanwhile
+            fields = path.read_text().rpartition(")")[2].split()
+            ticks += int(fields[11]) + int(fields[12]) if int(fields[2]) == group else 0
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def statements_a_page(folder: Path, url: str) -> tuple[int, int]:
+    """SQL statements of a page's ratings with the next page in the answer, and with the next page asked for apart."""
+    from relstudy.studyapp.assignment.synchronisation import prepare
+    from relstudy.studyapp.database.store import Store
+    from relstudy.studyapp.web.app import create_app
+    from tests.studyapp.browse import Browser
+    from tests.studyapp.statements import statements_of_a_page
+
+    store = Store(url)
+    prepare(folder, store)
+    browser = Browser(create_app(folder, store=store))
+    browser.join()
+    browser.rate()
+    at_once, apart = statements_of_a_page(browser, store)
+    store.dispose()
+    return len(at_once), len(apart)
 
 
 def our_folder(folder: Path, queries: int = QUERIES) -> Path:
@@ -132,14 +163,15 @@ def measure_ours(folder: Path, url: str, raters: int, seconds: float, processes:
     port = free_port()
     store = Store(url)
     prepare(folder, store)
-    with running(processes.command(folder, port), port, folder / "server.log", {"DATABASE_URL": url}):
-        tally = load("ours", port, raters, seconds)
+    with running(processes.command(folder, port), port, folder / "server.log", {"DATABASE_URL": url}) as group:
+        before: list[float] = []
+        tally = load("ours", port, raters, seconds, begin=lambda: before.append(cpu_seconds(group)))
+        spent = cpu_seconds(group) - before[0]
     table = ratings_table(store, Study.load(folder))
     store.dispose()
-    acknowledged = 4 * sum(len(pages) for pages in tally.acknowledged.values())
-    return figures(
-        tally, seconds, lost=max(0, acknowledged - len(table)), double=int(table.duplicated("pair_id").sum())
-    )
+    pages = sum(len(pages) for pages in tally.acknowledged.values())
+    found = figures(tally, seconds, lost=max(0, 4 * pages - len(table)), double=int(table.duplicated("pair_id").sum()))
+    return {**found, "cpu_milliseconds_a_page": 1000 * spent / max(1, pages)}
 
 
 def measure_potato(folder: Path, program: Path, raters: int, seconds: float) -> dict[str, Any]:
@@ -301,6 +333,7 @@ def main() -> None:
         "--gunicorn", type=int, default=0, metavar="PAIRS", help="compare with gunicorn, and nothing else"
     )
     parser.add_argument("--studies", type=int, default=0, help="so many in one host beside one alone, and nothing else")
+    parser.add_argument("--profile", action="store_true", help="print CPU milliseconds and SQL statements a page too")
     options = parser.parse_args()
     processes = Processes(options.workers, options.threads)
     if options.gunicorn:
@@ -327,10 +360,15 @@ def main() -> None:
                 folder = our_folder(work / f"sqlite{raters}")
                 url = f"sqlite:///{folder / 'study.db'}"
                 found = measure_ours(folder, url, raters, options.seconds, processes)
+                if options.profile:
+                    found["statements"] = statements_a_page(folder, url)
                 rows.append({"server": "relstudy, SQLite", "raters": raters, **found})
             if cluster is not None:
                 folder = our_folder(work / f"pg{raters}")
-                found = measure_ours(folder, cluster.new_database(), raters, options.seconds, processes)
+                url = cluster.new_database()
+                found = measure_ours(folder, url, raters, options.seconds, processes)
+                if options.profile:
+                    found["statements"] = statements_a_page(folder, url)
                 rows.append({"server": "relstudy, PostgreSQL", "raters": raters, **found})
     finally:
         if cluster is not None:
@@ -349,6 +387,14 @@ def main() -> None:
         )
         for kind, count in row["kinds"].items():
             print(f"    {count} x {kind}")
+        if "statements" in row:
+            at_once, apart = row["statements"]
+            print(
+                f"    a page: {row['cpu_milliseconds_a_page']:.2f} ms of the server's CPU; {at_once} SQL statements, "
+                f"{apart} where the next page is asked for by itself"
+            )
+    if options.profile:
+        print(f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1) + "\n")
     if not any(row["errors"] for row in rows):

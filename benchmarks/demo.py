@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -28,11 +29,11 @@ import pandas as pd
 from relstudy.analysis.scoring.run import ScoringOptions as Scoring
 from relstudy.analysis.scoring.run import score_systems
 from relstudy.calibration.judgments import Judgments
+from relstudy.calibration.options import CalibrationOptions
 from relstudy.calibration.pipeline import calibrate
 from relstudy.calibration.ratings import read_ratings
 from relstudy.common.console import print_table, progress
 from relstudy.common.files import read_json
-from relstudy.common.hand_out import HandOut
 from relstudy.common.scales import SCALES
 from relstudy.common.tables import write_table
 from relstudy.studyapp.collection.items import Collection
@@ -40,7 +41,8 @@ from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
 from relstudy.studyapp.demo.recovered import Census, Recovered, census, system_rows
 from relstudy.studyapp.demo.sizes import Size, available_systems
 from relstudy.studyapp.rendered.collection import make_collection
-from relstudy.studyapp.sampling.first_round import SampleOptions, draw_sample_from
+from relstudy.studyapp.sampling.first_round import draw_sample_from
+from relstudy.studyapp.sampling.options import SampleOptions
 from relstudy.studyapp.sampling.sources import Source, open_sources
 
 CUT = SCALES["1-5"].cut
@@ -139,7 +141,7 @@ def print_parts(draws: range, ratings: int, study: Study) -> None:
             scores = everything.scores.merge(judgments.frame[["query_id", "result_id"]], on=["query_id", "result_id"])
             for system in score_systems(judgments, scores, options=options).systems:
                 for index in ("average_precision", "normalised_rank"):
-                    value, right = (each.estimate(index).value or 0.0 for each in (system, true[system.name]))
+                    value, right = (each.indices[index].value or 0.0 for each in (system, true[system.name]))
                     errors[index.replace("_", " "), system.name, part].append(value - right)
     rows = []
     for key, missed in errors.items():
@@ -163,9 +165,10 @@ def judged(pairs: pd.DataFrame, panel: SimulatedPanel, ratings: int, everything:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "ratings.csv"
         write_table(panel.rate(pairs, ratings), file)
-        found = calibrate(read_ratings(file), "pooled", handed_out=HandOut.RANDOM, force=True)
+        found = calibrate(read_ratings(file), CalibrationOptions("pooled", handed_out="random", force=True))
     order = pd.MultiIndex.from_frame(found.judgments.frame[keys])
-    return found.judgments.with_probabilities(design.set_index(keys).loc[order])
+    frame = found.judgments.frame.assign(**design.set_index(keys).loc[order].reset_index(drop=True))
+    return replace(found.judgments, frame=frame)
 
 
 def one_draw(seed: int, study: Study, ratings: int) -> list[Recovered]:

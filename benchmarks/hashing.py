@@ -32,7 +32,7 @@ sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
 from relstudy.analysis.hashing.codes.packed import Codes  # noqa: E402
 from relstudy.analysis.hashing.counting.counts import count  # noqa: E402
-from relstudy.analysis.hashing.counting.files import count_files  # noqa: E402
+from relstudy.analysis.hashing.counting.distributed import count_files  # noqa: E402
 from relstudy.analysis.hashing.counting.shards import Job  # noqa: E402
 from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision  # noqa: E402
 from relstudy.analysis.hashing.truth.labels import Labels  # noqa: E402

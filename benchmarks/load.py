@@ -11,6 +11,7 @@ import re
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing.synchronize import Barrier
 from typing import Any
@@ -205,10 +206,15 @@ def generate(
     results.put(tally)
 
 
-def load(kind: str, port: int, raters: int, seconds: float, studies: int = 0) -> Tally:
-    """All generators at once; their tallies together. With `studies`, raters are spread over /s0/, /s1/ and so on."""
+def load(
+    kind: str, port: int, raters: int, seconds: float, studies: int = 0, begin: Callable[[], object] = lambda: None
+) -> Tally:
+    """All generators at once; their tallies together. With `studies`, raters are spread over /s0/, /s1/ and so on.
+
+    `begin` is called when all raters have their first page.
+    """
     context = multiprocessing.get_context("spawn")
-    ready = context.Barrier(GENERATORS)
+    ready = context.Barrier(GENERATORS + 1)
     results: multiprocessing.Queue[Tally] = context.Queue()
     processes = [
         context.Process(
@@ -219,6 +225,8 @@ def load(kind: str, port: int, raters: int, seconds: float, studies: int = 0) ->
     ]
     for process in processes:
         process.start()
+    ready.wait(600)
+    begin()
     total = Tally()
     for _ in processes:
         part = results.get(timeout=seconds + 900)

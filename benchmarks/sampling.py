@@ -51,7 +51,8 @@ def make_study(folder: Path, items: int, seed: int = 0) -> None:
 def ours(items: int, queries: int, results: int) -> tuple[float, int]:
     """Seconds for load, fit, draw and write; number of pairs."""
     from relstudy.studyapp.commands.sample import write
-    from relstudy.studyapp.sampling.first_round import SampleOptions, draw_sample
+    from relstudy.studyapp.sampling.first_round import draw_sample
+    from relstudy.studyapp.sampling.options import SampleOptions
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -105,7 +106,8 @@ def make_pictures_study(folder: Path, items: int, seed: int = 0) -> None:
 def paper_systems(items: int, queries: int, results: int) -> None:
     """As `ours`, with the paper's four systems; indexing is not counted."""
     from relstudy.studyapp.commands.sample import write
-    from relstudy.studyapp.sampling.first_round import SampleOptions, draw_sample
+    from relstudy.studyapp.sampling.first_round import draw_sample
+    from relstudy.studyapp.sampling.options import SampleOptions
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -284,9 +286,10 @@ def rounds(number: int = 1_000) -> None:
     from relstudy.studyapp.collection.items import Collection
     from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
     from relstudy.studyapp.rendered.collection import make_collection, write_collection
-    from relstudy.studyapp.sampling.first_round import SampleOptions, draw_sample_from
+    from relstudy.studyapp.sampling.first_round import draw_sample_from
     from relstudy.studyapp.sampling.further_pairs import DrawnStudy
-    from relstudy.studyapp.sampling.next_round import NextOptions, draw_next_round_from
+    from relstudy.studyapp.sampling.next_round import draw_next_round_from
+    from relstudy.studyapp.sampling.options import NextOptions, SampleOptions
     from relstudy.studyapp.sampling.sources import open_sources
 
     with tempfile.TemporaryDirectory() as name:

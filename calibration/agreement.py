@@ -1,4 +1,4 @@
-"""How far raters agree beyond chance: Krippendorff's alpha, Gwet's AC1 and AC2.
+"""Agreement of raters beyond chance: Krippendorff's alpha, Gwet's AC1 and AC2.
 
 Every figure is an `Estimate` with a 95 % interval for raters and pairs like these, or the reason why there is none.
 """

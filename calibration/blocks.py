@@ -25,7 +25,7 @@ def rows_aside(table: Checked) -> np.ndarray:
 
 
 def marked_base(table: Checked, base_column: str | None) -> tuple[np.ndarray, str] | None:
-    """Which rows the table marks as base, and the rule in words; None when it marks none."""
+    """Rows that the table marks as base, and the rule in words; None when it marks none."""
     if "block" in table.frame:
         block = table.frame["block"].astype("str").str.strip()
         table.add(~block.isin([*BLOCKS, *ASIDE, ""]), "block", "base or unique is allowed (or check, repeat, practice)")
@@ -58,7 +58,7 @@ def check_base_is_of_pairs(table: Checked, frame: pd.DataFrame) -> None:
 
 
 def rated_by_all(frame: pd.DataFrame) -> tuple[np.ndarray, str | None, str | None]:
-    """The pairs that every rater rated, as a base block that nobody declared; the rule, and what to tell of it.
+    """The pairs that every rater rated, as a base block that nobody declared; the rule, and a note on it.
 
     A handful of such pairs may be an accident; where not all pairs are such, ten are needed.
     """

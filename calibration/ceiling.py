@@ -40,7 +40,7 @@ def noise_ceiling(panel: Panel, noise: RaterNoise, weight: np.ndarray | None = N
     count, judgment, error = judgment_moments(decided, noise)
     rated = count > 0
     if np.count_nonzero(rated) < 2 or not np.isfinite(error[rated]).all():
-        return Estimate.missing("no pair has two ratings, so noise cannot be told from differences between pairs")
+        return Estimate.missing("no pair has two ratings, so noise cannot be separated from differences between pairs")
     own_share = np.where(rated, 1.0 if weight is None else weight, 0.0)
     share, deviation, variance = _spread(np.where(rated, judgment, 0.0), own_share)
     if variance <= 0:
@@ -89,10 +89,10 @@ def reachable_correlation(judgment: np.ndarray, standard_error: np.ndarray, weig
     >>> round(reachable_correlation(judgment, np.full(4, 0.5), np.ones(4)), 3)
     0.962
     """
-    known = np.isfinite(judgment) & np.isfinite(standard_error) & np.isfinite(weight)
-    if np.count_nonzero(known) < 2:
+    usable = np.isfinite(judgment) & np.isfinite(standard_error) & np.isfinite(weight)
+    if np.count_nonzero(usable) < 2:
         return None
-    share, _, variance = _spread(judgment[known], weight[known])
+    share, _, variance = _spread(judgment[usable], weight[usable])
     if variance <= 0:
         return None
-    return float(np.sqrt(max(1 - float(share @ standard_error[known] ** 2) / variance, 0.0)))
+    return float(np.sqrt(max(1 - float(share @ standard_error[usable] ** 2) / variance, 0.0)))

@@ -1,9 +1,10 @@
-"""Which method to use, and why: `pooled` where pairs were handed out at random, `crossed` or `shrunk` elsewhere."""
+"""Choice of a method and its reason: `pooled` where pairs were handed out at random, else `crossed` or `shrunk`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from relstudy.calibration.methods import NEED_RANDOM
 from relstudy.calibration.methods.crossed import components
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.randomisation_test import Balance, balance
@@ -36,7 +37,7 @@ ASKED_FOR = "you asked for it"
 
 
 def method_sentence(method: str, why: str) -> str:
-    """Which method it is and why, for a person.
+    """The method and the reason for it, as a sentence.
 
     Examples
     --------
@@ -50,8 +51,6 @@ def method_sentence(method: str, why: str) -> str:
     return sentence(f"{why[:-1]}; method {method})" if why.endswith(")") else f"{why} (method {method})")
 
 
-RESTS_ON_RANDOM = ("pooled", "ordinal")
-"""Methods that take a rater's pairs for a random draw of all pairs."""
 COMPARED_ROWS = 400_000
 
 
@@ -94,14 +93,14 @@ def choose_method(panel: Panel, handed_out: HandOut | None) -> Choice:
 
 
 def check_hand_out(panel: Panel, method: str, handed_out: HandOut | None) -> Choice:
-    """Refuse `pooled` and `ordinal` where pairs were evidently not handed out at random.
+    """Refuse methods that need random hand-out where pairs were evidently not handed out at random.
 
     Raises
     ------
     RelstudyError
         when the record or the test says so
     """
-    if method not in RESTS_ON_RANDOM:
+    if method not in NEED_RANDOM:
         return Choice(method, ASKED_FOR)
     rests = f"{method} rests on pairs handed out at random, and these"
     if handed_out == HandOut.FIXED:
@@ -148,7 +147,7 @@ def _without_base(panel: Panel, handed_out: HandOut | None) -> Choice:
 
 
 def _agreement(panel: Panel, methods: tuple[str, ...]) -> dict[str, float] | None:
-    """Leave-one-out correlation by each method; None where unique pairs with several ratings are too few to tell."""
+    """Leave-one-out correlation by each method; None where too few unique pairs have several ratings."""
     step = -(-len(panel.rating) // COMPARED_ROWS)
     if step > 1:
         panel = panel.keep(panel.base[panel.pair] | (panel.pair % step == 0))

@@ -52,7 +52,7 @@ def variances_of(ratings: pd.DataFrame) -> Variances:
     Raises
     ------
     RelstudyError
-        where no pair has two ratings, so that noise cannot be told from relevance, or there is a single query
+        where no pair has two ratings, so that noise cannot be separated from relevance, or there is a single query
 
     Examples
     --------
@@ -74,7 +74,7 @@ def variances_of(ratings: pd.DataFrame) -> Variances:
     freedom = len(value) - len(pairs) - len(raters) + 1
     if len(value) == len(pairs) or freedom < 1:
         raise RelstudyError(
-            "no noise can be told from these ratings: pairs rated by several raters are needed; state "
+            "no noise can be estimated from these ratings: pairs rated by several raters are needed; state "
             f"{option('noise')} instead"
         )
     offset, level = _additive(rater, pair, value)

@@ -1,4 +1,4 @@
-"""What a study's pairs.csv says of judged pairs: with which probability they came to be judged, and from where."""
+"""Columns of a study's pairs.csv for judged pairs: their probability of being judged, and their source."""
 
 from __future__ import annotations
 

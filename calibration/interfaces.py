@@ -1,4 +1,4 @@
-"""A ratings table of several interfaces, each calibrated by itself, and what they tell side by side.
+"""A ratings table of several interfaces, each calibrated by itself, and their figures side by side.
 
 A rating of 4 on 1-5 and one of 4 on 1-9 are different answers, so nothing here ever averages over scales. Shirahatti
 and Barnard 2005, table 5.1 (variance, for scores standardised by their range) and section 5.3 (what a rating costs).
@@ -19,12 +19,13 @@ from relstudy.calibration.pipeline import Calibration
 from relstudy.calibration.ratings import Ratings, read_ratings
 from relstudy.common.checked import Checked
 from relstudy.common.estimates import Estimate
+from relstudy.common.files import file_names
 from relstudy.common.groups import groups_of
 from relstudy.common.pairs_table import pair_rows
 from relstudy.common.probabilities import PAIR
 from relstudy.common.reading import Reading
 from relstudy.common.scales import SCALE_COLUMNS
-from relstudy.common.tables import pair_keys
+from relstudy.common.tables import pair_keys, write_table
 
 LEAST_RATERS = 3
 """Of fewer raters' times there is no interval."""
@@ -111,9 +112,27 @@ def joined_tables(parts: Mapping[str, Calibration], column: str) -> dict[str, pd
     return {"judgments": judged.reset_index(drop=True), "calibrated": pd.concat(ratings, ignore_index=True)}
 
 
+def write_parts(parts: Mapping[str, Calibration], column: str, folder: Path) -> tuple[dict[str, Path], str | None]:
+    """Write each part's tables to a folder of its own, and where they stand in one table, that beside the folders.
+
+    Returns
+    -------
+    The parts' folders, and why there is no one table; None where there is
+    """
+    folders = {name: folder / file for name, file in file_names(list(parts)).items()}
+    for name, part in parts.items():
+        part.write(folders[name])
+    together = joined_tables(parts, column)
+    if isinstance(together, str):
+        return folders, together
+    for table, frame in together.items():
+        write_table(frame, folder / f"{table}.csv")
+    return folders, None
+
+
 @dataclass(frozen=True)
 class RatingTimes:
-    """How long a rating takes in one interface.
+    """Seconds that a rating takes in one interface.
 
     Parameters
     ----------
@@ -183,7 +202,7 @@ def _geometric(logs: pd.Series) -> Estimate:
 
 
 def _ratio(logs: pd.Series, first: pd.Series, both: pd.Index) -> Estimate:
-    """How many times as long, by those who used both where they are enough."""
+    """Ratio of two interfaces' times, by the raters of both where these are enough."""
     if len(both) >= LEAST_RATERS:
         return _geometric(logs[both] - first[both])
     value = float(np.exp(logs.mean() - first.mean()))

@@ -9,27 +9,27 @@ import numpy as np
 import pandas as pd
 
 from relstudy.calibration.blocks import rows_aside
-from relstudy.calibration.left_out import COLUMN as SET_ASIDE
-from relstudy.calibration.left_out import without_set_aside
 from relstudy.calibration.pool import inside_pool
 from relstudy.calibration.qrels import is_qrels, read_qrels, without_negative
 from relstudy.calibration.rating_rows import alike_note, aside_note, merge_duplicates, merged_note, rating_numbers
+from relstudy.calibration.set_aside import COLUMN as SET_ASIDE
+from relstudy.calibration.set_aside import without_set_aside
+from relstudy.common.archived import in_archive
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.headers import plain_name, under_own_names
 from relstudy.common.known_scale import known_scale
 from relstudy.common.option_words import option
-from relstudy.common.pairs_table import read_pairs
 from relstudy.common.probabilities import PAIR, PROBABILITIES, check_one_a_pair, read_probabilities
-from relstudy.common.reading import PLAIN, Reading
+from relstudy.common.reading import NUMBER, PLAIN, Reading
 from relstudy.common.response import FROM_DESIGN
-from relstudy.common.scales import SCALE_COLUMNS, KnownScale, Scale
+from relstudy.common.scales import SCALE_COLUMNS, KnownScale, Scale, stated_scale
 from relstudy.common.tables import read_table, write_table
 from relstudy.common.wording import count_of
 
 COLUMNS = [
     *("pair_id", "query_id", "result_id", "judgment", "n_ratings", "standard_error"),
-    *("relevant_share", "relevance_cut"),
+    *("relevant_share", "relevance_cut", "gain"),
     *PROBABILITIES,
     *SCALE_COLUMNS,
 ]
@@ -39,12 +39,12 @@ RATED = ("rating", "calibrated")
 VALUES = ("judgment", "relevant_share", "inclusion_probability")
 """Columns in which two rows of one pair must agree."""
 SLACK = 0.75
-"""How far calibration may carry a judgment beyond the scale's end, in steps, for the scale to be told from them."""
+"""Most steps by which calibration may carry a judgment beyond the scale's end, for the scale to be read off them."""
 
 
 @dataclass(frozen=True, eq=False)
 class Judgments:
-    """One judgment per pair, with what later stages must know about it.
+    """One judgment per pair, with the scale and the facts that later stages need.
 
     Parameters
     ----------
@@ -54,8 +54,7 @@ class Judgments:
         any other columns
     scale : the scale they are on, and how it is known
     merged : how many identical rows of the table were merged
-    averaged : whether the judgments are plain means of ratings, without calibration
-    notes : what a person should be told, as sentences
+    notes : on how they were read, as sentences
     outside_pool : how many judged pairs from outside a pool were left out
     qrels : whether they are whole TREC qrels, which a run can be measured by
     ratings : the ratings behind them, where they are at hand: query_id, result_id and calibrated (float), and where
@@ -74,7 +73,6 @@ class Judgments:
     frame: pd.DataFrame
     scale: KnownScale
     merged: int = 0
-    averaged: bool = False
     notes: tuple[str, ...] = ()
     outside_pool: int = 0
     qrels: bool = False
@@ -116,12 +114,12 @@ class Judgments:
 
     @property
     def unknown(self) -> int:
-        """How many pairs have no known inclusion probability."""
+        """Number of pairs without a known inclusion probability."""
         return int(np.isnan(self.probability).sum())
 
     @property
-    def told(self) -> tuple[str, ...]:
-        """What a person should be told of how they were read: the notes, and the scale where it was assumed."""
+    def all_notes(self) -> tuple[str, ...]:
+        """Notes on how they were read, and on the scale where it was assumed."""
         return (*self.notes, *self.scale.assumed())
 
     def of_pool(self) -> Judgments:
@@ -131,13 +129,8 @@ class Judgments:
             return self
         return replace(self, frame=frame, notes=(*self.notes, misses.sentence()), outside_pool=misses.judged)
 
-    def with_probabilities(self, probabilities: pd.DataFrame) -> Judgments:
-        """The same judgments with the columns of `pair_probabilities` in place of their own."""
-        columns = {name: probabilities[name].to_numpy() for name in probabilities.columns}
-        return replace(self, frame=self.frame.assign(**columns))
-
     def probability_note(self) -> str | None:
-        """What a person should know about the inclusion probabilities, as a sentence; None where all are known."""
+        """Note on pairs without an inclusion probability, as a sentence; None where all are known."""
         if self.unknown == len(self):
             return (
                 "inclusion probabilities are not known, so later steps weigh all pairs equally; "
@@ -146,7 +139,7 @@ class Judgments:
         if self.unknown:
             return (
                 f"{self.unknown} of {len(self)} pairs have no known inclusion probability, so theirs is left empty, "
-                "and later steps leave weighted figures empty unless told to weigh all pairs equally"
+                "and later steps leave weighted figures empty unless all pairs are to weigh the same"
             )
         return None
 
@@ -156,9 +149,10 @@ def read_judgments(path: str | os.PathLike[str], reading: Reading = PLAIN) -> Ju
 
     Parameters
     ----------
-    path : a table with query_id, result_id and judgment (or rating; the mean over a pair's rows is then taken);
+    path : a table with query_id, result_id and judgment (or rating; the mean over a pair's rows is then taken), or a
+        study's zip file or folder, which holds judgments.csv;
         inclusion_probability optional, and query_probability, that of the pair's query to be drawn at all. Without a
-        comma in its first line, four fields a line: TREC qrels
+        comma in its first line, four fields a line: TREC qrels; five: sampled qrels or prels, with probabilities
     reading : what is stated about the table: which column is which, numbers for words, what is missing, the scale. A
         scale that is not stated is taken from the columns scale_low, scale_high and scale_step, else from the name in
         the column scale, else from the judgments themselves; grades of qrels start at 0
@@ -174,21 +168,22 @@ def read_judgments(path: str | os.PathLike[str], reading: Reading = PLAIN) -> Ju
         one pair with two different judgments, a query of two probabilities or below that of one of its pairs, shares
         outside [0, 1], two relevance cuts
     """
+    path = in_archive(path, "judgments.csv")
     if not is_qrels(path):
         return judgments_in(read_table(path), reading)
     grades, unjudged = read_qrels(path), None
     if reading.scale is None:
         grades, unjudged = without_negative(grades, reading)
     judgments = judgments_in(grades, reading, odd=False)
-    whole = bool((judgments.frame["judgment"] % 1 == 0).all())
-    halves = () if whole else ("grades are not whole numbers, so measures are of the judged pairs alone (condensed)",)
-    judgments = replace(judgments, qrels=whole, unjudged=unjudged, notes=(*judgments.notes, *halves))
+    why = _not_whole(judgments)
+    condensed = () if why is None else (f"{why}, so measures are of the judged pairs alone (condensed)",)
+    judgments = replace(judgments, qrels=why is None, unjudged=unjudged, notes=(*judgments.notes, *condensed))
     return judgments if reading.scale is not None else replace(judgments, scale=_qrels_scale(judgments))
 
 
 def judgments_in(table: Checked, reading: Reading = PLAIN, *, odd: bool = True) -> Judgments:
     """The judgments of a table as a person states it is to be read; see `read_judgments`, and `check_judgments`."""
-    read = reading.apply(table)
+    read = reading.apply(table, kind="judgments")
     if reading.missing and "judgment" in read.frame:
         blank = (read.frame["judgment"].astype("str").str.strip() == "").to_numpy(dtype=bool)
         if blank.any() and not blank.all():
@@ -197,7 +192,11 @@ def judgments_in(table: Checked, reading: Reading = PLAIN, *, odd: bool = True) 
             notes = (*read.notes, note)
             read = read.among(kept, read.rows[~blank])
             read.notes = notes
-    return check_judgments(read, reading.scale, odd=odd)
+    scale = reading.scale
+    if reading.gains and scale is None and not reading.values:
+        values = sorted({gain for text, gain in reading.gains.items() if not NUMBER.fullmatch(text)})
+        scale = stated_scale(",".join(f"{value:.9g}" for value in values)) if len(values) > 1 else None
+    return check_judgments(read, scale, odd=odd)
 
 
 def check_judgments(table: Checked, scale: Scale | None = None, *, odd: bool = True) -> Judgments:
@@ -230,6 +229,8 @@ def check_judgments(table: Checked, scale: Scale | None = None, *, odd: bool = T
     for name, highest in (("relevant_share", 1.0), ("standard_error", np.inf)):
         if name in frame:
             frame[name] = table.numbers(name, low=0, high=highest, empty=True)
+    if "gain" in frame:
+        frame["gain"] = table.numbers("gain", low=0)
     if "n_ratings" in frame:
         table.numbers("n_ratings", low=0, empty=True)
     read_probabilities(table, frame)
@@ -255,25 +256,6 @@ def write_judgments(judgments: Judgments, path: str | os.PathLike[str]) -> None:
     write_table(frame[[*first, *(column for column in frame if column not in first)]], path)
 
 
-def pair_probabilities(pairs: pd.DataFrame, path: str | os.PathLike[str] | Checked) -> pd.DataFrame:
-    """Look up in a pairs table with which probability each pair, and its query, were drawn.
-
-    Parameters
-    ----------
-    pairs : query_id, result_id
-    path : a table with query_id, result_id, inclusion_probability and perhaps query_probability (a study's pairs.csv)
-
-    Returns
-    -------
-    DataFrame[inclusion_probability] and query_probability where the table knows any, float, one row a row of `pairs`;
-    NaN where the table doesn't know the pair or its probability
-    """
-    table = read_pairs(path, "inclusion_probability")
-    probabilities = [name for name in PROBABILITIES if name == "inclusion_probability" or table[name].notna().any()]
-    drawn = table[[*PAIR, *probabilities]].drop_duplicates(PAIR)
-    return pairs[PAIR].astype("str").merge(drawn, on=PAIR, how="left", validate="many_to_one")[probabilities]
-
-
 def _from_ratings(table: Checked, scale: Scale | None) -> Judgments:
     """Judgments as plain means of a ratings table: one row per rating, empty ones undecided."""
     rater = ["rater_id"] if "rater_id" in table.frame else []
@@ -287,6 +269,8 @@ def _from_ratings(table: Checked, scale: Scale | None) -> Judgments:
     for name in FROM_DESIGN:
         if name in table.frame:
             frame[name] = table.frame[name]
+    if "gain" in table.frame:
+        frame["gain"] = table.numbers("gain", low=0, empty=True)
     read_probabilities(table, frame)
     frame = frame[~rows_aside(table)]
     check_one_a_pair(table, frame[frame["rating"].notna()])
@@ -301,7 +285,12 @@ def _from_ratings(table: Checked, scale: Scale | None) -> Judgments:
     cut = scale_of_ratings.scale.cut
     groups = decided.assign(above=decided["judgment"] > cut).groupby(PAIR, sort=False)
     mean = {"judgment": ("judgment", "mean"), "n_ratings": ("judgment", "size"), "relevant_share": ("above", "mean")}
+    if "gain" in frame:
+        mean["gain"] = ("gain", "mean")
     means = groups.agg(**mean, **drawn).reset_index().assign(relevance_cut=cut)
+    if "gain" not in means and (means["n_ratings"] == 1).all():
+        # a grade of its own, and no mean that would be rounded
+        means["gain"] = (means["judgment"] - scale_of_ratings.scale.low).clip(lower=0)
     empty = "rating is" if undecided == 1 else "ratings are"
     alike = alike_note(frame["rater_id"].unique()) if rater else None
     left = f"{undecided:,} {empty} empty (undecided), and no part of the means" if undecided else None
@@ -313,7 +302,6 @@ def _from_ratings(table: Checked, scale: Scale | None) -> Judgments:
     return Judgments(
         means.assign(**scale_of_ratings.scale.columns()),
         scale_of_ratings,
-        averaged=True,
         notes=(*table.notes, *filter(None, (aside_note(table), merged_note(merged), alike, left)), note),
         ratings=decided[[*PAIR, *rater]].assign(**dict.fromkeys(RATED, decided["judgment"])).reset_index(drop=True),
     ).of_pool()
@@ -338,6 +326,15 @@ def _with_cut(table: Checked, scale: KnownScale) -> KnownScale:
         return scale
     table.add(np.isfinite(cuts) & (cuts != given[0]), "relevance_cut", "one table has one cut, and rows differ")
     return scale.with_cut(float(given[0]))
+
+
+def _not_whole(judgments: Judgments) -> str | None:
+    """Why a run cannot be measured by these qrels as they stand, as a clause; None where it can."""
+    if (judgments.frame["judgment"] % 1 != 0).any():
+        return "grades are not whole numbers"
+    if (judgments.probability < 1).any():
+        return "these qrels are a sample, and what was not drawn is not known to be poor"
+    return None
 
 
 def _qrels_scale(judgments: Judgments) -> KnownScale:

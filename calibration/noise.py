@@ -1,4 +1,4 @@
-"""How noisy each rater is: what a rating weighs in its judgment, and what a judgment's standard error rests on.
+"""Noise of each rater: weights of ratings in their judgments, and standard errors of judgments.
 
 A rater who answers at random says little about a pair, and a mean that counts all raters alike carries that noise. The
 best weights are one over the noise; each noise is itself uncertain, so its logarithm is shrunk towards the panel's as
@@ -18,15 +18,13 @@ from relstudy.calibration.methods.linear import Lines
 from relstudy.calibration.methods.shrinkage import DEFAULT_SHARE, ENOUGH, SHARES, shrink
 from relstudy.calibration.panel import Panel
 
-WEIGHTED = ("pooled", "crossed", "shrunk", "ordinal")
-"""Methods that weigh raters unless told not to; the others give plain means, as published."""
 ROUNDS = 12
 MOST_ROWS = 2_000_000
 
 
 @dataclass(frozen=True)
 class RaterNoise:
-    """What is known of R raters' errors after calibration; float arrays (R), squared ratings where not said otherwise.
+    """Errors of R raters after calibration; float arrays (R), squared ratings where not said otherwise.
 
     Parameters
     ----------

@@ -4,31 +4,37 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from relstudy.calibration import agreement, couples
+from relstudy.calibration import agreement, rater_pairs
 from relstudy.calibration.averaging import make_judgments
 from relstudy.calibration.ceiling import noise_ceiling
 from relstudy.calibration.choice import ASKED_FOR, Choice, check_hand_out, choose_method
 from relstudy.calibration.design import DrawnPairs, with_design
 from relstudy.calibration.intraclass import Icc, intraclass
-from relstudy.calibration.judgments import Judgments
+from relstudy.calibration.judgments import Judgments, write_judgments
+from relstudy.calibration.methods import WEIGHTED
 from relstudy.calibration.methods.by_name import fit_method
 from relstudy.calibration.methods.linear import Lines
-from relstudy.calibration.methods.names import METHODS
-from relstudy.calibration.noise import WEIGHTED, RaterNoise, rater_noise
+from relstudy.calibration.noise import RaterNoise, rater_noise
+from relstudy.calibration.options import CalibrationOptions
 from relstudy.calibration.panel import Panel
-from relstudy.calibration.raters import rater_profiles
+from relstudy.calibration.raters import careless, rater_profiles
 from relstudy.calibration.ratings import Ratings
 from relstudy.calibration.two_way import Figure, Scale
 from relstudy.calibration.undecided import undecided_pairs
 from relstudy.calibration.variance import Progress, Scored, leave_one_out_figure, scored_rows, variance_figure
 from relstudy.common.checked import Checked
+from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
 from relstudy.common.hand_out import HandOut
+from relstudy.common.option_words import option
+from relstudy.common.tables import write_table
+from relstudy.common.wording import count_of
 
 
 @dataclass(frozen=True)
@@ -44,6 +50,7 @@ class Calibration:
     noise : each rater's noise after calibration, and what their ratings weigh
     judgments, raters : as from `make_judgments` and `rater_profiles`
     drawn : what a pairs table says of the judged pairs, and of those that are not judged; None without one
+    careless : ids of raters whose ratings count although they look careless, see `relstudy.calibration.raters.careless`
     """
 
     ratings: Ratings
@@ -55,12 +62,19 @@ class Calibration:
     judgments: Judgments
     raters: pd.DataFrame
     drawn: DrawnPairs | None = None
+    careless: tuple[str, ...] = ()
 
     def with_probabilities(self, pairs: str | os.PathLike[str] | Checked) -> Calibration:
         """The same with the probabilities that a pairs table (a study's pairs.csv) gives the pairs to be drawn, times
         the share of their rounds' pairs that are judged."""
         judgments, drawn = with_design(self.judgments, pairs)
         return replace(self, judgments=judgments, drawn=drawn)
+
+    def write(self, folder: Path) -> None:
+        """Write judgments.csv, raters.csv and calibrated.csv."""
+        write_judgments(self.judgments, folder / "judgments.csv")
+        write_table(self.raters, folder / "raters.csv")
+        write_table(self.calibrated_ratings(), folder / "calibrated.csv")
 
     def calibrated_ratings(self) -> pd.DataFrame:
         """Each person's rating as it came, with its value on the common scale (`calibrated`), what it weighs in its
@@ -77,25 +91,13 @@ class Calibration:
         return table if people.all() else table[people].reset_index(drop=True)
 
 
-def calibrate(
-    ratings: Ratings,
-    method: str | None = None,
-    *,
-    handed_out: HandOut | None = None,
-    clip: bool = False,
-    force: bool = False,
-    weigh_raters: bool | None = None,
-) -> Calibration:
+def calibrate(ratings: Ratings, options: CalibrationOptions | None = None) -> Calibration:
     """Put ratings on one scale.
 
     Parameters
     ----------
     ratings : from `read_ratings`
-    method : one of METHODS; None chooses `pooled` where pairs were handed out at random, else `crossed` or `shrunk`
-    handed_out : how unique pairs were handed to raters; goes before what the table records
-    clip : keep calibrated values within the scale
-    force : use `pooled` or `ordinal` whatever the test of random hand-out says
-    weigh_raters : whether ratings weigh by their rater's noise; None: with pooled, crossed, shrunk and ordinal
+    options : without a method, `pooled` is chosen where pairs were handed out at random, else `crossed` or `shrunk`
 
     Raises
     ------
@@ -108,24 +110,28 @@ def calibrate(
     >>> from relstudy.common.tables import Checked
     >>> frame = pd.DataFrame({"rater_id": list("aabb"), "query_id": ["q"] * 4, "result_id": list("xyxy"),
     ...                       "rating": ["1", "3", "3", "5"]})
-    >>> result = calibrate(check_ratings(Checked(frame, "ratings.csv")), "mean")
+    >>> result = calibrate(check_ratings(Checked(frame, "ratings.csv")), CalibrationOptions("mean"))
     >>> result.judgments.frame["judgment"].tolist(), result.calibrated.tolist()
     ([2.0, 4.0], [2.0, 4.0, 2.0, 4.0])
     """
-    if method is not None and method not in METHODS:
-        raise ValueError(f"{method!r} is not one of {', '.join(METHODS)}")
+    options = options or CalibrationOptions()
     panel = Panel.from_frame(ratings.frame, ratings.scale.scale.low, ratings.scale.scale.high)
-    recorded = handed_out or ratings.handed_out
-    if method is None:
+    recorded = HandOut(options.handed_out) if options.handed_out else ratings.handed_out
+    if options.method is None:
         choice = choose_method(panel, recorded)
+    elif options.force:
+        choice = Choice(options.method, ASKED_FOR)
     else:
-        choice = Choice(method, ASKED_FOR) if force else check_hand_out(panel, method, recorded)
+        choice = check_hand_out(panel, options.method, recorded)
     fitted = fit_method(panel, choice.method)
     lines, calibrated = fitted.lines(panel), fitted.calibrated(panel)
-    if clip:
+    suspects = tuple(str(each) for each in panel.raters[careless(panel, lines)] if each not in ratings.judges)
+    if suspects and options.careless == "drop":
+        return calibrate(_without(ratings, suspects), replace(options, careless="keep"))
+    if options.clip:
         calibrated = np.clip(calibrated, panel.low, panel.high)
-    weigh_raters = choice.method in WEIGHTED if weigh_raters is None else weigh_raters
-    noise = rater_noise(panel.with_rating(calibrated), lines, weighted=weigh_raters)
+    weighted = choice.method in WEIGHTED if options.weigh_raters is None else options.weigh_raters
+    noise = rater_noise(panel.with_rating(calibrated), lines, weighted=weighted)
     by_judge = ratings.frame["rater_id"].isin(ratings.judges).to_numpy(dtype=bool)
     return Calibration(
         ratings=ratings,
@@ -136,11 +142,29 @@ def calibrate(
         noise=noise,
         judgments=make_judgments(panel, np.where(by_judge, np.nan, calibrated), ratings.scale, noise),
         raters=_marked(rater_profiles(panel, lines, _seconds(ratings.frame), noise), ratings.judges),
+        careless=suspects,
     )
 
 
+def _without(ratings: Ratings, raters: tuple[str, ...]) -> Ratings:
+    """The ratings without those of these raters, and a note that says so."""
+    theirs = ratings.frame["rater_id"].isin(raters).to_numpy(dtype=bool)
+    rest = ratings.frame[~theirs].reset_index(drop=True)
+    if rest["rating"].isna().all():
+        raise RelstudyError(
+            f"without raters who look careless nobody's ratings are left; {option('careless', 'keep')} takes theirs"
+        )
+    note = f"{count_of(int(theirs.sum()), 'rating')} of {_no_agreement(raters)} left out, as stated"
+    return replace(ratings, frame=rest, notes=(*ratings.notes, note))
+
+
+def _no_agreement(raters: tuple[str, ...]) -> str:
+    """How many raters look careless and who, as a phrase."""
+    return f"{count_of(len(raters), 'rater')} without a sign of agreement ({', '.join(raters)})"
+
+
 def _marked(profiles: pd.DataFrame, judges: tuple[str, ...]) -> pd.DataFrame:
-    """With a column that tells judges from people, where there are judges."""
+    """The table with a column that marks automatic judges, where there are any."""
     if not judges:
         return profiles
     kind = np.where(profiles["rater_id"].isin(judges), "judge", "person")
@@ -238,7 +262,7 @@ def summary(result: Calibration, progress: Progress = iter) -> dict[str, Any]:
             "difference_interval": _interval(change.difference),
         }
 
-    by_couples = couples.pairwise(panel)
+    by_couples = rater_pairs.pairwise(panel)
     coefficients = agreement_of(panel, table.icc_before, by_couples)
     alpha_after = agreement.krippendorff_alpha(panel.with_rating(result.calibrated), "interval")
     flags = result.raters.loc[result.raters["flags"] != "", ["rater_id", "flags"]]
@@ -287,7 +311,7 @@ def summary(result: Calibration, progress: Progress = iter) -> dict[str, Any]:
 
 
 def _drawn(result: Calibration) -> dict[str, Any] | None:
-    """What became of the pairs that were drawn; None without a pairs table."""
+    """Numbers of pairs drawn, judged and missing, as JSON; None without a pairs table."""
     if result.drawn is None:
         return None
     undecided = undecided_pairs(result.ratings.frame, result.judgments, result.drawn.pairs)
@@ -295,15 +319,19 @@ def _drawn(result: Calibration) -> dict[str, Any] | None:
 
 
 def notes_on(result: Calibration) -> list[str]:
-    """What a person should know about the ratings and the judgments, one sentence each."""
+    """Notes on the ratings and the judgments, one sentence each."""
     notes = [result.ratings.scale.sentence(), *result.ratings.notes, result.judgments.probability_note()]
     if result.drawn is not None:
         undecided = undecided_pairs(result.ratings.frame, result.judgments, result.drawn.pairs)
         notes += [result.drawn.response.sentence(), None if undecided is None else undecided.sentence()]
+    if result.careless:
+        notes.append(
+            f"the ratings of {_no_agreement(result.careless)} count; {option('careless', 'drop')} leaves them out"
+        )
     return [note for note in notes if note is not None]
 
 
-def agreement_of(panel: Panel, icc: Icc, by_couples: couples.Pairwise) -> dict[str, Estimate]:
+def agreement_of(panel: Panel, icc: Icc, by_couples: rater_pairs.Pairwise) -> dict[str, Estimate]:
     """Every coefficient of agreement with its interval for raters and pairs like these, by its name in the output."""
     return {
         **{f"krippendorff_alpha.{level}": agreement.krippendorff_alpha(panel, level) for level in agreement.LEVELS},

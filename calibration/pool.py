@@ -1,4 +1,4 @@
-"""Judgments of a pool: what speaks of the pool, and what the few pairs from outside it tell of what it misses."""
+"""Judgments of a pool, and an estimate of what it misses from the few judged pairs outside it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from relstudy.common.wording import percent, span
 
 @dataclass(frozen=True)
 class PoolMisses:
-    """What lies outside the pool.
+    """Estimate of what lies outside the pool.
 
     Parameters
     ----------
@@ -28,10 +28,10 @@ class PoolMisses:
     share: Estimate
 
     def sentence(self) -> str:
-        """What was judged outside the pool, and what share of the relevant pairs lies there, in one sentence."""
+        """The number judged outside the pool and the share of the relevant pairs that lies there, as a sentence."""
         share = self.share
         if share.value is None or share.low is None or share.high is None:
-            missed = f"what share of the relevant ones the pool misses cannot be told: {share.reason}"
+            missed = f"what share of the relevant ones the pool misses cannot be estimated: {share.reason}"
         else:
             missed = (
                 f"the pool misses an estimated {percent(share.value)} of the relevant ones "
@@ -44,7 +44,7 @@ class PoolMisses:
 
 
 def inside_pool(frame: pd.DataFrame, cut: float) -> tuple[pd.DataFrame, PoolMisses | None]:
-    """The judgments that speak of the pool, and what the others tell; the frame as it is where there are none.
+    """The judgments of pairs in the pool, and an estimate by the others; the frame as it is where there are none.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def inside_pool(frame: pd.DataFrame, cut: float) -> tuple[pd.DataFrame, PoolMiss
 
 
 def pool_misses(frame: pd.DataFrame, outside: np.ndarray, cut: float) -> PoolMisses:
-    """How much of what is relevant lies outside the pool.
+    """Share of the relevant pairs that lies outside the pool.
 
     Parameters
     ----------

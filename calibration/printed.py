@@ -82,7 +82,7 @@ def print_summary(figures: dict[str, Any]) -> None:
 
 
 def _title(name: str) -> str:
-    """What a figure of the summary is called in a sentence.
+    """Name of a figure of the summary within a sentence.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def _number(value: float | None, form: str = ".3f") -> str:
 
 
 def did_it_help(figures: dict[str, Any]) -> str:
-    """Whether raters agree more after calibration, by the figure that no rescaling can fake."""
+    """Sentence on agreement before and after calibration, by the figure that no rescaling can fake."""
     figure = figures["leave_one_out_correlation"]
     before, after, ends = figure["before"], figure["after"], figure["difference_interval"]
     if figures["method"] == "none":
@@ -108,10 +108,10 @@ def did_it_help(figures: dict[str, Any]) -> str:
     if before is None or after is None:
         reasons = figures["reasons"]
         reason = next((why for name, why in reasons.items() if name.startswith("leave_one_out_correlation")), "")
-        return f"Did it help? That cannot be told{f': {reason}' if reason else ''}."
+        return f"Did it help? That is not known{f': {reason}' if reason else ''}."
     change = f"(correlation {before:.3f} -> {after:.3f}, on pairs that calibration had not seen)"
     if ends is None:
-        return f"Did it help? How sure the change is cannot be told {change}."
+        return f"Did it help? The change has no interval, so how sure it is remains unknown {change}."
     if ends[0] > 0:
         return f"Did it help? Yes: a rating agrees better with the others of its pair {change}."
     if ends[1] < 0:

@@ -1,54 +1,113 @@
-"""TREC qrels: four fields a line, query, iteration, result and grade."""
+"""TREC qrels: a line is query, iteration, result and grade. In sampled qrels the fifth field is the probability that
+the pair was drawn, as in TREC's legal track; prels are query, result, grade, method and that probability."""
 
 from __future__ import annotations
 
 import io
 import os
 import re
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
 
 from relstudy.common.checked import Checked
 from relstudy.common.errors import Fault, TableError
+from relstudy.common.files import decoded
 from relstudy.common.packed import BROKEN, open_text, read_bytes, unpacked_name
 from relstudy.common.reading import Reading
-from relstudy.common.utf8 import decoded
 from relstudy.common.wording import count_of
+
+PROBABILITY = "inclusion_probability"
+QRELS = ("query_id", "iteration", "result_id", "judgment")
+SAMPLED = (*QRELS, PROBABILITY)
+PRELS = ("query_id", "result_id", "judgment", "method", PROBABILITY)
+KEPT = ("query_id", "result_id", "judgment", PROBABILITY)
+LINES = {
+    QRELS: "a TREC qrels line has four fields: query, 0, result, judgment",
+    SAMPLED: "a line of sampled qrels has five fields: query, 0, result, judgment, probability",
+    PRELS: "a prels line has five fields: query, result, judgment, method, probability",
+}
+"""What may be in a line of each form."""
+COMMENT = "#"
+NUMBER = re.compile(r"-?[\d.]+")
+DECIMAL = re.compile(r"[01]?\.?\d*(e-?\d+)?", re.IGNORECASE)
 
 
 def is_qrels(path: str | os.PathLike[str]) -> bool:
-    """Whether a file is TREC qrels: no table by its ending, and four fields without a comma in its first line."""
+    """True for a file of TREC qrels, sampled ones, or prels: no table by its ending, and their fields without a comma
+    in the first line that is neither empty nor a comment."""
     file = os.fspath(path)
     if unpacked_name(file).endswith((".csv", ".parquet")) or not os.path.isfile(file):
         return False
     try:
         with open_text(file, "utf-8-sig", errors="replace") as handle:
-            line = handle.readline()
+            line = _first(handle)
     except BROKEN:
         return False  # whoever reads it says why it cannot be read
-    fields = line.split()
-    # the header of a table that is separated by tabs may have four names too
-    return "," not in line and len(fields) == 4 and any(re.fullmatch(r"-?[\d.]+|Q0", fields[at]) for at in (1, 3))
+    return _form(line) is not None
 
 
 def read_qrels(path: str | os.PathLike[str]) -> Checked:
-    """The lines as a table query_id, result_id, judgment of text; TableError names each that has not four fields."""
+    """The lines as a table query_id, result_id, judgment of text, and inclusion_probability of sampled qrels and prels.
+
+    Raises
+    ------
+    TableError
+        naming each line that has not the fields of the first
+    """
     file = os.fspath(path)
     lines = io.StringIO(decoded(read_bytes(file), file, "qrels"), newline=None)
-    rows = [(number, line.split()) for number, line in enumerate(lines, start=1) if line.strip()]
-    allowed = "a TREC qrels line has four fields: query, 0, result, judgment"
-    faults = [Fault(file, number, None, " ".join(fields), allowed) for number, fields in rows if len(fields) != 4]
+    given = [(number, line.split()) for number, line in enumerate(lines, start=1) if line.strip()]
+    rows = [(number, fields) for number, fields in given if not fields[0].startswith(COMMENT)]
+    form = _form(" ".join(rows[0][1]) if rows else "") or QRELS
+    faults = [
+        Fault(file, number, None, " ".join(fields), LINES[form]) for number, fields in rows if len(fields) != len(form)
+    ]
     if faults:
         raise TableError(faults)
-    columns = ["query_id", "iteration", "result_id", "judgment"]
-    frame = pd.DataFrame([fields for _, fields in rows], columns=columns).drop(columns="iteration")
-    return Checked(frame, file, np.array([number for number, _ in rows]))
+    frame = pd.DataFrame([fields for _, fields in rows], columns=list(form))
+    table = Checked(frame[[name for name in KEPT if name in form]], file, np.array([number for number, _ in rows]))
+    comments = len(given) - len(rows)
+    if comments:
+        table.notes = (*table.notes, f"{count_of(comments, 'line')} beginning with {COMMENT} passed over")
+    if form is not QRELS:
+        kind = "prels" if form is PRELS else "sampled qrels"
+        table.notes = (*table.notes, f"read as {kind}: the fifth field is the probability that the pair was drawn")
+    return table
+
+
+def _first(lines: Iterable[str]) -> str:
+    """The first line that is neither empty nor a comment; empty where there is none."""
+    return next((line for line in lines if line.strip() and not line.lstrip().startswith(COMMENT)), "")
+
+
+def _form(line: str) -> tuple[str, ...] | None:
+    """The names of a line's fields; None where it is no line of qrels.
+
+    Examples
+    --------
+    >>> _form("q1 0 d1 2") == QRELS, _form("q1 0 d1 1 0.25") == SAMPLED, _form("q1 d1 1 2 0.25") == PRELS
+    (True, True, True)
+    """
+    fields = line.split()
+    if "," in line:
+        return None
+    if len(fields) == 4:
+        # the header of a table that is separated by tabs may have four names too
+        return QRELS if any(NUMBER.fullmatch(fields[at]) or fields[at] == "Q0" for at in (1, 3)) else None
+    if len(fields) != 5 or not NUMBER.fullmatch(fields[3]) or not DECIMAL.fullmatch(fields[4]):
+        return None
+    if fields[1] in ("0", "Q0"):
+        return SAMPLED
+    return PRELS if NUMBER.fullmatch(fields[2]) else None
 
 
 def without_negative(table: Checked, reading: Reading) -> tuple[Checked, pd.DataFrame | None]:
-    """The grades from 0, and those below of which nobody says what they mean: they are taken for pairs that nobody
-    judged, and a note tells. The latter (query_id, result_id, judgment) are None where there are none."""
+    """The grades from 0, and those below 0 of unstated meaning, which are taken for unjudged pairs; a note counts them.
+
+    The latter (query_id, result_id, judgment) are None where there are none.
+    """
     texts = table.frame["judgment"]
     grades = pd.to_numeric(texts, errors="coerce").to_numpy(dtype=float)
     negative = (grades < 0) & ~reading.mentions(texts)

@@ -29,7 +29,7 @@ SIGNATURE_BITS = 38
 
 @dataclass(frozen=True)
 class Balance:
-    """Whether raters' unique pairs are alike, as they are when handed out at random.
+    """Result of the test whether raters' unique pairs are alike, as they are when handed out at random.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def balance(panel: Panel, seed: int = 0) -> Balance:
     these are; their means are compared with those after pages have changed places at random (pairs, where raters have
     fewer than five pages each). Where a pair has one rating, the rater's offset and spread on it are compared with
     those on the base block: Cochran's Q for each, Bonferroni over the two, with the design effect of pages (Kish 1965).
-    That can't tell a rater who drifts from a rater who was dealt better pairs, and objects to both.
+    A rater who drifts and a rater who was dealt better pairs look alike to it, and it objects to both.
 
     A permutation p can't be below one over the number of permutations; where fewer than ten go beyond what was
     observed, the tail is that of Pearson's type III curve with the permutations' mean, variance and skewness (Josse,
@@ -96,7 +96,7 @@ def balance(panel: Panel, seed: int = 0) -> Balance:
 
 
 def pages(panel: Panel) -> np.ndarray:
-    """What pairs were handed out with: one code for the pairs of a query that the same raters saw, int array (P).
+    """Pages that pairs were handed out on: one code for the pairs of a query that the same raters saw, int array (P).
 
     Undecided rows count as seen. Where the panel knows no queries, each pair is a page of its own.
 

@@ -55,6 +55,40 @@ def agreement_with_others(panel: Panel) -> tuple[np.ndarray, np.ndarray]:
     return np.where(usable, part.by_rater(x * y) / scale, np.nan), n
 
 
+def careless(panel: Panel, lines: Lines) -> np.ndarray:
+    """Raters who look careless, bool array (R): their ratings say nothing of what the others' do, and enough of them
+    are known to tell.
+
+    Careless is who gave the same rating on ten pairs or more, although what others gave to them differs, and who has no
+    agreement above zero with the others while theirs is below the panel's median, both at the 95 % level on Fisher's z
+    scale. A careful rater of few pairs, whose agreement cannot be seen yet, is therefore none of them.
+
+    Examples
+    --------
+    >>> from relstudy.calibration.methods.by_name import fit_lines
+    >>> from relstudy.calibration.simulation import simulate_panel
+    >>> panel = simulate_panel(6, 40, 0, seed=2).panel
+    >>> random = np.random.default_rng(0).integers(1, 6, len(panel.rating))
+    >>> mixed = panel.with_rating(np.where(panel.rater == 4, random, panel.rating))
+    >>> careless(mixed, fit_lines(mixed, "none")).tolist()
+    [False, False, False, False, True, False]
+    """
+    agreement, common = agreement_with_others(panel.with_rating(lines.calibrated(panel)))
+    decided = panel.decided()
+    count = decided.by_pair()
+    shared = decided.keep(count[decided.pair] > 1)
+    several = count[shared.pair] - 1
+    others = shared.with_rating((shared.by_pair(shared.rating)[shared.pair] - shared.rating) / several)
+    constant = _constant(shared) & ~_constant(others) & (shared.by_rater() >= LEAST_FOR_AGREEMENT)
+    known = np.isfinite(agreement) & (common >= LEAST_FOR_AGREEMENT)
+    if not known.any():
+        return constant
+    scale = np.arctanh(np.where(known, np.clip(agreement, -0.999999, 0.999999), 0.0))
+    error = 1 / np.sqrt(np.maximum(common - 3, 1))
+    unlike = known & (scale < Z95 * error) & (scale < np.median(scale[known]) - Z95 * error)
+    return constant | unlike
+
+
 def rater_profiles(
     panel: Panel, lines: Lines, seconds: np.ndarray | None = None, noise: RaterNoise | None = None
 ) -> pd.DataFrame:

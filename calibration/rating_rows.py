@@ -57,7 +57,7 @@ def _check_one_scale(table: Checked) -> None:
 
 
 def aside_note(table: Checked) -> str | None:
-    """How many rows are of blocks that are no ratings to calibrate; None where none is."""
+    """Note on the number of rows in blocks that are no ratings to calibrate; None where there are none."""
     aside = rows_aside(table)
     if not aside.any():
         return None
@@ -66,13 +66,13 @@ def aside_note(table: Checked) -> str | None:
 
 
 def merged_note(merged: int) -> str | None:
-    """How many rows repeat an earlier one exactly; None where none does."""
+    """Note on the number of rows that repeat an earlier one exactly; None where there are none."""
     were = "was" if merged == 1 else "were"
     return f"{count_of(merged, 'row')} repeated an earlier row exactly and {were} merged" if merged else None
 
 
 def alike_note(raters: Iterable[str]) -> str | None:
-    """Which raters' ids differ in nothing but case, or leading zeros and a point zero; None where none do.
+    """Note on raters' ids that differ in nothing but case, or leading zeros and a point zero; None where none do.
 
     Examples
     --------

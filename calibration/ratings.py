@@ -7,22 +7,24 @@ table can have is found before any number is computed, and all of them are repor
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from relstudy.calibration.blocks import check_base_is_of_pairs, marked_base, rated_by_all, rows_aside
-from relstudy.calibration.left_out import COLUMN as SET_ASIDE
-from relstudy.calibration.left_out import without_set_aside
 from relstudy.calibration.rating_rows import KEY, alike_note, aside_note, merge_duplicates, merged_note, rating_numbers
-from relstudy.calibration.slots import refuse_slots, refuse_sorted
+from relstudy.calibration.set_aside import COLUMN as SET_ASIDE
+from relstudy.calibration.set_aside import without_set_aside
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.hand_out import EARLIER_WORDS, HandOut
 from relstudy.common.headers import under_own_names
 from relstudy.common.option_words import option
 from relstudy.common.plain_names import refuse_controls
-from relstudy.common.probabilities import PROBABILITIES, check_one_a_pair, read_probabilities
+from relstudy.common.probabilities import PAIR, PROBABILITIES, check_one_a_pair, read_probabilities
 from relstudy.common.reading import PLAIN, Reading
 from relstudy.common.scales import SCALE_COLUMNS, KnownScale, Scale
 from relstudy.common.shown import Shown
@@ -50,7 +52,7 @@ class Ratings(Shown):
     aside : rows of checks, repeated pairs and practice, which are left out
     base_rule : how the base block was found, as a phrase; None where there is none
     handed_out : how unique pairs were handed out, where the file records it, else None
-    notes : what a person should be told, as sentences
+    notes : on how the table was read, as sentences
     judges : rater ids of automatic judges, whose ratings have no part in judgments
     """
 
@@ -64,7 +66,7 @@ class Ratings(Shown):
     judges: tuple[str, ...] = field(default=())
 
     def heading(self) -> str:
-        """How many ratings by how many raters."""
+        """Number of ratings and of raters, as a phrase."""
         frame = self.frame
         pairs = frame.duplicated(["query_id", "result_id"], keep="first")
         return (
@@ -77,7 +79,7 @@ class Ratings(Shown):
         return self.frame[[name for name in (*KEY, "rating", "block", "base", "seconds") if name in self.frame]]
 
     def remarks(self) -> tuple[str, ...]:
-        """What a person should be told."""
+        """Notes on the table, one sentence each."""
         return self.notes
 
 
@@ -111,7 +113,7 @@ def read_ratings(
     RelstudyError
         when the raters are only slots, or nobody rated anything
     """
-    table = under_own_names(reading.apply(read_table(path)), NAMES, keep=[base_column])
+    table = under_own_names(reading.apply(read_table(path), kind="ratings"), NAMES, keep=[base_column])
     refuse_slots(table)
     inspect = "relstudy inspect names what it may be"
     table.require(*REQUIRED, way_out=lambda name: f"{table.words.column(name)} says which it is; {inspect}")
@@ -180,7 +182,7 @@ def check_ratings(
 
 
 def _handed_out(table: Checked) -> HandOut | None:
-    """What the table records of unique pairs: fixed if any of them is, None if nothing is recorded."""
+    """Hand-out of unique pairs as the table records it: fixed if any of them is, None if nothing is recorded."""
     if "handed_out" not in table.frame:
         return None
     column = table.frame["handed_out"]
@@ -198,3 +200,108 @@ def _check_pair_ids(table: Checked, frame: pd.DataFrame) -> None:
     for column in ("query_id", "result_id"):
         expected = frame["pair_id"].map(first[column])
         table.add(frame[column] != expected, column, "a pair_id must keep its query_id and result_id in every row")
+
+
+SORTED_PAIRS = (50, 20)
+"""So many pairs with different ratings, all ordered alike, are taken for sorted slots: the first number for two raters,
+who may be a strict and a lenient person, the second for more. By chance alone, 2^-20."""
+
+
+def refuse_slots(table: Checked) -> None:
+    """Refuse a table with columns of slots in place of rater_id."""
+    columns = [str(column) for column in table.frame.columns]
+    if "rater_id" in columns:
+        return
+    slots = [c for c in columns if re.fullmatch(r"(slot|annotator|answer|rating|rater|label)s?[ _-]?\d+", c.lower())]
+    if "slot" in columns or len(slots) >= 2:
+        named = "column slot" if "slot" in columns else f"columns {', '.join(slots[:4])}"
+        raise RelstudyError(
+            f"{table.file}: {named}: a slot is not a rater, because slot 1 of one pair and slot 1 of the next may be "
+            "different people; calibration needs a column rater_id that names one person throughout, one row per "
+            "rater and pair"
+        )
+
+
+def refuse_sorted(frame: pd.DataFrame, file: str) -> None:
+    """Refuse rater columns that only number the sorted answers of each pair.
+
+    People disagree in both directions. Where every two "raters" differ on many shared pairs and always in the same
+    direction, the rows were sorted within each pair, and the column names a position and no person.
+    """
+    names = [str(name) for name in frame["rater_id"].unique()]
+    if all(re.fullmatch(r"(slot|column|answer|response)s?[ _-]?\d+", name.lower()) for name in names):
+        raise RelstudyError(
+            f"{file}, column rater_id: {', '.join(names[:4])} name positions in a table, not people: slot 1 of "
+            "one pair and slot 1 of the next may be different people, so there is no one to calibrate (if each is one "
+            f"person all the same, say {option('trust_raters', True)})"
+        )
+    if not 2 <= len(names) <= 20:
+        return
+    wide = frame.pivot_table(index=["query_id", "result_id"], columns="rater_id", values="rating", observed=True)
+    values = wide.to_numpy()
+    if values.shape[1] < 2:
+        return
+    least = SORTED_PAIRS[0] if values.shape[1] == 2 else SORTED_PAIRS[1]
+    values = values[:, np.argsort(np.nan_to_num(np.nanmean(values, axis=0)), kind="stable")]
+    for lower in range(values.shape[1]):
+        for upper in range(lower + 1, values.shape[1]):
+            difference = values[:, upper] - values[:, lower]
+            if (difference < 0).any() or np.count_nonzero(difference > 0) < least:
+                return
+    raise RelstudyError(
+        f"{file}, column rater_id: on every pair the ratings of {', '.join(map(str, wide.columns[:4]))} stand in the "
+        "same order, which people never do: these are sorted slots, not raters, and cannot be calibrated (if they "
+        f"are people all the same, say {option('trust_raters', True)})"
+    )
+
+
+JUDGE_MARK = "judge:"
+"""Beginning of a judge's rater_id."""
+
+
+def add_judge(ratings: Ratings, path: Path) -> Ratings:
+    """The ratings with those that a judge gave the pairs which people rated; its other pairs are left out.
+
+    Parameters
+    ----------
+    ratings : of people
+    path : the judge's table: query_id, result_id, rating (empty where it gave no answer: undecided); its name is the
+        judge's
+
+    Raises
+    ------
+    RelstudyError
+        where the judge answered for none of these pairs, a grade is off the people's scale, or a rater has its name
+    TableError
+        with every fault of the table
+    """
+    table = read_table(path)
+    table.require(*PAIR, "rating")
+    scale = ratings.scale.scale
+    given = pd.DataFrame({column: table.texts(column) for column in PAIR})
+    given["rating"] = table.numbers("rating", empty=True)
+    table.add(given.duplicated(PAIR), "result_id", "this pair stands there twice; a judge says one thing of a pair")
+    table.raise_faults()
+    name = f"{JUDGE_MARK}{path.stem}"
+    people = ratings.frame
+    if (people["rater_id"] == name).any():
+        raise RelstudyError(f"a rater is called {name!r}, as the judge would be; rename the judge's file")
+    of_pair = [column for column in people if column not in ("rater_id", "rating", "calibrated", "weight", "seconds")]
+    rows = people[of_pair].drop_duplicates(PAIR).merge(given, on=PAIR).assign(rater_id=name)
+    answered = rows["rating"].dropna()
+    if answered.empty:
+        raise RelstudyError(f"{path}: the judge answered for none of the pairs that people rated")
+    off = ~answered.between(scale.low, scale.high)
+    if off.any():
+        raise RelstudyError(
+            f"{path}: {int(off.sum())} grades, such as {answered[off].iloc[0]:g}, are off the scale {scale.name} that "
+            "people rated on; a rater's would not be"
+        )
+    pairs = int((~people.duplicated(PAIR)).sum())
+    note = (
+        f"Judge {path.stem} is one more rater, {name}, of {len(answered):,} of the {pairs:,} pairs that people rated: "
+        "it has a part in the common scale and in figures of agreement, and none in judgments.csv and calibrated.csv."
+    )
+    frame = pd.concat([people, rows.reindex(columns=people.columns)], ignore_index=True)
+    frame["base"] = np.asarray(frame["base"], dtype=bool)
+    return replace(ratings, frame=frame, notes=(*ratings.notes, note), judges=(*ratings.judges, name))

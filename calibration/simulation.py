@@ -1,4 +1,4 @@
-"""Simulated panels with known truth, to try methods where people can't tell us who was right."""
+"""Simulated panels with known truth, to try methods where the right answer is known."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def simulate_panel(
     rng = np.random.default_rng(seed)
     steps = scale_named(scale)
     if steps is None:
-        raise ValueError(f"{scale!r} doesn't tell its ends")
+        raise ValueError(f"{scale!r} has no ends")
     low, high = steps.low, steps.high
     slots, unique = _hand_out(raters, -(-unique_per_rater // page), ratings_per_pair, handed_out)
     quality = rng.normal(size=base_pairs + unique * page)

@@ -19,9 +19,9 @@ from relstudy.calibration.panel import Panel
 from relstudy.common.estimates import Estimate
 
 LEAST_RATERS = 3
-FEW = "two raters cannot tell how others would differ"
+FEW = "two raters do not show how others would differ"
 ROUNDING = 1e-12
-"""What sums of a few thousand floats may differ by from a perfect 1."""
+"""Most that sums of a few thousand floats may differ from a perfect 1."""
 
 Scale = Literal["plain", "log", "fisher"]
 
@@ -76,7 +76,7 @@ class Figure:
         return interval(self.value, *self._variances(panel, raters, pairs), sizes, scale)
 
     def standard_error(self, panel: Panel) -> float:
-        """For raters and pairs like these, as `estimate`; for pairs alone where two raters cannot tell."""
+        """For raters and pairs like these, as `estimate`; for pairs alone where there are but two raters."""
         raters, pairs = np.unique(panel.rater).size, np.unique(panel.pair).size
         if raters < LEAST_RATERS:
             return float(np.sqrt(self.by_pair @ self.by_pair * of_couples(pairs)))
@@ -120,7 +120,7 @@ def interval(
     if scale == "log" and value > 0:
         return Estimate(value, value * float(np.exp(-reach / value)), value * float(np.exp(reach / value)))
     if scale == "fisher" and abs(value) > 1 - ROUNDING:
-        return Estimate(value)  # nothing lies beyond a perfect correlation, and its error is not told
+        return Estimate(value)  # nothing lies beyond a perfect correlation, and its error is not known
     if scale == "fisher":
         half, centre = reach / (1 - value**2), np.arctanh(value)
         return Estimate(value, float(np.tanh(centre - half)), float(np.tanh(centre + half)))

@@ -92,8 +92,8 @@ def undecided_pairs(ratings: pd.DataFrame, judgments: Judgments, pairs: pd.DataF
     low, high = judgments.scale.scale.low, judgments.scale.scale.high
     weight = table.loc[counted, "weight"].to_numpy()
     means = [float(np.average(table.loc[counted, "judgment"].fillna(value), weights=weight)) for value in (low, high)]
-    known = counted & ~blank
-    mean = float(np.average(table.loc[known, "judgment"], weights=table.loc[known, "weight"]))
+    decided = counted & ~blank
+    mean = float(np.average(table.loc[decided, "judgment"], weights=table.loc[decided, "weight"]))
     table["undecided"] = blank
     groups = one_row_per_source(table).groupby("source")["undecided"]
     by_source = {str(name): (int(flags.sum()), len(flags)) for name, flags in groups}

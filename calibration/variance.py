@@ -1,4 +1,4 @@
-"""What calibration achieves: variance within pairs (the paper's table 5.1), and agreement that scale can't fake.
+"""Effect of calibration: variance within pairs (the paper's table 5.1), and agreement that rescaling cannot fake.
 
 Within-pair variance alone rewards shrinking everything to a constant; the leave-one-out correlation does not. It is
 always out of sample: pairs are split in five folds, and the lines that calibrate a fold never saw its pairs.
@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from relstudy.calibration.methods import WEIGHTED
 from relstudy.calibration.methods.by_name import Fitted, fit_method
-from relstudy.calibration.noise import WEIGHTED, rater_noise
+from relstudy.calibration.noise import rater_noise
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.two_way import Figure, mean_over_pairs, squared_differences
 from relstudy.common.estimates import Estimate
@@ -27,7 +28,7 @@ Progress = Callable[[Iterable[int]], Iterator[int]]
 
 @dataclass(frozen=True)
 class Scored:
-    """Which rows a figure is computed on.
+    """Rows that a figure is computed on.
 
     Parameters
     ----------

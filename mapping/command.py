@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from relstudy.common.command_options import GroupedCommand, option_under, options_of
 from relstudy.common.console import print_json, print_table, progress
-from relstudy.common.option_groups import GroupedCommand
-from relstudy.common.reading_options import judgments_reading, reading_options
+from relstudy.common.options import fields_given
+from relstudy.common.reading_options import reading_of_several, reading_options
 from relstudy.common.study_folder import notes_on_scores, only_folder, scores_in, table_in
 from relstudy.common.wording import count_of, percent, span
-from relstudy.mapping.methods import BEST, ENGINES, EVERY_METHOD, METHODS, OTHER_NAMES
+from relstudy.mapping.methods import BEST, ENGINES
+from relstudy.mapping.options import MAPPED, FitOptions
 
 if TYPE_CHECKING:
     from relstudy.calibration.judgments import Judgments
@@ -22,16 +24,8 @@ if TYPE_CHECKING:
     from relstudy.mapping.systems import SystemFit
 
 
-OPTION_GROUPS = {
-    "How scores are mapped": ("method", "engine", "folds", "seed", "weights", "direction"),
-    "Which pairs": ("judgments", "by", "leave-out", "only"),
-    "Reading the judgments": ("columns", "values", "scale", "missing"),
-}
-
-
 @click.command(
     cls=GroupedCommand,
-    option_groups=OPTION_GROUPS,
     epilog="""\b
 Examples:
   relstudy fit my-study
@@ -43,63 +37,46 @@ Examples:
 """,
 )
 @click.argument("scores", nargs=-1, required=True, type=click.Path())
-@click.option("--judgments", "-j", type=click.Path(), help="Judgments table: query_id, result_id, judgment.")
-@click.option("--output", "-o", type=click.Path(path_type=Path), help="Folder for NAME.json per system.")
-@click.option(
-    "--method",
-    type=click.Choice((*EVERY_METHOD, *OTHER_NAMES, BEST)),
-    default=BEST,
-    show_default=True,
-    help=f"One method, or the best of {', '.join(METHODS)} by out-of-fold correlation.",
+@option_under(
+    "Which pairs", "--judgments", "-j", type=click.Path(), help="Judgments table: query_id, result_id, judgment."
 )
-@click.option(
+@click.option("--output", "-o", type=click.Path(path_type=Path), help="Folder for NAME.json per system.")
+@options_of(FitOptions)
+@option_under(
+    MAPPED,
     "--engine",
     type=click.Choice(tuple(ENGINES)),
     help="Of --method bayes: exact (the default), sampler or pymc; the last two have the conjugate prior.",
 )
-@click.option("--folds", type=click.IntRange(min=2), default=10, show_default=True, help="Folds, whole queries each.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of folds and random methods.")
-@click.option(
-    "--weights",
-    type=click.Choice(["equal", "design"]),
-    default="equal",
-    show_default=True,
-    help="Weight of a pair in the fits: equal, or 1 / inclusion_probability.",
-)
-@click.option(
-    "--direction",
-    "directions",
-    multiple=True,
-    metavar="[SYSTEM=]higher|lower|auto",
-    help="Which scores are better; binds every fit. The default takes runs as higher is better, and finds out else.",
-)
-@click.option(
+@option_under(
+    "Which pairs",
     "--by",
     metavar="COLUMN",
     help="Fit each group of pairs by itself, to a folder of its own: a column of the judgments, or of the pairs.csv "
     "beside them, such as paradigm.",
 )
-@reading_options
-@click.option("--leave-out", multiple=True, metavar="SYSTEM", help="A system or column not to fit; may be repeated.")
-@click.option("--only", multiple=True, metavar="SYSTEM", help="Fit this system only; may be repeated.")
+@reading_options("Reading the judgments")
+@option_under(
+    "Which pairs",
+    "--leave-out",
+    multiple=True,
+    metavar="SYSTEM",
+    help="A system or column not to fit; may be repeated.",
+)
+@option_under("Which pairs", "--only", multiple=True, metavar="SYSTEM", help="Fit this system only; may be repeated.")
 @click.option("--figures", is_flag=True, help="Also write NAME.svg per system: pairs, mapping and band.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
 def fit(
     scores: tuple[str, ...],
     judgments: str | None,
     output: Path | None,
-    method: str,
     engine: str | None,
-    folds: int,
-    seed: int,
-    weights: str,
-    directions: tuple[str, ...],
     by: str | None,
     leave_out: tuple[str, ...],
     only: tuple[str, ...],
     figures: bool,
     as_json: bool,
-    **stated: str | None,
+    **choices: Any,
 ) -> None:
     """Map each system's SCORES to the judgments by a monotone function.
 
@@ -108,11 +85,11 @@ def fit(
     the in-sample correlation stands beside it only to show how much it flatters.
     """
     from relstudy.calibration.judgments import read_judgments
-    from relstudy.common.file_names import file_names
+    from relstudy.calibration.study_tables import pairs_beside
+    from relstudy.common.files import file_names
     from relstudy.common.groups import groups_of
-    from relstudy.mapping.scores.directions import stated_directions
     from relstudy.mapping.scores.table import read_score_files
-    from relstudy.mapping.systems import FitOptions, by_group, fit_systems, fits_as_json
+    from relstudy.mapping.systems import by_group, fit_systems, fits_as_json
 
     folder = only_folder(scores)
     if folder is not None:
@@ -124,15 +101,17 @@ def fit(
             f"--judgments and --output are needed; try: relstudy fit {' '.join(scores)} -j judgments.csv -o mappings"
         )
     if engine is not None:
-        if method != "bayes":
-            raise click.UsageError(f"--engine goes with --method bayes, not with {method}.")
-        method = ENGINES[engine]
-    judged = read_judgments(judgments, judgments_reading(stated))
-    table = read_score_files(scores, leave_out=leave_out, only=only or None)
-    options = FitOptions(method, folds, seed, weights, stated_directions(directions))
+        if choices["method"] != "bayes":
+            raise click.UsageError(f"--engine goes with --method bayes, not with {choices['method'] or BEST}.")
+        choices["method"] = ENGINES[engine]
+    reading = reading_of_several(choices)
+    judged = read_judgments(judgments, reading)
+    table = read_score_files(scores, leave_out=leave_out, only=only or None, reading=reading)
+    reading.refuse_unfound()
+    options = FitOptions(**fields_given(FitOptions, choices))
     parts: dict[str, tuple[ScoreTable, Judgments]] = {"": (table, judged)}
     if by is not None:
-        parts = by_group(table, judged, groups_of(judged.frame, by, Path(judgments).parent / "pairs.csv"))
+        parts = by_group(table, judged, groups_of(judged.frame, by, pairs_beside(judgments)))
     fitted = {}
     for name, (scored, part) in parts.items():
         with warnings.catch_warnings(record=True) as caught:
@@ -183,7 +162,7 @@ class Fitted:
 
 
 def _write(fits: list[SystemFit], output: Path, figures: bool) -> None:
-    from relstudy.common.file_names import file_names
+    from relstudy.common.files import file_names
 
     files = file_names([fit.choice.system for fit in fits])
     for fit in fits:

@@ -1,4 +1,4 @@
-"""What every mapping method shares: scikit-learn's conventions around a fitted mapping."""
+"""Base class of every mapping method: scikit-learn's conventions around a fitted mapping."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ class FittedMapping:
 
     @property
     def constant(self) -> bool:
-        """Whether every score is mapped to one value, so that no correlation exists."""
+        """True where every score is mapped to one value, so that no correlation exists."""
         return bool(self.values[0] == self.values[-1])
 
     def predict(self, scores: ArrayLike) -> np.ndarray:
@@ -108,11 +108,24 @@ class FittedMapping:
         ------
         RelstudyError
             for a score that is not a finite number, or is outside the fitted range where out_of_bounds = "raise"
+
+        Examples
+        --------
+        >>> mapping = FittedMapping([0.0, 1.0], [1.0, 5.0], low=[0.5, 4.0], high=[1.5, 6.0], system="new")
+        >>> mapping.predict([0.25, 9.0]).tolist()
+        [2.0, 5.0]
         """
         return self._interpolate(scores, self.values)
 
     def predict_band(self, scores: ArrayLike) -> tuple[np.ndarray, np.ndarray] | None:
-        """Both ends of the pointwise band at `scores`, or None where the method gave none."""
+        """Both ends of the pointwise band at `scores`, or None where the method gave none.
+
+        Examples
+        --------
+        >>> mapping = FittedMapping([0.0, 1.0], [1.0, 5.0], low=[0.5, 4.0], high=[1.5, 6.0], system="new")
+        >>> [ends.tolist() for ends in mapping.predict_band([0.0])]
+        [[0.5], [1.5]]
+        """
         if self.low is None or self.high is None:
             return None
         return self._interpolate(scores, self.low), self._interpolate(scores, self.high)
@@ -144,7 +157,14 @@ class FittedMapping:
         return f" of system {self.system!r}" if self.system else ""
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON; every number survives the round trip exactly."""
+        """Plain JSON; every number survives the round trip exactly.
+
+        Examples
+        --------
+        >>> mapping = FittedMapping([0.0, 1.0], [1.0, 5.0], low=[0.5, 4.0], high=[1.5, 6.0], system="new")
+        >>> mapping.to_json()["knots"]
+        [0.0, 1.0]
+        """
         content: dict[str, Any] = {
             "kind": KIND,
             "version": VERSION,
@@ -165,7 +185,14 @@ class FittedMapping:
 
     @classmethod
     def from_json(cls, content: Any, file: str = "the mapping") -> FittedMapping:
-        """From what `to_json` gave; `file` is named in the error when that is not what it is."""
+        """From what `to_json` gave; `file` is named in the error when that is not what it is.
+
+        Examples
+        --------
+        >>> mapping = FittedMapping([0.0, 1.0], [1.0, 5.0], low=[0.5, 4.0], high=[1.5, 6.0], system="new")
+        >>> FittedMapping.from_json(mapping.to_json()).system
+        'new'
+        """
         if not isinstance(content, dict) or content.get("kind") != KIND:
             raise RelstudyError(f'{file}: this is not a fitted mapping; "kind": "{KIND}" is needed')
         if content.get("version") != VERSION:
@@ -193,14 +220,34 @@ class FittedMapping:
             raise RelstudyError(f"{file}: knots, values and bands must be lists of numbers ({error})") from None
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the mapping as JSON."""
+        """Write the mapping as JSON.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> mapping = FittedMapping([0.0, 1.0], [1.0, 5.0], low=[0.5, 4.0], high=[1.5, 6.0], system="new")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     mapping.write(f"{folder}/new.json")
+        ...     FittedMapping.read(f"{folder}/new.json") == mapping
+        True
+        """
         from relstudy.common.files import write_json
 
         write_json(self.to_json(), path)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> FittedMapping:
-        """Read what `write` wrote."""
+        """Read what `write` wrote.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> mapping = FittedMapping([0.0, 1.0], [1.0, 5.0], low=[0.5, 4.0], high=[1.5, 6.0], system="new")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     mapping.write(f"{folder}/new.json")
+        ...     FittedMapping.read(f"{folder}/new.json") == mapping
+        True
+        """
         from relstudy.common.files import read_json
 
         return cls.from_json(read_json(path), os.fspath(path))

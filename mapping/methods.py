@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, get_args
 
 from relstudy.common.errors import RelstudyError
 
-METHODS = ("isotonic", "bagged", "correlation", "bayes")
+Compared = Literal["isotonic", "bagged", "correlation", "bayes"]
+METHODS: tuple[Compared, ...] = get_args(Compared)
 """Those among which the best is chosen."""
 
-SOURCE_METHODS = (
-    "quadratic",
-    "quadratic-bagged",
-    "local",
-    "local-bagged",
-    "bayes-conjugate",
-    "bayes-sampler",
-    "bayes-pymc",
-    "ogive",
-)
+OfTheSource = Literal[
+    "quadratic", "quadratic-bagged", "local", "local-bagged", "bayes-conjugate", "bayes-sampler", "bayes-pymc", "ogive"
+]
+SOURCE_METHODS: tuple[OfTheSource, ...] = get_args(OfTheSource)
 """The source's own ways, to be run by name (Shirahatti and Barnard 2005, sections 4.1-4.3)."""
 
 EVERY_METHOD = (*METHODS, *SOURCE_METHODS)

@@ -64,7 +64,7 @@ class OutOfFold:
     def unfit(self, fingerprint: str, method: str, folds: int, seed: int, direction: str) -> str | None:
         """Why the predictions are not those asked for, as a clause; None where they are."""
         if fingerprint != self.fingerprint:
-            return "the judgments or scores are others than these"
+            return "they were fitted to other data"
         if not self.noise:
             return "predictions were kept by an earlier version, without the fits' noise"
         if method not in self.predictions:
@@ -78,15 +78,20 @@ class OutOfFold:
 
 
 def order_of_pairs(query_id: Sequence[str] | np.ndarray, result_id: Sequence[str] | np.ndarray) -> np.ndarray:
-    """Positions of the pairs in the order of (query_id, result_id), int [pairs].
+    """Positions of the pairs in the order of (query_id, result_id), by code points; int [pairs].
 
     Examples
     --------
     >>> order_of_pairs(["b", "a", "a"], ["x", "z", "y"]).tolist()
     [2, 1, 0]
     """
-    queries, results = [str(name) for name in query_id], [str(name) for name in result_id]
-    return np.array(sorted(range(len(queries)), key=lambda i: (queries[i], results[i])), dtype=np.int64)
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    columns = {"query_id": query_id, "result_id": result_id}
+    pairs = pa.table({name: pa.array([str(each) for each in ids], pa.string()) for name, ids in columns.items()})
+    order = pc.sort_indices(pairs, sort_keys=[(name, "ascending") for name in columns])
+    return np.asarray(order.to_numpy(), dtype=np.int64)
 
 
 def fingerprint(

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from relstudy.common.figures import INK, MUTED, SERIES, drawing, svg
+from relstudy.common.figures import MUTED, SERIES, drawing, svg
 from relstudy.common.wording import percent
 from relstudy.mapping.fitted import FittedMapping
-
-if TYPE_CHECKING:
-    from relstudy.mapping.changepoint.mapping import BayesMapping
 
 MOST_POINTS = 2000
 
@@ -116,31 +113,6 @@ def bins_figure(
         axes.set_title(f"{len(centres)} bins of about equal counts")
         axes.legend(loc="upper left")
         return svg(figure, f"Mean judgment against mapped score{f' of {system}' if system else ''}", alone=alone)
-
-
-def levels_figure(fit: BayesMapping, *, alone: bool = False) -> str:
-    """Posterior of the number of levels M, and of where the change points lie, as SVG."""
-    count = fit.count_
-    shown = int(np.flatnonzero(count > 1e-3).max()) + 2
-    with drawing(6.4, 2.9) as figure:
-        left, right = figure.subplots(1, 2, width_ratios=[2, 3])
-        number = np.arange(1, len(count) + 1)[:shown]
-        left.bar(number, count[:shown], color=SERIES[0], width=0.7)
-        left.set_xticks(number if len(number) <= 8 else number[::2])
-        left.set_xlabel("number of levels")
-        left.set_ylabel("posterior probability")
-        left.set_title("How many levels")
-        left.grid(axis="x", visible=False)
-        if len(fit.gaps_) > 0:
-            right.vlines(fit.gaps_, 0, fit.changes_, color=SERIES[1], linewidth=2)
-            right.plot(fit.gaps_, fit.changes_, "o", color=SERIES[1], markersize=3)
-        right.set_ylim(bottom=0)
-        right.set_xlabel("score")
-        right.set_ylabel("probability of a change point")
-        right.set_title("Where they change")
-        for axes in (left, right):
-            axes.tick_params(colors=INK)
-        return svg(figure, "Posterior of the number of levels and of the places of change points", alone=alone)
 
 
 def _sampled(scores: ArrayLike, judgments: ArrayLike, seed: int) -> tuple[np.ndarray, np.ndarray, int]:

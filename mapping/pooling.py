@@ -157,7 +157,7 @@ def into_bins(pooled: Pooled, bins: int) -> Pooled:
 
 
 def is_increasing(scores: ArrayLike, judgments: ArrayLike, weights: ArrayLike | None = None) -> bool:
-    """Whether judgments rise with scores: the sign of Spearman's rho, with mid-ranks by weight; True where it is 0.
+    """True where judgments rise with scores: Spearman's rho, with mid-ranks by weight, is at least 0.
 
     Examples
     --------

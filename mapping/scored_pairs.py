@@ -12,7 +12,7 @@ from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.methods import make_mapping
 
 INCREASING: dict[str, bool | str] = {"auto": "auto", "higher": True, "lower": False}
-"""What a direction means to an estimator."""
+"""Value of an estimator's `increasing` for each direction."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ class ScoredPairs:
 
     @property
     def is_one_query(self) -> bool:
-        """Whether all pairs belong to one query, so that none can be held out."""
+        """True where all pairs belong to one query, so that none can be held out."""
         return len(np.unique(self.queries)) < 2
 
     def among(self, chosen: np.ndarray) -> ScoredPairs:
@@ -74,7 +74,7 @@ class ScoredPairs:
 
 @dataclass(frozen=True)
 class FitSettings:
-    """How mappings are fitted.
+    """Settings of a fit.
 
     Parameters
     ----------

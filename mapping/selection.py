@@ -1,28 +1,28 @@
-"""Methods compared on one system out of fold, with intervals over queries, and the best of them fitted."""
+"""Methods compared on one system out of fold, with intervals over queries; the best of them, fitted, and its lead."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from scipy.special import stdtrit
 
 from relstudy.common.estimates import Estimate
-from relstudy.mapping.chosen import Chosen, chosen
 from relstudy.mapping.correlation.optimum import NO_RELATION
 from relstudy.mapping.cross_fitting import CrossFit, around_training_means, correlation, cross_fit
 from relstudy.mapping.fitted import FittedMapping
+from relstudy.mapping.folds import folds_by_group
 from relstudy.mapping.methods import METHODS
-from relstudy.mapping.resampled import correlations_over_queries, resampled_sums
 from relstudy.mapping.scored_pairs import DEFAULT, FitSettings, ScoredPairs, fit_mapping
 
 
 @dataclass(frozen=True)
 class MethodScore:
-    """How well one method maps one system.
+    """Figures of one method on one system.
 
     Parameters
     ----------
@@ -148,3 +148,128 @@ def _correlation_estimate(predicted: np.ndarray, judgments: np.ndarray) -> Estim
 
 def _value(estimate: Estimate) -> float:
     return -math.inf if estimate.value is None else estimate.value
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The method of greatest correlation out of fold, beside the next one.
+
+    Parameters
+    ----------
+    best, second : methods
+    lead : of the best in correlation out of fold, with a 95 % interval over queries; a lead whose interval holds 0 is
+        no real difference
+    by_other_folds : correlation where each fold is mapped by the method that does best on all other folds. The figure
+        of the best method itself flatters: it was chosen by the very predictions that it is measured by
+    """
+
+    best: str
+    second: str
+    lead: Estimate
+    by_other_folds: Estimate
+
+    @property
+    def clear(self) -> bool:
+        """True where the lead's interval lies above 0."""
+        return self.lead.low is not None and self.lead.low > 0
+
+    def sentence(self) -> str:
+        """The best method, its lead, and whether that is a clear difference, as a sentence."""
+        difference = "a clear difference" if self.clear else "no real difference"
+        text = f"{self.best} is best by {self.lead.value:.3f}, before {self.second}: {difference}"
+        if self.by_other_folds.value is None:
+            return f"{text}."
+        return f"{text}; with the choice out of fold too, {self.by_other_folds.value:.3f}."
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "best": self.best,
+            "second": self.second,
+            "lead": self.lead.as_json(),
+            "clear": self.clear,
+            "chosen_by_other_folds": self.by_other_folds.as_json(),
+        }
+
+
+def chosen(
+    pairs: ScoredPairs, crossed: Mapping[str, CrossFit], best: str, settings: FitSettings, resamples: int
+) -> Chosen | None:
+    """The best method beside the next; None with fewer than two that have a correlation.
+
+    Parameters
+    ----------
+    crossed : each method's predictions out of fold, for these pairs and settings
+    """
+    shapes = {name: around_training_means(fit.predictions, pairs, settings) for name, fit in crossed.items()}
+    values = {name: correlation(shape, pairs.judgments) for name, shape in shapes.items()}
+    defined = {name: value for name, value in values.items() if value is not None}
+    if best not in defined or len(defined) < 2:
+        return None
+    second = max((name for name in defined if name != best), key=lambda name: defined[name])
+    noise = max(crossed[best].noise, crossed[second].noise)
+    lead = _lead(pairs, shapes[best], shapes[second], noise, resamples, settings.seed)
+    return Chosen(best, second, lead, _by_other_folds(pairs, {name: shapes[name] for name in defined}, settings))
+
+
+def _lead(
+    pairs: ScoredPairs, best: np.ndarray, second: np.ndarray, noise: float, resamples: int, seed: int
+) -> Estimate:
+    """The difference of two correlations on the same resampled queries, with Student's t."""
+    one, other = (correlations_over_queries(each, pairs, resamples, seed) for each in (best, second))
+    value = (correlation(best, pairs.judgments) or 0.0) - (correlation(second, pairs.judgments) or 0.0)
+    differences = (one - other)[np.isfinite(one - other)]
+    if len(differences) < 2:
+        return Estimate(value, reason="no interval: too few queries vary")
+    clusters = len(np.unique(pairs.queries))
+    error = float(np.std(differences, ddof=1)) * math.sqrt((1 + noise) * clusters / (clusters - 1))
+    reach = float(stdtrit(clusters - 1, 0.975)) * error
+    return Estimate(value, value - reach, value + reach)
+
+
+def _by_other_folds(pairs: ScoredPairs, shapes: Mapping[str, np.ndarray], settings: FitSettings) -> Estimate:
+    fold = folds_by_group(pairs.queries, settings.folds, settings.seed)
+    if fold.max() < 1:
+        return Estimate.missing("a choice by the other folds takes at least two")
+    put_together = np.empty(len(pairs))
+    for k in range(int(fold.max()) + 1):
+        others = fold != k
+
+        def worth(name: str, others: np.ndarray = others) -> float:
+            value = correlation(shapes[name][others], pairs.judgments[others])
+            return -math.inf if value is None else value
+
+        put_together[~others] = shapes[max(shapes, key=worth)][~others]
+    value = correlation(put_together, pairs.judgments)
+    return Estimate.missing("no correlation: one side does not vary") if value is None else Estimate(value)
+
+
+def resampled_sums(columns: list[np.ndarray], queries: np.ndarray, resamples: int, seed: int) -> np.ndarray:
+    """Sums of columns over samples of whole queries, shape (columns, resamples); the same samples for the same seed."""
+    _, inverse = np.unique(queries, return_inverse=True)
+    sums = np.column_stack([np.bincount(inverse, column) for column in columns])
+    return np.asarray((_counts_of_queries(len(sums), resamples, seed) @ sums).T)
+
+
+@lru_cache(maxsize=1)
+def _counts_of_queries(queries: int, resamples: int, seed: int) -> np.ndarray:
+    """How often each query is in each sample, float [resamples, queries]; kept, since every figure uses the same."""
+    drawn = np.random.default_rng(seed).multinomial(queries, np.full(queries, 1 / queries), size=resamples)
+    counts = drawn.astype(float)
+    counts.flags.writeable = False
+    return counts
+
+
+def correlations_over_queries(shape: np.ndarray, pairs: ScoredPairs, resamples: int, seed: int) -> np.ndarray:
+    """Pearson's correlation of mapped scores with the judgments in each sample of queries, NaN where there is none.
+
+    Parameters
+    ----------
+    shape : mapped scores, float [pairs]
+    """
+    p, y = shape - shape.mean(), pairs.judgments - pairs.judgments.mean()
+    sums = resampled_sums([np.ones(len(p)), p, y, p * p, y * y, p * y], pairs.queries, resamples, seed)
+    n, sp, sy, spp, syy, spy = sums
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(
+            (spy - sp * sy / n) / np.sqrt(np.maximum(spp - sp * sp / n, 0) * np.maximum(syy - sy * sy / n, 0))
+        )

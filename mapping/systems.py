@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,56 +13,14 @@ from relstudy.calibration.judgments import Judgments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.probabilities import PAIR
 from relstudy.common.tables import pair_keys
-from relstudy.mapping.methods import BEST, EVERY_METHOD, METHODS, OTHER_NAMES
+from relstudy.mapping.options import FitOptions
 from relstudy.mapping.out_of_fold import OutOfFold, fingerprint, order_of_pairs
 from relstudy.mapping.scored_pairs import FitSettings, ScoredPairs
-from relstudy.mapping.scores.directions import DIRECTIONS, refuse_unknown_systems
+from relstudy.mapping.scores.directions import refuse_unknown_systems
 from relstudy.mapping.scores.score_table import ScoreTable
 from relstudy.mapping.selection import Choice, choose
 
-WEIGHTS = ("equal", "design")
 Progress = Callable[[Sequence[str]], Iterable[str]]
-
-
-@dataclass(frozen=True)
-class FitOptions:
-    """The choices behind a fit.
-
-    Parameters
-    ----------
-    method : one of EVERY_METHOD or OTHER_NAMES, or "best": the one with the greatest out-of-fold correlation
-    folds : folds of whole queries, at least 2
-    seed : of folds and random methods
-    weights : weight of a pair in the fits: "equal", or "design" (1 / inclusion probability)
-    directions : system ("*" for all others) -> "higher", "lower" or "auto": which scores are better
-    """
-
-    method: str = BEST
-    folds: int = 10
-    seed: int = 0
-    weights: str = "equal"
-    directions: Mapping[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "method", OTHER_NAMES.get(self.method, self.method))
-        if self.method not in (*EVERY_METHOD, BEST):
-            allowed = ", ".join((*EVERY_METHOD, BEST))
-            raise RelstudyError(f"there is no mapping method {self.method!r}; there are: {allowed}")
-        if self.weights not in WEIGHTS:
-            raise RelstudyError(f"weights are {' or '.join(WEIGHTS)}; not {self.weights!r}")
-        for system, direction in self.directions.items():
-            if direction not in DIRECTIONS:
-                raise RelstudyError(f"the direction of {system!r} is higher, lower or auto; not {direction!r}")
-
-    def direction(self, system: str, definite: Mapping[str, str]) -> str:
-        """Which scores of a system are better: as stated, else as they are by definition, else "auto"."""
-        stated = self.directions.get(system, self.directions.get("*", "auto"))
-        return definite.get(system, "auto") if stated == "auto" else stated
-
-    @property
-    def methods(self) -> tuple[str, ...]:
-        """The methods to compare."""
-        return METHODS if self.method == BEST else (self.method,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,14 +39,14 @@ class SystemFit:
     direction: str = "auto"
 
     def direction_sentence(self) -> str:
-        """Which scores are better, and how that is known."""
+        """The direction of better scores and where it comes from, as a sentence."""
         if self.direction != "auto":
             return f"{self.direction} scores are better, as stated or by definition"
         return f"{'higher' if self.choice.mapping.increasing else 'lower'} scores are better, as the judgments say"
 
 
 def fits_as_json(fits: Sequence[SystemFit], notes: Sequence[str]) -> dict[str, Any]:
-    """What `relstudy fit --json` prints of fits to the same pairs: the methods compared, by system, how the chains did
+    """Fits to the same pairs as `relstudy fit --json` prints them: the methods compared, by system, how the chains did
     where fits were sampled, by how much the best method leads, which scores are better, and what a person should know.
     """
     systems = {fit.choice.system: fit.choice.as_json() for fit in fits}

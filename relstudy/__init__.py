@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relstudy.analysis.hashing import api as hashing
+    from relstudy.analysis.scoring.options import ScoringOptions as ScoringOptions
     from relstudy.analysis.verdict.verdict import Verdict as Verdict
     from relstudy.api.by_groups import CalibratedParts as CalibratedParts
     from relstudy.api.by_groups import MappingGroups as MappingGroups
@@ -37,23 +38,29 @@ if TYPE_CHECKING:
     from relstudy.api.judging import mean_judge as mean_judge
     from relstudy.api.planning import Plan as Plan
     from relstudy.api.planning import plan as plan
+    from relstudy.api.reading import read as read
     from relstudy.api.remote import RemoteStudy as RemoteStudy
     from relstudy.api.remote import study as study
     from relstudy.api.sampling import Sample as Sample
     from relstudy.api.sampling import sample as sample
     from relstudy.api.scores import Scores as Scores
     from relstudy.api.scoring import score as score
+    from relstudy.calibration.options import CalibrationOptions as CalibrationOptions
     from relstudy.calibration.ratings import Ratings as Ratings
     from relstudy.common.errors import RelstudyError as RelstudyError
+    from relstudy.common.results import Result as Result
     from relstudy.mapping.fitted import FittedMapping as FittedMapping
     from relstudy.mapping.fitted import read_mappings as read_mappings
+    from relstudy.mapping.options import FitOptions as FitOptions
 
     __version__: str
 
 _OWNERS = {
     "CalibratedPanel": "relstudy.api.calibrating",
     "CalibratedParts": "relstudy.api.by_groups",
+    "CalibrationOptions": "relstudy.calibration.options",
     "CheckedJudge": "relstudy.api.judging",
+    "FitOptions": "relstudy.mapping.options",
     "FittedMapping": "relstudy.mapping.fitted",
     "Inspection": "relstudy.api.inspecting",
     "JoinedJudgments": "relstudy.api.joining",
@@ -63,8 +70,10 @@ _OWNERS = {
     "Ratings": "relstudy.calibration.ratings",
     "RelstudyError": "relstudy.common.errors",
     "RemoteStudy": "relstudy.api.remote",
+    "Result": "relstudy.common.results",
     "Sample": "relstudy.api.sampling",
     "Scores": "relstudy.api.scores",
+    "ScoringOptions": "relstudy.analysis.scoring.options",
     "Verdict": "relstudy.analysis.verdict.verdict",
     "calibrate": "relstudy.api.calibrating",
     "calibrate_by": "relstudy.api.by_groups",
@@ -75,6 +84,7 @@ _OWNERS = {
     "judge": "relstudy.api.judging",
     "mean_judge": "relstudy.api.judging",
     "plan": "relstudy.api.planning",
+    "read": "relstudy.api.reading",
     "read_mappings": "relstudy.mapping.fitted",
     "read_ratings": "relstudy.api.calibrating",
     "sample": "relstudy.api.sampling",
@@ -85,7 +95,9 @@ _OWNERS = {
 __all__ = [
     "CalibratedPanel",
     "CalibratedParts",
+    "CalibrationOptions",
     "CheckedJudge",
+    "FitOptions",
     "FittedMapping",
     "Inspection",
     "JoinedJudgments",
@@ -95,8 +107,10 @@ __all__ = [
     "Ratings",
     "RelstudyError",
     "RemoteStudy",
+    "Result",
     "Sample",
     "Scores",
+    "ScoringOptions",
     "Verdict",
     "__version__",
     "calibrate",
@@ -109,6 +123,7 @@ __all__ = [
     "judge",
     "mean_judge",
     "plan",
+    "read",
     "read_mappings",
     "read_ratings",
     "sample",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from relstudy.calibration.options import CalibrationOptions
 from relstudy.calibration.pipeline import calibrate, variance_reduction
 from relstudy.calibration.plots import rater_lines, variance_by_mean
 from relstudy.calibration.ratings import read_ratings
@@ -34,7 +35,7 @@ def main() -> None:
     for title, file, base_column in PANELS:
         ratings = read_ratings(arguments.data / file, base_column=base_column)
         for method in METHODS:
-            result = calibrate(ratings, method, force=True)
+            result = calibrate(ratings, CalibrationOptions(method, force=True))
             table = variance_reduction(result)
             variance, correlation = cell(table.variance.after), cell(table.correlation.after)
             print(f"| {title} | {method} | {variance} | {correlation} | {cell(table.icc_after.one)} |", flush=True)

@@ -19,8 +19,8 @@ from relstudy.analysis.indices.normalised_rank import (
 from relstudy.analysis.indices.precision_recall import average_precision
 from relstudy.analysis.scoring.judged import rank_power_weights
 from relstudy.common.pairs_table import source_members
+from relstudy.mapping.changepoint.bins import design_effect
 from relstudy.mapping.cross_fitting import around_training_means, correlation, cross_fit
-from relstudy.mapping.design_effect import design_effect
 from relstudy.mapping.scored_pairs import ScoredPairs, fit_mapping
 
 DATA = Path(__file__).resolve().parent.parent / "data"
@@ -35,10 +35,7 @@ POWERS = {"1/5": 0.2, "1": 1.0, "5": 5.0}
 def weights(draws: int = 200) -> None:
     """Average precision from samples drawn by a power of the rank, by weighting, beside that of the collection."""
     random = np.random.default_rng(0)
-    queries, results, drawn = 80, 400, 20
-    latent = random.normal(size=(queries, results))
-    relevant = latent > 1.8
-    scores = [s * latent + np.sqrt(1 - s * s) * random.normal(size=latent.shape) for s in (0.8, 0.6, 0.4)]
+    relevant, scores = _collection(random)
     judged = scores[1]
     rank = _ranks(judged)
     print(f"average precision of the whole collection    {average_precision(relevant.ravel(), judged.ravel()):.3f}")
@@ -46,11 +43,10 @@ def weights(draws: int = 200) -> None:
     print("  probability; the rank in all its pairs, to a power; the rank in the query, to the power drawn by; none")
     print("  drawn by     design   rank^1/5   rank^1   rank^5   in query   none")
     for name, power in POWERS.items():
-        shape = np.mean([_shares(_ranks(score), power) for score in scores], axis=0)
-        chosen_with = np.minimum(1.0, drawn * (0.95 * shape + 0.05 / results))
+        chosen_with = _chosen_with(scores, power)
         found = []
         for _ in range(draws):
-            taken = random.random(latent.shape) < chosen_with
+            taken = random.random(relevant.shape) < chosen_with
             hit, score = relevant[taken], judged[taken]
             pooled = [rank_power_weights(score, each) for each in POWERS.values()]
             weightings = [1 / chosen_with[taken], *pooled, rank[taken] ** power, None]
@@ -58,6 +54,57 @@ def weights(draws: int = 200) -> None:
         design, *pooled, within, none = np.mean(found, axis=0)
         cells = f"{design:.3f}      {'    '.join(f'{value:.3f}' for value in pooled)}    {within:.3f}      {none:.3f}"
         print(f"  rank^-{name:<6} {cells}")
+
+
+def order_by_weights(draws: int = 100) -> None:
+    """Whether a good, a middling and a poor system come in their true order under each weighting."""
+    random = np.random.default_rng(0)
+    relevant, scores = _collection(random)
+    truth = [average_precision(relevant.ravel(), score.ravel()) for score in scores]
+    print("order of a good, a middling and a poor system by average precision")
+    print(f"  mean of {draws} samples; how often in the true order; Kendall's tau with the true order, mean")
+    print("  drawn by     weights    good    middling  poor    true order  tau")
+    print(f"  {'the whole collection':<23} {truth[0]:.3f}   {truth[1]:.3f}     {truth[2]:.3f}")
+    for name, power in POWERS.items():
+        chosen_with = _chosen_with(scores, power)
+        found: dict[str, list[list[float]]] = {"design": [], "rank^5": []}
+        for _ in range(draws):
+            taken = random.random(relevant.shape) < chosen_with
+            hit, judged = relevant[taken], [score[taken] for score in scores]
+            found["design"].append([average_precision(hit, score, 1 / chosen_with[taken]) for score in judged])
+            found["rank^5"].append([average_precision(hit, score, rank_power_weights(score, 5.0)) for score in judged])
+        for weighting, values in found.items():
+            good, middling, poor = np.mean(values, axis=0)
+            right = np.mean([one > two > three for one, two, three in values])
+            tau = np.mean([kendalltau(each, truth).statistic for each in values])
+            figures = f"{good:.3f}   {middling:.3f}     {poor:.3f}"
+            print(f"  rank^-{name:<6} {weighting:<10} {figures}   {right:>6.0%}      {tau:+.2f}")
+
+
+def order_of_the_example() -> None:
+    """Kendall's tau between the orders of the example's systems by design weights and by the fifth power of ranks."""
+    judgments = pd.read_csv(EXAMPLE / "judgments.csv", dtype=dict.fromkeys(PAIR, str))
+    middle = (judgments["judgment"].max() + judgments["judgment"].min()) / 2
+    found = []
+    for file in sorted((EXAMPLE / "scores").glob("*.csv")):
+        rows = judgments.merge(pd.read_csv(file, dtype=dict.fromkeys(PAIR, str)), on=PAIR)
+        good, score = rows["judgment"].to_numpy() > middle, rows["score"].to_numpy()
+        by_design = 1 / rows["inclusion_probability"].to_numpy()
+        found.append([average_precision(good, score, each) for each in (by_design, rank_power_weights(score, 5.0))])
+    tau = kendalltau(*np.transpose(found)).statistic
+    print(f"Kendall's tau between the example's systems by design weights and by rank^5  {tau:+.2f}")
+
+
+def _collection(random: np.random.Generator) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Which pairs of 80 queries and 400 results are relevant, and the scores of a good, a middling, a poor system."""
+    latent = random.normal(size=(80, 400))
+    return latent > 1.8, [s * latent + np.sqrt(1 - s * s) * random.normal(size=latent.shape) for s in (0.8, 0.6, 0.4)]
+
+
+def _chosen_with(scores: list[np.ndarray], power: float, drawn: int = 20) -> np.ndarray:
+    """The probability with which each pair is drawn: the mean of the systems' shares, with a floor."""
+    shape = np.mean([_shares(_ranks(score), power) for score in scores], axis=0)
+    return np.asarray(np.minimum(1.0, drawn * (0.95 * shape + 0.05 / shape.shape[1])))
 
 
 def _ranks(score: np.ndarray) -> np.ndarray:
@@ -172,6 +219,8 @@ def maximum() -> None:
 
 if __name__ == "__main__":
     weights()
+    order_by_weights()
+    order_of_the_example()
     ranks()
     folds()
     selections()

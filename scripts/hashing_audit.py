@@ -58,7 +58,12 @@ def main() -> None:
         scores = hamming_scores(judged, codes, ids, name)
         system = score_systems(judged, scores, options=ScoringOptions(directions={"*": "higher"}))[name]
         against_labels = mean_average_precision(count(codes, codes, LabelTruth.by(labels, labels)), None, "relevant")
-        people = [system.raw.pearson, system.average_precision, system.normalised_rank, graded_ndcg(judged, scores)]
+        people = [
+            system.raw.pearson,
+            system.indices["average_precision"],
+            system.indices["normalised_rank"],
+            graded_ndcg(judged, scores),
+        ]
         rows.append([name, f"{against_labels.expected:.4f}", *map(str, people)])
     print_table(
         rows, ["32 bits", "mAP, keywords", "Pearson, people", "average precision", "normalised rank", "graded nDCG"]

@@ -22,8 +22,9 @@ from scipy.stats import kendalltau
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.commands.inputs import cell
 from relstudy.analysis.hashing.counting.counts import count
-from relstudy.analysis.hashing.encoders import ENCODERS, GRH
+from relstudy.analysis.hashing.encoders import ENCODERS
 from relstudy.analysis.hashing.encoders.deep.encoders import DEEP_ENCODERS
+from relstudy.analysis.hashing.encoders.graph import GRH
 from relstudy.analysis.hashing.metrics.ball import ramap
 from relstudy.analysis.hashing.metrics.lgap import UniqueCodes, largest_bins, local_group_average_precision
 from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision

@@ -24,10 +24,10 @@ WIDTH = 820
 MARKS = {
     "1": (".banner", "left"),
     "2": (".answer .headline", "left"),
-    "3": (".overview tbody tr:nth-child(1) .range", "right"),
-    "4": (".overview tbody tr:nth-child(2) .lane", "left"),
-    "5": (".overview .reach", "left"),
-    "6": (".overview thead .number:last-child", "above"),
+    "3": (".cards > div:first-child", "left"),
+    "4": (".overview tbody tr:nth-child(1) .rank", "left"),
+    "5": (".overview tbody tr:nth-child(2) .range", "right"),
+    "6": (".overview thead .mark", "above"),
 }
 """What docs/read-the-report.md explains, by its number: where it is on the page, and the side that the number is on."""
 DRAW = """(marks) => Object.entries(marks).map(([number, [place, side]]) => {

@@ -20,12 +20,12 @@ from sklearn.isotonic import IsotonicRegression
 
 from relstudy.calibration.judgments import read_judgments
 from relstudy.common.console import print_table, progress
-from relstudy.mapping.chosen import chosen
 from relstudy.mapping.cross_fitting import around_training_means, correlation, cross_fit
 from relstudy.mapping.folds import folds_by_group
 from relstudy.mapping.methods import EVERY_METHOD, METHODS
 from relstudy.mapping.scored_pairs import FitSettings, ScoredPairs, fit_mapping
 from relstudy.mapping.scores.table import read_scores
+from relstudy.mapping.selection import chosen
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data" / "tifa160_likert"
 

@@ -11,19 +11,19 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
-from relstudy.analysis.report.inputs import read_study
+from relstudy.analysis.report.inputs import page_tables
 from relstudy.analysis.report.paper.page import paper_page
 from relstudy.analysis.report.paper.reading import interfaces_of
 from relstudy.analysis.report.paper.study import PaperStudy
-from relstudy.analysis.report.study import study_page
 from relstudy.analysis.report.tables import Cell, Column, Table, shown_number
 from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.study_run import read_study_folder, score_study
 from relstudy.calibration.judgments import write_judgments
 from relstudy.calibration.pipeline import calibrate
 from relstudy.calibration.ratings import check_ratings
@@ -102,15 +102,11 @@ def as_study(plain: Plain, folder: Path) -> None:
 
 def paper_tables(folder: Path, folds: int) -> list[Table]:
     """Tables 5.3 to 5.9 of a study's folder."""
-    tables = read_study(folder, low_coverage=True)
     options = ScoringOptions(folds=folds, replicates=300, low_coverage=True)
-    _, result, _ = study_page(tables, options, [], _quietly)
-    page = paper_page(PaperStudy(tables, result, interfaces_of(tables)), [], progress)
+    run = score_study(read_study_folder(folder), options)
+    tables = page_tables(run.study, folder)
+    page = paper_page(PaperStudy(tables, run.result, interfaces_of(tables)), [], progress)
     return [table for table in page.tables() if table.name.startswith(SHOWN)]
-
-
-def _quietly(items: Iterable[tuple[str, str]], what: str, total: int | None) -> Iterator[tuple[str, str]]:
-    return iter(items)
 
 
 def show(table: Table) -> None:

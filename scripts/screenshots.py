@@ -24,8 +24,8 @@ from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import ratings
 from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
+from relstudy.studyapp.demo.rating import read_page
 from relstudy.studyapp.demo.server import serving
-from relstudy.studyapp.demo.visit import read_page
 from relstudy.studyapp.rendered.collection import DemoCollection, make_collection, write_collection
 from relstudy.studyapp.web.admin.access import set_password
 from relstudy.studyapp.web.app import create_app

@@ -90,8 +90,19 @@ class Patient(threading.Thread):
         except Exception as error:
             self.trouble = repr(error)
 
+    def page(self, path: str) -> str:
+        """The next rating page, wherever an answer leads; `path` becomes its address."""
+        status, to, html = self.ask("GET", path)
+        while status in (302, 303):
+            path = to
+            status, to, html = self.ask("GET", path)
+        if status != 200 or not path.startswith("/rate/"):
+            raise AssertionError(f"{path} ({status}) is no page to rate; after {self.acknowledged} ratings")
+        self.path = path
+        return html
+
     def rate(self) -> None:
-        _, _, html = self.ask("GET", self.path)
+        html = self.page(self.path)
         while not self.end.is_set():
             fields = {name: hidden(html, name) for name in ("csrf", "form")} | {"seconds": "0.00"}
             fields |= {f"rating-{n}": str(self.choice) for n in range(1, 5)}
@@ -102,7 +113,7 @@ class Patient(threading.Thread):
             self.acknowledged += 4
             self.path = path
             if status == 303:
-                status, _, html = self.ask("GET", path)
+                html = self.page(path)
             self.seconds.append(time.perf_counter() - began)
 
 

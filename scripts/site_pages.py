@@ -1,6 +1,7 @@
-"""For the documentation's pages: formulas are typeset, and pictures follow the page's light and dark.
+"""For the documentation's pages: formulas are typeset, pictures follow the page's light and dark, options are listed.
 
-A hook of MkDocs (mkdocs.yml). A formula stands between dollars, as GitHub reads it, too; matplotlib sets it as SVG, so
+A hook of MkDocs (mkdocs.yml). A comment `<!-- options: MODULE CLASS ... -->` becomes a table of the options that these
+dataclasses declare. A formula stands between dollars, as GitHub reads it, too; matplotlib sets it as SVG, so
 that a page needs neither a script nor a font that the reader may not have. A picture `NAME.svg` that
 `relstudy.common.figures` drew is put into the page, where the colours of `assets/site.css` reach it; of `NAME.png` with
 a `NAME-dark.png` beside it the page shows the one that suits.
@@ -11,6 +12,7 @@ from __future__ import annotations
 import html
 import re
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +20,33 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.path import Path as Outline
 from matplotlib.textpath import TextToPath
 
+from relstudy.common.arguments import needed
+from relstudy.common.kinds import without_none
+from relstudy.common.options import declared_in
+
+OPTIONS = re.compile(r"<!-- options: (\S+) ([\w ]+?) -->")
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.DOTALL)
 PICTURE = re.compile(r'<img alt="([^"]*)" src="([^"]+\.(?:svg|png|jpg))"[^>]*/?>')
 STEPS = {Outline.MOVETO: "M", Outline.LINETO: "L", Outline.CURVE3: "Q", Outline.CURVE4: "C", Outline.CLOSEPOLY: "Z"}
 SIZE = TextToPath.FONT_SCALE
 """Units of a formula's drawing in one em."""
+
+
+def on_page_markdown(text: str, **_: Any) -> str:
+    """The page with a table in place of each comment that names dataclasses of options."""
+    return OPTIONS.sub(
+        lambda match: option_table(*(getattr(import_module(match[1]), name) for name in match[2].split())), text
+    )
+
+
+def option_table(*options: type) -> str:
+    """The options that dataclasses declare as a table in Markdown."""
+    lines = ["| command | Python | takes | default | what it decides |", "|---|---|---|---|---|"]
+    for name, each in declared_in(*options).items():
+        flags = " ".join(f"`{flag}`" for flag in each.flags)
+        takes = needed(without_none(each.kind), each.said.limits).replace("'", "`")
+        lines.append(f"| {flags} | `{name}` | {takes} | {each.default_words()} | {each.said.sentence} |")
+    return "\n".join(lines)
 
 
 def on_page_content(text: str, *, page: Any, config: Any, **_: Any) -> str:

@@ -97,14 +97,14 @@ class LazyGroup(click.Group):
         except (
             Exception
         ) as error:  # a program's fault stays a traceback; what the machine or a database refuses does not
-            told = _told(error)
-            if told is None:
+            sentence = _sentence_of(error)
+            if sentence is None:
                 raise
-            fail(RelstudyError(told))
+            fail(RelstudyError(sentence))
 
 
-def _told(error: Exception) -> str | None:
-    """What to say where a disk, the memory or the database refused something; None for anything else."""
+def _sentence_of(error: Exception) -> str | None:
+    """Sentence for an error of the disk, the memory or the database; None for anything else."""
     if isinstance(error, OSError):
         from relstudy.common.files import FULL
 
@@ -122,7 +122,7 @@ def _told(error: Exception) -> str | None:
     if not isinstance(error, DATABASE_ERRORS):
         return None
     if isinstance(getattr(error, "orig", None), OSError):
-        return _told(error.orig)  # type: ignore[union-attr,arg-type]
+        return _sentence_of(error.orig)  # type: ignore[union-attr,arg-type]
     reason = str(getattr(error, "orig", error))
     said = {"full": "the disk under the database is full", "busy": "the database is busy or away; try again"}
     if "readonly" in reason or "unable to open" in reason:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from relstudy.common.command_options import options_of
 from relstudy.common.console import print_json, print_table, progress, say
 from relstudy.common.errors import RelstudyError
+from relstudy.common.options import fields_given
 from relstudy.common.wording import span
+from relstudy.mapping.options import FitOptions
 
 if TYPE_CHECKING:
     from relstudy.analysis.linking.link import ScaleLink
@@ -20,12 +23,9 @@ if TYPE_CHECKING:
 @click.argument("tables", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--output", "-o", required=True, type=click.Path(path_type=Path), help="Folder to write to.")
 @click.option("--pairs", type=click.Path(path_type=Path), help="The pairs table that all of them were drawn by.")
-@click.option("--folds", type=click.IntRange(min=2), default=10, show_default=True, help="Folds, whole queries each.")
-@click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of folds, resampling and random methods."
-)
+@options_of(FitOptions, only=("folds", "seed"))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def join(tables: tuple[Path, ...], output: Path, pairs: Path | None, folds: int, seed: int, as_json: bool) -> None:
+def join(tables: tuple[Path, ...], output: Path, pairs: Path | None, as_json: bool, **choices: Any) -> None:
     """Put judgments given on different scales on the scale of the first of TABLES.
 
     TABLES are judgments (tables, or folders that `relstudy calibrate` wrote), NAME=PATH to name one. The map of each
@@ -37,28 +37,28 @@ def join(tables: tuple[Path, ...], output: Path, pairs: Path | None, folds: int,
     relstudy join study/1-5 study/1-9 study/binary -o joined --pairs pairs.csv
     """
     from relstudy.analysis.linking.joined import join_judgments
-    from relstudy.calibration.judgments import read_judgments, write_judgments
-    from relstudy.common.file_names import file_names
+    from relstudy.calibration.judgments import read_judgments
     from relstudy.mapping.scored_pairs import FitSettings
 
     if output.is_file():
         raise RelstudyError(f"{output}: this is a file; -o needs a folder")
+    options = FitOptions(**fields_given(FitOptions, choices))
     named = _named(tables)
     read = {name: read_judgments(path) for name, path in named.items()}
     joined = join_judgments(
-        read, pairs, FitSettings(folds, seed, "higher"), lambda names: progress(names, "scales", len(names))
+        read,
+        pairs,
+        FitSettings(options.folds, options.seed, "higher"),
+        lambda names: progress(names, "scales", len(names)),
     )
-    write_judgments(joined.judgments, output / "judgments.csv")
-    files = file_names(list(joined.links))
-    for name, link in joined.links.items():
-        link.mapping.write(output / f"{files[name]}.json")
+    files = joined.write(output)
     if as_json:
         print_json(joined.as_json())
         return
     _print(joined.links)
     for note in joined.notes:
         click.echo(note)
-    say(f"wrote {output / 'judgments.csv'}, {', '.join(str(output / f'{file}.json') for file in files.values())}")
+    say(f"wrote {', '.join(map(str, files))}")
 
 
 def _named(tables: tuple[Path, ...]) -> dict[str, Path]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.common.command_options import options_of
 from relstudy.common.console import print_json, print_table
-from relstudy.common.option_types import MOST_REPLICATES
+from relstudy.common.options import fields_given
 from relstudy.common.wording import percent
 
 if TYPE_CHECKING:
@@ -21,16 +23,9 @@ if TYPE_CHECKING:
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--judge", "name", required=True, help="The judge: FOLDER/judges/NAME.csv, or a file.")
 @click.option("--judgments", "-j", type=click.Path(path_type=Path), help="Judgments, where not FOLDER/judgments.csv.")
-@click.option(
-    "--replicates",
-    type=click.IntRange(1, MOST_REPLICATES),
-    default=1000,
-    show_default=True,
-    help="Bootstrap replicates.",
-)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the bootstrap.")
+@options_of(ScoringOptions, only=("replicates", "seed"))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def judge_check(folder: Path, name: str, judgments: Path | None, replicates: int, seed: int, as_json: bool) -> None:
+def judge_check(folder: Path, name: str, judgments: Path | None, as_json: bool, **choices: Any) -> None:
     """Hold the judge NAME of the study in FOLDER against people's judgments.
 
     People are the measure: what each grade is worth, how much the judge explains, whether it agrees with people as
@@ -42,10 +37,9 @@ def judge_check(folder: Path, name: str, judgments: Path | None, replicates: int
     """
     from relstudy.analysis.judges.check import check_judge_against
     from relstudy.analysis.judges.study import judge_file, judged_study, read_human_study
-    from relstudy.analysis.scoring.options import ScoringOptions
     from relstudy.common.files import read_json
 
-    options = ScoringOptions(replicates=replicates, seed=seed, method="none", measures=())
+    options = ScoringOptions(method="none", measures=(), **fields_given(ScoringOptions, choices))
     path = judge_file(folder, name)
     human = read_human_study(folder, judgments)
     study = judged_study(human, path, options)

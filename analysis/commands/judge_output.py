@@ -9,14 +9,21 @@ import click
 from relstudy.common.console import print_table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from relstudy.analysis.judges.estimator import Assisted
     from relstudy.analysis.judges.run import AssistedScores
     from relstudy.common.estimates import Estimate
 
-SHOWN = (
-    *("relevant_share", "pearson", "average_precision", "normalised_rank"),
-    *("precision_at_0.05", "precision_at_0.2", "recall_at_0.2"),
-)
-"""The indices that are printed; all are in --json and in the tables (--out)."""
+AT_SHARES = ("precision_at_0.05", "precision_at_0.2", "recall_at_0.2")
+
+
+def _shown(figures: Mapping[str, Assisted]) -> list[str]:
+    """The indices that are printed; all are in --json and in the tables (--out)."""
+    from relstudy.analysis.indices.known import own_indices
+
+    names = ("relevant_share", *(index.name for index in own_indices()), *AT_SHARES)
+    return [name for name in names if name in figures]
 
 
 def print_assisted(assisted: AssistedScores) -> None:
@@ -24,7 +31,7 @@ def print_assisted(assisted: AssistedScores) -> None:
     click.echo()
     rows = []
     for system, figures in assisted.systems.items():
-        for index in (name for name in SHOWN if name in figures):
+        for index in _shown(figures):
             each = figures[index]
             ratio = "–" if each.width_ratio is None else f"{each.width_ratio:.2f}"
             weights = [f"{weight:.2f}" for weight in each.weights]
@@ -46,7 +53,7 @@ def _withheld(assisted: AssistedScores) -> dict[str, list[str]]:
     """The figures that have no value or no interval, by the reason."""
     by_reason: dict[str, list[str]] = {}
     for system, figures in assisted.systems.items():
-        for index in (name for name in SHOWN if name in figures):
+        for index in _shown(figures):
             reason = figures[index].estimate.reason
             if reason is not None:
                 by_reason.setdefault(reason, []).append(f"{index} of {system}")

@@ -12,7 +12,7 @@ import click
 from relstudy.common.console import progress
 
 if TYPE_CHECKING:
-    from relstudy.analysis.report.inputs import StudyTables
+    from relstudy.analysis.report.inputs import PageTables
     from relstudy.analysis.report.layout import Page
     from relstudy.analysis.scoring.results import ScoreResult
 
@@ -70,7 +70,7 @@ class PaperChoices:
 
 
 def paper_page_of(
-    tables: StudyTables, result: ScoreResult, command: Sequence[str], choices: PaperChoices, with_pictures: bool
+    tables: PageTables, result: ScoreResult, command: Sequence[str], choices: PaperChoices, with_pictures: bool
 ) -> Page:
     """The page of the paper's tables for a study, with or without pictures of its collection."""
     from relstudy.analysis.report.paper.page import paper_page
@@ -82,11 +82,19 @@ def paper_page_of(
     return paper_page(study, [*command, *choices.arguments()], progress)
 
 
+def remove_tables(folder: Path) -> None:
+    """Remove the paper's tables of an earlier run, which this one may not have; files of other names stay."""
+    for pattern in ("table-*.csv", "table-*.tex", "figure-*.csv", "figure-*.tex"):
+        for file in folder.glob(pattern):
+            file.unlink()
+
+
 def write_page(page: Page, target: Path, beside: Path) -> list[str]:
     """Write a page, and its tables as CSV and LaTeX into the folder `beside`; the names of the CSV files."""
+    from relstudy.analysis.report.rendering import html_of
     from relstudy.common.files import write_text
 
-    write_text(page.html(), target)
+    write_text(html_of(page), target)
     for table in page.tables():
         write_text(table.csv(), beside / f"{table.file}.csv")
         write_text(table.latex(), beside / f"{table.file}.tex")

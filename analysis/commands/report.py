@@ -7,34 +7,34 @@ from typing import Any
 
 import click
 
-from relstudy.analysis.commands.paper_tables import PaperChoices, paper_options, paper_page_of, write_page
+from relstudy.analysis.commands.paper_tables import (
+    PaperChoices,
+    paper_options,
+    paper_page_of,
+    remove_tables,
+    write_page,
+)
 from relstudy.analysis.commands.requirements import end_by, hold_against, read_required, require_option
 from relstudy.analysis.commands.scoring_options import as_arguments, given_options, scoring_options
+from relstudy.analysis.scoring.options import SCORED
+from relstudy.common.command_options import GroupedCommand, option_under
 from relstudy.common.console import print_json, progress
-from relstudy.common.option_groups import GroupedCommand
-
-OPTION_GROUPS = {
-    "What is scored": ("judgments", "method", "folds", "direction", "policy", "allow-low-coverage"),
-    "What counts as relevant, and how much each pair weighs": (
-        *("threshold", "relevance", "ratings", "correlation", "weights", "power", "measure"),
-    ),
-    "Intervals": ("replicates", "seed", "level", "population", "raters"),
-    "What the page shows": ("by", "by-source", "paper-tables", "interface", "pictures", "author"),
-}
 
 
-@click.command(cls=GroupedCommand, option_groups=OPTION_GROUPS)
+@click.command(cls=GroupedCommand)
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), help="Page to write.  [default: DIR/report/index.html]")
-@click.option("--judgments", type=click.Path(path_type=Path), help="Judgments, where not DIR/judgments.csv.")
+@option_under(SCORED, "--judgments", type=click.Path(path_type=Path), help="Judgments, where not DIR/judgments.csv.")
 @scoring_options
-@click.option(
+@option_under(
+    "What the page shows",
     "--by-source/--no-by-source",
     default=False,
     show_default=True,
     help="Also make the tables by mapping and selecting system (tables 5.3-5.6 of the paper).",
 )
-@click.option(
+@option_under(
+    "What the page shows",
     "--pictures/--no-pictures",
     "with_pictures",
     default=True,
@@ -43,7 +43,9 @@ OPTION_GROUPS = {
 )
 @require_option
 @paper_options
-@click.option("--by", metavar="COLUMN", help="Also score groups of pairs apart, such as --by paradigm.")
+@option_under(
+    "What the page shows", "--by", metavar="COLUMN", help="Also score groups of pairs apart, such as --by paradigm."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the page's address, its tables and the figures as JSON.")
 def report(
     folder: Path,
@@ -70,41 +72,46 @@ def report(
     relstudy report my-study --paper-tables --interface my-study/binary
     """
     from relstudy.analysis.report.choices import PageChoices
-    from relstudy.analysis.report.inputs import read_study
-    from relstudy.analysis.report.judges import with_judges
+    from relstudy.analysis.report.inputs import page_tables
     from relstudy.analysis.report.study import study_page
     from relstudy.analysis.scoring.options import options_over
+    from relstudy.analysis.study_run import read_study_folder, run_of_study
 
     requirements = read_required(required)
     given = given_options(choices)
     paper = PaperChoices.taken_from(choices)
     ratings = choices.pop("ratings")
-    tables = read_study(folder, judgments, given.get("low_coverage", False), None if ratings is None else Path(ratings))
-    options = options_over(tables.options, given)
+    scored = read_study_folder(folder, judgments, None if ratings is None else Path(ratings))
+    options = options_over(scored.options, given)
+    run, origin = run_of_study(scored, options, stated=given.get("directions", ()), by=by)
+    tables = page_tables(run.study, folder, scored.files)
     command = ["relstudy", "report", "DIR", *(["--judgments", judgments.name] if judgments is not None else [])]
     command += [] if ratings is None else ["--ratings", Path(ratings).name]
     shown = PageChoices(by_source, by, with_pictures)
     command += [*as_arguments(choices, options), *shown.as_arguments()]
-    page, result, verdict = study_page(tables, options, command, progress, shown)
-    page = with_judges(page, folder, tables.judgments, options)
+    page = study_page(run, tables, command, progress, shown, scored.mappings)
+    result, verdict = run.result, run.verdict
     outcomes = hold_against(requirements, result)
     target = folder / "report" / "index.html" if out is None else out
     beside = target.parent / "tables"
     paper_target = target.parent / "paper" / "index.html"
     in_paper = paper_page_of(tables, result, command, paper, with_pictures) if paper.wanted else None
     files = write_page(page, target, beside)
+    if in_paper is not None:
+        remove_tables(paper_target.parent)
     in_paper_files = [] if in_paper is None else write_page(in_paper, paper_target, paper_target.parent)
     if as_json:
         content: dict[str, Any] = {"page": target.as_posix(), "tables": beside.as_posix(), "files": files}
         content |= {} if in_paper is None else {"paper": paper_target.as_posix(), "paper_files": in_paper_files}
-        answers = {"verdict": verdict.as_json(), "requirements": [each.as_json() for each in outcomes]}
-        print_json(content | result.as_json() | answers)
+        content["figures_from"] = origin
+        print_json(content | run.as_json() | {"requirements": [each.as_json() for each in outcomes]})
     else:
         click.echo(verdict.headline)
         for each in outcomes:
             click.echo(each.line())
         for note in result.notes:
             click.echo(note)
+        click.echo(origin)
         click.echo(f"The report is in {target}; its tables are in {beside}.")
         if in_paper is not None:
             from relstudy.analysis.report.paper.page import missing

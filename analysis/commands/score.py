@@ -9,87 +9,107 @@ import click
 
 from relstudy.analysis.commands.requirements import end_by, hold_against, read_required, require_option
 from relstudy.analysis.commands.score_output import print_run
-from relstudy.analysis.commands.scoring_options import given_options, scoring_options
-from relstudy.common.archived import in_archive
-from relstudy.common.console import print_json
+from relstudy.analysis.commands.scoring_options import as_arguments, given_options, scoring_options
+from relstudy.analysis.scoring.options import SCORED
+from relstudy.common.command_options import GroupedCommand, option_under
+from relstudy.common.console import print_json, progress
+from relstudy.common.damage import TENSORS
 from relstudy.common.errors import RelstudyError
-from relstudy.common.option_groups import GroupedCommand
-from relstudy.common.probabilities import PAIR
-from relstudy.common.reading_options import judgments_reading, reading_options
+from relstudy.common.reading_options import reading_of_several, reading_options
 from relstudy.common.study_folder import notes_on_scores, only_folder, scores_in, table_in
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     import pandas as pd
 
     from relstudy.analysis.judges.run import AssistedScores
     from relstudy.analysis.judges.table import JudgeTable
+    from relstudy.analysis.pipeline import ScoringRun
     from relstudy.analysis.scoring.results import ScoreResult
     from relstudy.analysis.scoring.saved import SavedComparison
     from relstudy.calibration.judgments import Judgments
+    from relstudy.calibration.study_tables import StudyTables
     from relstudy.common.reading import Reading
     from relstudy.mapping.scores.score_table import ScoreTable
 
 
-OPTION_GROUPS = {
-    "What is scored": (
-        *("judgments", "against", "mappings", "method", "folds", "direction", "policy", "allow-low-coverage"),
-        *("ids", "query-vectors", "similarity"),
-    ),
-    "What counts as relevant, and how much each pair weighs": (
-        *("threshold", "relevance", "ratings", "correlation", "weights", "power", "measure"),
-    ),
-    "Intervals": ("replicates", "seed", "level", "population", "raters", "judge"),
-    "Groups": ("by", "apart"),
-    "Reading the judgments": ("columns", "values", "scale", "missing"),
-    "What is written": ("out", "save", "report", "qrels", "verbose", "json"),
-}
-
-
-@click.command(cls=GroupedCommand, option_groups=OPTION_GROUPS)
+@click.command(cls=GroupedCommand)
 @click.argument("scores", nargs=-1, required=True, type=click.Path())
-@click.option("--judgments", "-j", type=click.Path(), help="Judgments, or a study's archive, to score against.")
-@click.option(
-    "--mappings", type=click.Path(), help="Folder (or file) of fitted mappings, as `relstudy fit` writes them."
+@option_under(SCORED, "--judgments", "-j", type=click.Path(), help="Judgments, or a study's archive, to score against.")
+@option_under(
+    SCORED,
+    "--mappings",
+    type=click.Path(),
+    help="Folder (or file) of fitted mappings, as `relstudy fit` writes them.",
 )
 @scoring_options
-@reading_options
-@click.option(
-    "--ids", type=click.Path(), help="Ids of vectors (.npy), one a line; by default the .ids.txt beside them."
+@reading_options("Reading the judgments")
+@option_under(
+    "Reading the judgments",
+    "--gains",
+    metavar="TEXT=GAIN,...",
+    help="What judgments are worth to nDCG and its like, whole or not, as exact=1,substitute=.1,irrelevant=0.",
 )
-@click.option(
-    "--query-vectors", type=click.Path(), help="Vectors (.npy) of the queries, where they are not results too."
+@option_under(
+    SCORED,
+    "--ids",
+    type=click.Path(),
+    help="Ids of vectors (.npy), one a line; by default the .ids.txt beside them.",
 )
-@click.option(
+@option_under(
+    SCORED,
+    "--query-vectors",
+    type=click.Path(),
+    help="Vectors (.npy) of the queries, where they are not results too.",
+)
+@option_under(
+    SCORED,
     "--similarity",
     type=click.Choice(["cosine", "dot", "euclidean"]),
     default="cosine",
     show_default=True,
     help="How vectors are compared.",
 )
-@click.option(
+@option_under(
+    "Groups",
     "--by",
     metavar="COLUMN",
     help="Also score within groups: a column of the judgments, or of the pairs.csv beside them, such as paradigm.",
 )
-@click.option(
+@option_under(
+    "Intervals",
     "--judge",
     type=click.Path(),
     help="Shorten intervals by an automatic judge's grades of many more pairs: a table as `relstudy judge` writes it.",
 )
-@click.option("--apart", is_flag=True, help="With --by: fit mappings to each group alone, not to all pairs together.")
-@click.option("--qrels", type=click.Path(), help="Write the judgments as TREC qrels, in whole gains from 0.")
-@click.option("--save", type=click.Path(), help="Keep the comparison in a file for a later --against.")
-@click.option(
+@option_under(
+    "Groups", "--apart", is_flag=True, help="With --by: fit mappings to each group alone, not to all pairs together."
+)
+@option_under(
+    "What is written", "--qrels", type=click.Path(), help="Write the judgments as TREC qrels, in whole gains from 0."
+)
+@option_under(
+    "What is written", "--save", type=click.Path(), help="Keep the comparison in a file for a later --against."
+)
+@option_under(
+    SCORED,
     "--against",
     type=click.Path(),
     help="Place the systems among those of a saved comparison, or of a study's archive (.zip).",
 )
-@click.option("--out", "-o", type=click.Path(), help="Folder for the tables: scores, per query, curves, comparisons.")
-@click.option("--report", type=click.Path(), help="Write a report page.")
+@option_under(
+    "What is written",
+    "--out",
+    "-o",
+    type=click.Path(),
+    help="Folder for the tables: scores, per query, curves, comparisons.",
+)
+@option_under("What is written", "--report", type=click.Path(), help="Write a report page.")
 @require_option
-@click.option("--verbose", "-v", is_flag=True, help="Print every convention behind the numbers.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@option_under("What is written", "--verbose", "-v", is_flag=True, help="Print every convention behind the numbers.")
+@option_under("What is written", "--json", "as_json", is_flag=True, help="Print JSON.")
 def score(
     scores: tuple[str, ...],
     judgments: str | None,
@@ -103,7 +123,7 @@ def score(
     as_json: bool,
     **choices: Any,
 ) -> None:
-    """Score systems against the judgments: correlation, precision and recall, normalised rank, with intervals.
+    """Score systems against the judgments: correlation, precision and recall, good above poor, with intervals.
 
     SCORES are score tables (CSV or Parquet, long or wide), TREC runs, or vectors (.npy with ids beside them); or one
     study's folder, whose scores/, judgments.csv and mappings/ are then taken.
@@ -119,13 +139,10 @@ def score(
     from relstudy.analysis.pipeline import score_tables
     from relstudy.analysis.scoring.groups import Grouping
     from relstudy.analysis.scoring.options import ScoringOptions, options_over
-    from relstudy.analysis.scoring.outside import Pool
     from relstudy.analysis.scoring.saved import read_comparison
-    from relstudy.analysis.scoring.trec import gains_in_words
-    from relstudy.mapping.fitted import read_mappings
+    from relstudy.analysis.scoring.trec import qrels_gains
+    from relstudy.mapping.fitted import mapping_files, read_mappings
 
-    if judgments is not None:
-        judgments = in_archive(judgments, "judgments.csv")
     if not any(path.endswith(".npy") for path in scores) and (choices["ids"] or choices["query_vectors"]):
         raise click.UsageError("--ids and --query-vectors go with vectors (.npy), and none are given")
     if choices["apart"] and choices["by"] is None:
@@ -139,7 +156,7 @@ def score(
             judgments = str(table_in(folder, "judgments.csv", f"relstudy calibrate {folder}"))
         if choices["mappings"] is None and (folder / "mappings").is_dir():
             choices["mappings"] = str(folder / "mappings")
-    reading = judgments_reading(choices, judgments is not None)
+    reading = reading_of_several(choices, judgments is not None)
     saved = None if against is None else read_comparison(against)
     ratings = choices.pop("ratings")
     if ratings is not None and (judgments is None or saved is not None):
@@ -148,20 +165,21 @@ def score(
         raise click.UsageError(
             f"--judgments (or --against) is needed; try: relstudy score {' '.join(scores)} -j judgments.csv"
         )
-    table = _read_judged(judgments, ratings, reading, saved)
-    judge = _read_judge(choices["judge"], against)
+    study = _read_judged(judgments, ratings, reading, saved, folder)
+    table = study.judgments
+    judge = _read_judge(choices["judge"], against, reading)
     requirements = read_required(required)
     given = given_options(choices)
     options = options_over(ScoringOptions(), given) if saved is None else saved.options_with(given)
     fitted = {} if choices["mappings"] is None else read_mappings(choices["mappings"])
-    tables = [(file, _read(file, _scored_pairs(table, judge), choices)) for file in scores]
+    tables = [(file, _read(file, _scored_pairs(table, judge), choices, reading)) for file in scores]
+    reading.refuse_unfound()
     (file, first), *others = tables
     tables = [(file, first.with_notes(notes_on_scores(folder))), *others]
     by = choices["by"]
     run = score_tables(
-        table, tables, options, fitted=fitted, stated=given.get("directions", ()), saved=saved, judge=judge,
-        grouping=None if by is None else Grouping(by, _groups(table, by, judgments), choices["apart"]),
-        pool=None if judgments is None else Pool.beside(Path(judgments)),
+        study, tables, options, fitted=fitted, stated=given.get("directions", ()), saved=saved, judge=judge,
+        grouping=None if by is None else Grouping(by, _groups(study, by, judgments), choices["apart"]),
     )  # fmt: skip
     result = run.result
     outcomes = hold_against(requirements, result)
@@ -169,10 +187,18 @@ def score(
         _write_qrels(table, qrels)
     if save is not None:
         run.save(save)
+    kept = None
+    if folder is not None and saved is None and judge is None:
+        kept = _keep(run, folder, [*scores, *mapping_files(Path(choices["mappings"] or folder / "mappings"))], reading)
     if out is not None:
         _write_tables(result, Path(out), run.assisted)
     if report is not None:
-        _report(result, report)
+        read = [*scores, *([] if against is None else [against])]
+        command = ["relstudy", "score", *(["DIR"] if folder is not None else [Path(file).name for file in scores])]
+        command += [] if judgments is None or folder is not None else ["--judgments", Path(judgments).name]
+        command += [] if against is None else ["--against", Path(against).name]
+        command += ["--by", by, *(["--apart"] if choices["apart"] else [])] if by is not None else []
+        _report(run, report, folder, read, [*command, *as_arguments(choices, options)])
     if as_json:
         content = run.as_json()
         if outcomes:
@@ -183,48 +209,48 @@ def score(
         for each in outcomes:
             click.echo(each.line())
         if qrels is not None:
-            click.echo(f"Qrels are in {qrels}: {gains_in_words(table.scale.scale)}.")
+            click.echo(f"Qrels are in {qrels}: {qrels_gains(table)[1]}.")
         if out is not None:
             click.echo(f"Tables are in {out}.")
         if report is not None:
             click.echo(f"The report is in {report}.")
         if save is not None:
             click.echo(f"The comparison is kept in {save}. Next: relstudy score NEW --against {save}")
+        if kept is not None:
+            click.echo(kept)
         if folder is not None:
             click.echo(f"Next: relstudy report {folder}")
     end_by(outcomes)
 
 
-def _read_judged(file: str | None, ratings: str | None, reading: Reading, saved: SavedComparison | None) -> Judgments:
-    """The judgments of a file with what is known of them, or those of the saved comparison; one of the two is given."""
-    from relstudy.analysis.scoring.proposers import with_proposers
-    from relstudy.analysis.scoring.rated import judgments_with_ratings
-    from relstudy.analysis.scoring.saved import same_judgments, with_what_was_saved
-    from relstudy.calibration.judgments import read_judgments
+def _read_judged(
+    file: str | None, ratings: str | None, reading: Reading, saved: SavedComparison | None, folder: Path | None
+) -> StudyTables:
+    """The judgments of a file with what lies beside them, or those of the saved comparison; one of the two is given."""
+    from relstudy.calibration.study_tables import StudyTables, read_study_tables
 
     if file is None:
         assert saved is not None
-        return saved.judgments
-    table = read_judgments(file, reading)
-    if saved is None:
-        return with_proposers(judgments_with_ratings(table, file, ratings), file)
-    same_judgments(saved, table)
-    return with_what_was_saved(table, saved)
+        return StudyTables(saved.judgments)
+    completed = None if saved is None else saved.complete
+    return read_study_tables(file, reading, ratings, folder=folder, completed=completed)
 
 
-def _read_judge(path: str | None, against: str | None) -> JudgeTable | None:
+def _read_judge(path: str | None, against: str | None, reading: Reading) -> JudgeTable | None:
     if path is None:
         return None
     from relstudy.analysis.judges.table import read_judge
 
     if against is not None:
         raise click.UsageError("--judge needs the score tables of all systems, which a saved comparison does not keep")
-    return read_judge(path)
+    return read_judge(path, reading=reading)
 
 
 def _scored_pairs(judgments: Judgments, judge: JudgeTable | None) -> pd.DataFrame:
     """The pairs that vectors are scored for: those judged, and those that the judge was given."""
     import pandas as pd
+
+    from relstudy.common.probabilities import PAIR
 
     if judge is None:
         return judgments.frame
@@ -232,8 +258,8 @@ def _scored_pairs(judgments: Judgments, judge: JudgeTable | None) -> pd.DataFram
     return pd.concat([judgments.frame[PAIR].astype("str"), given], ignore_index=True).drop_duplicates(PAIR)
 
 
-def _read(path: str, pairs: pd.DataFrame, choices: dict[str, Any]) -> ScoreTable:
-    if path.endswith(".npy"):
+def _read(path: str, pairs: pd.DataFrame, choices: dict[str, Any], reading: Reading) -> ScoreTable:
+    if path.endswith((".npy", *TENSORS)):
         from relstudy.analysis.scoring.vectors import read_vectors, vector_scores
 
         queries = choices["query_vectors"]
@@ -244,25 +270,22 @@ def _read(path: str, pairs: pd.DataFrame, choices: dict[str, Any]) -> ScoreTable
             choices["similarity"],
             Path(path).stem,
         )
-    from relstudy.mapping.scores.table import read_scores
+    from relstudy.mapping.scores.table import read_named
 
-    return read_scores(path)
+    return read_named(path, reading)
 
 
-def _groups(judgments: Judgments, column: str, file: str | None) -> np.ndarray:
-    """Each pair's value of a column, of the judgments or of the pairs.csv beside them."""
-    from relstudy.common.groups import groups_of
-
+def _groups(study: StudyTables, column: str, file: str | None) -> np.ndarray:
+    """Each pair's value of a column, of the judgments or of the pairs beside them."""
     if file is None:
         raise click.UsageError("--by takes a column of the judgments, so --judgments is needed")
-    return groups_of(judgments.frame, column, Path(file).parent / "pairs.csv")
+    return study.groups(column)
 
 
 def _write_qrels(judgments: Judgments, path: str) -> None:
-    from relstudy.analysis.scoring.trec import gains, write_qrels
+    from relstudy.analysis.scoring.trec import qrels_gains, write_qrels
 
-    values, scale = judgments.frame["judgment"].to_numpy(dtype=float), judgments.scale.scale
-    write_qrels(judgments.frame, path, gains(values, scale))
+    write_qrels(judgments.frame, path, qrels_gains(judgments)[0])
 
 
 def _write_tables(result: ScoreResult, folder: Path, assisted: AssistedScores | None) -> None:
@@ -281,8 +304,21 @@ def _write_tables(result: ScoreResult, folder: Path, assisted: AssistedScores | 
         write_table(assisted.table(), folder / "assisted.csv")
 
 
-def _report(result: ScoreResult, path: str) -> None:
-    from relstudy.analysis.report.page import score_page
+def _keep(run: ScoringRun, folder: Path, read: Sequence[str | Path], reading: Reading) -> str:
+    """Keep the run in the study's folder; what came of it, in a sentence."""
+    from relstudy.analysis.study_run import keep_run
+    from relstudy.calibration.study_tables import InputFile
+
+    files = [*run.study.files, *(InputFile.of(Path(file), folder) for file in read)]
+    return keep_run(run, folder, files, repr(reading) if reading else "")
+
+
+def _report(run: ScoringRun, path: str, folder: Path | None, read: Sequence[str], command: Sequence[str]) -> None:
+    from relstudy.analysis.report.inputs import page_tables
+    from relstudy.analysis.report.rendering import html_of
+    from relstudy.analysis.report.study import study_page
+    from relstudy.calibration.study_tables import InputFile
     from relstudy.common.files import write_text
 
-    write_text(score_page(result), path)
+    tables = page_tables(run.study, folder, [InputFile.of(Path(file), folder) for file in read])
+    write_text(html_of(study_page(run, tables, command, progress)), path)

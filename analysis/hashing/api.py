@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
+import types
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from typing import Any, TypeAlias
+from dataclasses import asdict, replace
+from typing import Any, TypeAlias, Unpack
 
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.hashing.array_classes import class_distances, cross_modal
-from relstudy.analysis.hashing.array_searches import graded, look_up, rank
 from relstudy.analysis.hashing.codes.arrays import plain_array
 from relstudy.analysis.hashing.codes.code_arrays import Format, codes_of
 from relstudy.analysis.hashing.codes.code_files import read_codes
@@ -20,13 +19,18 @@ from relstudy.analysis.hashing.counting import counts as counting
 from relstudy.analysis.hashing.counting.counts import CountTable, Engine, without_self
 from relstudy.analysis.hashing.datasets.published import unit_length
 from relstudy.analysis.hashing.encoders.base import Encoder
-from relstudy.analysis.hashing.metrics.conventions import PRESETS, Conventions
+from relstudy.analysis.hashing.encoders.cross_modal import CrossModal
+from relstudy.analysis.hashing.lookup.sweep import Grid, Searcher, sweep
+from relstudy.analysis.hashing.metrics import class_distances as measured
+from relstudy.analysis.hashing.metrics.conventions import PRESETS, ConventionChanges, Conventions
+from relstudy.analysis.hashing.metrics.label_grades import Empty, Gain, graded_figures
 from relstudy.analysis.hashing.notebook_results import Comparison, Evaluation
 from relstudy.analysis.hashing.truth.labels import Labels, labels_of, read_labels
 from relstudy.analysis.hashing.truth.relevance import LabelTruth, Truth
 from relstudy.analysis.hashing.truth.vector_truth import epsilon_ball, epsilon_radius, nearest_neighbours
 from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError
+from relstudy.common.option_words import called_in_python
 
 __all__ = [
     "Codes",
@@ -131,7 +135,7 @@ def evaluate(
     radius: int | Iterable[int] = (),
     *,
     preset: str = "default",
-    **conventions: Any,
+    **conventions: Unpack[ConventionChanges],
 ) -> Evaluation:
     """Every figure that a count table holds.
 
@@ -172,7 +176,7 @@ def compare(
     radius: int = 2,
     preset: str = "default",
     seed: int = 0,
-    **conventions: Any,
+    **conventions: Unpack[ConventionChanges],
 ) -> Comparison:
     """Several systems' count tables side by side, with paired differences over the same queries.
 
@@ -294,6 +298,34 @@ def load_encoder(path: str | os.PathLike[str]) -> Encoder:
     return load(path)
 
 
+def cross_modal(first: np.ndarray, second: np.ndarray, bits: int) -> CrossModal:
+    """Codes for two kinds of descriptors of the same items, learned together, as `relstudy hash cross-modal` does.
+
+    Parameters
+    ----------
+    first, second : descriptors (n, D1) and (n, D2)
+    bits : code length, at most the smaller of D1 and D2
+
+    Returns
+    -------
+    CrossModal: `.first.encode(vectors)` and `.second.encode(vectors)` give codes that can be counted with one another
+
+    Raises
+    ------
+    RelstudyError
+        where items, bits or numbers do not fit: as many items of both kinds, bits from 1 to the shorter descriptor
+
+    Examples
+    --------
+    >>> vectors = np.random.default_rng(0).standard_normal((50, 4))
+    >>> encoder = cross_modal(vectors, vectors[:, ::-1], bits=2)
+    >>> bool((encoder.first.encode(vectors).columns == encoder.second.encode(vectors[:, ::-1]).columns).all())
+    True
+    """
+    check_arguments(cross_modal, locals())
+    return CrossModal(bits).fit(first, second)
+
+
 def health(codes: CodesLike) -> pd.Series:
     """How a database uses its codes: distinct codes, utilisation, collisions, entropy (Ding, Li and Li 2018).
 
@@ -320,6 +352,155 @@ def health(codes: CodesLike) -> pd.Series:
     return pd.Series(code_health(UniqueCodes.of(packed)).as_json(), name="value", dtype=float)
 
 
+def class_distances(codes: Codes | np.ndarray, labels: Labels | np.ndarray | list[str]) -> pd.DataFrame:
+    """How far codes of a class lie apart and how near others come (Ding, Li and Li 2018, Eq. 7 and 8).
+
+    Parameters
+    ----------
+    codes : n of them, as `count` takes them
+    labels : one class for each
+
+    Returns
+    -------
+    One row a class, which is the index: points, codes, diameter (h_s), nearest (h_d), perfect (share of points with an
+    average precision of 1), apart (whether h_s < h_d)
+
+    Raises
+    ------
+    RelstudyError
+        where there are not as many labels as codes, or no labels
+
+    Examples
+    --------
+    >>> class_distances(np.array([[0, 0, 0], [0, 0, 1], [1, 1, 1]]), ["dog", "dog", "cat"]).diameter.to_dict()
+    {'cat': 0, 'dog': 1}
+    """
+    check_arguments(class_distances, locals())
+    read = codes if isinstance(codes, Codes) else codes_of(plain_array(codes, "codes"), "codes")
+    known = labels if isinstance(labels, Labels) else labels_of(labels, names=("labels",))[0]
+    named = () if isinstance(labels, Labels) or known.classes is None else np.unique(np.asarray(labels)).tolist()
+    rows = [{**asdict(each), "apart": each.apart} for each in measured.class_distances(read, known, named)]
+    return pd.DataFrame(rows).set_index("name")
+
+
+def look_up(
+    queries: Codes,
+    database: Codes,
+    truth: Truth,
+    *,
+    bits: Iterable[int] = (),
+    tables: Iterable[int] = (1,),
+    flips: Iterable[int] = (0,),
+    engine: Searcher = "numpy",
+) -> pd.DataFrame:
+    """What hash tables find and how long they take; the first row is the scan of all codes.
+
+    Parameters
+    ----------
+    queries, database : codes of the same length
+    truth : which codes are relevant to which query
+    bits, tables, flips : K, L and the bits flipped in each key; each is tried with each of the others. Without `bits`,
+        one table of the whole code: then `flips` are Hamming radii.
+    engine : `numpy`, or `faiss` (the extra `faiss`), which looks into the same buckets
+
+    Returns
+    -------
+    One row per setting: bits, tables, flips, probes, candidates, empty, precision, recall, f1 (micro), milliseconds of
+    the processor a query
+
+    Raises
+    ------
+    RelstudyError
+        where no table fits the codes, or the truth speaks of other numbers of queries and codes
+
+    Examples
+    --------
+    >>> from relstudy.analysis.hashing.truth.relevance import ListedTruth
+    >>> codes = Codes.from_bits(np.array([[0, 0], [0, 1], [1, 1]], dtype=bool))
+    >>> truth = ListedTruth.from_lists([[0, 1]], 3)
+    >>> look_up(codes.take(slice(0, 1)), codes, truth, flips=(0, 1)).recall.tolist()
+    [1.0, 0.5, 1.0]
+    """
+    check_arguments(look_up, locals())
+    grid = Grid(tuple(bits) or (database.bits,), tuple(tables), tuple(flips), None, engine)
+    if not grid.settings(database.bits):
+        raise RelstudyError(f"none of these tables fits codes of {database.bits} bits")
+    return pd.DataFrame([row.as_json() for row in sweep(queries, database, truth, grid)])
+
+
+def graded(
+    queries: Codes,
+    database: Codes,
+    truth: LabelTruth,
+    k: Iterable[int] = (),
+    *,
+    gain: Gain = "exponential",
+    no_relevant: Empty = "skip",
+) -> pd.DataFrame:
+    """ACG, nDCG and WAP by the number of shared labels (Zhao et al. 2015).
+
+    Parameters
+    ----------
+    truth : labels of queries and database
+    k : cut-offs; the whole ranking is always there too
+    gain : of nDCG: 2^labels - 1, or their number
+    no_relevant : queries that share no label with any code: left out, 0, or 1 in nDCG
+
+    Returns
+    -------
+    Pessimistic, expected and optimistic over the order of ties; one row a figure, such as "WAP@100" or "WAP"
+
+    Raises
+    ------
+    RelstudyError
+        where there are not as many labels as codes, or a cut-off is below 1
+
+    Examples
+    --------
+    >>> from relstudy.analysis.hashing.truth.labels import Labels
+    >>> codes = Codes.from_bits(np.array([[0, 0], [0, 1]], dtype=bool))
+    >>> both, one = Labels(masks=np.array([[3]], dtype=np.uint64)), Labels(masks=np.array([[3, 1]], dtype=np.uint64))
+    >>> graded(codes.take(slice(0, 1)), codes, LabelTruth.by(both, one), [1]).loc["ACG@1", "expected"]
+    np.float64(2.0)
+    """
+    check_arguments(graded, locals())
+    from relstudy.analysis.hashing.metrics.label_grades import shared_label_counts
+
+    counts = shared_label_counts(queries, database, truth)
+    rows: dict[str, dict[str, float | None]] = {}
+    for cut in (*k, None):
+        figures = graded_figures(counts, cut, gain, no_relevant).as_json()
+        names = {"acg": "ACG", "ndcg": "nDCG", "wap": "WAP"}
+        rows |= {names[key] + ("" if cut is None else f"@{cut}"): value for key, value in figures.items()}
+    return pd.DataFrame(rows, dtype=float).T
+
+
+def rank(distances: Iterable[np.ndarray], truth: Truth, name: str) -> CountTable:
+    """A count table of rankings by real-valued distances, for `evaluate` and `compare` beside hash codes.
+
+    Parameters
+    ----------
+    distances : of each query in turn, float (N,), from every item of the database
+    truth : which items are relevant to which query
+    name : what ranks, in a word or two
+
+    Raises
+    ------
+    RelstudyError
+        where a query's distances are not numbers, one for each item of the database
+
+    Examples
+    --------
+    >>> from relstudy.analysis.hashing.truth.relevance import ListedTruth
+    >>> rank([np.array([0.3, 0.1, 0.2])], ListedTruth.from_lists([[1]], 3), "Euclidean")
+    CountTable(1 queries x 3 items by Euclidean distance, 1 relevant pairs by listed)
+    """
+    check_arguments(rank, locals())
+    from relstudy.analysis.hashing.ranking import rank_table
+
+    return rank_table(distances, truth, name)
+
+
 def presets() -> pd.DataFrame:
     """The conventions of published evaluators, one row each, by name.
 
@@ -331,7 +512,7 @@ def presets() -> pd.DataFrame:
     return pd.DataFrame.from_dict({name: rules.choices() for name, rules in PRESETS.items()}, orient="index")
 
 
-def _rules(preset: str, conventions: dict[str, Any]) -> Conventions:
+def _rules(preset: str, conventions: Mapping[str, Any]) -> Conventions:
     if preset not in PRESETS:
         raise RelstudyError(f"{preset!r} is not a preset; there are {', '.join(PRESETS)}")
     unknown = sorted(set(conventions) - set(PRESETS[preset].choices()))
@@ -340,5 +521,16 @@ def _rules(preset: str, conventions: dict[str, Any]) -> Conventions:
     return replace(PRESETS[preset], **conventions)
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def _several(values: int | Iterable[int]) -> list[int]:
     return [values] if isinstance(values, (int, np.integer)) else list(values)
+
+
+for _name in __all__:
+    if isinstance(globals()[_name], types.FunctionType):
+        # A notebook calls it from here, so that its messages name arguments, and it is pickled by its name here.
+        globals()[_name] = called_in_python(globals()[_name])
+        globals()[_name].__module__ = __name__

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from relstudy.analysis.hashing.counting.counts import CountTable
 from relstudy.analysis.hashing.metrics.conventions import Conventions
-from relstudy.common.shown import WIDTH
+from relstudy.common.estimates import Estimate
+from relstudy.common.figures import SERIES, drawing, figure_of, svg
+from relstudy.common.results import Result
+from relstudy.common.wording import count_of, listed_some, span
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-@dataclass(frozen=True, repr=False)
-class Evaluation:
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation(Result):
     """Every figure of a count table.
 
     Parameters
@@ -28,6 +31,7 @@ class Evaluation:
     rules : the conventions
     """
 
+    saved_as = "hash evaluation"
     figures: dict[str, Any]
     counts: CountTable
     rules: Conventions
@@ -74,23 +78,44 @@ class Evaluation:
         return self.figures
 
     def plot(self) -> Figure:
-        """Precision, recall and F by radius, and precision against recall."""
+        """Precision, recall and F by radius, and precision against recall.
+
+        Examples
+        --------
+        >>> import relstudy as rs
+        >>> counts = CountTable(np.array([[2, 4, 4]]), np.array([[2, 2, 1]]))
+        >>> len(rs.hashing.evaluate(counts).plot().axes)
+        2
+        """
         from relstudy.analysis.hashing.metrics.plots import evaluation_figure
 
         return evaluation_figure(self.counts, self.rules)
 
-    def __repr__(self) -> str:
-        tables = f"{self.table.round(4)}\n\n{self.areas.head(8).to_frame().round(6)}"
-        return f"{tables}\n\n{textwrap.fill(_rules_line(self.conventions), WIDTH)}"
+    def _tables(self) -> Mapping[str, pd.DataFrame]:
+        more = {"By Hamming radius:": self.by_radius, "Areas:": self.areas.to_frame(), "By rank:": self.by_rank}
+        return {"": self.table} | {title: table for title, table in more.items() if len(table)}
 
-    def _repr_html_(self) -> str:
-        shown = self.by_radius.head(9)
-        tables = [part.to_html(float_format="{:.4g}".format) for part in (self.table, shown, self.areas.to_frame())]
-        return "".join([*tables, f"<p>{_rules_line(self.conventions)}</p>"])
+    def heading(self) -> str:
+        """Of how many queries and codes the figures are."""
+        counts = self.counts
+        what = f"codes of {counts.bits} bits" if counts.by_rank is None else f"items by {counts.by_rank} distance"
+        return (
+            f"{count_of(counts.queries, 'query', 'queries')} against {counts.codes:,} {what}, "
+            f"{count_of(int(counts.relevant.sum()), 'relevant pair')} by {counts.truth}"
+        )
+
+    def overview(self) -> pd.DataFrame:
+        """The figures that hang on the order of ties."""
+        return self.table
+
+    def remarks(self) -> Sequence[str]:
+        """The areas by the chosen rule, and the conventions."""
+        areas = [f"{name} {value:.6g}" for name, value in self.areas.dropna().head(8).items()]
+        return [*([", ".join(areas)] if areas else []), _rules_line(self.conventions)]
 
 
-@dataclass(frozen=True, repr=False)
-class Comparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Result):
     """Several systems side by side.
 
     Parameters
@@ -98,6 +123,7 @@ class Comparison:
     figures : as `relstudy hash compare --json` prints them
     """
 
+    saved_as = "hash comparison"
     figures: dict[str, Any]
 
     @property
@@ -130,14 +156,52 @@ class Comparison:
         """What `relstudy hash compare --json` prints."""
         return self.figures
 
-    def __repr__(self) -> str:
-        with pd.option_context("display.width", WIDTH, "display.max_columns", 12):
-            rows = f"{self.table.round(4)}\n\n{self.comparisons.round(4)}"
-        return f"{rows}\n\n{textwrap.fill(_rules_line(self.figures['conventions']), WIDTH)}"
+    def plot(self) -> Figure:
+        """Mean average precision of each system, expected over ties, with what their order can make of it.
 
-    def _repr_html_(self) -> str:
-        parts = [part.to_html(float_format="{:.4g}".format) for part in (self.table, self.comparisons)]
-        return "".join([*parts, f"<p>{_rules_line(self.figures['conventions'])}</p>"])
+        Examples
+        --------
+        >>> import relstudy as rs
+        >>> counts = CountTable(np.array([[2, 4, 4]]), np.array([[2, 2, 1]]))
+        >>> rs.hashing.compare({"itq": counts}).plot().axes[0].get_xlabel()
+        'mAP, expected over ties'
+        """
+        return figure_of(lambda: systems_picture(self.table))
+
+    def _tables(self) -> Mapping[str, pd.DataFrame]:
+        pairs = self.comparisons
+        return {"": self.table} | ({"First minus second:": pairs} if len(pairs) else {})
+
+    def heading(self) -> str:
+        """Which systems."""
+        return f"{count_of(len(self.table), 'system')} on the same queries: {listed_some(list(self.table.index))}"
+
+    def overview(self) -> pd.DataFrame:
+        """The systems."""
+        return self.table
+
+    def remarks(self) -> Sequence[str]:
+        """Differences between systems, and the conventions."""
+        lines = []
+        for each in self.figures["comparisons"]:
+            difference = Estimate(**each["map_difference"])
+            if difference.value is not None:
+                ends = span(difference.low, difference.high, "+.4f")
+                in_brackets = f" ({ends})" if ends else ""
+                lines.append(f"{each['first']} minus {each['second']}: {difference.value:+.4f} in mAP{in_brackets}")
+        return [*lines, _rules_line(self.figures["conventions"])]
+
+
+def systems_picture(systems: pd.DataFrame) -> str:
+    """A dot a system, first on top, between the extremes that the order of ties allows; SVG text."""
+    with drawing(5.2, 0.9 + 0.3 * len(systems)) as figure:
+        axes = figure.subplots()
+        rows = np.arange(len(systems))[::-1]
+        axes.hlines(rows, systems["mAP lowest"], systems["mAP highest"], color=SERIES[0], linewidth=1.6)
+        axes.plot(systems["mAP"], rows, "o", color=SERIES[0])
+        axes.set_yticks(rows, [str(name) for name in systems.index])
+        axes.set(xlabel="mAP, expected over ties", ylim=(-0.6, len(systems) - 0.4))
+        return svg(figure, "Mean average precision of each system")
 
 
 def _rules_line(conventions: Mapping[str, Any]) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 from relstudy.analysis.indices import kernels
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, chunks, in_threads
 from relstudy.analysis.resampling.draws import LeftOut
+from relstudy.analysis.resampling.spread import CORRELATION
 
 INDICES = ("pearson", "spearman", "kendall")
 MOST_LEFT_OUT = 200
@@ -170,7 +171,7 @@ class CorrelationBootstrap:
         return self._figure(float(value), projected(in_threads(part_of, self._sum_parts)), without)
 
     def _figure(self, value: float, replicates: np.ndarray, left_out: np.ndarray | None) -> BootstrapStatistic:
-        return BootstrapStatistic(value, replicates, clusters=self.queries, correlation=True, left_out=left_out)
+        return BootstrapStatistic(value, replicates, clusters=self.queries, scale=CORRELATION, left_out=left_out)
 
     def _by_score(self, score: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         order = np.argsort(score, kind="stable")

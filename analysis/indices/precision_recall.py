@@ -25,6 +25,9 @@ SHARES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, *np.round(np.arange(0.1, 1.0001
 TIED = 0.1
 """Fewer equal scores are taken for what rounding leaves; a jump over them moves a share by no more than this of it."""
 
+RETRIEVAL = ("average_precision", "normalised_rank")
+"""What one walk down a ranking gives (`Retrieval.indices`)."""
+
 RARE = 15
 """With fewer sampled hits or misses, a proportion's interval is widened (see `BootstrapStatistic.effective`)."""
 
@@ -187,8 +190,7 @@ class Retrieval:
         none_relevant = self.undefined
         nothing = np.full(self.times.shape[1], np.nan)
         if none_relevant is not None:
-            missing = BootstrapStatistic(np.nan, nothing, none_relevant)
-            return {"average_precision": missing, "normalised_rank": missing}
+            return dict.fromkeys(RETRIEVAL, BootstrapStatistic(np.nan, nothing, none_relevant))
         order = np.argsort(-score, kind="stable")
         row, hit, w = self.row[order], self.relevant[order], weight[order].astype(np.float64)
         alone = w if own is None else own[order].astype(np.float64)
@@ -205,13 +207,13 @@ class Retrieval:
         if self.left_out is not None:
             precision, area = retrieval_without(self.left_out, order, end, w, alone, hit)
             without = [precision, 1.0 - area]
-        statistics = {
-            "average_precision": BootstrapStatistic(float(point[0, 0]), replicates[0]),
-            "normalised_rank": BootstrapStatistic(1.0 - float(point[1, 0]), 1.0 - replicates[1], all_relevant),
-        }
+        statistics = (
+            BootstrapStatistic(float(point[0, 0]), replicates[0]),
+            BootstrapStatistic(1.0 - float(point[1, 0]), 1.0 - replicates[1], all_relevant),
+        )
         return {
             name: replace(each, clusters=self.queries, left_out=own)
-            for (name, each), own in zip(statistics.items(), without, strict=True)
+            for name, each, own in zip(RETRIEVAL, statistics, without, strict=True)
         }
 
     def operating_points(

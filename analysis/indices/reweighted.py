@@ -50,19 +50,22 @@ class ReweightedPairs:
     mass : how much each pair counts, float [replicates, pairs], not negative
     hits : how much of that is relevant, float [replicates, pairs], at most `mass`
     pull : how much each pair's judgment counts, float [replicates, pairs]
-    judgment : each pair's judgment, float [replicates, pairs]; any value where `pull` is 0
+    judgment : each pair's judgment less `middle`, float [replicates, pairs]; any value where `pull` is 0
+    middle : near which judgments lie, so that they keep their digits in single precision
     """
 
     mass: np.ndarray
     hits: np.ndarray
     pull: np.ndarray
     judgment: np.ndarray
+    middle: float = 0.0
 
     def part(self, used: np.ndarray) -> ReweightedPairs:
         """Some of the pairs, bool [pairs]."""
         if used.all():
             return self
-        return ReweightedPairs(*(each[:, used] for each in (self.mass, self.hits, self.pull, self.judgment)))
+        columns = [each[:, used] for each in (self.mass, self.hits, self.pull, self.judgment)]
+        return ReweightedPairs(columns[0], columns[1], columns[2], columns[3], self.middle)
 
     def retrieval(self, score: np.ndarray, weight: np.ndarray, own: np.ndarray | None = None) -> np.ndarray:
         """Average precision and normalised rank, float [2, replicates]; arguments as of `Retrieval.indices`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -14,13 +14,47 @@ from relstudy.common.scales import Scale
 MISSING = (
     *("na", "n/a", "nan", "null", "none", "-", "--", ".", "?", "nil", "missing", "undecided", "skip", "skipped"),
     *("don't know", "dont know", "can't say", "cannot say", "no answer", "unrateable", "not applicable"),
+    *("not sure", "unsure", "cannot tell", "can't tell", "i don't know", "prefer not to say"),
 )
+ORDERS: tuple[dict[str, float], ...] = (
+    {"bad": 1, "poor": 2, "fair": 3, "good": 4, "excellent": 5},
+    {"bad": 0, "fair": 1, "good": 2, "excellent": 3, "perfect": 4},
+    {
+        "very annoying": 1,
+        "annoying": 2,
+        "slightly annoying": 3,
+        "perceptible but not annoying": 4,
+        "perceptible, but not annoying": 4,
+        "imperceptible": 5,
+    },
+    {
+        "much worse": -3,
+        "worse": -2,
+        "slightly worse": -1,
+        "the same": 0,
+        "about the same": 0,
+        "slightly better": 1,
+        "better": 2,
+        "much better": 3,
+    },
+    {"very dissatisfied": 1, "dissatisfied": 2, "neutral": 3, "satisfied": 4, "very satisfied": 5},
+    {"never": 0, "rarely": 1, "sometimes": 2, "often": 3, "always": 4},
+    {"not at all": 0, "slightly": 1, "moderately": 2, "very": 3, "extremely": 4},
+    {"low": 0, "medium": 1, "high": 2},
+    {"irrelevant": 0, "complement": 0.01, "substitute": 0.1, "exact": 1},
+)
+"""Answers whose order is published: quality and degradation of ITU-T P.910, comparison, satisfaction, frequency, and
+the labels of the ESCI benchmark with its gains. A column may lack some of them."""
+LETTERS = {"e": 1, "s": 0.1, "c": 0.01, "i": 0}
+"""The same labels of ESCI by their letters, which mean that only where all four, or a column called so, hold them."""
 WORDS = (
-    r"not at all|irrelevant|\bnot?\b|\bbad\b|off.?topic|poor|false|none of|unrelated|0$",
+    r"not at all|irrelevant|\bnot?\b|\bbad\b|off.?topic|poor|false|none of|unrelated|reject|0$|\b(non|dis|un|mis|in).?"
+    r"(relevant|similar|useful|match|correct|accept|appropriate|acceptable)",
     r"marginal|slightly|partly|partial|somewhat|maybe|fair|related|neutral|mixed",
+    r"relevant|good|yes|true|similar|match|useful|correct|accept|appropriate",
     r"highly|very|perfect|excellent|fully|exact|great|dedicated",
 )
-"""Words of low, middling and high answers; what bears none of them and no number stands between the last two."""
+"""Words of low, middling, high and highest answers; one that bears none of them has no order that is known."""
 FILLED = "★⭐*"
 STARS = re.compile("[★⭐*\ufe0f]*[☆✩\ufe0f]*")
 """Stars that count, and those that show how many there might be."""
@@ -36,21 +70,39 @@ class Answers:
     missing : texts that stand for no answer, as written
     odd : numbers that look like marks for no answer, as written
     words : numbers by words; empty where answers are numbers
-    sure : whether the words' numbers were told by the words
-    scale : the scale of the rest; None without any
+    scale : the scale of the rest; None without any, or where words have no known order
     count : how many answers there are
+    different : how many different ones
+    unordered : words whose order nothing tells, as written
+    whole : whether they are words or whole numbers
     """
 
     missing: tuple[str, ...]
     odd: tuple[str, ...]
     words: dict[str, float]
-    sure: bool
     scale: Scale | None
     count: int
+    different: int = 0
+    unordered: tuple[str, ...] = field(default=())
+    whole: bool = True
+
+    @property
+    def are_grades(self) -> bool:
+        """Whether they are a few whole numbers or words, as people's answers are and scores of systems seldom."""
+        return bool(self.words or self.unordered) or self.different <= MOST_GRADES
 
 
-def read_answers(column: pd.Series) -> Answers | None:
-    """The answers in a column; None where it holds none: too many different words, lists, or nothing at all."""
+MOST_GRADES = 11
+
+
+def read_answers(column: pd.Series, name: str = "") -> Answers | None:
+    """The answers in a column; None where it holds none: too many different words, lists, or nothing at all.
+
+    Parameters
+    ----------
+    column : its cells, of any type
+    name : what the column is called, where that may tell what its words mean
+    """
     texts = column.astype("str").mask(column.isna(), "").str.strip()
     texts = texts[texts != ""]
     plain = texts.str.casefold()
@@ -65,37 +117,61 @@ def read_answers(column: pd.Series) -> Answers | None:
         odd = odd_values(values)
         rest = values[~np.isin(values, odd)]
         shown = tuple(f"{value:g}" for value in odd)
-        return Answers(missing, shown, {}, True, scale_of_values(rest, "ratings").scale, len(rest))
+        return Answers(
+            *(missing, shown, {}, scale_of_values(rest, "ratings").scale, len(rest)),
+            different=len(np.unique(rest)),
+            whole=bool((rest % 1 == 0).all()),
+        )
     different = list(dict.fromkeys(texts))
     if len(different) > MOST_WORDS:
         return None
-    words, sure = _numbers_of(different)
-    return Answers(missing, (), words, sure, scale_of_values(list(words.values()), "ratings").scale, len(texts))
+    found = _numbers_of(different, name)
+    if found is None:
+        return Answers(missing, (), {}, None, len(texts), len(different), tuple(different))
+    words, scale = found
+    scale = scale or scale_of_values(list(words.values()), "ratings").scale
+    return Answers(missing, (), words, scale, len(texts), len(different))
 
 
-def _numbers_of(texts: list[str]) -> tuple[dict[str, float], bool]:
-    """Numbers for words: the number a text begins with ("4 stars", "3,5", "3/5"), its stars, else by its words."""
+def _numbers_of(texts: list[str], name: str) -> tuple[dict[str, float], Scale | None] | None:
+    """Numbers for words: the number a text begins with ("4 stars", "3,5", "3/5"), its stars, else by its words.
+
+    Also the scale, where the words have one of their own; None in place of both where the words tell no order.
+    """
     leading = [re.match(r"\s*(?:scale_)?(-?\d+(?:[.,]\d+)?)\b(?!\s*[|/-]\s*\d)", text) for text in texts]
     if all(leading):
-        return {t: float(m[1].replace(",", ".")) for t, m in zip(texts, leading, strict=True) if m}, True
+        return {t: float(m[1].replace(",", ".")) for t, m in zip(texts, leading, strict=True) if m}, None
     if all(STARS.fullmatch(text) for text in texts):
-        return {text: float(sum(text.count(star) for star in FILLED)) for text in texts}, True
+        return {text: float(sum(text.count(star) for star in FILLED)) for text in texts}, None
     of_a_whole = [re.fullmatch(r"(\d+(?:[.,]\d+)?)\s*/\s*(\d+)", text) for text in texts]
     if all(of_a_whole) and len({match[2] for match in of_a_whole if match}) == 1:
-        return {match[0]: float(match[1].replace(",", ".")) for match in of_a_whole if match}, True
+        return {match[0]: float(match[1].replace(",", ".")) for match in of_a_whole if match}, None
+    plain = {text: " ".join(text.casefold().replace("_", " ").split()) for text in texts}
+    is_esci = "esci" in name.casefold() or set(plain.values()) == set(LETTERS)
+    for order in (*((LETTERS,) if is_esci else ()), *ORDERS):
+        found = set(plain.values())
+        # two words of five may be the ends of a scale of their own
+        if found <= set(order) and len(found) >= min(3, len(order)):
+            values = sorted(set(order.values()))
+            scale = Scale(",".join(f"{value:g}" for value in values), tuple(values))
+            even = Scale.between(values[0], values[-1])
+            return {text: float(order[plain[text]]) for text in texts}, even if even.values == scale.values else scale
     levels = [_level(text) for text in texts]
-    order = sorted(set(levels))
-    numbers = {text: float(order.index(level)) for text, level in zip(texts, levels, strict=True)}
-    return numbers, len(order) == len({text.casefold() for text in texts})
+    if None in levels:
+        return None
+    order_of_levels = sorted({level for level in levels if level is not None})
+    if len(order_of_levels) != len({text.casefold() for text in texts}):
+        return None
+    return {text: float(order_of_levels.index(level or 0.0)) for text, level in zip(texts, levels, strict=True)}, None
 
 
-def _level(text: str) -> float:
+def _level(text: str) -> float | None:
     plain = text.casefold()
     if "agree" in plain:
         is_strong = re.search(r"strongly|totally|completely|fully", plain) is not None
         is_against = re.search(r"disagree|do not|don't", plain) is not None
         return 1.0 if "nor" in plain.split() else (0.5 - is_strong / 2) if is_against else 2.0 + is_strong
-    for level, words in ((0.0, WORDS[0]), (3.0, WORDS[2]), (1.0, WORDS[1])):
+    for level, words in ((0.0, WORDS[0]), (3.0, WORDS[3]), (1.0, WORDS[1]), (2.0, WORDS[2])):
         if re.search(words, plain):
             return level
-    return 2.0
+    return None

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from fnmatch import fnmatchcase
 
 import pandas as pd
 
 from relstudy.analysis.inspection.answers import read_answers
-from relstudy.analysis.inspection.columns import RATING_USES, calibrate_command, described, remarks
+from relstudy.analysis.inspection.columns import RATING_USES, calibrate_command, described, remarks, to_run
 from relstudy.analysis.inspection.finding import Inspection
 from relstudy.common.checked import Checked
 from relstudy.common.reading import Reading
@@ -40,7 +41,13 @@ def choices_made(
     table: Checked, roles: dict[str, str], tool: str, labels: dict[str, list[str]], notes: Iterable[str] = ()
 ) -> Inspection:
     """Ratings whose answers have a column each."""
-    shared, columns = next(iter(labels.items()))
+    readings = [_choice(table, roles, tool, shared, columns) for shared, columns in labels.items()]
+    several = Inspection.of_several(table.file, readings, f"an export of {tool} with {len(labels)} questions")
+    return replace(several, notes=(*notes, *several.notes))
+
+
+def _choice(table: Checked, roles: dict[str, str], tool: str, shared: str, columns: list[str]) -> Inspection:
+    """The ratings that one question gives."""
     pattern = f"{shared}*"
     matching = [str(name) for name in table.frame if fnmatchcase(str(name), pattern)]
     chosen = (pattern,) if matching == columns else tuple(columns)
@@ -48,22 +55,19 @@ def choices_made(
     read = Reading(named).apply(table)
     several = {str(fault.value) for fault in read.faults}
     answers = read_answers(read.frame["rating"].mask(read.frame["rating"].isin(several), ""))
-    notes = [*notes, f"each answer has a column that says whether it was chosen: {', '.join(columns)}"]
-    if len(labels) > 1:
-        others = ", ".join(each for each in labels if each != shared)
-        notes.append(f"there are several questions; the command takes {shared} and not {others}")
+    notes = [f"each answer has a column that says whether it was chosen: {', '.join(columns)}"]
     if several:
         notes.append(f"some rows have chosen several answers ({', '.join(sorted(several))}): keep one of them in each")
     if answers is None:
         return Inspection(table.file, tool, f"an export of {tool} without an answer", (), tuple(notes))
     raters = table.frame[roles["rater_id"]].nunique()
     roles = {**{ours: theirs for ours, theirs in roles.items() if ours != "rating"}, "rating": ", ".join(chosen)}
-    return Inspection(
+    inspection = Inspection(
         table.file,
         tool,
         f"{answers.count} ratings by {raters} raters, exported from {tool}",
         described(roles, "by its name and its values"),
         (*notes, *remarks(answers)),
         RATING_USES[:3],
-        calibrate_command(table, roles, answers, chosen),
     )
+    return to_run(inspection, calibrate_command(table, roles, answers, chosen), answers)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable
+from dataclasses import replace
 
 import pandas as pd
 
@@ -16,65 +17,86 @@ from relstudy.common.scales import SCALE_COLUMNS
 
 NAMES = {
     "rater_id": (
+        *("rater_id", "rater", "raterid", "worker", "workerid", "worker_id", "annotator", "annotator_id"),
         *(
-            "rater_id",
-            "rater",
-            "raterid",
-            "worker",
-            "workerid",
-            "worker_id",
-            "annotator",
-            "annotator_id",
             "annotatorid",
-        ),
-        *("user", "user_id", "username", "participant", "participant_id", "prolific_pid", "prolific_id", "subject"),
-        *(
-            "subject_id",
-            "judge",
-            "judge_id",
-            "user_email",
+            "_annotator_id",
+            "_session_id",
             "assessor",
             "assessor_id",
+            "judge",
+            "judge_id",
             "coder",
-            "evaluator",
-            "completed_by",
+            "coder_id",
         ),
+        *("evaluator", "evaluator_id", "reviewer", "reviewer_id", "labeler", "labeller", "expert", "expert_id"),
+        *("participant", "participant_id", "participantid", "prolific_pid", "prolific_id", "subject", "subject_id"),
+        *("user", "user_id", "userid", "username", "user_name", "user_email", "email", "email_address"),
+        *("respondent", "respondent_id", "responseid", "response_id", "observer", "observer_id", "viewer"),
+        *("listener", "listener_id", "completed_by", "annotated_by", "labeled_by", "labelled_by", "rated_by"),
     ),
     "query_id": (
-        *("query_id", "query", "queryid", "qid", "q", "topic", "topic_id", "prompt", "prompt_id", "input.query"),
-        *("query_text", "search_term", "keyword", "question", "question_id"),
+        *("query_id", "queryid", "qid", "q_id", "query", "q", "topic_id", "topic", "prompt_id", "prompt"),
+        *("input.query", "query_text", "search_term", "search_query", "keyword", "question_id", "question"),
+        *("sentence1", "sentence_1", "sentence_a", "text1", "text_1", "text_a", "word1", "word_1", "premise", "anchor"),
         *(f"{what}{one}" for one in ("_a", "_1", "1", "_left") for what in ("image", "img", "item", "stimulus")),
     ),
     "result_id": (
-        *("result_id", "result", "docid", "doc_id", "docno", "doc", "document", "document_id", "item", "item_id"),
-        *("itemid", "product", "sku", "asin", "pid", "passageid", "paragraph"),
-        *("image", "image_id", "video", "video_id", "passage", "passage_id", "product_id", "instance_id", "stimulus"),
-        *("stimulus_id", "url", "input.result", "input.document", "input.image_url", "input.image", "input.docid"),
+        *("result_id", "result", "docno", "docid", "doc_id", "doc", "document_id", "document", "item_id", "itemid"),
+        *("item", "product_id", "product", "sku", "asin", "pid", "passage_id", "passageid", "passage", "paragraph"),
+        *("corpus_id", "image_id", "image", "video_id", "video", "instance_id", "stimulus_id", "stimulus"),
+        *("candidate_id", "candidate", "url", "image_url", "input.result", "input.document", "input.image_url"),
+        *("input.image", "input.docid", "filename", "file_name", "pvs", "clip", "wav", "sample"),
+        *("sentence2", "sentence_2", "sentence_b", "text2", "text_2", "text_b", "word2", "word_2", "hypothesis"),
         *(f"{what}{two}" for two in ("_b", "_2", "2", "_right") for what in ("image", "img", "item", "stimulus")),
     ),
     "rating": (
-        *("rating", "label", "grade", "relevance", "rel", "answer", "response", "choice", "overall_score", "quality"),
-        *("sentiment", "similarity", "value", "score"),
+        *("rating", "label", "grade", "relevance", "rel", "esci_label", "relevance_label", "relevance_grade"),
+        *("gold_label", "judgment_label", "judgment", "judgement", "accept", "answer", "response", "choice"),
+        *("overall_score", "quality", "stars", "points", "gain", "gold", "gold_score", "human_score", "human_rating"),
+        *("mos", "dmos", "opinion", "vote", "usefulness", "sentiment", "similarity", "value", "score"),
     ),
+    "system": ("system", "system_id", "run", "run_id", "runid", "run_name", "tag", "model", "retriever", "engine"),
 }
-NO_RATER = re.compile(
-    r"(final|mean|avg|average|median|mos|sd|std|var|total|count|consensus|majority|scale|block|rank|position|round|"
-    r"repetition|seconds|duration|time|age|index|idx|row|iter|iteration|q0|id|.*_id$)(?![a-z])",
+WEAK = ("similarity", "value", "score")
+"""Names under which people's judgments stand as often as a system's scores."""
+NO_ANSWER = re.compile(
+    r"(?:^|[ _.-])(final|mean|avg|average|median|mos|sd|std|stdev|var|variance|total|count|counts|consensus|majority|"
+    r"scale|block|rank|position|pos|round|repetition|seconds|duration|time|timestamp|date|year|month|day|age|gender|"
+    r"index|idx|row|iter|iteration|q0|n|num|number|nr|id|ids|train|test|dev|valid|split|fold|set|part|partition|subset|"
+    r"locale|lang|language|country|region|zip|price|cost|length|len|size|width|height|words|tokens|clicks?|"
+    r"impressions?|views|carts?|orders?|buys|purchases?|sales|frequency|freq|traffic|volume|weight|weights|prob|"
+    r"probability|confidence|conf|ci|batch|session|trial|page|condition|version|seed|level|min|max|low|high|hit|hits|"
+    r"status|progress|consent|attention|check|passed|paid|bonus|lat|lon|latitude|longitude)(?=$|[ _.-]|\d)",
     re.IGNORECASE,
 )
-"""Names of columns that are no rater's: summaries, and how a row came about."""
+"""Words in names of columns that hold nobody's answers: summaries, counts, properties, and how a row came about."""
+PEOPLE = re.compile(
+    r"(rater|annotator|worker|assessor|judge|coder|expert|evaluator|reviewer|labell?er|participant|subject|observer|"
+    r"viewer|listener|user|person|agent|anonymous|unknown)(?![a-z])|[^@ ]+@[^@ ]+\.[a-z]+$|[PSARUOW][ _-]?\d+$|"
+    r"(?-i:[A-Z][a-z]+ [A-Z][a-z]+$)",
+    re.IGNORECASE,
+)
+"""Names of columns that are a person's."""
+SYSTEMS = re.compile(
+    r"bm25|bert|gpt|llama|claude|gemini|mistral|mixtral|qwen|llm|model|system|engine|baseline|tf_?idf|dense|sparse|"
+    r"colbert|splade|dpr|ance|clip|score|sim(?![a-z])|similarity|cos(?![a-z])|cosine|dist|distance|rerank|retriev|embed|"
+    r"word2vec|glove|(?<![a-z])(e5|bge|lsa|lda|dot|l2|run|ssim|psnr|vmaf|lpips|random)(?![a-z])",
+    re.IGNORECASE,
+)
+"""Words in names of columns that hold a system's scores."""
 RATING_USES = ("judgments on one scale", "rater profiles", "agreement (alpha, ICC, kappa)", "a noise-free comparison")
-SCORE_USES = ("correlation with judgments", "average precision", "normalised rank", "a mapping onto people's scale")
+SCORE_USES = ("correlation with judgments", "pooled AP", "good above poor", "a mapping onto people's scale")
 
 
 def roles_of(frame: pd.DataFrame) -> dict[str, str]:
     """Columns by relstudy's names, the first known name that the table has."""
-    plain = {str(name).casefold().strip().replace(" ", "_"): str(name) for name in frame.columns}
+    plain = {re.sub(r"[ -]+", "_", str(name).casefold().strip()): str(name) for name in frame.columns}
     roles: dict[str, str] = {}
     for ours, names in NAMES.items():
         for name in names:
             if name in plain and plain[name] not in roles.values():
-                if ours == "rating" and read_answers(frame[plain[name]]) is None:
+                if ours == "rating" and read_answers(frame[plain[name]], name) is None:
                     continue
                 roles[ours] = plain[name]
                 break
@@ -82,7 +104,27 @@ def roles_of(frame: pd.DataFrame) -> dict[str, str]:
     # an id that no two rows share numbers the rows, and no item
     if is_rated and "id" in plain and frame[plain["id"]].duplicated().any():
         roles["result_id"] = plain["id"]
+    # what a model answered to a prompt is judged; a few words or numbers of a person are the judgment
+    if "result_id" not in roles and "response" in plain and roles.get("rating") != plain["response"]:
+        roles["result_id"] = plain["response"]
     return roles
+
+
+def siblings(names: Iterable[object]) -> dict[str, list[str]]:
+    """Columns called alike but for a number, a letter at the end, or what stands in brackets; those of no other alone.
+
+    Examples
+    --------
+    >>> siblings(["query", "label_1", "label_2", "How good? [lamp]", "How good? [chair]"])
+    {'label_#': ['label_1', 'label_2'], 'How good? [#]': ['How good? [lamp]', 'How good? [chair]']}
+    """
+    groups: dict[str, list[str]] = {}
+    for name in map(str, names):
+        shared = re.sub(r"\[.*\]", "[#]", name)
+        shared = shared if shared != name else re.sub(r"\d+", "#", re.sub(r"(?<=[ _.-])[A-Za-z]$", "#", name))
+        if shared != name:
+            groups.setdefault(shared, []).append(name)
+    return {shared: columns for shared, columns in groups.items() if len(columns) > 1}
 
 
 def column_called(frame: pd.DataFrame, plain: str) -> str:
@@ -90,10 +132,12 @@ def column_called(frame: pd.DataFrame, plain: str) -> str:
     return next(str(name) for name in frame if str(name).casefold() == plain)
 
 
-def answered_first(frame: pd.DataFrame, names: Iterable[str]) -> list[str]:
-    """The columns that hold answers: those of numbers first, then words that tell their order, then other words."""
-    read = {name: answers for name in names if (answers := read_answers(frame[name])) is not None}
-    return sorted(read, key=lambda name: bool(read[name].words) * (2 - read[name].sure))
+def columns_of_answers(frame: pd.DataFrame, names: Iterable[str]) -> list[str]:
+    """The columns that hold answers: those of numbers if there are any, else of words that tell their order, else of
+    other words."""
+    read = {name: answers for name in names if (answers := read_answers(frame[name], name)) is not None}
+    kinds = {name: 2 * bool(each.unordered) + bool(each.words) for name, each in read.items()}
+    return [name for name, kind in kinds.items() if kind == min(kinds.values())]
 
 
 def described(roles: dict[str, str], why: str) -> tuple[ColumnRole, ...]:
@@ -113,9 +157,16 @@ def remarks(answers: Answers) -> list[str]:
             f"{value} stands far from all other ratings: is it no answer? The command below says so with --missing; if "
             "it is a rating, leave that out and state the --scale"
         )
-    if answers.words and not answers.sure:
-        notes.append("the words do not tell their order: check the numbers in --values before you run the command")
     return notes
+
+
+def to_run(inspection: Inspection, command: str, answers: Answers | None) -> Inspection:
+    """The inspection with the command to run next; as a draft where words of unknown order need numbers first."""
+    if answers is None or not answers.unordered:
+        return replace(inspection, command=command)
+    words = ", ".join(map(repr, answers.unordered))
+    question = f"what is each of these words worth? Nothing tells their order: {words}"
+    return replace(inspection, draft=command, questions=(*inspection.questions, question))
 
 
 def calibrate_command(table: Checked, roles: dict[str, str], answers: Answers, columns: Iterable[str] = ()) -> str:
@@ -133,31 +184,39 @@ def stated_options(named: dict[str, tuple[str, ...]], answers: Answers, table: C
     if named:
         entries = [list_entry(f"{ours}={theirs}") for ours, several in named.items() for theirs in several]
         options.append(f"--columns {shlex.quote(','.join(entries))}")
-    if answers.words:
-        entries = [list_entry(f"{text}={number:g}") for text, number in answers.words.items()]
+    if answers.words or answers.unordered:
+        numbers = {text: f"{number:g}" for text, number in answers.words.items()}
+        numbers |= dict.fromkeys(answers.unordered, "NUMBER")
+        entries = [list_entry(f"{text}={number}") for text, number in numbers.items()]
         options.append(f"--values {shlex.quote(','.join(entries))}")
     if answers.scale is not None and "scale" not in table.frame and SCALE_COLUMNS[0] not in table.frame:
-        options.append(f"--scale {answers.scale.low:g}-{answers.scale.high:g}")
+        uneven = answers.scale.step is None and not answers.scale.continuous
+        ends = ",".join(f"{value:g}" for value in answers.scale.values) if uneven else ""
+        options.append(f"--scale {ends or f'{answers.scale.low:g}-{answers.scale.high:g}'}")
     if answers.missing or answers.odd:
         options.append(f"--missing {shlex.quote(','.join(map(list_entry, (*answers.missing, *answers.odd))))}")
     return options
 
 
-def inspect_ratings(table: Checked, roles: dict[str, str], tool: str, notes: Iterable[str] = ()) -> Inspection:
+def inspect_ratings(
+    table: Checked, roles: dict[str, str], tool: str, notes: Iterable[str] = (), why: str = "by its name and its values"
+) -> Inspection:
     """One row per rating."""
-    answers = read_answers(table.frame[roles["rating"]])
+    roles = {ours: theirs for ours, theirs in roles.items() if ours != "system"}
+    answers = read_answers(table.frame[roles["rating"]], roles["rating"])
     assert answers is not None
     raters = table.frame[roles["rater_id"]].nunique()
     for one, other in (("query_id", "result_id"), ("result_id", "query_id")):
         if one in roles and other not in roles:
             roles = {**roles, other: roles[one]}
     sentence = f"{answers.count} ratings by {raters} raters" + (f", exported from {tool}" if tool else "")
-    return Inspection(
+    columns = described(roles, "by its name and its values")
+    inspection = Inspection(
         table.file,
         tool or "ratings",
         sentence,
-        described(roles, "by its name and its values"),
+        tuple(replace(each, why=why) if each.role == "rating" != each.column else each for each in columns),
         (*notes, *remarks(answers)),
         RATING_USES[:3],
-        calibrate_command(table, roles, answers),
     )
+    return to_run(inspection, calibrate_command(table, roles, answers), answers)

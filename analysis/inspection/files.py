@@ -1,4 +1,4 @@
-"""Any file: an array, JSON, a TREC run or qrels, codes in text, or a table."""
+"""Any file or folder: an array, JSON, a TREC run or qrels, codes in text, or a table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from relstudy.analysis.hashing.codes.arrays import is_array_file, load_array
 from relstudy.analysis.hashing.codes.code_files import CodeFile
 from relstudy.analysis.inspection.columns import SCORE_USES
 from relstudy.analysis.inspection.finding import Inspection
+from relstudy.analysis.inspection.folder import inspect_folder
 from relstudy.analysis.inspection.tables import inspect_table
+from relstudy.analysis.scoring.saved import KIND as COMPARISON
 from relstudy.calibration.judgments import read_judgments
 from relstudy.calibration.qrels import is_qrels
 from relstudy.common.damage import NO_JSON
@@ -22,6 +24,7 @@ from relstudy.common.json_files import is_json, read_records
 from relstudy.common.packed import read_bytes
 from relstudy.common.tables import read_table
 from relstudy.common.wording import count_of
+from relstudy.mapping.fitted import KIND as MAPPING
 from relstudy.mapping.scores.runs import looks_like_run
 from relstudy.mapping.scores.table import read_scores
 
@@ -35,7 +38,7 @@ def inspect_file(path: str | os.PathLike[str]) -> Inspection:
     Parameters
     ----------
     path : a table (CSV, Parquet), a TREC run or qrels, codes, labels or vectors (.npy, .npz, .mat, text), or the export
-        of another tool
+        of another tool; or a folder of pictures, texts and tables
 
     Raises
     ------
@@ -43,6 +46,8 @@ def inspect_file(path: str | os.PathLike[str]) -> Inspection:
         when the file cannot be read, or is no table that can be told columns from
     """
     file = os.fspath(path)
+    if os.path.isdir(file):
+        return inspect_folder(file)
     if file.endswith(".parquet"):
         return inspect_table(read_table(file))
     start = _start(file)
@@ -130,13 +135,19 @@ def _json(file: str) -> Inspection:
 
 
 def _saved(file: str) -> Inspection | None:
-    """What `relstudy score --save` wrote; None for anything else."""
+    """What `relstudy score --save`, `relstudy fit` or a result's save() in Python wrote; None for anything else."""
     try:
         with open(file, encoding="utf-8-sig") as handle:
             content = json.load(handle)
     except NO_JSON:
         return None
-    if not (isinstance(content, dict) and str(content.get("kind", "")).startswith("relstudy")):
+    kind = str(content.get("kind", "")) if isinstance(content, dict) else ""
+    if not kind.startswith("relstudy"):
         return None
-    command = f"relstudy score SCORES --against {shlex.quote(file)}"
-    return Inspection(file, "saved comparison", f"a {content['kind']}", command=command)
+    if kind == COMPARISON:
+        command = f"relstudy score SCORES --against {shlex.quote(file)}"
+        return Inspection(file, "saved comparison", f"a {kind}", command=command)
+    if kind == MAPPING:
+        command = f"relstudy score SCORES --judgments judgments.csv --mappings {shlex.quote(file)}"
+        return Inspection(file, "mapping", f"a {kind} of system {content.get('system', '')}", command=command)
+    return Inspection(file, "saved result", f"a {kind}; relstudy.read gives it back in Python")

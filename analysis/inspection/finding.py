@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import pandas as pd
+
+from relstudy.common.results import Result
 from relstudy.common.shown import WIDTH
 
 
@@ -25,8 +29,8 @@ class ColumnRole:
     why: str
 
 
-@dataclass(frozen=True)
-class Inspection:
+@dataclass(frozen=True, repr=False)
+class Inspection(Result):
     """What a file is, and what can be done with it.
 
     Parameters
@@ -37,9 +41,13 @@ class Inspection:
     columns : what each column was taken for
     notes : what was seen and needs a person's eye, one sentence each
     uses : what can be computed from it
-    command : the command to run next; None where there is none
+    command : the command to run next, which runs as it stands; None where there is none
+    questions : what only a person can tell, one sentence each
+    draft : where there are questions, the command with what is to be filled in in capitals
+    readings : where several readings fit, each of them, with its own command
     """
 
+    saved_as = "inspection"
     file: str
     kind: str
     sentence: str
@@ -47,6 +55,33 @@ class Inspection:
     notes: tuple[str, ...] = ()
     uses: tuple[str, ...] = field(default=())
     command: str | None = None
+    questions: tuple[str, ...] = ()
+    draft: str | None = None
+    readings: tuple[Inspection, ...] = ()
+
+    @classmethod
+    def of_several(cls, file: str, readings: Sequence[Inspection], what: str, notes: Sequence[str] = ()) -> Inspection:
+        """Several readings of one table, none of which is chosen; the reading itself where there is one.
+
+        Parameters
+        ----------
+        what : the table is, such as "a table of 12 rows"
+        notes : on all of them
+
+        Examples
+        --------
+        >>> ratings = Inspection("stars.csv", "ratings", "12 ratings")
+        >>> scores = Inspection("stars.csv", "scores", "12 scores of one system")
+        >>> Inspection.of_several("stars.csv", [ratings, scores], "a table of 12 rows").sentence
+        'a table of 12 rows that can be read in 2 ways, and only you can tell which'
+        >>> Inspection.of_several("stars.csv", [ratings], "a table of 12 rows").kind
+        'ratings'
+        """
+        if len(readings) == 1:
+            return readings[0]
+        sentence = f"{what} that can be read in {len(readings)} ways, and only you can tell which"
+        question = "which of these is it?"
+        return cls(file, "several readings", sentence, (), tuple(notes), (), None, (question,), None, tuple(readings))
 
     def as_json(self) -> dict[str, Any]:
         """Plain JSON."""
@@ -58,18 +93,52 @@ class Inspection:
             "notes": list(self.notes),
             "uses": list(self.uses),
             "command": self.command,
+            "questions": list(self.questions),
+            "draft": self.draft,
+            "readings": [reading.as_json() for reading in self.readings],
         }
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row a column of the file: its name, relstudy's name for it (role), and the reason."""
+        return pd.DataFrame([vars(each) for each in self.columns], columns=["column", "role", "why"])
+
+    def heading(self) -> str:
+        """The file, and what it is."""
+        return f"{self.file}: {self.sentence}"
+
+    def overview(self) -> pd.DataFrame:
+        """What each column was taken for."""
+        return self.table
+
+    def remarks(self) -> list[str]:
+        """What needs a person's eye, what can be computed, and the command to run next."""
+        uses = [f"can be computed: {', '.join(self.uses)}"] if self.uses else []
+        return [*self.notes, *uses, *([f"next: {self.command}"] if self.command else [])]
 
     def _lines(self) -> list[str]:
         """What there is to say, a thing a line."""
         lines = [f"{self.file}: {self.sentence}"]
         lines += [f"  {each.column} -> {each.role}: {each.why}" for each in self.columns]
-        lines += self.notes
+        lines += [*self.notes, *self.questions]
         return [*lines, f"can be computed: {', '.join(self.uses)}"] if self.uses else lines
 
-    def _next(self) -> list[str]:
-        """The command to run, in one line, to be copied."""
-        return ["next:", f"  {self.command}"] if self.command else []
+    def _next(self, lead: str = "next") -> list[str]:
+        """The command to run, in one line, to be copied; of several readings, each with its own."""
+        if self.readings:
+            return [
+                line
+                for number, reading in enumerate(self.readings, start=1)
+                for line in (f"{number}. {reading.sentence}", *reading._remarks(), *reading._next("   if so"))
+            ]
+        if self.command:
+            return [f"{lead}:", f"  {self.command}"]
+        return [f"{lead}, with what stands in capitals filled in:", f"  {self.draft}"] if self.draft else []
+
+    def _remarks(self) -> list[str]:
+        """Columns and notes of one reading among several."""
+        roles = ", ".join(f"{each.column} -> {each.role}" for each in self.columns)
+        return [f"   {line}" for line in (roles, *self.notes, *self.questions) if line]
 
     def __str__(self) -> str:
         return "\n".join([*self._lines(), *self._next()])

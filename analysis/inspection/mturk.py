@@ -6,7 +6,7 @@ import re
 from collections import Counter
 
 from relstudy.analysis.inspection.choices import choices_made, labels_of
-from relstudy.analysis.inspection.columns import answered_first, column_called, described, inspect_ratings, roles_of
+from relstudy.analysis.inspection.columns import column_called, columns_of_answers, described, inspect_ratings, roles_of
 from relstudy.analysis.inspection.finding import Inspection
 from relstudy.common.checked import Checked
 from relstudy.common.wording import count_of
@@ -27,7 +27,7 @@ def inspect_mturk(table: Checked) -> Inspection:
     given = [name for name in names if name.casefold().startswith("answer.") and name != "Answer.taskAnswers"]
     labels = labels_of(frame, given)
     of_labels = {name for columns in labels.values() for name in columns}
-    answered = answered_first(frame, [name for name in given if name not in of_labels])
+    answered = columns_of_answers(frame, [name for name in given if name not in of_labels])
     roles = {"rater_id": column_called(frame, "workerid")}
     sentence = f"batch results of MTurk: {count_of(len(frame), 'assignment')}"
     if numbered := _numbered(inputs, given):
@@ -45,10 +45,11 @@ def inspect_mturk(table: Checked) -> Inspection:
             which = "only" if len(inputs) == 1 else "last" if at else "first"
             notes.append(f"{inputs[at]} is taken for {ours}, being the {which} input: --columns names another")
     if "result_id" in roles and answered:
-        roles["rating"] = answered[0]
         if len(answered) > 1:
-            notes.append(f"there are several answers ({', '.join(answered)}); the command takes {answered[0]}")
-        return inspect_ratings(table, roles, "MTurk", notes)
+            readings = [inspect_ratings(table, {**roles, "rating": name}, "MTurk") for name in answered]
+            what = f"{sentence} with several answers ({', '.join(answered)})"
+            return Inspection.of_several(table.file, readings, what, notes)
+        return inspect_ratings(table, {**roles, "rating": answered[0]}, "MTurk", notes)
     if "result_id" in roles and labels:
         return choices_made(table, roles, "MTurk", labels, notes)
     return Inspection(table.file, "MTurk", sentence, described(roles, "by its name"), tuple(notes))

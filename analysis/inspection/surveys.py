@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pandas as pd
 
 from relstudy.analysis.inspection.answers import Answers, read_answers
-from relstudy.analysis.inspection.columns import RATING_USES, calibrate_command, column_called, remarks
+from relstudy.analysis.inspection.columns import RATING_USES, calibrate_command, remarks, to_run
 from relstudy.analysis.inspection.finding import ColumnRole, Inspection
 from relstudy.common.checked import Checked
+from relstudy.common.errors import RelstudyError
+from relstudy.common.reading import items_in_wording
+from relstudy.common.survey_rows import answered
 from relstudy.common.wording import count_of
 
-TRIALS = ("1", "2", "9", "17")
-"""Status of survey previews and tests, in an export of numbers."""
 NO_QUESTION = r"_DO(_|$)|_TEXT$|_(First Click|Last Click|Page Submit|Click Count)$"
 """Names of columns that say how a question was shown or how long it took."""
 
@@ -33,31 +35,30 @@ def inspect_prolific(table: Checked) -> Inspection:
     )  # fmt: skip
 
 
-def inspect_qualtrics(table: Checked) -> Inspection:
-    """One row a response; loop-and-merge columns (1_Q3) and the rows of a matrix (Q5_1) are one item each."""
+SURVEYS = {"Qualtrics": ("responseid",), "LimeSurvey": ("id", "response id")}
+"""Survey tools, and what each calls the column of one person's id."""
+
+
+def inspect_survey(table: Checked, tool: str) -> Inspection:
+    """One row a response; loop-and-merge columns (1_Q3), the rows of a matrix (Q5_1) or of an array (G1[lamp]) are one
+    item each."""
+    read = answered(table)
+    left_out = read.notes[len(table.notes) :]
+    questions = sorted(_questions_of_items(read.frame).values(), key=len, reverse=True)
+    if not questions:
+        sentence = f"an export of {tool} with {count_of(len(read.frame), 'response')}"
+        note = "no question was asked of several items, so there are no ratings to read"
+        return Inspection(table.file, tool, sentence, (), (*left_out, note))
+    readings = [_question(read, tool, items) for items in questions]
+    what = f"an export of {tool} with {len(readings)} questions on several items"
+    several = Inspection.of_several(table.file, readings, what)
+    return replace(several, notes=(*left_out, *several.notes))
+
+
+def _question(table: Checked, tool: str, items: list[str]) -> Inspection:
+    """The ratings that one question gives, which was asked of several items."""
     frame = table.frame
-    response = next(str(name) for name in frame if str(name).casefold() == "responseid")
-    notes = ["people answer in one row each; the columns of one question over several items are one item each"]
-    unfinished = int(
-        frame[column_called(frame, "finished")].astype("str").str.strip().str.casefold().isin(["false", "0"]).sum()
-    )
-    if unfinished:
-        notes.append(f"{count_of(unfinished, 'response')} not finished: still in the table, so remove them or not")
-    status = next((str(name) for name in frame if str(name).casefold() == "status"), None)
-    if status is not None:
-        texts = frame[status].astype("str").str.strip().str.casefold()
-        trials = int((texts.str.contains("preview|test") | texts.isin(TRIALS)).sum())
-        notes += [f"{count_of(trials, 'response')} by way of trial (Status preview or test): remove"] if trials else []
-    questions = _questions_of_items(frame)
-    items = max(questions.values(), key=len, default=[])
-    if len(questions) > 1:
-        others = ", ".join(f"{names[0]}, ..." for names in questions.values() if names is not items)
-        notes.append(f"there are several such questions; the command takes {', '.join(items)} and not {others}")
-    if not items:
-        notes.append("no question was asked of several items, so there are no ratings to read")
-        return Inspection(
-            table.file, "Qualtrics", f"an export of Qualtrics with {len(frame)} responses", (), tuple(notes)
-        )
+    response = next(str(name) for name in frame if str(name).casefold() in SURVEYS[tool])
     roles = {"rater_id": response}
     answers = read_answers(pd.concat([frame[name] for name in items], ignore_index=True))
     assert answers is not None
@@ -65,15 +66,31 @@ def inspect_qualtrics(table: Checked) -> Inspection:
         ColumnRole(response, "rater_id", "one response is one person"),
         *(ColumnRole(name, "rating", "the same question of one item each") for name in items),
     )
-    return Inspection(
+    worded = _worded(table)
+    is_worded = set(items) <= set(worded)
+    note = "each column is taken for an item of its own; --items FILE (column,query_id,result_id) says which pair it is"
+    command = calibrate_command(table, roles, answers, () if set(items) == set(worded) else items)
+    inspection = Inspection(
         table.file,
-        "Qualtrics",
-        f"an export of Qualtrics: {answers.count} ratings of {len(items)} items by {len(frame)} people",
+        tool,
+        f"an export of {tool}: {answers.count} ratings of {len(items)} items by {len(frame)} people",
         columns,
-        (*notes, *remarks(answers)),
+        (
+            "people answer in one row each; the columns of one question over several items are one item each",
+            "the wording of each column holds its pair" if is_worded else note,
+            *remarks(answers),
+        ),
         RATING_USES[:3],
-        calibrate_command(table, roles, answers, items),
     )
+    return to_run(inspection, f"{command} --items wording" if is_worded else command, answers)
+
+
+def _worded(table: Checked) -> dict[str, tuple[str, str]]:
+    """The pair of each column whose wording holds it; none where none does."""
+    try:
+        return items_in_wording(table)
+    except RelstudyError:
+        return {}
 
 
 def _questions_of_items(frame: pd.DataFrame) -> dict[str, list[str]]:
@@ -83,7 +100,7 @@ def _questions_of_items(frame: pd.DataFrame) -> dict[str, list[str]]:
     """
     questions: dict[str, list[str]] = {}
     for name in map(str, frame):
-        match = re.fullmatch(r"\d+_(.+)", name) or re.fullmatch(r"(.+)_\d+", name)
+        match = re.fullmatch(r"\d+_(.+)", name) or re.fullmatch(r"(.+)(?:_\d+| ?\[.+\])", name)
         if match and not re.search(NO_QUESTION, name):
             questions.setdefault(match[1], []).append(name)
     return {

@@ -1,31 +1,47 @@
-"""Tables: whose export one is, which column is which, and the command that reads it."""
+"""Tables: whose export one is, which column is which, and the command that reads it.
+
+A table is read by what cannot be otherwise, in this order: a column that names a rater makes ratings; columns of people
+make a panel; a column with a grade's name, and none called alike, makes judgments; numbers beside pairs that stand once
+are scores. Where two of these fit, both are shown and neither is chosen.
+"""
 
 from __future__ import annotations
 
+import re
 import shlex
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import pandas as pd
 
-from relstudy.analysis.inspection.answers import read_answers
+from relstudy.analysis.inspection.answers import Answers, read_answers
 from relstudy.analysis.inspection.columns import (
-    NO_RATER,
+    NO_ANSWER,
+    PEOPLE,
     RATING_USES,
     SCORE_USES,
+    SYSTEMS,
+    WEAK,
     calibrate_command,
     described,
     inspect_ratings,
     remarks,
     roles_of,
+    siblings,
     stated_options,
+    to_run,
 )
 from relstudy.analysis.inspection.finding import ColumnRole, Inspection
 from relstudy.analysis.inspection.tools import inspect_export, tool_of
 from relstudy.common.checked import Checked
 from relstudy.common.headers import plain_name, under_own_names
+from relstudy.common.option_words import list_entry
 from relstudy.common.scales import SCALE_COLUMNS
 from relstudy.common.wording import count_of
 from relstudy.mapping.scores.wide import is_no_system
+
+PAIR = ("query_id", "result_id")
+MOST_READINGS = 5
 
 
 def inspect_table(table: Checked, tool: str = "") -> Inspection:
@@ -41,34 +57,173 @@ def inspect_table(table: Checked, tool: str = "") -> Inspection:
 
 
 def _inspected(table: Checked, tool: str) -> Inspection:
-    frame = table.frame
     known = inspect_export(table, tool) or _relstudy_table(table)
     if known is not None:
         return known
-    roles = roles_of(frame)
-    if "rating" in roles and "rater_id" in roles and ("result_id" in roles or "query_id" in roles):
-        return inspect_ratings(table, roles, tool)
-    wide = [] if {"rater_id", "rating"} <= set(roles) else _wide_raters(frame, roles)
-    if wide and {"query_id", "result_id", "rater_id"} & set(roles):
-        return _wide(table, roles, wide)
-    if {"query_id", "result_id"} <= set(roles) and "rating" in roles:
-        return _judgments(table, roles, tool)
-    if {"query_id", "result_id"} <= set(roles):
-        return _scores(table, roles)
-    return (
-        _headless(table)
-        or _codes(table)
-        or Inspection(
-            table.file,
-            tool or "unknown",
-            f"a table of {len(frame)} rows that names no raters, queries or results that are known by their names",
-            (),
-            (f"its columns are {', '.join(map(str, frame.columns))}",),
-            (),
-            f"relstudy calibrate {shlex.quote(table.file)} -o out --columns "
-            "rater_id=NAME,query_id=NAME,result_id=NAME,rating=NAME",
-        )
+    roles = roles_of(table.frame)
+    readings = [] if not {*PAIR, "rater_id"} & set(roles) else _readings(table, roles, tool)
+    if readings:
+        return Inspection.of_several(table.file, readings, f"a table of {count_of(len(table.frame), 'row')}")
+    return _headless(table) or _codes(table) or _unknown(table, tool, roles)
+
+
+def _unknown(table: Checked, tool: str, roles: dict[str, str]) -> Inspection:
+    known = {ours: theirs for ours, theirs in roles.items() if ours in ("rater_id", *PAIR)}
+    here = ", ".join(f"{theirs} ({ours})" for ours, theirs in known.items())
+    names_what = f"that names {here}, and no answers or scores that are known by their names"
+    entries = [f"{ours}={known.get(ours, 'NAME')}" for ours in ("rater_id", *PAIR, "rating") if known.get(ours) != ours]
+    return Inspection(
+        table.file,
+        tool or "unknown",
+        f"a table of {count_of(len(table.frame), 'row')} "
+        + (names_what if known else "that names no raters, queries or results that are known by their names"),
+        (),
+        (f"its columns are {table.columns_shown()}",),
+        questions=("which column is which, and who rated, if anybody did?",),
+        draft=f"relstudy calibrate {shlex.quote(table.file)} -o out --columns "
+        f"{shlex.quote(','.join(map(list_entry, entries)))}",
     )
+
+
+def _readings(table: Checked, roles: dict[str, str], tool: str) -> list[Inspection]:
+    """Every reading that fits a table which names raters or items; none where nothing in it is an answer or a score."""
+    frame = table.frame
+    answers = _answer_columns(frame, roles)
+    grade = roles.get("rating")
+    if "rater_id" in roles:
+        return _readings_by_rater(table, roles, tool, answers)
+    family = [] if grade is None else next((each for each in siblings(frame).values() if grade in each), [])
+    people = _panel(frame, [name for name in answers if PEOPLE.search(name) or name in family])
+    strong = grade is not None and (_plain(grade) not in WEAK or tool == "BEIR") and grade not in people
+    if strong:
+        judged = _judgments(table, roles, tool)
+        return [judged, _wide(table, roles, people)] if people else [judged]
+    if people:
+        return [_wide(table, roles, people)]
+    if not set(PAIR) <= set(roles):
+        alike = _panel(frame, [name for name in answers if not SYSTEMS.search(name)])
+        return [_wide(table, roles, alike)] if alike and _is_numbered(alike) else _one_item(table, roles, tool, alike)
+    return _readings_of_pairs(table, roles, tool, answers)
+
+
+def _readings_by_rater(
+    table: Checked, roles: dict[str, str], tool: str, answers: dict[str, Answers]
+) -> list[Inspection]:
+    """A rater in every row: one rating a row, or one person a row with a column for each item."""
+    frame = table.frame
+    has_item = bool(set(PAIR) & set(roles))
+    if has_item and "rating" in roles:
+        return [inspect_ratings(table, roles, tool)]
+    if has_item:
+        grades = [name for name, each in answers.items() if each.are_grades]
+        only = "the only column that holds answers"
+        why = only if len(grades) == 1 else "one of several columns that hold answers"
+        return [inspect_ratings(table, {**roles, "rating": name}, tool, why=why) for name in grades[:MOST_READINGS]]
+    if "rating" in roles or frame[roles["rater_id"]].duplicated().any():
+        return []
+    families = [kept for names in siblings(answers).values() if (kept := _panel(frame, names))]
+    families = families or [kept for kept in [_panel(frame, list(answers))] if kept]
+    return [_wide(table, roles, names) for names in families[:MOST_READINGS]]
+
+
+def _one_item(table: Checked, roles: dict[str, str], tool: str, alike: list[str]) -> list[Inspection]:
+    """Items without queries, or queries alone, beside columns of answers whose names tell nothing."""
+    if "rating" in roles:
+        judged = _judgments(table, _both(roles), tool)
+        return [judged, _scores(table, _both(roles), [roles["rating"]])]
+    return [_wide(table, roles, alike), _scores(table, _both(roles), alike)] if alike else []
+
+
+def _readings_of_pairs(
+    table: Checked, roles: dict[str, str], tool: str, answers: dict[str, Answers]
+) -> list[Inspection]:
+    """Query, result and numbers that no name gives to people."""
+    frame = table.frame
+    numbers = [name for name, each in answers.items() if not (each.words or each.unordered)]
+    weak = roles.get("rating")
+    twice = bool(frame.duplicated([roles[name] for name in PAIR]).any())
+    if "system" in roles:
+        of_systems = [weak] if weak else [name for name in numbers if SYSTEMS.search(name)] or numbers
+        key = [roles[name] for name in (*PAIR, "system")]
+        if not frame.duplicated(key).any():
+            return [_long_scores(table, roles, name) for name in of_systems[:MOST_READINGS]]
+    if weak is not None:
+        read = _judgments(table, roles, tool)
+        ranked = any(_plain(str(name)) in ("rank", "position") for name in frame)
+        if twice:
+            return [read]
+        scores = _scores(table, roles, [weak, *(name for name in numbers if name != weak and SYSTEMS.search(name))])
+        return [scores] if ranked else [read, scores]
+    if twice:
+        return [_judgments(table, {**roles, "rating": name}, tool) for name in list(answers)[:MOST_READINGS]]
+    systems = [name for name in numbers if SYSTEMS.search(name)]
+    own = all(roles[name] == name for name in PAIR)
+    fractions = [
+        name for name in numbers if name not in systems and not (answers[name].are_grades and answers[name].whole)
+    ]
+    if systems or (own and fractions):
+        return [_scores(table, roles, [name for name in numbers if name in systems or (own and name in fractions)])]
+    alike = _panel(frame, list(answers))
+    readings = [_wide(table, roles, alike)] if alike else []
+    readings += [_scores(table, roles, numbers)] if numbers else []
+    if len(answers) == 1:
+        readings.insert(0, _judgments(table, {**roles, "rating": next(iter(answers))}, tool))
+    elif answers:
+        readings.append(_one_of_them(table, roles, list(answers)))
+    return readings
+
+
+def _answer_columns(frame: pd.DataFrame, roles: dict[str, str]) -> dict[str, Answers]:
+    """Columns that may hold answers or scores, by name; a column that says the same of every row is nobody's."""
+    taken = {theirs for ours, theirs in roles.items() if ours != "rating"}
+    found = {}
+    for name in map(str, frame.columns):
+        if name in taken or name in SCALE_COLUMNS or is_no_system(name):
+            continue
+        if NO_ANSWER.search(name) and not (PEOPLE.search(name) and not _is_summary(name)):
+            continue
+        answers = read_answers(frame[name], name)
+        if answers is not None and not (answers.different < 2 and len(frame) >= 10):
+            found[name] = answers
+    return found
+
+
+def _is_summary(name: str) -> bool:
+    """Whether a name that may be a person's says that it sums people up, or identifies them."""
+    return (
+        re.search(r"(?i)mean|avg|average|median|final|consensus|majority|count|total|std|sd|id$|age|gender", name)
+        is not None
+    )
+
+
+def _panel(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
+    """Columns that hold answers on one scale, one column a rater or an item; none where there are fewer than two."""
+    columns: dict[bool, list[str]] = {True: [], False: []}
+    for name in names:
+        answers = read_answers(frame[name], name)
+        if answers is not None and answers.scale is not None:
+            columns[bool(answers.words)].append(name)
+    # a column of remarks beside columns of numbers is no rater's
+    raters = columns[False] if len(columns[False]) > 1 else columns[True]
+    if len(raters) < 2:
+        return []
+    together = pd.concat([frame[name] for name in raters], ignore_index=True).astype("str").str.strip()
+    return raters if together[together != ""].nunique() <= 25 and read_answers(together) is not None else []
+
+
+def _is_numbered(names: Sequence[str]) -> bool:
+    """Whether the columns are all called alike but for a number, letter or bracket."""
+    return any(len(each) == len(names) for each in siblings(names).values())
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[ -]+", "_", name.casefold().strip())
+
+
+def _both(roles: dict[str, str]) -> dict[str, str]:
+    """An item that stands alone is its own query, and a query its own result."""
+    here = roles.get("result_id") or roles["query_id"]
+    return {**dict.fromkeys(PAIR, here), **roles}
 
 
 def _relstudy_table(table: Checked) -> Inspection | None:
@@ -129,41 +284,46 @@ def _codes(table: Checked) -> Inspection | None:
 
 
 def _judgments(table: Checked, roles: dict[str, str], tool: str) -> Inspection:
-    answers = read_answers(table.frame[roles["rating"]])
+    roles = {ours: theirs for ours, theirs in _both(roles).items() if ours in (*PAIR, "rating")}
+    answers = read_answers(table.frame[roles["rating"]], roles["rating"])
     assert answers is not None
     stated = stated_options({ours: (theirs,) for ours, theirs in roles.items() if ours != theirs}, answers, table)
-    return Inspection(
+    inspection = Inspection(
         table.file,
         tool or "judgments",
         f"{answers.count} judgments without raters" + (f", exported from {tool}" if tool else ""),
         described(roles, "by its name and its values"),
-        ("without a rater's name there is no one to calibrate: judgments are means", *remarks(answers)),
+        (
+            "without a rater's name there is no one to calibrate: judgments are means",
+            *_left_out(table, roles.values()),
+            *remarks(answers),
+        ),
         SCORE_USES,
-        " ".join(["relstudy score SCORES -j", shlex.quote(table.file), *stated]),
+    )
+    return to_run(inspection, " ".join(["relstudy score SCORES -j", shlex.quote(table.file), *stated]), answers)
+
+
+def _one_of_them(table: Checked, roles: dict[str, str], columns: Sequence[str]) -> Inspection:
+    """Judgments in one of several columns, which only a person can name."""
+    named = [list_entry(f"{ours}={roles[ours]}") for ours in PAIR if roles[ours] != ours]
+    stated = shlex.quote(",".join([*named, "rating=COLUMN"]))
+    return Inspection(
+        table.file,
+        "judgments",
+        f"judgments in one of {', '.join(columns)}",
+        described({ours: roles[ours] for ours in PAIR}, "by its name"),
+        questions=("which of the columns holds them?",),
+        draft=f"relstudy score SCORES -j {shlex.quote(table.file)} --columns {stated}",
     )
 
 
-def _wide_raters(frame: pd.DataFrame, roles: dict[str, str]) -> list[str]:
-    """Columns that hold ratings on one scale, one column per rater or an item; none where there are fewer than two."""
-    taken = {theirs for ours, theirs in roles.items() if ours != "rating"}
-    columns: dict[bool, list[str]] = {True: [], False: []}
-    for name in frame.columns:
-        if name in taken or NO_RATER.match(str(name)) or name in SCALE_COLUMNS:
-            continue
-        answers = read_answers(frame[name])
-        if answers is None or answers.scale is None or (answers.words and not answers.sure):
-            continue
-        columns[bool(answers.words)].append(str(name))
-    # a column of remarks beside columns of numbers is no rater's
-    raters = columns[False] if len(columns[False]) > 1 else columns[True]
-    if len(raters) < 2:
-        return []
-    together = pd.concat([frame[name] for name in raters], ignore_index=True).astype("str").str.strip()
-    return raters if together[together != ""].nunique() <= 25 and read_answers(together) is not None else []
+def _left_out(table: Checked, kept: Iterable[str]) -> list[str]:
+    out = [str(name) for name in table.frame if name not in set(kept)]
+    return [f"left out: {', '.join(out)}"] if out else []
 
 
 def _wide(table: Checked, roles: dict[str, str], columns: list[str]) -> Inspection:
-    roles = {ours: theirs for ours, theirs in roles.items() if ours != "rating"}
+    roles = {ours: theirs for ours, theirs in roles.items() if ours not in ("rating", "system")}
     by_item = "rater_id" in roles and "result_id" not in roles and "query_id" not in roles
     if not by_item:
         roles.pop("rater_id", None)
@@ -176,10 +336,8 @@ def _wide(table: Checked, roles: dict[str, str], columns: list[str]) -> Inspecti
     why = f"its values are on the scale of the other columns, so it is taken for one {other}'s"
     columns_read = (*described(roles, "by its name"), *(ColumnRole(name, "rating", why) for name in columns))
     notes = [f"every {other} must be the same {'thing' if by_item else 'person'} in all rows; a slot is no {other}"]
-    kept = {*columns, *roles.values()}
-    out = [str(name) for name in table.frame if name not in kept]
-    notes += [f"left out: {', '.join(out)}"] if out else []
-    return Inspection(
+    notes += _left_out(table, {*columns, *roles.values()})
+    inspection = Inspection(
         table.file,
         "wide raters",
         f"a panel with one row a {each} and one column a {other}: {len(columns)} {other}s, {len(table.frame)} rows, "
@@ -187,35 +345,57 @@ def _wide(table: Checked, roles: dict[str, str], columns: list[str]) -> Inspecti
         columns_read,
         (*notes, *remarks(answers)),
         RATING_USES[:3],
-        calibrate_command(table, roles, answers, columns),
     )
+    return to_run(inspection, calibrate_command(table, roles, answers, columns), answers)
 
 
-def _scores(table: Checked, roles: dict[str, str]) -> Inspection:
-    taken = set(roles.values())
-    systems = [
+def _long_scores(table: Checked, roles: dict[str, str], score: str) -> Inspection:
+    """One row a score, with a column that names the system."""
+    roles = {**{ours: roles[ours] for ours in ("system", *PAIR)}, "score": score}
+    return _of_scores(table, roles, table.frame[roles["system"]].nunique(), [score], roles)
+
+
+def _scores(table: Checked, roles: dict[str, str], systems: Sequence[str]) -> Inspection:
+    """One row a pair, with a column for each system."""
+    roles = {ours: theirs for ours, theirs in _both(roles).items() if ours in PAIR}
+    others = [
         str(name)
         for name in table.frame
-        if name not in taken
+        if name not in (*roles.values(), *systems)
         and not is_no_system(name)
-        and pd.to_numeric(table.frame[name], errors="coerce").notna().any()
+        and pd.to_numeric(table.frame[name], errors="coerce").notna().mean() >= 0.5
     ]
-    renamed = [
-        f"{theirs} must be called {ours}" for ours, theirs in roles.items() if plain_name(ours) != plain_name(theirs)
+    named: dict[str, str] = dict(roles)
+    return _of_scores(table, named, len(systems), systems, roles, chosen=systems if others else ())
+
+
+def _of_scores(
+    table: Checked,
+    named: dict[str, str],
+    count: int,
+    systems: Sequence[str],
+    roles: dict[str, str],
+    chosen: Sequence[str] = (),
+) -> Inspection:
+    entries = [f"{ours}={theirs}" for ours, theirs in named.items() if plain_name(ours) != plain_name(theirs)] + [
+        f"score={name}" for name in chosen
     ]
+    stated = f" --columns {shlex.quote(','.join(map(list_entry, entries)))}" if entries else ""
     columns = (
         *described(roles, "by its name"),
-        *(ColumnRole(name, "a system's scores", "numbers on no common scale") for name in systems),
+        *(
+            ColumnRole(name, "a system's scores", "numbers on no common scale")
+            for name in systems
+            if name not in roles.values()
+        ),
     )
-    file = shlex.quote(table.file)
+    each = "row" if "system" in roles else "pair"
     return Inspection(
         table.file,
-        "scores" if systems else "unknown",
-        f"scores of {count_of(len(systems), 'system')} for {count_of(len(table.frame), 'pair')}"
-        if systems
-        else "pairs without any number",
+        "scores",
+        f"scores of {count_of(count, 'system')} for {count_of(len(table.frame), each)}",
         columns,
-        tuple(renamed),
-        SCORE_USES if systems else (),
-        f"relstudy score {file} -j judgments.csv" if systems and not renamed else None,
+        tuple(_left_out(table, {*roles.values(), *systems})),
+        SCORE_USES,
+        f"relstudy score {shlex.quote(table.file)} -j judgments.csv{stated}",
     )

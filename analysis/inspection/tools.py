@@ -1,4 +1,4 @@
-"""Exports of other tools: Label Studio, Potato, Argilla, doccano, Quepid, Prolific, MTurk, Qualtrics."""
+"""Exports of other tools: Label Studio, Potato, Argilla, doccano, Quepid, Prolific, MTurk, surveys."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from relstudy.analysis.inspection.answers import read_answers
 from relstudy.analysis.inspection.choices import choices_made, labels_of
 from relstudy.analysis.inspection.columns import (
     RATING_USES,
-    answered_first,
     calibrate_command,
+    columns_of_answers,
     described,
     inspect_ratings,
     roles_of,
+    to_run,
 )
 from relstudy.analysis.inspection.finding import ColumnRole, Inspection
 from relstudy.analysis.inspection.mturk import inspect_mturk
-from relstudy.analysis.inspection.surveys import inspect_prolific, inspect_qualtrics
+from relstudy.analysis.inspection.surveys import SURVEYS, inspect_prolific, inspect_survey
 from relstudy.common.checked import Checked
 from relstudy.common.exports import FLATTENED
 from relstudy.common.wording import count_of
@@ -44,8 +45,12 @@ def tool_of(names: set[str]) -> str:
         return "Label Studio"
     if "instance_id" in names and names & {"user", "user_id"}:
         return "Potato"
-    if {"query", "docid"} <= names and names & {"rating", "rank"}:
+    if {"query", "docid"} <= names and names & {"rating", "rank"} and not names & {"qid", "score"}:
         return "Quepid"
+    if names == {"query-id", "corpus-id", "score"}:
+        return "BEIR"
+    if {"submitdate", "lastpage"} <= names or {"date submitted", "last page"} <= names:
+        return "LimeSurvey"
     if any(name.endswith(f"{FLATTENED}.users") for name in names):
         return "Argilla"
     return ""
@@ -56,13 +61,13 @@ def inspect_export(table: Checked, tool: str) -> Inspection | None:
     names = {str(name).casefold() for name in table.frame}
     if tool == "Prolific":
         return inspect_prolific(table)
-    if tool == "Qualtrics":
-        return inspect_qualtrics(table)
+    if tool in SURVEYS:
+        return inspect_survey(table, tool)
     if tool == "MTurk":
         return inspect_mturk(table)
     if tool == "Quepid" and "rating" not in names and "rank" in names:
         return _quepid_snapshot(table)
-    if {"query", "docid"} <= names and not tool:
+    if {"query", "docid"} <= names and not (tool or names & {"qid", "score"}):
         return _quepid_book(table)
     if any(name.endswith(f"{FLATTENED}.users") for name in names):
         return _flattened(table)
@@ -90,15 +95,17 @@ def _annotations(table: Checked, tool: str) -> Inspection | None:
     if "rating" not in roles:
         questions = [name for name in _questions(frame, tool) if name not in roles.values()]
         of_labels |= {each for columns in labels.values() for each in columns}
-        answered = answered_first(frame, questions)
+        answered = columns_of_answers(frame, questions)
         if labels and not (answered and answered[0] not in of_labels):
             return choices_made(table, roles, tool, labels, notes)
         if not answered:
             sentence = f"an export of {tool} with {count_of(len(frame), 'row')}, and no column of answers on one scale"
             return Inspection(table.file, tool, sentence, described(roles, "by its name"), tuple(notes))
+        readings = [inspect_ratings(table, {**roles, "rating": name}, tool) for name in answered]
+        if len(readings) > 1:
+            what = f"an export of {tool} with several answers a row ({', '.join(answered)})"
+            return Inspection.of_several(table.file, readings, what, notes)
         roles["rating"] = answered[0]
-        if len(answered) > 1:
-            notes.append(f"there are several answers ({', '.join(answered)}); the command takes {answered[0]}")
     return inspect_ratings(table, roles, tool, notes)
 
 
@@ -162,15 +169,15 @@ def _quepid_book(table: Checked) -> Inspection | None:
     )
     answers = replace(answers, missing=(*answers.missing, *cells))
     why = "every other column of a book is a judge's"
-    return Inspection(
+    inspection = Inspection(
         table.file,
         "Quepid",
         f"a book of Quepid with one column per judge: {count_of(answers.count, 'judgement')} by {len(judges)} judges",
         (*described(roles, "by its name"), *(ColumnRole(name, "rating", why) for name in judges)),
         (note,),
         RATING_USES[:3],
-        calibrate_command(table, roles, answers, judges),
     )
+    return to_run(inspection, calibrate_command(table, roles, answers, judges), answers)
 
 
 def _flattened(table: Checked) -> Inspection:

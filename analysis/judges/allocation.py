@@ -11,15 +11,27 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from relstudy.analysis.indices.index import Index
+from relstudy.analysis.indices.known import by_relevance_first, own_indices
 from relstudy.analysis.indices.precision_recall import SHARES, thresholds_at
 from relstudy.analysis.judges.universe import Universe
 
-PEARSON = "pearson"
-AIMS = (
-    *("relevant_share", "average_precision", "normalised_rank", PEARSON),
-    *(f"{what}_at_{share:g}" for what in ("precision", "recall") for share in SHARES[:-1]),
-)
-"""The indices that a further round can be aimed at."""
+SHARE = "relevant_share"
+
+
+def aims() -> tuple[str, ...]:
+    """The indices that a further round can be aimed at."""
+    shares = (f"{what}_at_{share:g}" for what in ("precision", "recall") for share in SHARES[:-1])
+    return (SHARE, *(index.name for index in by_relevance_first(_derived().values())), *shares)
+
+
+def _derived() -> dict[str, Index]:
+    """The indices whose derivative is known, by name."""
+    return {index.name: index for index in own_indices() if index.derivative is not None}
+
+
+def _of_judgments(aim: str) -> bool:
+    return aim in _derived() and _derived()[aim].of_judgments
 
 
 def residual(universe: Universe, aim: str) -> np.ndarray:
@@ -28,7 +40,7 @@ def residual(universe: Universe, aim: str) -> np.ndarray:
     Of relevance, m (1 - m) with m what the grade is worth; of judgments, for correlations, their variance by grade.
     """
     worth = universe.worth
-    squared = worth.spread if aim == PEARSON else worth.relevance * (1 - worth.relevance)
+    squared = worth.spread if _of_judgments(aim) else worth.relevance * (1 - worth.relevance)
     root: np.ndarray = np.sqrt(np.maximum(squared, 0.0))
     return root
 
@@ -38,7 +50,7 @@ def expected_square(universe: Universe, aim: str, rankings: Sequence[np.ndarray]
 
     Parameters
     ----------
-    aim : one of AIMS
+    aim : one of `aims`
     rankings : per system, its scores of the judge's rows, so that higher is better
 
     Returns
@@ -60,7 +72,7 @@ def least_errors(
 
     Parameters
     ----------
-    indices : for which; an index that is none of AIMS gets 0
+    indices : for which; an index that is none of `aims` gets 0
     ranking : float [rows], higher is better
     mapped : float [rows], the scores that Pearson's correlation is of
     """
@@ -75,8 +87,8 @@ def least_errors(
     names = (f"{share:g}" for share in SHARES)
     cuts = dict(zip(names, thresholds_at(ranking[rows], universe.sampled_weight, SHARES), strict=True))
     errors = dict.fromkeys(indices, 0.0)
-    for index in (each for each in indices if each in AIMS):
-        scores, cut = mapped if index == PEARSON else ranking, cuts.get(index.rpartition("_at_")[2])
+    for index in (each for each in indices if each in aims()):
+        scores, cut = mapped if _of_judgments(index) else ranking, cuts.get(index.rpartition("_at_")[2])
         squares = _expected_square(universe, index, scores, cut)[judged]
         errors[index] = float(np.sqrt(np.sum(squares * stands_for)))
     return errors
@@ -84,7 +96,7 @@ def least_errors(
 
 def _expected_square(universe: Universe, aim: str, ranking: np.ndarray, cut: float | None = None) -> np.ndarray:
     rows, worth = universe.sampled, universe.worth
-    people = (worth.judgment if aim == PEARSON else worth.relevance)[rows]
+    people = (worth.judgment if _of_judgments(aim) else worth.relevance)[rows]
     moved = derivative(aim, ranking[rows], people, universe.sampled_weight, worth.spread[rows], cut)
     squares: np.ndarray = (moved * residual(universe, aim)[rows]) ** 2
     return squares
@@ -102,11 +114,11 @@ def derivative(
 
     Parameters
     ----------
-    aim : one of AIMS
+    aim : one of `aims`
     ranking : float [pairs], higher is better
-    people : float [pairs], the share of people who call the pair relevant, or their judgment (pearson)
+    people : float [pairs], the share of people who call the pair relevant, or their judgment, as the index needs
     weight : float [pairs], positive
-    spread : variance of what each of `people` is the mean of (pearson)
+    spread : variance of what each of `people` is the mean of, for an index of judgments
     cut : the score of the last pair retrieved (precision and recall at a share), where it is known already
 
     Returns
@@ -119,10 +131,8 @@ def derivative(
     [0.25, 0.25, 0.25, 0.25]
     """
     total, hits = weight.sum(), float(weight @ people)
-    if aim == "relevant_share":
+    if aim == SHARE:
         figure = weight / total
-    elif aim == PEARSON:
-        figure = _of_pearson(ranking, people, weight, spread)
     elif "_at_" in aim:
         what, _, share = aim.partition("_at_")
         above = ranking >= (thresholds_at(ranking, weight, (float(share),))[0] if cut is None else cut)
@@ -130,41 +140,10 @@ def derivative(
         recall = weight @ (people * above) / hits if hits else 0.0
         figure = weight * above / retrieved if what == "precision" else weight * (above - recall) / max(hits, 1e-300)
     else:
-        figure = _of_order(aim, ranking, people, weight)
+        of_index = _derived()[aim].derivative
+        assert of_index is not None
+        figure = of_index(ranking, people, weight, spread)
     return np.nan_to_num(np.asarray(figure, dtype=float), posinf=0.0, neginf=0.0)
-
-
-def _of_order(aim: str, ranking: np.ndarray, relevance: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Of average precision, or of normalised rank (one minus the area under the ROC curve)."""
-    _, level = np.unique(-ranking, return_inverse=True)
-    seen, hit = np.bincount(level, weight), np.bincount(level, weight * relevance)
-    total, miss = hit.sum(), seen - hit
-    with np.errstate(invalid="ignore", divide="ignore"):
-        if aim == "average_precision":
-            precision = np.cumsum(hit) / np.cumsum(seen)
-            value = hit @ precision / total
-            below = np.cumsum((hit / np.cumsum(seen))[::-1])[::-1]
-            return np.asarray(weight * (precision + below - value)[level] / total)
-        missed_above = np.cumsum(miss) - miss / 2
-        hits_below = total - np.cumsum(hit) + hit / 2
-        # no pair is held against itself
-        itself = weight**2 * relevance * (1 - relevance)
-        own = weight**2 * (1 - 2 * relevance)
-        pairs = total * miss.sum() - itself.sum()
-        value = (hit @ missed_above - itself.sum() / 2) / pairs
-        changed = weight * (missed_above - hits_below)[level] - own / 2
-        return np.asarray((changed - value * (weight * (miss.sum() - total) - own)) / pairs)
-
-
-def _of_pearson(
-    ranking: np.ndarray, judgment: np.ndarray, weight: np.ndarray, spread: np.ndarray | float
-) -> np.ndarray:
-    share = weight / weight.sum()
-    x, y = ranking - share @ ranking, judgment - share @ judgment
-    xx, yy = share @ (x * x), share @ (y * y + spread)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        r = share @ (x * y) / np.sqrt(xx * yy)
-        return np.asarray(share * (x / np.sqrt(xx * yy) - r * y / yy))
 
 
 def sizes(squares: np.ndarray) -> np.ndarray:

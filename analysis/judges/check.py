@@ -10,9 +10,11 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
+from relstudy.analysis.indices.known import AVERAGE_PRECISION
 from relstudy.analysis.judges.agreement import Beside, beside_a_person, explained, grade_table, refusals
 from relstudy.analysis.judges.estimator import Terms, assist
-from relstudy.analysis.judges.indices import check_weighting, terms_of
+from relstudy.analysis.judges.favouring import biases, favoured
+from relstudy.analysis.judges.indices import RECALL, RELEVANT, assisted_indices, check_weighting, terms_of
 from relstudy.analysis.judges.run import context_for, transform_of
 from relstudy.analysis.judges.table import JudgeTable
 from relstudy.analysis.judges.universe import Universe
@@ -26,7 +28,6 @@ from relstudy.common.estimates import Estimate
 CIRCULAR = 0.5
 """A judge that correlates so much with a system beyond what people explain of both may be of its kind."""
 AT = "precision_at_0.2"
-EXPECTED = ("relevant_share", AT, "recall_at_0.2", "average_precision", "normalised_rank", "pearson")
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +40,8 @@ class JudgeCheck:
     grades : as `grade_table` gives them
     explained : r_squared and spearman, of people's judgments
     beside : the judge beside a person
-    bias : by system, the relevant share among its highest 20 % by what the judge's grades are worth minus by people,
-        minus the same over all systems
+    bias : by system, what the judge's grades are worth among its highest 20 % minus what they are worth on pairs that
+        people judged alike, minus the same over all systems
     circular : by system, the rank correlation with the judge that people's judgments do not explain
     order : Kendall's tau between the orders that people and the judge alone give the systems by average precision
     refusals : as `refusals` gives them
@@ -106,9 +107,12 @@ def check_judge_against(
     of_rows = {each.name: universe.scores_of_rows(each, scores[each.name]) for each in candidates}
     rankings = {each.name: of_rows[each.name] * (1 if each.direction.higher else -1) for each in candidates}
     unweighed = check_weighting(universe)
-    terms = {} if unweighed else {e.name: terms_of(universe, e, of_rows[e.name], e.used, EXPECTED) for e in candidates}
+    expected = (RELEVANT, AT, f"{RECALL}0.2", *(index.name for index in assisted_indices()))
+    terms = {} if unweighed else {e.name: terms_of(universe, e, of_rows[e.name], e.used, expected) for e in candidates}
     circular = {name: _beyond_people(universe, ranking) for name, ranking in rankings.items()}
-    bias = {name: context.estimate(each) for name, each in _biases(terms).items()}
+    leaning = {} if unweighed else biases(universe, rankings)
+    bias = {name: context.estimate(each) for name, each in leaning.items()}
+    named = {name: bias[name] for name in favoured(leaning, context.draws.queries, options.level)}
     return JudgeCheck(
         judge,
         grade_table(universe),
@@ -116,22 +120,11 @@ def check_judge_against(
         beside_a_person(universe, ratings, options.level),
         bias,
         circular,
-        _order([each["average_precision"] for each in terms.values()], options.level),
+        _order([each[AVERAGE_PRECISION.name] for each in terms.values()], options.level),
         refusals(universe, rankings),
-        _expected(universe, terms),
-        tuple(_warnings(universe, unweighed, circular, bias)),
+        _expected(universe, terms, expected),
+        tuple(_warnings(universe, unweighed, circular, named)),
     )
-
-
-def _biases(terms: Mapping[str, Mapping[str, Terms]]) -> dict[str, BootstrapStatistic]:
-    """By system; a judge that knows little pulls all systems to the middle, so the mean over systems is taken off."""
-    by_system = {name: each[AT].judged - each[AT].people for name, each in terms.items()}
-    if len(by_system) < 2:
-        return by_system
-    values = [each.value for each in by_system.values()]
-    replicates = np.stack([each.replicates for each in by_system.values()])
-    mean = BootstrapStatistic(float(np.mean(values)), replicates.mean(axis=0))
-    return {name: each - mean for name, each in by_system.items()}
 
 
 def _order(terms: Sequence[Terms], level: float) -> Estimate:
@@ -146,11 +139,11 @@ def _order(terms: Sequence[Terms], level: float) -> Estimate:
     return BootstrapStatistic(float(tau[0]), tau[1:], "systems are equal by one of the two").estimate(level)
 
 
-def _expected(universe: Universe, terms: Mapping[str, Mapping[str, Terms]]) -> pd.DataFrame:
+def _expected(universe: Universe, terms: Mapping[str, Mapping[str, Terms]], indices: Sequence[str]) -> pd.DataFrame:
     """The mean over systems."""
     clusters, judged = universe.context.draws.queries, int(universe.given.sum())
     rows = []
-    for index in EXPECTED if terms else ():
+    for index in indices if terms else ():
         helped = [assist(each[index], clusters, transform_of(index)) for each in terms.values()]
         widths = [each.width_ratio for each in helped if each.width_ratio is not None]
         if widths:
@@ -177,7 +170,7 @@ def _beyond_people(universe: Universe, ranking: np.ndarray) -> float:
 
 
 def _warnings(
-    universe: Universe, unweighed: str | None, circular: Mapping[str, float], bias: Mapping[str, Estimate]
+    universe: Universe, unweighed: str | None, circular: Mapping[str, float], named: Mapping[str, Estimate]
 ) -> list[str]:
     judge = universe.judge
     warnings = []
@@ -198,10 +191,12 @@ def _warnings(
                 f"Judge {judge.name} and system {name} correlate by {partial:.2f} beyond what people explain of both: "
                 "they may be of one kind, and the judge alone says nothing of that system."
             )
-    for name, estimate in bias.items():
-        if estimate.low is not None and estimate.high is not None and (estimate.low > 0 or estimate.high < 0):
-            what = "favours" if estimate.low > 0 else "is hard on"
-            warnings.append(f"Judge {judge.name} {what} {name}: see its bias. People's sample corrects that.")
+    for name, estimate in named.items():
+        what = "favours" if estimate.value is not None and estimate.value > 0 else "is hard on"
+        warnings.append(
+            f"Judge {judge.name} {what} {name}: its grades are worth {estimate.value:+.2f} there beside pairs that "
+            "people judged alike. People's sample corrects that."
+        )
     if judge.left_out:
         warnings.append(
             f"The prompt was tuned on {judge.left_out} queries; they are left out, since the judge looks better there "

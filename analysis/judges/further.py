@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from relstudy.analysis.judges.allocation import AIMS, expected_square, sizes
+from relstudy.analysis.judges.allocation import aims, expected_square, sizes
 from relstudy.analysis.judges.estimator import Assisted, assist
 from relstudy.analysis.judges.indices import check_weighting, terms_of
 from relstudy.analysis.judges.run import context_for, transform_of
@@ -63,15 +63,15 @@ def candidates_for(study: JudgedStudy, options: ScoringOptions, aim: str) -> Can
     Parameters
     ----------
     study : with at least one system
-    aim : one of `relstudy.analysis.judges.allocation.AIMS`
+    aim : one of `relstudy.analysis.judges.allocation.aims`
 
     Raises
     ------
     RelstudyError
         where there is no such index or no system, or a judge cannot help with these judgments
     """
-    if aim not in AIMS:
-        raise RelstudyError(f"--aim {aim}: there is no such index to aim at; there are: {', '.join(AIMS)}")
+    if aim not in aims():
+        raise RelstudyError(f"--aim {aim}: there is no such index to aim at; there are: {', '.join(aims())}")
     if not study.candidates:
         raise RelstudyError(
             f"no system has a score for every pair that judge {study.judge.name} was given, and what a judgment tells "

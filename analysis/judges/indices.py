@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from relstudy.analysis.indices.correlation import INDICES as CORRELATIONS
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
+from relstudy.analysis.indices.index import Index, Needs
+from relstudy.analysis.indices.known import PEARSON, by_relevance_first, own_indices
+from relstudy.analysis.indices.pairs import SystemPairs
 from relstudy.analysis.indices.precision_recall import SHARES, Retrieval
 from relstudy.analysis.judges.allocation import least_errors
 from relstudy.analysis.judges.cuts import Cuts, at_varying_cuts
@@ -17,47 +20,17 @@ from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.judged import Weighting
-from relstudy.common.reach import LIMITED
+from relstudy.analysis.scoring.scored_pairs import ScoredPairs
 
 RELEVANT = "relevant_share"
+RECALL = "recall_at_"
+RANK_CORRELATIONS = tuple(name for name in CORRELATIONS if name != PEARSON.name)
 Figures = dict[str, BootstrapStatistic]
 
 
-@dataclass(frozen=True, eq=False)
-class PairSet:
-    """Pairs that an index is taken over, with what they count.
-
-    Parameters
-    ----------
-    row, times : each pair's row of `times` (`relstudy.analysis.resampling.draws`), and that
-    weight : float [pairs]
-    own : the weight of a pair in its own precision; None takes `weight`
-    ranking, mapped : float [pairs], the system's scores so that higher is better, and on the human scale
-    """
-
-    row: np.ndarray
-    times: np.ndarray
-    weight: np.ndarray
-    own: float | None
-    ranking: np.ndarray
-    mapped: np.ndarray
-
-    def retrieval(self, relevance: np.ndarray, cuts: Cuts) -> Figures:
-        """Average precision, normalised rank, relevant share, and precision and recall at the cuts."""
-        own = None if self.own is None else np.full(len(self.row), self.own)
-        pairs = Retrieval(self.row, relevance, self.times, guard=False)
-        return _retrieval(pairs, self.ranking, self.weight, own, cuts)
-
-    def correlations(
-        self, judgment: np.ndarray, spread: np.ndarray, order: np.ndarray, wanted: tuple[str, ...]
-    ) -> Figures:
-        """Correlation with judgments that are known in mean and variance, and rank correlation with their order."""
-        known = CorrelationBootstrap(self.row, judgment, self.times, self.weight, spread)
-        ranked = CorrelationBootstrap(self.row, order, self.times, self.weight)
-        of_ranks = tuple(name for name in wanted if name != "pearson")
-        return known.correlate(self.mapped, tuple(set(wanted) - set(of_ranks))) | ranked.correlate(
-            self.mapped, of_ranks
-        )
+def assisted_indices() -> list[Index]:
+    """The indices that a judge can help with: those that are defined for what a grade is worth on average."""
+    return by_relevance_first([index for index in own_indices() if index.needs in (Needs.JUDGMENTS, Needs.RELEVANCE)])
 
 
 def terms_of(
@@ -105,18 +78,32 @@ def _terms(
     """Without those of the jackknife; and the figures of the whole collection where they are the same in every
     replicate, so that `whole` can spare them the next time."""
     context = universe.context
-    correlations = tuple(name for name in CORRELATIONS if indices is None or name in indices)
+    wanted = [index for index in assisted_indices() if indices is None or index.name in indices]
+    of_ranks = tuple(name for name in RANK_CORRELATIONS if indices is None or name in indices)
     cuts = _cuts(universe, candidate, ranking, used)
 
     def of_pairs(
         table_row: np.ndarray, row: np.ndarray, times: np.ndarray, weight: np.ndarray, own: float | None
     ) -> Figures:
-        pairs = PairSet(row, times, weight, own, ranking[table_row], mapped[table_row])
         worth = universe.worth.of(table_row)
-        figures = pairs.retrieval(worth.relevance, cuts)
-        return figures | pairs.correlations(worth.judgment, worth.spread, worth.order, correlations)
+        pairs = SystemPairs(
+            universe.query_of_row[table_row],
+            worth.judgment,
+            worth.relevance,
+            ranking[table_row],
+            mapped[table_row],
+            weight,
+            row,
+            times,
+            pull=weight,
+            own=None if own is None else np.full(len(row), own),
+            spread=worth.spread,
+        )
+        figures = {index.name: index.over_draws(pairs) for index in wanted}
+        figures |= _at_cuts(Retrieval(row, worth.relevance, times, guard=False), pairs.ranking, weight, cuts)
+        return figures | CorrelationBootstrap(row, worth.order, times, weight).correlate(pairs.value, of_ranks)
 
-    people = _of_people(universe, candidate, used, cuts, correlations)
+    people = _of_people(universe, candidate, used, cuts, wanted, of_ranks)
     both = used & universe.given
     judged = (universe.row_of_judged[both], context.draws.row[both], context.draws.times, context.design[both])
     by_set = [of_pairs(*judged, context.own)]
@@ -155,13 +142,10 @@ def _cuts(universe: Universe, candidate: Candidate, ranking: np.ndarray, used: n
     return Cuts.known(ranking, universe.weight)
 
 
-def _retrieval(
-    pairs: Retrieval, ranking: np.ndarray, weight: np.ndarray, own: np.ndarray | None, cuts: Cuts
-) -> Figures:
-    """The indices that take pairs as relevant or not, by name."""
-    figures = pairs.indices(ranking, weight, own)
+def _at_cuts(pairs: Retrieval, ranking: np.ndarray, weight: np.ndarray, cuts: Cuts) -> Figures:
+    """The relevant share, and precision and recall at the cuts, by name."""
     points = pairs.at_thresholds(ranking, weight, np.array(SHARES), cuts.scores)
-    figures[RELEVANT] = points.precision[-1]
+    figures = {RELEVANT: points.precision[-1]}
     precisions, recalls = points.precision, points.recall
     if cuts.varying is not None:
         moved = at_varying_cuts(pairs, ranking, weight, cuts.varying)
@@ -170,25 +154,30 @@ def _retrieval(
             for known, varied in zip((precisions[:-1], recalls[:-1]), moved, strict=True)
         )
     for share, precision, recall in zip(SHARES[:-1], precisions, recalls, strict=False):
-        figures |= {f"precision_at_{share:g}": precision, f"recall_at_{share:g}": recall}
+        figures |= {f"precision_at_{share:g}": precision, f"{RECALL}{share:g}": recall}
     return figures
 
 
 def _of_people(
-    universe: Universe, candidate: Candidate, used: np.ndarray, cuts: Cuts, correlations: tuple[str, ...]
+    universe: Universe,
+    candidate: Candidate,
+    used: np.ndarray,
+    cuts: Cuts,
+    indices: Sequence[Index],
+    of_ranks: tuple[str, ...],
 ) -> Figures:
     """The indices from people's judgments alone; those that the design cannot estimate are withheld."""
     context = universe.context
-    own = None if context.own is None else np.full(int(used.sum()), context.own)
-    prepared = context.prepared(used)
-    figures = _retrieval(prepared, candidate.ranking_of(used), context.design[used], own, cuts)
-    reason = context.pairs.design.withheld
-    if reason is not None:
-        figures = {
-            name: replace(figure, withheld=reason) if name.startswith(tuple(LIMITED)) else figure
-            for name, figure in figures.items()
-        }
-    return context.compared_correlations(candidate, used, correlations, collection=True) | figures
+    pairs = ScoredPairs.of(context, candidate, used, collection=True)
+    by_judgments, by_relevance = (
+        {index.name: pairs.figure(index) for index in indices if index.of_judgments == of_judgments}
+        for of_judgments in (True, False)
+    )
+    by_rank = context.compared_correlations(candidate, used, of_ranks, collection=True)
+    at_cuts = _at_cuts(context.prepared(used), pairs.ranking, context.design[used], cuts)
+    design = context.pairs.design
+    at_cuts = {name: design.limited(each) if name.startswith(RECALL) else each for name, each in at_cuts.items()}
+    return by_judgments | by_rank | by_relevance | at_cuts
 
 
 def _in_every_replicate(figure: BootstrapStatistic, replicates: int) -> BootstrapStatistic:

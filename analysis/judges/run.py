@@ -10,13 +10,13 @@ from typing import Any
 import pandas as pd
 
 from relstudy.analysis.indices.correlation import INDICES as CORRELATIONS
+from relstudy.analysis.indices.known import own_indices
 from relstudy.analysis.judges.estimator import Assisted, Terms, assist
-from relstudy.analysis.judges.indices import check_weighting, terms_of
+from relstudy.analysis.judges.indices import assisted_indices, check_weighting, terms_of
 from relstudy.analysis.judges.table import JudgeTable
 from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.resampling.spread import CORRELATION, DIFFERENCE, SHARE, Transform
 from relstudy.analysis.scoring.candidate import Candidate
-from relstudy.analysis.scoring.compared import INDICES
 from relstudy.analysis.scoring.comparison import holm
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.judged import JudgedPairs
@@ -57,7 +57,7 @@ class AssistedScores:
     def _p_holm(self) -> dict[tuple[str, str, str], float | None]:
         """p-values after Holm's correction within each index."""
         corrected: dict[tuple[str, str, str], float | None] = {}
-        for index in INDICES:
+        for index in dict.fromkeys(index for _, _, index in self.differences):
             keys = [key for key in self.differences if key[2] == index]
             raw = [self.differences[key].p_value for key in keys]
             values = holm([float("nan") if p is None else p for p in raw])
@@ -111,11 +111,13 @@ def assist_scores(
     if unweighed is not None:
         raise RelstudyError(
             f"a judge can help only people's judgments that are a probability sample: {unweighed} "
-            "(relstudy judge-check says how good the judge is)"
+            "(a column inclusion_probability beside the judgments cures it: where n of N pairs were drawn by lot and "
+            "judged, it is n / N in every row; relstudy judge-check says how good the judge is)"
         )
     of_rows = {each.name: universe.scores_of_rows(each, scores[each.name]) for each in candidates}
     clusters, level = {each.name: context.queries_of(each.used) for each in candidates}, options.level
-    kept = None if indices is None else {*indices, *INDICES}
+    compared = [index.name for index in own_indices() if index in assisted_indices()]
+    kept = None if indices is None else {*indices, *compared}
     terms = {each.name: terms_of(universe, each, of_rows[each.name], each.used, kept) for each in candidates}
     systems = {
         name: {
@@ -132,10 +134,10 @@ def assist_scores(
         left, right = (
             terms[each.name]
             if (each.used == both).all()
-            else terms_of(universe, each, of_rows[each.name], both, INDICES)
+            else terms_of(universe, each, of_rows[each.name], both, compared)
             for each in (first, second)
         )
-        for index in INDICES:
+        for index in compared:
             difference: Terms = left[index] - right[index]
             differences[first.name, second.name, index] = assist(difference, shared, DIFFERENCE, level)
     return AssistedScores(judge, systems, differences, tuple(notes_on(universe)))
@@ -151,7 +153,9 @@ def context_for(pairs: JudgedPairs, judge: JudgeTable, options: ScoringOptions) 
 
 def transform_of(index: str) -> Transform:
     """The scale on which an index has a symmetric interval."""
-    return CORRELATION if index in CORRELATIONS else SHARE
+    if index in CORRELATIONS:
+        return CORRELATION
+    return next((each.scale for each in own_indices() if each.name == index), SHARE)
 
 
 def notes_on(universe: Universe) -> list[str]:

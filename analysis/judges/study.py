@@ -12,9 +12,9 @@ from relstudy.analysis.judges.table import JudgeTable, read_judge
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.analysis.scoring.rated import judgments_with_ratings
 from relstudy.analysis.scoring.systems import candidates_of
-from relstudy.calibration.judgments import Judgments, read_judgments
+from relstudy.calibration.judgments import Judgments
+from relstudy.calibration.study_tables import read_study_tables
 from relstudy.common.errors import RelstudyError
 from relstudy.common.probabilities import PAIR
 from relstudy.common.study_folder import score_files, table_in
@@ -41,7 +41,7 @@ class HumanStudy:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a person should know of how judgments and scores were read."""
-        return (*self.judgments.told, *self.scores.notes)
+        return (*self.judgments.all_notes, *self.scores.notes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +92,7 @@ def read_human_study(folder: Path, judgments: Path | None = None) -> HumanStudy:
         where there are no judgments, or a table has faults
     """
     path = judgments or table_in(folder, "judgments.csv", "relstudy calibrate")
-    return human_study(folder, judgments_with_ratings(read_judgments(path), path))
+    return human_study(folder, read_study_tables(path, folder=folder).judgments)
 
 
 def human_study(folder: Path, judgments: Judgments) -> HumanStudy:

@@ -19,6 +19,7 @@ from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.files import read_json
 from relstudy.common.probabilities import PAIR
+from relstudy.common.reading import PLAIN, Reading
 from relstudy.common.tables import read_table
 
 OK = "ok"
@@ -97,7 +98,9 @@ class JudgeTable:
         }
 
 
-def read_judge(source: str | os.PathLike[str] | pd.DataFrame | JudgeTable, name: str | None = None) -> JudgeTable:
+def read_judge(
+    source: str | os.PathLike[str] | pd.DataFrame | JudgeTable, name: str | None = None, reading: Reading = PLAIN
+) -> JudgeTable:
     """Read a judge's table.
 
     Parameters
@@ -107,6 +110,7 @@ def read_judge(source: str | os.PathLike[str] | pd.DataFrame | JudgeTable, name:
         column may have another name), or TREC qrels; status and
         inclusion_probability (that with which the pair was given to the judge) optional
     name : of the judge; None takes the file's
+    reading : which column is which, and numbers for words
 
     Raises
     ------
@@ -125,13 +129,22 @@ def read_judge(source: str | os.PathLike[str] | pd.DataFrame | JudgeTable, name:
     if isinstance(source, JudgeTable):
         return source
     if isinstance(source, pd.DataFrame):
-        return check_judge(Checked(source.reset_index(drop=True), "the judge"), name or "judge")
+        table = Checked(source.reset_index(drop=True), "the judge")
+        return check_judge(_stated(table, reading), name or "judge")
     if not isinstance(source, str | os.PathLike):
         raise RelstudyError(f"the judge: a path or a pandas DataFrame is needed, not {shown(source)}")
-    judge = check_judge(judge_rows(source), name or Path(source).stem)
+    judge = check_judge(_stated(judge_rows(source), reading), name or Path(source).stem)
     description = Path(source).with_suffix(".json")
     tuned_on = read_json(description).get("tuned_on", []) if description.is_file() else []
     return judge.without(tuned_on)
+
+
+def _stated(table: Checked, reading: Reading) -> Checked:
+    """The table as a person says it is to be read; the scale, gains and items are those of people's judgments."""
+    of_answers = Reading(
+        *(reading.columns, reading.values, None, reading.missing, reading.of_tables, reading.where), found=reading.found
+    )
+    return of_answers.apply(table, ("rating",), kind="judge")
 
 
 def judge_rows(path: str | os.PathLike[str]) -> Checked:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,10 @@ import pandas as pd
 
 from relstudy.analysis.linking.link import ScaleLink, link_scales
 from relstudy.calibration.design import with_design
-from relstudy.calibration.judgments import COLUMNS, Judgments
+from relstudy.calibration.judgments import COLUMNS, Judgments, write_judgments
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
+from relstudy.common.files import file_names
 from relstudy.common.option_words import option
 from relstudy.common.probabilities import PAIR, PROBABILITIES
 from relstudy.common.tables import pair_keys
@@ -25,7 +27,7 @@ SAME = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Joined:
-    """What joining gives.
+    """Result of joining.
 
     Parameters
     ----------
@@ -38,6 +40,14 @@ class Joined:
     judgments: Judgments
     links: dict[str, ScaleLink]
     notes: tuple[str, ...]
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write judgments.csv, and each map to the first scale as NAME.json; gives the files."""
+        files = {name: folder / f"{file}.json" for name, file in file_names(list(self.links)).items()}
+        write_judgments(self.judgments, folder / "judgments.csv")
+        for name, link in self.links.items():
+            link.mapping.write(files[name])
+        return [folder / "judgments.csv", *files.values()]
 
     def as_json(self) -> dict[str, Any]:
         """As plain JSON, without the judgments."""
@@ -97,7 +107,7 @@ def join_judgments(
     counts = frame["interface"].value_counts()
     notes.append(f"{repeated} judgments of pairs that an earlier table holds are left out" if repeated else None)
     notes.append("judgments by table: " + ", ".join(f"{name} {counts.get(name, 0)}" for name in tables))
-    of_tables = [f"{name}: {note}" for name, each in tables.items() for note in each.told]
+    of_tables = [f"{name}: {note}" for name, each in tables.items() for note in each.all_notes]
     return Joined(judgments, links, (*of_tables, *(note for note in notes if note is not None)))
 
 
@@ -121,10 +131,10 @@ def _mapped(frame: pd.DataFrame, link: ScaleLink, first: Judgments) -> pd.DataFr
 def _designs_apart(tables: Mapping[str, Judgments]) -> str | None:
     """Why the tables' inclusion probabilities are not those of the joined table; None where they are."""
     (first_name, first), *others = tables.items()
-    known = pd.Series(first.probability, pair_keys(first.frame))
+    probabilities = pd.Series(first.probability, pair_keys(first.frame))
     for name, other in others:
-        beside = pd.DataFrame({"one": known, "other": pd.Series(other.probability, pair_keys(other.frame))})
-        common = beside.loc[known.index.intersection(pair_keys(other.frame))]
+        beside = pd.DataFrame({"one": probabilities, "other": pd.Series(other.probability, pair_keys(other.frame))})
+        common = beside.loc[probabilities.index.intersection(pair_keys(other.frame))]
         differing = int((~np.isclose(common["one"], common["other"], rtol=SAME, atol=0, equal_nan=True)).sum())
         if differing:
             return (

@@ -1,4 +1,4 @@
-"""How two scales speak of the same pairs, and the monotone map from one to the other.
+"""Judgments of the same pairs on two scales, and the monotone map from one to the other.
 
 Shirahatti and Barnard 2005, section 5.3: after calibration their interfaces agree, and pairs rated through two of them
 "could be used to calibrate between the two". A mapping from scores to judgments does that, with the judgments on one
@@ -59,12 +59,12 @@ class ScaleLink:
 
     @property
     def pairs(self) -> int:
-        """How many pairs are judged through both."""
+        """Number of pairs judged on both scales."""
         return len(self.common)
 
     @property
     def queries(self) -> int:
-        """How many queries these are of."""
+        """Number of queries of these pairs."""
         return len(np.unique(self.common.queries))
 
     @property
@@ -150,11 +150,11 @@ def _relevance(common: pd.DataFrame, pairs: ScoredPairs, settings: FitSettings) 
     if "relevant_share" not in common:
         return None
     shares = common["relevant_share"].to_numpy(dtype=float)
-    known = np.isfinite(shares)
-    if np.count_nonzero(known) < LEAST_PAIRS:
+    finite = np.isfinite(shares)
+    if np.count_nonzero(finite) < LEAST_PAIRS:
         return None
-    part = pairs.among(known)
-    return fit_mapping(ScoredPairs(part.scores, shares[known], part.queries), "isotonic", settings)
+    part = pairs.among(finite)
+    return fit_mapping(ScoredPairs(part.scores, shares[finite], part.queries), "isotonic", settings)
 
 
 def agreement(common: pd.DataFrame, seed: int = 0) -> tuple[Estimate, Estimate, Estimate]:

@@ -8,19 +8,19 @@ better system is found to be better.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from scipy import optimize, stats
 
-from relstudy.analysis.indices.correlation import CorrelationBootstrap
-from relstudy.analysis.indices.precision_recall import Retrieval
+from relstudy.analysis.indices.index import Index
+from relstudy.analysis.indices.known import index_of
+from relstudy.analysis.indices.pairs import SystemPairs
+from relstudy.analysis.planning.options import PlanOptions
 from relstudy.analysis.planning.studies import SimulatedStudy, StudySource
 from relstudy.analysis.planning.study_plan import MOST_QUERIES, PowerPoint, StudyPlan
 from relstudy.analysis.planning.workload import Steepness, workload
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, query_counts
 from relstudy.analysis.resampling.draws import LeftOut
-from relstudy.analysis.scoring.compared import BETTER, INDICES
 from relstudy.analysis.scoring.comparison import p_value
 from relstudy.common.errors import RelstudyError
 
@@ -28,53 +28,20 @@ BOOTSTRAP = 200
 FIRST_LOOK = 40
 
 
-def difference_of(study: SimulatedStudy, index: str, seed: int) -> tuple[BootstrapStatistic, int]:
+def difference_of(study: SimulatedStudy, index: Index, seed: int) -> tuple[BootstrapStatistic, int]:
     """First minus second in an index, by the estimators of `relstudy score`, and the number of queries."""
     queries = int(study.query.max()) + 1
-    counts = query_counts(queries, BOOTSTRAP, seed)
-    if index == "pearson":
-        judgments = CorrelationBootstrap(study.query, study.judgment, counts, left_out=LeftOut.of(study.query))
-        first, second = (judgments.correlate(s, ("pearson",))["pearson"] for s in (study.first, study.second))
-    else:
-        retrieval = Retrieval(study.query, study.relevant, counts, left_out=LeftOut.of(study.query))
-        first, second = (retrieval.indices(s, study.weight)[index] for s in (study.first, study.second))
+    counts, left_out = query_counts(queries, BOOTSTRAP, seed), LeftOut.of(study.query)
+    first, second = (
+        index.over_draws(
+            SystemPairs(
+                study.query, study.judgment, study.relevant.astype(float), scores, scores, study.weight,
+                study.query, counts, left_out=left_out, grades=study.grades,
+            )
+        )
+        for scores in (study.first, study.second)
+    )  # fmt: skip
     return first - second, queries
-
-
-@dataclass(frozen=True)
-class PlanOptions:
-    """What a study shall tell apart, how surely, and how that is simulated.
-
-    Parameters
-    ----------
-    index : pearson, average_precision or normalised_rank
-    power : chance to find the difference, between 0 and 1
-    alpha : chance of a false alarm, two-sided, between 0 and 1
-    studies : simulated studies at each number of queries
-    seed : of the simulation
-    ratings_per_rater : ratings a person gives, which decides the number of raters
-    base : pairs of the base block, which every rater rates whole
-    cost_per_rating : what a rating costs, 0 where that does not matter
-    difference : the difference of the index to plan for, with a pilot; None takes the pilot's own
-    """
-
-    index: str = "pearson"
-    power: float = 0.8
-    alpha: float = 0.05
-    studies: int = 200
-    seed: int = 0
-    ratings_per_rater: int = 300
-    base: int = 100
-    cost_per_rating: float = 0.0
-    difference: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.index not in INDICES:
-            raise RelstudyError(f"the index is one of {', '.join(INDICES)}; not {self.index!r}")
-        if not (0 < self.power < 1 and 0 < self.alpha < 1):
-            raise RelstudyError("power and alpha lie between 0 and 1")
-        if not 0 <= self.cost_per_rating < np.inf or self.base < 0:
-            raise RelstudyError("the cost of a rating and the base block are numbers from 0")
 
 
 DEFAULT = PlanOptions()
@@ -89,10 +56,10 @@ def simulate(
     A study counts where the test is significant and points to the system that is better on average.
     """
     differences, significant = np.full(options.studies, np.nan), np.zeros(options.studies, dtype=bool)
-    numbers = range(options.studies)
+    numbers, index = range(options.studies), index_of(options.index)
     for number in progress(numbers, f"studies of {queries} queries") if progress else numbers:
         random = np.random.default_rng([options.seed, queries, number])
-        statistic, clusters = difference_of(source.draw(queries, random), options.index, number)
+        statistic, clusters = difference_of(source.draw(queries, random), index, number)
         differences[number] = statistic.value
         p = p_value(statistic, clusters)
         significant[number] = np.isfinite(p) and p < options.alpha
@@ -202,8 +169,3 @@ def fit_power(points: Sequence[PowerPoint], alpha: float) -> float:
 
     upper = (z + 4) / np.sqrt(size.min())
     return float(optimize.minimize_scalar(loss, bounds=(0.0, upper), method="bounded").x)
-
-
-def is_better(difference: float, index: str) -> bool:
-    """Whether a difference, first minus second, speaks for the first system."""
-    return (difference > 0) == (BETTER[index] == "higher")

@@ -8,47 +8,20 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from relstudy.analysis.indices.index import Needs
+from relstudy.analysis.indices.known import index_of
+from relstudy.analysis.planning.options import Assumptions
 from relstudy.analysis.planning.studies import Assumed, Piloted
 from relstudy.analysis.scoring.candidate import candidate_of
 from relstudy.analysis.scoring.direction import known_directions
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.relevance import relevance_of
+from relstudy.analysis.scoring.trec import gains
 from relstudy.calibration.components import Variances, variances_of
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.errors import RelstudyError
 from relstudy.mapping.scores.score_table import ScoreTable
-
-
-@dataclass(frozen=True)
-class Assumptions:
-    """What is assumed of a study where no pilot says otherwise.
-
-    Parameters
-    ----------
-    correlations : of each system with true relevance, -1 to 1
-    alike : correlation of the two systems' errors, -1 to 1
-    query_sd, result_sd, noise : standard deviations of queries' mean relevance, of results within a query, and of one
-        rating around its pair's true relevance, in steps of the scale
-    results : judged results per query
-    ratings_each : ratings per pair
-    ratings_per_rater : ratings a person gives
-    base : of these, on the base block
-    relevant_share : share of judged pairs that are relevant
-    weight_spread : coefficient of variation of the design weights
-    """
-
-    correlations: tuple[float, float] = (0.5, 0.4)
-    alike: float = 0.3
-    query_sd: float = 0.4
-    result_sd: float = 1.0
-    noise: float = 0.8
-    results: int = 20
-    ratings_each: int = 1
-    ratings_per_rater: int = 300
-    base: int = 100
-    relevant_share: float = 0.2
-    weight_spread: float = 0.0
 
 
 def assumed_studies(assumptions: Assumptions, ratings: pd.DataFrame | None = None) -> Assumed:
@@ -106,7 +79,7 @@ def piloted_studies(
 
     Parameters
     ----------
-    index : what is compared; other than pearson needs inclusion probabilities
+    index : what is compared; one of pooled relevance needs inclusion probabilities
     threshold : a pair is relevant above this judgment; None takes shares, else the cut of the scale
     ratings_each : ratings per pair
 
@@ -118,7 +91,7 @@ def piloted_studies(
     scores, files = ScoreTable.of(pilot.scores), pilot.files
     pairs = JudgedPairs.of(pilot.judgments)
     reason = pairs.weights_missing("design")
-    if reason is not None and index != "pearson":
+    if reason is not None and index_of(index).needs is Needs.RELEVANCE:
         raise RelstudyError(f"{files[1]}: {reason}, so that index cannot be planned for")
     names = scores.systems if pilot.systems is None else list(pilot.systems)
     if len(names) != 2:
@@ -152,4 +125,5 @@ def piloted_studies(
             *(f"{candidate.name}: {candidate.direction.sentence()}" for candidate in both),
             f"{used.sum()} of {len(pairs)} judged pairs are scored by both",
         ),
+        gains(pairs.judgment[used], pairs.scale.scale),
     )

@@ -15,7 +15,8 @@ from relstudy.common.errors import RelstudyError
 
 @dataclass(frozen=True, eq=False)
 class SimulatedStudy:
-    """What a simulated study yields: query numbers, judgments, weights, whether relevant, both systems' scores."""
+    """What a simulated study yields: query numbers, judgments, weights, whether relevant, both systems' scores, and
+    judgments as whole grades where they have any."""
 
     query: np.ndarray
     judgment: np.ndarray
@@ -23,6 +24,7 @@ class SimulatedStudy:
     relevant: np.ndarray
     first: np.ndarray
     second: np.ndarray
+    grades: np.ndarray | None = None
 
 
 class StudySource(Protocol):
@@ -126,6 +128,7 @@ class Piloted:
     second: np.ndarray
     ratings_each: int = 1
     notes: tuple[str, ...] = ()
+    grades: np.ndarray | None = None
 
     @property
     def results(self) -> float:
@@ -143,4 +146,6 @@ class Piloted:
         rows = np.concatenate([order[start[k] : start[k] + length[k]] for k in chosen])
         number = np.repeat(np.arange(queries), length[chosen])
         columns = (self.judgment, self.weight, self.relevant, self.first, self.second)
-        return SimulatedStudy(number, *(column[rows] for column in columns))
+        grades = None if self.grades is None else self.grades[rows]
+        judgment, weight, relevant, first, second = (column[rows] for column in columns)
+        return SimulatedStudy(number, judgment, weight, relevant, first, second, grades)

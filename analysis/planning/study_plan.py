@@ -7,14 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from relstudy.analysis.indices.known import index_of
 from relstudy.analysis.planning.workload import Steepness, Workload
 
 MOST_QUERIES = 20_000
-IN_WORDS = {
-    "pearson": "correlation",
-    "average_precision": "average precision",
-    "normalised_rank": "normalised rank",
-}
 
 
 @dataclass(frozen=True)
@@ -81,7 +77,7 @@ class StudyPlan:
 
     def sentence(self) -> str:
         """The answer in words."""
-        index = IN_WORDS.get(self.index, self.index)
+        index = index_of(self.index).term
         low, high = self.interval
         if self.queries is None or self.load is None:
             pilot = (

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
+from relstudy.analysis.indices.known import AVERAGE_PRECISION, CONDENSED
 from relstudy.analysis.report.curve_picture import Band, precision_recall
 from relstudy.analysis.report.layout import Block, Folded, Paragraph, Picture, Section, Terms
 from relstudy.analysis.report.pictures import Trace
@@ -13,8 +14,8 @@ from relstudy.analysis.report.reading import reading_graded
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.report.words import order_of
 from relstudy.analysis.scoring.judged import Weighting
-from relstudy.analysis.scoring.measured import CONDENSED
 from relstudy.analysis.scoring.results import ScoreResult, SystemScore
+from relstudy.analysis.verdict.standings import standings
 from relstudy.common.estimates import Estimate
 from relstudy.common.wording import listed, percent
 
@@ -60,7 +61,7 @@ def precision_recall_picture(result: ScoreResult) -> Callable[..., str] | None:
 
 def _with_curve(result: ScoreResult) -> list[SystemScore]:
     systems = [system for system in result.systems if len(system.curve)]
-    return sorted(systems, key=lambda system: -(system.average_precision.value or 0.0))
+    return sorted(systems, key=lambda system: -(system.estimate(AVERAGE_PRECISION).value or 0.0))
 
 
 def steady_from(result: ScoreResult, system: SystemScore) -> float:
@@ -143,31 +144,35 @@ def _curves(result: ScoreResult) -> Iterator[Block]:
 
 def measures(result: ScoreResult) -> Iterator[Block]:
     """Measures under their ir-measures names, where they were computed."""
-    names = list(dict.fromkeys(name for system in result.systems for name in system.measures))
-    if not names:
+    table = measures_table(result)
+    if table is None:
         return
-    ordered = order_of(result)
-    rows: list[list[Cell]] = [
-        [system.name, *(system.measures.get(name, Estimate.missing("not computed")) for name in names)]
-        for system in ordered
-    ]
-    several = len(rows) > 1
-    said = _first_ten(ordered)
+    said = _first_ten(order_of(result))
     if said:
         yield Paragraph(said)
-    bold = "Bold is what is not clearly worse than the best of its column (paired over queries). " if several else ""
-    yield Table(
-        "measures",
-        "Measures under their ir-measures names.",
-        [Column("System"), *(Column(name) for name in names)],
-        rows,
-        note=f"{bold}How: {result.conventions['measures']}. They have no weights.",
-        best=tuple((name, "max") for name in names) if several else (),
-        as_good=frozenset(_as_good(result, ordered, names)),
-    )
-    terms = reading_graded(names)
+    yield table
+    terms = reading_graded(list(result.systems[0].measures))
     if terms:
         yield Folded("What these measures are", [Terms(terms)])
+
+
+def measures_table(result: ScoreResult) -> Table | None:
+    """A column for each measure of ir-measures; None where there are none."""
+    indices = [index for index in result.indices if index.of_run]
+    if not indices:
+        return None
+    rows: list[list[Cell]] = [[system.name, *(system.shown(index) for index in indices)] for system in order_of(result)]
+    several = len(rows) > 1
+    bold = "Bold is what is not clearly worse than the best of its column. " if several else ""
+    return Table(
+        "measures",
+        "Measures under their ir-measures names.",
+        [Column("System"), *(Column(index.term) for index in indices)],
+        rows,
+        note=f"{bold}How: {result.conventions['measures']}. They have no weights.",
+        best=tuple((index.term, index.shown_better) for index in indices) if several else (),
+        as_good=frozenset(as_good(result, {index.name: index.term for index in indices})),
+    )
 
 
 def _first_ten(ordered: list[SystemScore]) -> str:
@@ -184,15 +189,18 @@ def _first_ten(ordered: list[SystemScore]) -> str:
     return f"Of the first 10 {of} of a query people call good, on average: {listed(shown)}."
 
 
-def _as_good(result: ScoreResult, ordered: list[SystemScore], names: list[str]) -> Iterator[tuple[int, str]]:
-    """The cells that are not clearly worse than the best of their column, by the paired difference."""
-    for name in names:
-        known = [(row, system.figures[name]) for row, system in enumerate(ordered) if name in system.figures]
-        known = [(row, figure) for row, figure in known if np.isfinite(figure.value)]
-        if not known:
+def as_good(result: ScoreResult, columns: Mapping[str, str]) -> Iterator[tuple[int, str]]:
+    """The cells (row, column) that are not clearly worse than the best of their column; rows are best first.
+
+    Parameters
+    ----------
+    columns : the heading of each index' column, by the name of the index
+    """
+    ranked = standings(result)
+    compared = {each.index for each in result.comparisons if each.p_holm is not None}
+    for ordering in result.orderings:
+        if ordering.index not in columns or ordering.index not in compared or not ordering.systems:
             continue
-        best = max((figure for _, figure in known), key=lambda figure: figure.value)
-        for row, figure in known:
-            low = (best - figure).estimate(result.options.level).low
-            if low is None or low <= 0:
-                yield row, name
+        for row, name in enumerate(ranked.names):
+            if name in ordering.systems and not ranked.clear_by(ordering.index, ordering.systems[0], name):
+                yield row, columns[ordering.index]

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 
-import numpy as np
-
+from relstudy.analysis.indices.index import Index
+from relstudy.analysis.indices.known import PEARSON
 from relstudy.analysis.report.layout import Paragraph, Section
 from relstudy.analysis.report.tables import Cell, Column, Table
-from relstudy.analysis.scoring.candidate import Candidate
-from relstudy.analysis.scoring.groups import FEWEST_PAIRS, score_by
-from relstudy.analysis.scoring.judged import JudgedPairs
-from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.groups import FEWEST_PAIRS, Groups
 from relstudy.analysis.scoring.results import ScoreResult, SystemScore
 from relstudy.analysis.verdict.verdict import verdict_of
 from relstudy.common.estimates import Estimate
@@ -19,33 +16,30 @@ from relstudy.common.wording import count_of
 
 SIDE_BY_SIDE = 4
 """So many groups get a column each; more get rows, since the page would be too wide."""
-FIGURES: dict[str, tuple[str, str, Callable[[SystemScore], Estimate]]] = {
-    "Correlation": ("", "max", lambda system: system.pearson),
-    "Pooled AP": ("-average-precision", "max", lambda system: system.average_precision),
-    "Normalised rank": ("-normalised-rank", "min", lambda system: system.normalised_rank),
-}
-"""Heading -> ending of the table's name, which is better, and the figure."""
 
 
-def groups_section(
-    column: str, pairs: JudgedPairs, candidates: Sequence[Candidate], groups: np.ndarray, options: ScoringOptions
-) -> Section:
-    """Every system within each group of pairs, mapped by fits to the group's own pairs.
+def groups_section(within: Groups) -> Section:
+    """Every system within each group of pairs.
 
     Parameters
     ----------
-    column : what tells the groups apart
-    groups : each pair's group, text [pairs]
+    within : the figures, with what tells the groups apart
     """
-    by_group = score_by(pairs, candidates, groups, options, apart=True)
+    column, by_group = within.column, within.results
+    fitted = (
+        "Mappings are fitted to the pairs of the group, so nothing here mixes the groups"
+        if within.apart
+        else "Mappings are those of all groups together"
+    )
     text = (
-        "The systems once more, within each group alone. Mappings are fitted to the pairs of the group, so nothing "
-        f"here mixes the groups; a system that scores fewer than {FEWEST_PAIRS} pairs of a group is left out there."
+        f"The systems once more, within each group alone. {fitted}; a system that scores fewer than {FEWEST_PAIRS} "
+        "pairs of a group is left out there."
     )
     sizes = [Paragraph(_who_leads(name, result)) for name, result in by_group.items()]
     wide = 1 < len(by_group) <= SIDE_BY_SIDE
     tables = _side_by_side(column, by_group) if wide else [_by_rows(column, by_group)]
-    return Section("groups", f"By {column}", [Paragraph(text), *sizes, *tables])
+    notes = [Paragraph(note, quiet=True) for note in within.notes()]
+    return Section("groups", f"By {column}", [Paragraph(text), *sizes, *tables, *notes])
 
 
 def _who_leads(name: str, result: ScoreResult) -> str:
@@ -60,30 +54,43 @@ def _side_by_side(column: str, by_group: Mapping[str, ScoreResult]) -> list[Tabl
     by_name = {name: {system.name: system for system in _ordered(result)} for name, result in by_group.items()}
     systems = list(dict.fromkeys(name for each in by_name.values() for name in each))
     tables = []
-    for heading, (ending, better, figure) in FIGURES.items():
+    for index in _indices(by_group):
         rows: list[list[Cell]] = [
-            [system, *(figure(each[system]) if system in each else _LEFT_OUT for each in by_name.values())]
+            [system, *(_figure(each[system], index) if system in each else _LEFT_OUT for each in by_name.values())]
             for system in systems
         ]
         names = [Column("System"), *(Column(name) for name in by_name)]
-        best = tuple((name, better) for name in by_name)
-        caption = f"{heading} of the systems by {column}."
-        tables.append(Table(f"by-{column}{ending}", caption, names, rows, note=_NOTE, best=best))
+        best = tuple((name, index.shown_better) for name in by_name)
+        caption = f"{index.title} of the systems by {column}."
+        table = f"by-{column}" + ("" if index is PEARSON else f"-{index.name.replace('_', '-')}")
+        tables.append(Table(table, caption, names, rows, note=_NOTE, best=best))
     return tables
 
 
 def _by_rows(column: str, by_group: Mapping[str, ScoreResult]) -> Table:
+    indices = _indices(by_group)
     rows: list[list[Cell]] = [
-        [name, system.name, *(figure(system) for _, _, figure in FIGURES.values())]
+        [name, system.name, *(_figure(system, index) for index in indices)]
         for name, result in by_group.items()
         for system in _ordered(result)
     ]
-    names = [Column(name) for name in (column.capitalize(), "System", *FIGURES)]
+    names = [Column(name) for name in (column.capitalize(), "System", *(index.title for index in indices))]
     return Table(f"by-{column}", f"Systems by {column}.", names, rows, note=_NOTE)
 
 
 def _ordered(result: ScoreResult) -> list[SystemScore]:
-    return sorted(result.systems, key=lambda each: -(each.pearson.value or 0.0))
+    return sorted(result.systems, key=lambda each: -(each.estimate(PEARSON).value or 0.0))
+
+
+def _indices(by_group: Mapping[str, ScoreResult]) -> list[Index]:
+    """The indices of any group, in their order."""
+    return list({index.name: index for result in by_group.values() for index in result.indices}.values())
+
+
+def _figure(system: SystemScore, index: Index) -> Estimate:
+    if index.name not in system.indices:
+        return Estimate.missing("of some queries only a part of the pairs is in the group")
+    return system.shown(index)
 
 
 _NOTE = "Intervals are over the group's queries."

@@ -9,6 +9,9 @@ from relstudy.analysis.scoring.judged import Weighting
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.common.wording import count_of
 
+YEAR = 2026
+"""Of this version."""
+
 
 def citing_section(result: ScoreResult, raters: int | None, simulated: bool) -> Section:
     """A paragraph on how this study was done, and BibTeX."""
@@ -40,9 +43,9 @@ def methods(result: ScoreResult, raters: int | None, simulated: bool) -> str:
         else ""
     )
     compared = (
-        "Systems were compared pair by pair by paired differences over the same resampled queries, with Holm's "
-        "correction within each measure; one system was called ahead of another where it was better by most "
-        "measures and worse by none. "
+        f"Systems were compared by {result.primary.index.term}, {result.primary.chosen}, by paired differences over "
+        "the same resampled queries; the systems that may be the best, and intervals of ranks, are those of one test "
+        "for each system against its rivals (Mogstad, Romano, Shaikh and Wilhelm 2024). "
         if len(result.systems) > 1
         else ""
     )
@@ -61,6 +64,7 @@ def bibtex() -> str:
         "@software{relstudy,\n"
         "  author  = {{The relstudy authors}},\n"
         "  title   = {relstudy: human relevance studies and calibration},\n"
-        f"  version = {{{version('relstudy')}}}\n"
+        f"  version = {{{version('relstudy')}}},\n"
+        f"  year    = {{{YEAR}}}\n"
         "}"
     )

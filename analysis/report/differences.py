@@ -2,77 +2,95 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from relstudy.analysis.indices.index import Index
+from relstudy.analysis.indices.known import PEARSON, index_of
 from relstudy.analysis.report.layout import Block, Paragraph
 from relstudy.analysis.report.tables import Cell, Column, DifferenceWithP, Table
-from relstudy.analysis.report.words import INDEX_NAMES, clear, comparison_of, orders_agree
-from relstudy.analysis.scoring.compared import INDICES, Ordering, share_of_draws
+from relstudy.analysis.report.words import clear, orders_agree
+from relstudy.analysis.scoring.compared import Comparison, Ordering, share_of_draws
 from relstudy.analysis.scoring.results import ScoreResult, SystemScore
-from relstudy.analysis.verdict.measures import LETTERS_MEAN, MEASURES, MOST_IN_MATRIX
-from relstudy.analysis.verdict.standings import standings
+from relstudy.analysis.verdict.standings import MOST_IN_MATRIX, standings
 from relstudy.common.estimates import Estimate
-from relstudy.common.wording import count_of, listed_some
+from relstudy.common.wording import count_of, in_words, listed_some
 
 
 def who_beats_whom(result: ScoreResult) -> list[Block]:
-    """By which measures each system is clearly better than each other; nothing where too many or none compare."""
+    """Which systems are ahead of which by the primary index; nothing where too many or none compare."""
     ranked = standings(result)
     names = ranked.names
-    if not 2 < len(names) <= MOST_IN_MATRIX or not ranked.measures:
+    if not 2 < len(names) <= MOST_IN_MATRIX or not ranked.better.any():
         return []
     rows: list[list[Cell]] = [
-        [first, *("" if first == second else ranked.letters(first, second) or "·" for second in names)]
+        [first, *("" if first == second else "ahead" if ranked.ahead(first, second) else "·" for second in names)]
         for first in names
     ]
     table = Table(
         "clearly-better",
-        "By which measures the system of the row is clearly better than that of the column",
+        f"Where the system of the row is ahead of that of the column by {result.primary.index.term}",
         [Column("System"), *(Column(name) for name in names)],
         rows,
-        note=f"{LETTERS_MEAN}; · by none. After Holm's correction for the number of pairs within a measure.",
+        note="By the paired interval of the two alone, whoever else is scored; · not told apart, or behind.",
     )
     return [table]
 
 
 def differences(result: ScoreResult, ordered: Sequence[SystemScore]) -> list[Block]:
-    """Every pair of systems in every index, with what holds after correction."""
+    """Every pair of systems in every index, with what holds after correction; measures in a table of their own."""
     pairs = [(a.name, b.name) for i, a in enumerate(ordered) for b in ordered[i + 1 :]]
+    compared = {(frozenset((each.first, each.second)), each.index): each for each in result.comparisons}
+    sure = sum(each.index == PEARSON.name and clear(each, result) for each in result.comparisons)
+    blocks: list[Block] = [
+        Paragraph(f"By correlation, {sure} of {count_of(len(pairs), 'pair')} of systems differ by more than chance.")
+    ]
+    measures = [index for index in result.indices if index.of_run]
+    for name, caption, indices in (
+        ("differences", "Differences between systems on the pairs both score.", result.own_indices),
+        ("differences-measures", "Differences between systems in measures, over all queries.", measures),
+    ):
+        if indices:
+            blocks.append(_differences(result, name, caption, indices, pairs, compared))
+    return blocks
+
+
+def _differences(
+    result: ScoreResult,
+    name: str,
+    caption: str,
+    indices: Sequence[Index],
+    pairs: Sequence[tuple[str, str]],
+    compared: Mapping[tuple[frozenset[str], str], Comparison],
+) -> Table:
+    """A row a pair of systems, and a column an index."""
     known = any(each.proposed is not None for each in result.comparisons)
     columns = [Column("System"), Column("Against"), *([Column("Proposed pairs")] if known else [])]
-    columns += [Column(INDEX_NAMES[index], signed=True) for index in INDICES]
+    columns += [Column(index.title, signed=True) for index in indices]
     rows: list[list[Cell]] = []
-    sure = 0
     for first, second in pairs:
-        row: list[Cell] = [first, second, *([_who_proposed(result, first, second)] if known else [])]
-        for index in INDICES:
-            compared = comparison_of(result.comparisons, first, second, index)
-            if compared is None:
+        of_pair = [compared.get((frozenset((first, second)), index.name)) for index in indices]
+        row: list[Cell] = [first, second, *([_who_proposed(of_pair[0])] if known else [])]
+        for index, each in zip(indices, of_pair, strict=True):
+            if each is None:
                 row.append(Estimate.missing("not compared"))
                 continue
-            sure += index == "pearson" and clear(compared, result)
-            as_is = compared.first == first
-            row.append(
-                DifferenceWithP(compared.difference if as_is else compared.difference.negated(), compared.p_holm)
-            )
+            difference = index.shown_difference(each.difference)
+            row.append(DifferenceWithP(difference if each.first == first else difference.negated(), each.p_holm))
         rows.append(row)
-    summary = f"By correlation, {sure} of {count_of(len(pairs), 'pair')} of systems differ by more than chance."
-    table = Table(
-        "differences",
-        "Differences between systems on the pairs both score.",
+    return Table(
+        name,
+        caption,
         columns,
         rows,
-        note="The first system's figure minus the second's: above zero the first is better, but below zero in "
-        "normalised rank. p is corrected for the number of pairs within a measure (Holm); the interval is not, so it "
-        "can leave out 0 though p is not small. Whoever chooses among the measures afterwards makes three times as "
-        "many comparisons.",
+        note="The first system's figure minus the second's: above zero the first is better. "
+        "p is corrected for the number of pairs within a measure (Holm); the interval is not, so it "
+        "can leave out 0 though p is not small. Whoever chooses among the measures afterwards makes "
+        f"{in_words(len(result.indices))} times as many comparisons.",
         shown=30,
     )
-    return [Paragraph(summary), table]
 
 
-def _who_proposed(result: ScoreResult, first: str, second: str) -> str:
-    compared = comparison_of(result.comparisons, first, second, INDICES[0])
+def _who_proposed(compared: Comparison | None) -> str:
     if compared is None or compared.proposed is None:
         return "not known"
     return {0: "neither", 1: ", ".join(compared.proposed), 2: "both"}[len(compared.proposed)]
@@ -105,7 +123,7 @@ def first_places(ordering: Ordering) -> str:
     Examples
     --------
     >>> first_places(Ordering("pearson", ("a", "b", "c"), {"a": 0.784, "b": 0.216, "c": 0.0}, 9))
-    'By correlation a came first in 78 % and b in 22 % of the redrawn samples of queries, c never.'
+    'By correlation, a came first in 78 % and b in 22 % of the redrawn samples of queries, c never.'
     """
     if not ordering.first:
         return ""
@@ -115,4 +133,4 @@ def first_places(ordering: Ordering) -> str:
     shares = [f"{name} in {share_of_draws(ordering.first[name])}" for name in ever]
     shares[0] = shares[0].replace(f"{ever[0]} in", f"{ever[0]} came first in", 1)
     nobody = f", {listed_some(never)} never" if never else ""
-    return f"By {MEASURES[ordering.index]} {listed_some(shares)} of the redrawn samples of queries{nobody}."
+    return f"By {index_of(ordering.index).term}, {listed_some(shares)} of the redrawn samples of queries{nobody}."

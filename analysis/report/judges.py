@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from relstudy.analysis.indices.known import index_of
 from relstudy.analysis.judges.agreement import explained
+from relstudy.analysis.judges.estimator import Assisted
+from relstudy.analysis.judges.indices import assisted_indices
 from relstudy.analysis.judges.run import AssistedScores, assist_scores, context_for
-from relstudy.analysis.judges.study import HumanStudy, JudgedStudy, human_study, judged_study
+from relstudy.analysis.judges.study import JudgedStudy, human_study, judged_study
 from relstudy.analysis.judges.universe import Universe
-from relstudy.analysis.report.layout import Block, Folded, Heading, Page, Paragraph, Section
+from relstudy.analysis.report.layout import Block, Folded, Heading, Paragraph, Section
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.calibration.judgments import Judgments
@@ -18,31 +21,18 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
 from relstudy.common.wording import percent
 
-INDICES = {
-    "relevant_share": "Relevant share",
-    "precision_at_0.2": "Precision at 20 %",
-    "recall_at_0.2": "Recall at 20 %",
-    "average_precision": "Average precision",
-    "normalised_rank": "Normalised rank",
-}
 SHARE = "relevant_share"
-BEFORE = ("paper", "truth", "cite")
+AT_SHARE = {SHARE: "Relevant share", "precision_at_0.2": "Precision at 20 %", "recall_at_0.2": "Recall at 20 %"}
 NOTHING = 0.99
 """A mean ratio of widths above this is no gain."""
 
 
-def with_judges(page: Page, folder: Path, judgments: Judgments, options: ScoringOptions) -> Page:
-    """The page with a section on the judges of the study in `folder`; as it is where there are none."""
+def judges_section(folder: Path, judgments: Judgments, options: ScoringOptions) -> Section | None:
+    """What each judge of the study in `folder` adds, or why it adds nothing; None where there are none."""
     files = sorted((folder / "judges").glob("*.csv"))
     if not files:
-        return page
-    section = judges_section(human_study(folder, judgments), files, options)
-    at = next((k for k, each in enumerate(page.sections) if each.id in BEFORE), len(page.sections))
-    return replace(page, sections=[*page.sections[:at], section, *page.sections[at:]])
-
-
-def judges_section(human: HumanStudy, files: Sequence[Path], options: ScoringOptions) -> Section:
-    """What each judge adds, or why it adds nothing."""
+        return None
+    human = human_study(folder, judgments)
     blocks: list[Block] = [
         Paragraph(
             "An automatic judge graded many more pairs than people did. It has no part in any other section: here its "
@@ -72,13 +62,18 @@ def _blocks_of(study: JudgedStudy, options: ScoringOptions) -> list[Block]:
     ]
     if not study.candidates:
         return [*blocks, *_said(study.notes)]
-    assisted = assist_scores(study.pairs, study.candidates, study.scores, study.judge, options, INDICES, universe)
+    assisted = assist_scores(study.pairs, study.candidates, study.scores, study.judge, options, titles(), universe)
     figures = [_table(assisted), *_said((*study.notes, *assisted.notes))]
     return [
         Paragraph(_gain(assisted, len(study.pairs))),
         *blocks,
         Folded("Every figure, with and without its help", figures),
     ]
+
+
+def titles() -> dict[str, str]:
+    """What the table calls each index, by its name: precision and recall, and the indices of relevance."""
+    return AT_SHARE | {index.name: index.title for index in assisted_indices() if not index.of_judgments}
 
 
 def _said(notes: Sequence[str]) -> list[Block]:
@@ -112,15 +107,15 @@ def _explains(squared: Estimate) -> str:
 
 
 def _table(assisted: AssistedScores) -> Table:
-    by_system = [(system, INDICES, figures) for system, figures in assisted.systems.items()]
+    by_system = [(system, titles(), figures) for system, figures in assisted.systems.items()]
     shares = [_ends(figures[SHARE].estimate) for _, _, figures in by_system]
     if len(shares) > 1 and len(set(shares)) == 1:
         # it is of the pairs, and each system has the same
-        others = {index: name for index, name in INDICES.items() if index != SHARE}
-        share_alone = ("all", {SHARE: INDICES[SHARE]}, by_system[0][2])
+        others = {index: name for index, name in titles().items() if index != SHARE}
+        share_alone = ("all", {SHARE: AT_SHARE[SHARE]}, by_system[0][2])
         by_system = [share_alone, *((system, others, figures) for system, _, figures in by_system)]
     rows: list[list[Cell]] = [
-        [system, name, figures[index].people, figures[index].estimate, figures[index].width_ratio]
+        [system, name, *_as_shown(index, figures[index]), figures[index].width_ratio]
         for system, indices, figures in by_system
         for index, name in indices.items()
     ]
@@ -137,3 +132,9 @@ def _table(assisted: AssistedScores) -> Table:
         rows,
         note="Width: of the interval with the judge against that of people alone. Shares are of the judge's pairs.",
     )
+
+
+def _as_shown(name: str, figure: Assisted) -> list[Estimate]:
+    """People alone, and with the judge's help, as readers see them."""
+    both = [figure.people, figure.estimate]
+    return both if name in AT_SHARE else [index_of(name).shown(each) for each in both]

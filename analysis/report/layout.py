@@ -77,43 +77,94 @@ class Picture:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a reader came for: who leads, why, and what is open."""
+    """What a reader came for: what to use, by which measure, and cards of what follows from it."""
 
     headline: str
-    reasons: Sequence[str]
-    open: Sequence[str]
+    measure: str
+    cards: Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True)
 class OverviewRow:
-    """One system of the overview: rank, correlation, ties by lane, and how often good is above poor, in 100."""
+    """One system of the overview.
+
+    Parameters
+    ----------
+    rank, name, figure : as they are shown; `figure` is of the primary index
+    leads : whether it may be the best
+    behind : its difference from the first, in points of the axis; None of the first itself
+    marks : for each further index "=", "▼" (clearly behind the first), "▲" (clearly ahead of it) or ""
+    """
 
     rank: str
     name: str
+    figure: str
     leads: bool
-    estimate: Estimate
-    ties: Sequence[str]
-    any_query: str
-    same_query: str
+    behind: Estimate | None
+    marks: Sequence[str]
 
 
 @dataclass(frozen=True)
 class Overview:
-    """Every system on one line; `low` is where the axis starts, `reachable` the most that any system could reach."""
+    """Every system on one line, with how far it is from the first.
+
+    Parameters
+    ----------
+    heading : of the primary index' figures
+    others : headings of the marks
+    axis : what the axis shows
+    low, high : its ends
+    matters : the smallest difference that matters, in points of the axis
+    """
 
     rows: Sequence[OverviewRow]
+    heading: str
+    others: Sequence[str]
+    axis: str
     low: float
-    reachable: float | None
+    high: float
+    matters: float
     caption: str
 
     def at(self, value: float) -> str:
         """A value's place on the axis, in percent."""
-        return f"{100 * (min(max(value, self.low), 1.0) - self.low) / (1 - self.low):.1f}"
+        return f"{100 * (min(max(value, self.low), self.high) - self.low) / (self.high - self.low):.1f}"
 
     @property
     def ticks(self) -> list[float]:
-        """Where the axis is labelled, every .2 from its start to 1."""
-        return [round(self.low + 0.2 * k, 1) for k in range(round((1 - self.low) / 0.2) + 1)]
+        """Where the axis is labelled: at most seven round numbers."""
+        width = self.high - self.low
+        step = next(
+            base * 10.0**power for power in range(-6, 6) for base in (1, 2, 5) if width / (base * 10.0**power) <= 6
+        )
+        first = -int(-self.low // step)
+        return [round(step * k, 6) for k in range(-first if first > 0 else first, int(self.high // step) + 1)]
+
+
+@dataclass(frozen=True)
+class Parting:
+    """A query on which one of two systems fails: what it is, both figures, the failing system's best results.
+
+    Parameters
+    ----------
+    system, figure, other, other_figure : the one that fails with its figure, and the other with its own
+    query : text and thumbnail, "" without one
+    results : text, thumbnail and people's judgment of its first results that were judged
+    """
+
+    system: str
+    figure: str
+    other: str
+    other_figure: str
+    query: tuple[str, str]
+    results: Sequence[tuple[str, str, float]]
+
+
+@dataclass(frozen=True)
+class Partings:
+    """Queries on which two systems part, side by side."""
+
+    items: Sequence[Parting]
 
 
 @dataclass(frozen=True)
@@ -159,6 +210,7 @@ Block = (
     | Table
     | Answer
     | Overview
+    | Partings
     | Examples
     | Figures
     | Folded
@@ -204,12 +256,6 @@ class Page:
     def tables(self) -> list[Table]:
         """Every table of the page, in order."""
         return [table for section in self.sections for table in _tables(section.blocks)]
-
-    def html(self) -> str:
-        """The page as one HTML text that needs nothing else."""
-        from relstudy.analysis.report.rendering import html_of
-
-        return html_of(self)
 
 
 def _tables(blocks: Sequence[Block]) -> list[Table]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
-import pandas as pd
 
+from relstudy.analysis.indices.index import Index
 from relstudy.analysis.report.collection import Items
 from relstudy.analysis.report.layout import (
     Answer,
@@ -17,97 +15,158 @@ from relstudy.analysis.report.layout import (
     Overview,
     OverviewRow,
     Paragraph,
+    Parting,
+    Partings,
     Section,
 )
 from relstudy.analysis.scoring.results import ScoreResult, SystemScore
 from relstudy.analysis.verdict.standings import Standings
 from relstudy.analysis.verdict.verdict import Verdict
-from relstudy.common.wording import count_of
+from relstudy.common.estimates import Estimate
+from relstudy.common.wording import count_of, in_words
 
 MOST_ROWS = 30
+BEST = 3
+"""Results of a query on which a leader fails."""
 EACH_WAY = 3
 """Examples of a system that people rate high and it low, and as many the other way round."""
 SYSTEMS_WITH_EXAMPLES = 2
 
 
 def answer_section(result: ScoreResult, verdict: Verdict) -> Section:
-    """The verdict, and every system's correlation in one picture."""
-    settle = [] if verdict.settling is None else [verdict.settling.sentence()]
-    missing = [f"Not known: {text[:1].lower()}{text[1:]}" for text in verdict.unknown]
+    """What to do, and every system on one line."""
+    measure = "" if len(result.systems) == 1 else verdict.measure
     blocks: list[Block] = [
-        Answer(verdict.headline, [" ".join(verdict.reasons), " ".join(verdict.quality)], [*settle, *missing]),
+        Answer(verdict.headline, measure, cards(verdict)),
         overview(result, verdict),
+        *(Paragraph(sentence, quiet=True) for sentence in verdict.further() if sentence != verdict.parting),
     ]
     if result.notes:
-        said = f"{len(result.notes)} more things" if len(result.notes) > 1 else "One more thing"
-        blocks.append(Folded(f"{said} to know of these figures", [Paragraph(note) for note in result.notes]))
+        said = f"{in_words(len(result.notes)).capitalize()} {'caveat' if len(result.notes) == 1 else 'caveats'}"
+        blocks.append(Folded(said, [Paragraph(note) for note in result.notes]))
     return Section("answer", "The answer", blocks, bare=True)
 
 
+def cards(verdict: Verdict) -> list[tuple[str, str]]:
+    """What follows from the verdict: which to take, whether more ratings are worth it, what to drop."""
+    given = []
+    for sentence in (verdict.choice, verdict.dropped):
+        if sentence is not None:
+            heading, _, text = sentence.partition(": " if sentence is verdict.dropped else ". ")
+            given.append((heading, text))
+    if verdict.settling is not None:
+        given.insert(1, (verdict.settling.heading, verdict.settling.sentence()))
+    return given
+
+
 def overview(result: ScoreResult, verdict: Verdict) -> Overview:
-    """Every system on one line: rank, ties, correlation with its interval, and how often good is above poor."""
-    ranked = verdict.standings
-    names = ranked.names[:MOST_ROWS]
-    within = good_above_poor_within(result.per_query)
-    lane = lanes(ranked.runs)
-    rows = []
-    for position, name in enumerate(names):
-        estimate, rank = result[name].estimate("pearson"), result[name].normalised_rank.value
-        rows.append(
-            OverviewRow(
-                ranked.rank(name) if len(ranked.names) > 1 else "",
-                name,
-                name in ranked.leaders,
-                estimate,
-                [_tie(ranked.runs, lane, number, position) for number in range(max(lane, default=-1) + 1)],
-                "–" if rank is None else f"{100 * (1 - rank):.0f}",
-                "–" if np.isnan(within.get(name, np.nan)) else f"{100 * within[name]:.0f}",
-            )
+    """Every system on one line: rank, the primary index, how it compares by the others, how far behind the first."""
+    ranked, index = verdict.standings, result.primary.index
+    names, unit = ranked.names[:MOST_ROWS], 100.0 if index.in_100 else 1.0
+    others = [each for each in result.own_indices if each is not index]
+    rows = [
+        OverviewRow(
+            ranked.rank(name) if len(ranked.names) > 1 else "",
+            name,
+            _in_figures(index, result[name].estimate(index), alone=len(ranked.names) == 1),
+            name in ranked.best,
+            None if name == names[0] else _behind(ranked, index, names[0], name, unit),
+            [] if len(ranked.names) == 1 else [ranked.mark(each.name, names[0], name) for each in others],
         )
-    ends = [end for row in rows for end in (row.estimate.low, row.estimate.value) if end is not None]
-    low = min(0.0, np.floor(5 * min(ends)) / 5 if ends else 0.0)
-    over = "over the whole collection" if result.collection else "on the rated pairs"
-    caption = f"Dot and line: agreement with people {over} (correlation) and its {100 * result.options.level:g} % range"
-    if ranked.runs:
-        caption += "; a thick bar joins systems that are not told apart"
-    caption += (
-        ". Good above poor: how often a good match is above a poor one, whatever the query of either, and among the "
-        "results of one query."
-    )
+        for name in names
+    ]
+    ends = [end for row in rows if row.behind for end in (row.behind.low, row.behind.high, row.behind.value)]
+    matters = unit * result.primary.matters
+    known = [end for end in ends if end is not None]
+    low, high = min([-2 * matters, *known]), max([0.4 * matters, *known])
+    level = f"{100 * result.options.level:g} %"
+    caption = ""
+    if len(ranked.names) > 1:
+        caption = (
+            f"Dot and line: points from the first, with the {level} range of the paired difference. Shaded: too small "
+            f"to matter ({index.size_in_words(result.primary.matters)}). = not told apart from the first, ▼ clearly "
+            "behind it, ▲ ahead of it, corrected for the number of systems."
+        )
+    if verdict.reachable is not None:
+        caption += " No system can reach the top: people do not quite agree with one another."
     if len(ranked.names) > len(names):
         caption += f" The first {len(names)} of {count_of(len(ranked.names), 'system')}; the table below has all."
-    return Overview(rows, float(low), verdict.reachable, caption)
+    return Overview(
+        rows,
+        f"{index.term}{', in 100' if index.in_100 else ''}",
+        [] if len(ranked.names) == 1 else [f"by {each.term}" for each in others],
+        f"points behind the first, {level} range" if len(ranked.names) > 1 else "",
+        float(low),
+        float(high),
+        matters,
+        caption.strip(),
+    )
 
 
-def lanes(runs: Sequence[tuple[int, int]]) -> list[int]:
-    """A column for each bar, so that bars which overlap stand side by side.
-
-    Examples
-    --------
-    >>> lanes([(0, 2), (1, 3), (3, 4)])
-    [0, 1, 0]
-    """
-    ends: list[int] = []
-    chosen = []
-    for first, last in runs:
-        free = next((k for k, end in enumerate(ends) if end < first), len(ends))
-        ends[free : free + 1] = [last]
-        chosen.append(free)
-    return chosen
+def _in_figures(index: Index, estimate: Estimate, alone: bool = False) -> str:
+    """The figure as readers see it, in its own unit; with its range where there is one system."""
+    shown = index.shown(estimate)
+    if shown.value is None:
+        return "–"
+    unit, digits = (100, 0) if index.in_100 else (1, 2)
+    text = f"{unit * shown.value:.{digits}f}"
+    if alone and shown.low is not None and shown.high is not None:
+        text += f" ({unit * shown.low:.{digits}f} to {unit * shown.high:.{digits}f})"
+    return text
 
 
-def _tie(runs: Sequence[tuple[int, int]], lane: Sequence[int], number: int, position: int) -> str:
-    """What a lane shows at a position: "" or the part of a bar, "start", "middle" or "end"."""
-    for (first, last), at in zip(runs, lane, strict=True):
-        if at == number and first <= position <= last:
-            return "start" if position == first else "end" if position == last else "middle"
-    return ""
+def _behind(ranked: Standings, index: Index, first: str, name: str, unit: float) -> Estimate:
+    """The system's figure minus the first's, in points; below zero it is behind."""
+    compared = ranked.comparison(index.name, first, name)
+    if compared is None:
+        return Estimate.missing("not compared")
+    difference = index.shown_difference(compared.difference)
+    if compared.first == first:
+        difference = difference.negated()
+    value, low, high = (
+        None if end is None else unit * end for end in (difference.value, difference.low, difference.high)
+    )
+    return Estimate(value, low, high, difference.reason)
 
 
-def good_above_poor_within(per_query: pd.DataFrame) -> dict[str, float]:
-    """How often a good match is above a poor one of the same query, by system: the mean over queries."""
-    rank = per_query.groupby("system")["normalised_rank"].mean()
-    return {str(name): 1 - float(value) for name, value in rank.items()}
+def parting_section(result: ScoreResult, verdict: Verdict, items: Items | None, pictures: bool) -> Section | None:
+    """The two queries on which the first two systems part most, one each way; None where no query tells them apart."""
+    index, names = result.primary.index, verdict.standings.names[:2]
+    if verdict.parting is None:
+        return None
+    values = result.per_query.pivot(index="query_id", columns="system", values=index.name)[list(names)].dropna()
+    by_query = {name: dict(zip(values.index.astype(str), values[name], strict=True)) for name in names}
+    gap = index.sign * (values[names[0]] - values[names[1]])
+    shown = []
+    for system, other, query in (
+        (names[1], names[0], gap.idxmax() if (gap > 0).any() else None),
+        (names[0], names[1], gap.idxmin() if (gap < 0).any() else None),
+    ):
+        if query is not None:
+            figures = [index.in_words(float(by_query[each][str(query)])) for each in (system, other)]
+            best = _best_of(result, result[system], str(query), items, pictures)
+            what = (
+                items.text(str(query)) if items else str(query),
+                items.thumbnail(str(query)) if items and pictures else "",
+            )
+            shown.append(Parting(system, figures[0], other, figures[1], what, best))
+    if not shown:
+        return None
+    return Section("parting", "Where the two leaders differ", [Paragraph(verdict.parting), Partings(shown)])
+
+
+def _best_of(
+    result: ScoreResult, system: SystemScore, query: str, items: Items | None, pictures: bool
+) -> list[tuple[str, str, float]]:
+    """The judged results that a system puts first for a query: text, thumbnail and people's judgment."""
+    score = system.pair_scores if system.direction.higher else -system.pair_scores
+    rows = np.flatnonzero((result.query_id == query) & np.isfinite(score))
+    rows = rows[np.argsort(-score[rows], kind="stable")][:BEST]
+    names = [str(result.result_id[k]) for k in rows]
+    return [
+        (items.text(name) if items else name, items.thumbnail(name) if items and pictures else "", float(judgment))
+        for name, judgment in zip(names, result.judgment[rows], strict=True)
+    ]
 
 
 def disagreements_section(

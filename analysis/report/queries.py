@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from relstudy.analysis.indices.known import NORMALISED_RANK
 from relstudy.analysis.report import pictures
 from relstudy.analysis.report.collection import Items
-from relstudy.analysis.report.layout import Block, Paragraph, Picture, Section
+from relstudy.analysis.report.layout import Block, Picture, Section
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.verdict.verdict import Verdict
@@ -27,13 +28,11 @@ def queries_section(
     items : what queries and results are, where the study's folder knows
     with_pictures : whether the worst queries are shown as small pictures
     """
-    above = 1 - result.per_query.pivot(index="query_id", columns="system", values="normalised_rank")
+    above = 1 - result.per_query.pivot(index="query_id", columns="system", values=NORMALISED_RANK.name)
     names = [name for name in verdict.standings.names if above[name].notna().any()][:MOST_SYSTEMS]
     if not names:
         return None
     blocks: list[Block] = []
-    if verdict.within is not None:
-        blocks.append(Paragraph(verdict.within.sentence(1 - result.options.level)))
     by_name = {name: 100 * above[name].dropna().to_numpy() for name in names}
     blocks.append(
         Picture(
@@ -77,4 +76,4 @@ def _worst(
 def ranks_of(result: ScoreResult, name: str) -> dict[str, float]:
     """A system's normalised rank by query."""
     rows = result.per_query[result.per_query["system"] == name]
-    return {str(query): float(rank) for query, rank in zip(rows["query_id"], rows["normalised_rank"], strict=True)}
+    return {str(query): float(rank) for query, rank in zip(rows["query_id"], rows[NORMALISED_RANK.name], strict=True)}

@@ -11,9 +11,9 @@ from relstudy.analysis.report import pictures
 from relstudy.analysis.report.layout import Block, Folded, Paragraph, Picture, Section, Terms
 from relstudy.analysis.report.tables import Cell, Column, Table, number
 from relstudy.calibration.agreement import gwet, krippendorff_alpha
-from relstudy.calibration.couples import pairwise
 from relstudy.calibration.intraclass import intraclass
 from relstudy.calibration.panel import Panel
+from relstudy.calibration.rater_pairs import pairwise
 from relstudy.calibration.raters import FLAGS
 from relstudy.calibration.ratings import Ratings
 from relstudy.calibration.variance import scored_rows, within_item_variance

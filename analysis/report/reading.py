@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from relstudy.analysis.indices.known import CONDENSED, PEARSON
 from relstudy.analysis.report.words import more_than_chance
 from relstudy.analysis.scoring.judged import Weighting
-from relstudy.analysis.scoring.measured import CONDENSED
 from relstudy.analysis.scoring.relevance import RelevanceRule
 from relstudy.analysis.scoring.results import ScoreResult
+from relstudy.common.wording import listed
 
 Term = tuple[str, str]
 
@@ -70,19 +71,7 @@ def reading_indices(result: ScoreResult) -> list[Term]:
             f"whether the order is right.{whole if result.collection else ''}",
         ),
         *_explained(result),
-        (
-            "Pooled average precision",
-            "Go down the list of all pairs, best score first, and at each good match note the share of good ones so "
-            "far; this "
-            "is the mean of what was noted. 1 when all good matches come first; guessing gives the share of good "
-            "matches, so "
-            "it is low wherever these are rare.",
-        ),
-        (
-            "Normalised rank (1 − AUC)",
-            "How often a good match stands below a poor one, whatever the query of either: 0 never, 0.5 when "
-            "guessing, 1 always. Lower is better.",
-        ),
+        *((index.title, index.explanation) for index in result.own_indices if index is not PEARSON),
         (
             "Interval",
             f"The small range at a number is designed to contain the true value in {how_often(level_of(result))} "
@@ -101,12 +90,12 @@ def reading_indices(result: ScoreResult) -> list[Term]:
             )
         )
     if result.weighting is Weighting.DESIGN:
+        pooled = [index.term for index in result.own_indices if not index.of_judgments]
         terms.append(
             (
                 "Weight",
                 "Pairs are chosen with unequal, known probabilities, because random pairs are nearly all poor. In "
-                "average "
-                "precision and normalised rank each counts as one over its probability, which makes up for the choice.",
+                f"{listed(pooled)} each counts as one over its probability, which makes up for the choice.",
             )
         )
     return terms

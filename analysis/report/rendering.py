@@ -18,6 +18,7 @@ from relstudy.analysis.report.layout import (
     Overview,
     Page,
     Paragraph,
+    Partings,
     Picture,
     Sentences,
     Terms,
@@ -69,6 +70,7 @@ def _shower(macros: Any) -> Callable[[Block], str]:
         Table: "table",
         Answer: "answer",
         Overview: "overview",
+        Partings: "partings",
         Examples: "examples",
         Figures: "figures",
     }

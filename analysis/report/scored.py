@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
+from relstudy.analysis.indices.known import PEARSON
 from relstudy.analysis.report import pictures
-from relstudy.analysis.report.best_few import best_results, share_relevant, weighted
+from relstudy.analysis.report.best_few import as_good, best_results, share_relevant, weighted
 from relstudy.analysis.report.collection import Items
 from relstudy.analysis.report.differences import agreement, differences, who_beats_whom
 from relstudy.analysis.report.layout import Block, Folded, Paragraph, Picture, Section, Sentences, Terms
@@ -25,10 +24,10 @@ from relstudy.analysis.report.words import (
     order_of,
     system_sentences,
 )
-from relstudy.analysis.scoring.results import ScoreResult, SystemScore
-from relstudy.analysis.verdict.standings import Standings, standings
+from relstudy.analysis.scoring.results import ScoreResult
+from relstudy.analysis.verdict.standings import standings
 from relstudy.analysis.verdict.verdict import Verdict
-from relstudy.common.estimates import Estimate
+from relstudy.common.wording import listed
 
 
 def in_words(result: ScoreResult) -> Folded:
@@ -47,17 +46,16 @@ def in_words(result: ScoreResult) -> Folded:
 
 
 def comparison(result: ScoreResult) -> Section:
-    """The three indices side by side, the table behind them, and which differences are more than chance."""
+    """The indices side by side, the table behind them, and which differences are more than chance."""
     ordered = order_of(result)
     panels = [
-        pictures.Panel("Correlation", {each.name: each.estimate("pearson") for each in ordered}, 0.0, "no relation"),
         pictures.Panel(
-            "Pooled AP",
-            {each.name: each.average_precision for each in ordered},
-            share_relevant(result),
-            "guessing",
-        ),
-        pictures.Panel("Good above poor", {each.name: _above(each) for each in ordered}, 0.5, "guessing"),
+            index.title,
+            {each.name: each.shown(index) for each in ordered},
+            None if index.guess is None else index.guess(share_relevant(result)),
+            index.guess_label,
+        )
+        for index in result.own_indices
     ]
     mapped = any(system.mapped_scores is not None for system in ordered)
     kind = "mapped scores, each from a mapping that has not seen the pair's query" if mapped else "raw scores"
@@ -66,7 +64,7 @@ def comparison(result: ScoreResult) -> Section:
         [pictures.intervals(panels)],
         f"Each dot is a system's figure, the bar its {100 * level_of(result):g} % interval over queries. "
         "Correlation is of "
-        f"{kind}{over}; pooled average precision and good above poor (1 − normalised rank) {_of_what(result)}.",
+        f"{kind}{over}; {_of_relevance(result)} {_of_what(result)}.",
         wide=True,
         narrow=[pictures.intervals(panels, narrow=True)],
         name="The measures as pictures",
@@ -85,11 +83,8 @@ def comparison(result: ScoreResult) -> Section:
     return Section("comparison", "The measures", blocks)
 
 
-def _above(system: SystemScore) -> Estimate:
-    """How often a good match is above a poor one, which runs the same way as the other measures."""
-    turned = system.normalised_rank.negated()
-    value, low, high = (None if end is None else 1 + end for end in (turned.value, turned.low, turned.high))
-    return Estimate(value, low, high, turned.reason)
+def _of_relevance(result: ScoreResult) -> str:
+    return listed([index.term for index in result.own_indices if not index.of_judgments])
 
 
 def _of_what(result: ScoreResult) -> str:
@@ -113,15 +108,15 @@ def scores_table(result: ScoreResult) -> Table:
         columns.append(Column("Over judged pairs"))
     if mapped:
         columns.append(Column("Raw correlation"))
-    columns += [Column("Spearman"), Column("Kendall"), Column("Pooled AP")]
-    columns.append(Column("Normalised rank"))
+    others = [index for index in result.own_indices if index is not PEARSON]
+    columns += [Column("Spearman"), Column("Kendall"), *(Column(index.title) for index in others)]
     partly = any(system.coverage.scored < system.coverage.judged for system in ordered)
     if partly:
         columns.append(Column("Pairs scored"))
     rows: list[list[Cell]] = []
     for system in ordered:
         which = system.mapped if system.mapped_scores is not None else system.raw
-        row: list[Cell] = [system.name, *([ranked.rank(system.name)] if several else []), system.pearson]
+        row: list[Cell] = [system.name, *([ranked.rank(system.name)] if several else []), system.estimate(PEARSON)]
         if noise_known:
             row.append(system.explained.of_explainable)
         if judged:
@@ -129,9 +124,10 @@ def scores_table(result: ScoreResult) -> Table:
         if mapped:
             row.append(system.raw.pearson)
         which = which if system.collection is None else system.collection
-        row += [which.spearman, which.kendall, system.average_precision, system.normalised_rank]
+        row += [which.spearman, which.kendall, *(system.shown(index) for index in others)]
         rows.append([*row, system.coverage.scored] if partly else row)
-    best = [("Correlation", "max"), ("Spearman", "max"), ("Kendall", "max"), ("Pooled AP", "max")]
+    best = [("Spearman", "max"), ("Kendall", "max")]
+    best += [(index.title, index.shown_better) for index in result.own_indices]
     best += [(column.name, "max") for column in columns if column.name == "Over judged pairs"]
     if all(system.direction.higher for system in ordered):  # a distance's raw correlation is negative
         best += [(column.name, "max") for column in columns if column.name == "Raw correlation"]
@@ -142,30 +138,15 @@ def scores_table(result: ScoreResult) -> Table:
         rows,
         note=f"Intervals at {100 * level:g} %."
         + (
-            " Bold is the best of a column and, for the three measures that systems are compared by, what is not "
-            "clearly worse. A rank is one more than the number of systems that are clearly ahead."
+            " Bold is the best of a column and, for what systems are compared by, what is not "
+            f"clearly worse. Ranks are by {result.primary.index.term}, with their {100 * level:g} % intervals."
             if several
             else ""
         ),
-        best=(*best, ("Normalised rank", "min")) if several else (),
-        as_good=frozenset(_as_good(result, ranked)),
+        best=tuple(best) if several else (),
+        as_good=frozenset(as_good(result, {index.name: index.title for index in result.own_indices})),
         in_digits=True,
     )
-
-
-COMPARED = {"pearson": "Correlation", "average_precision": "Pooled AP", "normalised_rank": "Normalised rank"}
-"""The columns of `scores_table` by whose index systems are compared."""
-
-
-def _as_good(result: ScoreResult, ranked: Standings) -> Iterator[tuple[int, str]]:
-    """The cells of `scores_table` that are not clearly worse than the best of their column."""
-    for ordering in result.orderings:
-        if ordering.index not in ranked.measures:
-            continue
-        best = ordering.systems[0]
-        for row, name in enumerate(ranked.names):
-            if name in ordering.systems and ordering.index not in ranked.clear_between(best, name):
-                yield row, COMPARED[ordering.index]
 
 
 def mappings(result: ScoreResult) -> Section | None:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
+from relstudy.analysis.indices.known import NORMALISED_RANK
 from relstudy.analysis.indices.uniformity import uniformity_table
 from relstudy.analysis.report.layout import Block, Heading, Paragraph
 from relstudy.analysis.report.tables import Cell, Column, Table
@@ -187,12 +188,12 @@ def ranks(result: ScoreResult) -> Table:
     columns += [Column("Random: weighted"), Column("Random: Eq. 5.3"), Column("Random: Eq. 5.5")]
     keys = ["plain_eq_5_3", "fifth_power_eq_5_5", "random_weighted", "random_plain", "random_fifth_power"]
     rows: list[list[Cell]] = []
-    for system in sorted(order_of(result), key=lambda s: _last(s.normalised_rank.value)):
+    for system in sorted(order_of(result), key=lambda s: _last(s.estimate(NORMALISED_RANK).value)):
         variants: list[Cell] = []
         for key in keys:
             value = system.normalised_rank_variants.get(key)
             variants.append(Estimate.missing("") if value is None else float(value))
-        rows.append([system.name, system.normalised_rank, *variants])
+        rows.append([system.name, system.estimate(NORMALISED_RANK), *variants])
     return Table(
         "normalised-rank",
         "Normalised rank of each system, and of a random order (table 5.8 of the paper).",
@@ -230,16 +231,15 @@ def variants(result: ScoreResult) -> list[Block]:
     blocks: list[Block] = []
     for stem, members in families(ordered).items():
         rows: list[list[Cell]] = [
-            [name, result[name].estimate("pearson"), result[name].average_precision, result[name].normalised_rank]
-            for name in members
+            [name, *(result[name].shown(index) for index in result.own_indices)] for name in members
         ]
         features = any(re.search("colou?r|texture", name) for name in members)
         table = Table(
             f"variants-{stem}",
             f"Variants of {stem} (compare table {'5.10' if features else '5.7'} of the paper).",
-            [Column("Variant"), Column("Correlation"), Column("Pooled AP"), Column("Normalised rank")],
+            [Column("Variant"), *(Column(index.title) for index in result.own_indices)],
             rows,
-            best=(("Correlation", "max"), ("Pooled AP", "max"), ("Normalised rank", "min")),
+            best=tuple((index.title, index.shown_better) for index in result.own_indices),
         )
         blocks += [table, *_orders_sentence(result, members, f"the variants of {stem}")]
     if blocks:

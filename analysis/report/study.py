@@ -1,41 +1,36 @@
-"""The report of a whole study: its tables, scored, and put on one page."""
+"""The page of a scoring run: the answer first, then what is known of raters and pairs, and where it all comes from."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from typing import TypeVar
 
 import numpy as np
 import pandas as pd
 
+from relstudy.analysis.pipeline import ScoringRun
 from relstudy.analysis.report import scored, selection
 from relstudy.analysis.report.by_group import groups_section
 from relstudy.analysis.report.choices import PageChoices
 from relstudy.analysis.report.citing import citing_section
-from relstudy.analysis.report.inputs import StudyTables
+from relstudy.analysis.report.inputs import PageTables
+from relstudy.analysis.report.judges import judges_section
 from relstudy.analysis.report.layout import Block, Command, Folded, Heading, Page, Paragraph, Section, Terms
-from relstudy.analysis.report.opening import disagreements_section
+from relstudy.analysis.report.opening import disagreements_section, parting_section
 from relstudy.analysis.report.raters import raters_section, scale_values
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.report.trust import coverage_sentence, trust_section
-from relstudy.analysis.scoring.candidate import Candidate, MappedScores, candidate_of, with_mapping
-from relstudy.analysis.scoring.direction import known_directions
-from relstudy.analysis.scoring.judged import JudgedPairs
-from relstudy.analysis.scoring.mapped import cross_fitted, fitted_to_all, map_scores
-from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.candidate import MappedScores
+from relstudy.analysis.scoring.mapped import cross_fitted
 from relstudy.analysis.scoring.results import ScoreResult
-from relstudy.analysis.scoring.run import score_candidates
-from relstudy.analysis.scoring.undecided import undecided_notes
-from relstudy.analysis.verdict.facts import StudyFacts
-from relstudy.analysis.verdict.verdict import Verdict, verdict_of
 from relstudy.calibration.ratings import Ratings
 from relstudy.common.estimates import Estimate
 from relstudy.common.pairs_table import source_members
 from relstudy.common.probabilities import PAIR
-from relstudy.common.wording import count_of
+from relstudy.common.wording import count_of, tenths
+from relstudy.mapping.fitted import FittedMapping
 
 T = TypeVar("T")
 Progress = Callable[[Iterable[T], str, int | None], Iterator[T]]
@@ -44,59 +39,54 @@ PAPER_NAMES = {"isotonic": "isotonic (4.1)", "correlation": "correlation (4.2)",
 
 
 def study_page(
-    tables: StudyTables,
-    options: ScoringOptions,
+    run: ScoringRun,
+    tables: PageTables,
     command: Sequence[str],
     progress: Progress[tuple[str, str]],
     choices: PageChoices | None = None,
-) -> tuple[Page, ScoreResult, Verdict]:
-    """The page of a study, the result it shows, and the verdict on it.
+    mappings: Mapping[str, FittedMapping] | None = None,
+) -> Page:
+    """The one page of a scoring run: `relstudy report`, and `relstudy score --report`.
 
     Parameters
     ----------
-    tables : as `read_study` gives them
-    options : the choices of the scoring run
+    run : whose figures and notes it shows
+    tables : what is known beside them
     command : the command line, without any path of this machine
     progress : wraps the long loop, as `relstudy.common.console.progress`
     choices : what the page shows
+    mappings : fitted mappings by system, whose predictions out of fold the tables by source take
     """
-    choices = choices or PageChoices()
-    pairs = JudgedPairs.of(tables.judgments)
-    groups = None if choices.by is None else tables.groups(choices.by)
-    candidates = _candidates(tables, pairs, options, progress)
-    predictions = _predictions(tables, pairs, options, candidates, progress) if choices.by_source else {}
-    result = score_candidates(pairs, candidates, options)
-    pool = tables.pool
-    outside = [] if pool is None else pool.notes(tables.whole_scores, candidates, tables.judgments.frame)
-    blank = undecided_notes(tables.whole_scores, candidates, tables.judgments)
-    result = replace(result, notes=(*result.notes, *tables.notes, *outside, *blank))
-    verdict = verdict_of(result, StudyFacts.of(tables.judgments, result))
-    ratings = tables.ratings_each
-    shown = disagreements_section(result, verdict.standings, tables.items, ratings, choices.with_pictures)
+    choices, result, verdict = choices or PageChoices(), run.result, run.verdict
+    shown = disagreements_section(result, verdict.standings, tables.items, tables.ratings_each, choices.with_pictures)
     answer, *first, conventions = scored.score_sections(result, verdict, tables.items, choices.with_pictures)
     raters = None if tables.ratings is None else int(tables.ratings.frame["rater_id"].nunique())
+    predictions = _predictions(tables, run, mappings or {}, progress) if choices.by_source else {}
     sections = [
         answer,
+        *_some(parting_section(result, verdict, tables.items, choices.with_pictures)),
         *_some(shown),
         *_some(trust_section(tables, verdict)),
         *first,
-        *_some(None if groups is None else groups_section(str(choices.by), pairs, candidates, groups, options)),
-        *_some(raters_section(tables.raters, tables.ratings, options.seed)),
+        *_some(None if run.within is None else groups_section(run.within)),
+        *_some(raters_section(tables.raters, tables.ratings, result.options.seed)),
         *_some(pairs_section(tables)),
-        *([paper_section(tables, result, pairs, predictions)] if choices.by_source else []),
+        *_some(None if tables.folder is None else judges_section(tables.folder, run.study.judgments, result.options)),
+        *([paper_section(tables, run, predictions)] if choices.by_source else []),
         *_some(truth_section(tables)),
         citing_section(result, raters, simulated(tables)),
         conventions,
         provenance(tables, result, command),
     ]
     banner = SIMULATED if simulated(tables) else None
-    return Page(tables.title, "Relevance study", [lead(tables, result)], sections, banner), result, verdict
+    kind = "Score report" if tables.folder is None else "Relevance study"
+    return Page(tables.title, kind, [lead(tables, result)], sections, banner)
 
 
 SIMULATED = ("Simulated study.", "The raters are programs; nothing here says what people think.")
 
 
-def simulated(tables: StudyTables) -> bool:
+def simulated(tables: PageTables) -> bool:
     """Whether the truth is known, which it is where raters are programs."""
     return tables.truth is not None and not tables.truth.empty
 
@@ -105,55 +95,22 @@ def _some(section: Section | None) -> list[Section]:
     return [] if section is None else [section]
 
 
-def _candidates(
-    tables: StudyTables, pairs: JudgedPairs, options: ScoringOptions, progress: Progress[tuple[str, str]]
-) -> list[Candidate]:
-    """Every system with its mapped scores: as the comparison has them where scores and choices are the same."""
-    directions = known_directions(tables.mappings, tables.scores.directions)
-    plain = [
-        candidate_of(pairs, name, rows, options, directions, name in tables.scores.runs)
-        for name, rows in tables.scores.by_system()
-    ]
-    scored_before = {} if tables.comparison is None else {each.name: each for each in tables.comparison.candidates}
-    same_fits = tables.comparison is not None and _fits_of(tables.comparison.options) == _fits_of(options)
-    candidates = []
-    for name, _ in progress([(candidate.name, "") for candidate in plain], "mapping", len(plain)):
-        candidate = next(each for each in plain if each.name == name)
-        before, given = scored_before.pop(name, None), tables.mappings.get(name)
-        if before is not None and before.mapped is not None and same_fits and _same_scores(before, candidate):
-            whole = fitted_to_all(pairs, candidate, before.mapped.mapping.method, options, given)
-            candidates.append(with_mapping(before, replace(before.mapped, fitted=whole)))
-        else:
-            candidates.append(map_scores(pairs, candidate, options, given))
-    return [*candidates, *scored_before.values()]
-
-
-def _fits_of(options: ScoringOptions) -> tuple[str, int, int, str]:
-    """The choices that mapped scores rest on."""
-    return options.method, options.folds, options.seed, options.policy
-
-
-def _same_scores(one: Candidate, other: Candidate) -> bool:
-    return one.direction.higher == other.direction.higher and np.array_equal(one.given, other.given, equal_nan=True)
-
-
 def _predictions(
-    tables: StudyTables,
-    pairs: JudgedPairs,
-    options: ScoringOptions,
-    candidates: Sequence[Candidate],
+    tables: PageTables,
+    run: ScoringRun,
+    mappings: Mapping[str, FittedMapping],
     progress: Progress[tuple[str, str]],
 ) -> dict[str, dict[str, MappedScores]]:
     """Scores mapped out of fold by system and method, for the paper's tables; empty where no source is known."""
-    sources = tables.pair_column("source")
+    sources, pairs, options = tables.pair_column("source"), run.pairs, run.result.options
     if sources is None or not any(sources) or len(pairs.queries) < 2:
         return {}
-    chose = selection.chose_pairs([candidate.name for candidate in candidates], sources)
-    chosen = {candidate.name: candidate for candidate in candidates if candidate.name in chose}
+    chose = selection.chose_pairs([candidate.name for candidate in run.candidates], sources)
+    chosen = {candidate.name: candidate for candidate in run.candidates if candidate.name in chose}
     predictions: dict[str, dict[str, MappedScores]] = {name: {} for name in chosen}
     jobs = [(name, method) for name in chosen for method in PAPER_METHODS]
     for name, method in progress(jobs, "mapping", len(jobs)):
-        mapped, given = chosen[name].mapped, tables.mappings.get(name)
+        mapped, given = chosen[name].mapped, mappings.get(name)
         if mapped is not None and mapped.mapping.method == method:
             predictions[name][PAPER_NAMES[method]] = mapped
         else:
@@ -162,13 +119,14 @@ def _predictions(
     return predictions
 
 
-def lead(tables: StudyTables, result: ScoreResult) -> str:
-    """What was done, in two sentences."""
+def lead(tables: PageTables, result: ScoreResult) -> str:
+    """What was done and found good, in three sentences."""
     pairs, queries = int(result.pairs["judged"]), int(result.pairs["queries"])
     systems = count_of(len(result.systems), "retrieval system")
     what = f"{count_of(pairs, 'pair')} of a query and a result ({count_of(queries, 'query', 'queries')})"
+    good = f"{tenths(result.pairs['relevant'])} of the pairs are good matches."
     if tables.ratings is None:
-        return f"People judged {what}. This page says how far {systems} agree with them."
+        return f"People judged {what}. {good} This page says how far {systems} agree with them."
     frame = tables.ratings.frame
     decided = int(frame["rating"].notna().sum())
     undecided = len(frame) - decided
@@ -177,7 +135,7 @@ def lead(tables: StudyTables, result: ScoreResult) -> str:
     if undecided:
         said += f" and were undecided {count_of(undecided, 'time')}"
     verb = "agrees" if len(result.systems) == 1 else "agree"
-    return f"{said}. This page says how far {systems} {verb} with them{_when(frame)}."
+    return f"{said}. {good} This page says how far {systems} {verb} with them{_when(frame)}."
 
 
 def _when(frame: pd.DataFrame) -> str:
@@ -191,7 +149,7 @@ def _when(frame: pd.DataFrame) -> str:
     return f"; ratings are from {first}" + ("" if first == last else f" to {last}")
 
 
-def ratings_by_pair(tables: StudyTables, ratings: Ratings) -> pd.DataFrame | None:
+def ratings_by_pair(tables: PageTables, ratings: Ratings) -> pd.DataFrame | None:
     """The ratings with the source and round of their pair; None where no source is known."""
     if tables.pairs is None:
         return None
@@ -200,7 +158,7 @@ def ratings_by_pair(tables: StudyTables, ratings: Ratings) -> pd.DataFrame | Non
     return frame if (frame["source"] != "").any() else None
 
 
-def pairs_section(tables: StudyTables) -> Section | None:
+def pairs_section(tables: PageTables) -> Section | None:
     """Where the pairs came from, and how evenly they fill the scale."""
     if tables.ratings is None:
         return None
@@ -232,9 +190,8 @@ def pairs_section(tables: StudyTables) -> Section | None:
 
 
 def paper_section(
-    tables: StudyTables,
-    result: ScoreResult,
-    pairs: JudgedPairs,
+    tables: PageTables,
+    run: ScoringRun,
     predictions: dict[str, dict[str, MappedScores]],
 ) -> Section:
     """The tables of Shirahatti and Barnard 2005, chapter 5, for this study."""
@@ -246,12 +203,12 @@ def paper_section(
             "errors (table 5.9)."
         )
     ]
-    sources = tables.pair_column("source")
+    sources, result = tables.pair_column("source"), run.result
     chose = selection.chose_pairs([system.name for system in result.systems], sources)
     if sources is not None and any(predictions.values()):
         members = source_members(sources)
         options = result.options
-        draws = pairs.draws(options.replicates, options.seed, options.population)
+        draws = run.pairs.draws(options.replicates, options.seed, options.population)
         by_source = selection.by_source(result, members, predictions, draws)
         if by_source:
             blocks += [
@@ -270,7 +227,7 @@ def paper_section(
     return Section("paper", "The paper's tables", blocks, folded=True)
 
 
-def truth_section(tables: StudyTables) -> Section | None:
+def truth_section(tables: PageTables) -> Section | None:
     """What was found beside what is true, where the study was simulated."""
     if tables.truth is None or tables.truth.empty:
         return None
@@ -300,7 +257,7 @@ def _number(text: object) -> float | None:
     return value if np.isfinite(value) else None
 
 
-def provenance(tables: StudyTables, result: ScoreResult, command: Sequence[str]) -> Section:
+def provenance(tables: PageTables, result: ScoreResult, command: Sequence[str]) -> Section:
     """What the page was made of, and how to make it again."""
     rows: list[list[Cell]] = [[file.name, file.size, file.sha256] for file in tables.files]
     packages = ["relstudy", "numpy", "scipy", "pandas", "scikit-learn", "cvxpy", "matplotlib"]

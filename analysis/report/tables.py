@@ -10,8 +10,8 @@ from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from relstudy.analysis.report.latex import LatexCell, latex_table
 from relstudy.common.estimates import Estimate
+from relstudy.common.latex import LatexCell, latex_table
 
 MINUS = "−"
 MOST_DIGITS = 6

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from relstudy.analysis.report.inputs import StudyTables
+from relstudy.analysis.report.inputs import PageTables
 from relstudy.analysis.report.layout import Block, Figures, Paragraph, Section
 from relstudy.analysis.report.raters import flags_of, panels
 from relstudy.analysis.verdict.verdict import Verdict
@@ -16,7 +16,7 @@ HELD = 0.973
 `python -P benchmarks/demo.py 20 --ratings 3 --seed 7100`. They speak of any raters like these, and are long."""
 
 
-def trust_section(tables: StudyTables, verdict: Verdict) -> Section | None:
+def trust_section(tables: PageTables, verdict: Verdict) -> Section | None:
     """Agreement of raters, ratings of a pair, and how good a system could be; None where none of it is known."""
     figures: list[tuple[str, str]] = []
     if tables.ratings is not None:
@@ -57,7 +57,7 @@ def trust_section(tables: StudyTables, verdict: Verdict) -> Section | None:
     return Section("trust", "Can the judgments be trusted?", blocks)
 
 
-def _flagged(tables: StudyTables) -> str:
+def _flagged(tables: PageTables) -> str:
     if tables.raters is None:
         return ""
     flagged = int((flags_of(tables.raters) != "").sum())
@@ -66,7 +66,7 @@ def _flagged(tables: StudyTables) -> str:
     return f", of whom {flagged} {'gives' if flagged == 1 else 'give'} a reason to look again (The raters)"
 
 
-def coverage_sentence(tables: StudyTables) -> str:
+def coverage_sentence(tables: PageTables) -> str:
     """How many intervals of a simulated study hold the truth, and what repeating it gave."""
     if tables.truth is None:
         return ""

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from relstudy.analysis.indices.known import NORMALISED_RANK, PEARSON, index_of
 from relstudy.analysis.report.layout import Sentence
 from relstudy.analysis.report.tables import shown_number
-from relstudy.analysis.scoring.compared import INDICES, Comparison
+from relstudy.analysis.scoring.compared import Comparison
 from relstudy.analysis.scoring.results import ScoreResult, SystemScore
 from relstudy.analysis.verdict.standings import standings
 from relstudy.common.estimates import Estimate
 from relstudy.common.wording import listed
-
-INDEX_NAMES = {
-    "pearson": "Correlation",
-    "average_precision": "Pooled average precision",
-    "normalised_rank": "Normalised rank",
-}
 
 
 def order_of(result: ScoreResult) -> list[SystemScore]:
@@ -27,13 +22,13 @@ def order_of(result: ScoreResult) -> list[SystemScore]:
 def system_sentences(result: ScoreResult) -> list[Sentence]:
     """One sentence for each system, best first, with its numbers beneath."""
     return [
-        Sentence(system.name, f"{_agreement(system)}{_ranking(system)}.", _numbers(system, result.proposers))
+        Sentence(system.name, f"{_agreement(system)}{_ranking(system)}.", _numbers(result, system))
         for system in order_of(result)
     ]
 
 
 def _agreement(system: SystemScore) -> str:
-    estimate = system.estimate("pearson")
+    estimate = system.estimate(PEARSON)
     if estimate.value is None:
         return f"has no correlation with people's judgments, because {estimate.reason}"
     if estimate.low is not None and estimate.high is not None and estimate.low <= 0 <= estimate.high:
@@ -49,23 +44,23 @@ def _agreement(system: SystemScore) -> str:
 
 
 def _ranking(system: SystemScore) -> str:
-    rank = system.normalised_rank.value
-    if rank is None:
+    above = system.shown(NORMALISED_RANK).value
+    if above is None:
         return ""
-    return f" and puts a good match above a poor one {100 * (1 - rank):.0f} times in 100, whatever the query"
+    return f" and puts a good match above a poor one {100 * above:.0f} times in 100, whatever the query"
 
 
-def _numbers(system: SystemScore, proposers: tuple[str, ...] | None) -> str:
+def _numbers(result: ScoreResult, system: SystemScore) -> str:
     shown = [
-        f"{INDEX_NAMES[index].lower() if number else INDEX_NAMES[index]} {_with_interval(system.estimate(index))}"
-        for number, index in enumerate(INDICES)
+        f"{index.term if number else index.title} {_with_interval(system.shown(index))}"
+        for number, index in enumerate(result.own_indices)
         if system.estimate(index).value is not None
     ]
     of_all = system.explained.of_explainable
     if of_all.value is not None:
         shown.append(f"explained of what could be explained {_percent(of_all)}")
-    if proposers is not None:
-        shown.append("proposed pairs" if system.name in proposers else "proposed none of the pairs")
+    if result.proposers is not None:
+        shown.append("proposed pairs" if system.name in result.proposers else "proposed none of the pairs")
     return ", ".join(shown)
 
 
@@ -81,14 +76,6 @@ def _with_interval(estimate: Estimate) -> str:
     if estimate.low is None or estimate.high is None:
         return text
     return f"{text} ({shown_number(estimate.low)} to {shown_number(estimate.high)})"
-
-
-def comparison_of(comparisons: Sequence[Comparison], first: str, second: str, index: str) -> Comparison | None:
-    """The comparison of two systems, whichever is named first."""
-    for comparison in comparisons:
-        if comparison.index == index and {comparison.first, comparison.second} == {first, second}:
-            return comparison
-    return None
 
 
 def clear(comparison: Comparison, result: ScoreResult) -> bool:
@@ -112,10 +99,10 @@ def orders_agree(result: ScoreResult, among: Collection[str] | None = None, who:
     orders = {
         each.index: tuple(name for name in each.systems if among is None or name in among) for each in result.orderings
     }
-    orders = {index: order for index, order in orders.items() if len(order) > 1}
+    orders = {name: order for name, order in orders.items() if len(order) > 1 and not index_of(name).of_run}
     if len(orders) < 2:
         return ""
-    names = listed([INDEX_NAMES[index].lower() for index in orders])
+    names = listed([index_of(name).term for name in orders])
     kinds = set(orders.values())
     if len(kinds) == 1:
         order = " > ".join(next(iter(kinds)))

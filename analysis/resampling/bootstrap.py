@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from relstudy.analysis.resampling.spread import (
-    CORRELATION,
     DIFFERENCE,
     LEVEL,
     SHARE,
@@ -25,7 +24,7 @@ REPLICATES = 1000
 
 
 def query_counts(queries: int, replicates: int = REPLICATES, seed: int | np.random.Generator = 0) -> np.ndarray:
-    """How often each query is drawn in each replicate.
+    """Number of times that each query is drawn in each replicate.
 
     Parameters
     ----------
@@ -65,7 +64,7 @@ def in_threads(work: Callable[[slice], np.ndarray], parts: list[slice]) -> np.nd
 
 @dataclass(frozen=True, eq=False)
 class RaterReplicates:
-    """What an index varies by when raters, instead of queries, are drawn anew.
+    """Replicates of judgments in which raters, instead of queries, are drawn anew.
 
     Parameters
     ----------
@@ -113,9 +112,8 @@ class BootstrapStatistic:
     reason : why there is no value, or no interval; None when nothing is missing
     effective : for a proportion that rests on few hits or few misses, Kish's effective number of pairs behind it, else
         None; its interval is then widened by `proportion_interval`, since no resampling shows what the sample lacks
-    clusters : the number of queries, for Student's t: on the logit scale for an index between 0 and 1, on Fisher's for
-        a correlation (`relstudy.analysis.resampling.spread`); None takes percentiles
-    correlation : whether it is a correlation, from -1 to 1
+    clusters : the number of queries, for Student's t on `scale`; None takes percentiles
+    scale : the scale on which its interval is symmetric: of an index between 0 and 1, of a correlation, or any number
     withheld : why the index has neither interval nor test though both could be computed; None where it has them
     raters : what raters add to what queries vary by; None where the index speaks of these raters alone
     left_out : the figure without each of its queries, float [queries], for the jackknife; None where that is not known
@@ -129,12 +127,12 @@ class BootstrapStatistic:
     clusters: int | None = None
     withheld: str | None = None
     raters: RaterReplicates | None = None
-    correlation: bool = False
+    scale: Transform = SHARE
     left_out: np.ndarray | None = None
     freedom: float | None = None
 
     def spread(self, transform: Transform, clusters: int | None = None) -> Spread:
-        """How it varies, on a scale; `clusters` where the figure itself does not know its queries."""
+        """Its spread on a scale; `clusters` where the figure itself does not know its queries."""
         number = self.clusters if clusters is None else clusters
         if number is None:
             raise ValueError("the number of queries is needed")
@@ -177,10 +175,10 @@ class BootstrapStatistic:
 
     def _estimate(self, level: float) -> Estimate:
         low, high = percentile_interval(self.replicates, level)
-        if self.clusters is not None and self.clusters > 1 and (self.correlation or 0 < self.value < 1):
-            low, high = self.spread(CORRELATION if self.correlation else SHARE).interval(level, self.effective)
+        if self.clusters is not None and self.clusters > 1 and (self.scale is not SHARE or 0 < self.value < 1):
+            low, high = self.spread(self.scale).interval(level, self.effective)
         elif np.isfinite(low):
-            if self.clusters is not None and not self.correlation:
+            if self.clusters is not None and self.scale is SHARE:
                 low, high = max(low, 0.0), min(high, 1.0)
             if self.effective is not None:
                 guard = proportion_interval(self.value, self.effective, level)

@@ -1,4 +1,4 @@
-"""How much each judged pair counts in each bootstrap replicate.
+"""Weight of each judged pair in each bootstrap replicate.
 
 Where nothing is known of how the queries came about, whole queries are drawn with replacement, and a pair counts as
 often as its query is drawn. Where the queries are a simple random sample of a known share of a collection's queries,
@@ -158,9 +158,9 @@ class LeftOut:
         names, number = np.unique(query, return_inverse=True)
         if len(names) < 2:
             return None
-        here = np.ones(len(names)) if step is None else step[names]
-        kept = 1.0 + here / (len(names) - 1)
-        return cls(number.astype(np.int64), kept, 1.0 - (1.0 - here) / kept)
+        steps = np.ones(len(names)) if step is None else step[names]
+        kept = 1.0 + steps / (len(names) - 1)
+        return cls(number.astype(np.int64), kept, 1.0 - (1.0 - steps) / kept)
 
     @property
     def queries(self) -> int:
@@ -168,7 +168,7 @@ class LeftOut:
 
     @property
     def times(self) -> np.ndarray:
-        """How much each query counts in each replicate, float64 [queries, queries]."""
+        """Weight of each query in each replicate, float64 [queries, queries]."""
         return np.asarray(self.kept[:, None] * (1.0 - np.diag(self.dropped)))
 
     def sums(self, values: np.ndarray, bins: np.ndarray | None = None, number: int = 1) -> np.ndarray:
@@ -195,7 +195,7 @@ def deviations(left: np.ndarray, replicates: int, random: np.random.Generator) -
     Returns
     -------
     float64 [pairs, replicates], mean 0, never below -1 (no weight may be negative); 0.0 where every pair was certain;
-    None where only one was not, so that nothing tells how the sum would vary
+    None where only one was not, so that the sum's variation is unknown
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""How far a figure may be off: one standard error, its degrees of freedom and its interval, for scores and judges.
+"""Standard error of a figure, its degrees of freedom and its interval, for scores and judges.
 
 The standard error is the larger of the bootstrap's and the delete-one jackknife's over queries (Efron and Stein 1981:
 on average the jackknife's variance is no less than the true one). Where a few queries hold most of what decides an
@@ -7,14 +7,48 @@ index, the bootstrap's is too small.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
 from scipy import special
 
-from relstudy.analysis.resampling.freedom import degrees_of_freedom
+LEAST_FREEDOM = 4.0
+"""Few queries do not show fewer: the fourth powers they rest on are those of one query."""
+
+
+def degrees_of_freedom(contributions: np.ndarray, share: float = 1.0) -> float:
+    """Degrees of freedom of a variance over queries, at most n - 1 for n queries.
+
+    A variance that a few queries decide is itself uncertain, whatever the number of queries. Its degrees of freedom
+    are those of the multiple of chi squared that has the variance's own mean and variance (Satterthwaite 1946).
+
+    Parameters
+    ----------
+    contributions : what each query adds to the figure, mean 0, float [queries]
+    share : of the figure's variance, that which comes of how queries differ, 0 to 1. The rest, of which pairs were
+        drawn within queries, is known far better
+
+    Returns
+    -------
+    2 / ((kurtosis - 3) / n + 2 / (n - 1)), since the variance of a sample variance is that multiple of its square
+    (Cramér 1946, 27.4), over the square of `share`
+
+    Examples
+    --------
+    >>> alike, one_large = np.resize([-1.0, 1.0], 50), np.r_[8.0, np.resize([-1.0, 1.0], 49)]
+    >>> degrees_of_freedom(alike), round(degrees_of_freedom(one_large - one_large.mean()))
+    (49, 7)
+    """
+    n = len(contributions)
+    most, square = n - 1, float(np.mean(contributions**2))
+    if not square > 0:
+        return most
+    relative = (float(np.mean(contributions**4)) / square**2 - 3.0) / n + 2.0 / most
+    relative *= share**2
+    return most if relative <= 2.0 / most else max(2.0 / relative, LEAST_FREEDOM)
+
 
 LEVEL = 0.95
 MOST_UNDEFINED = 0.05
@@ -22,7 +56,7 @@ MOST_UNDEFINED = 0.05
 NEAREST = 1e-4
 """Shares nearer to 0 or 1 than this are taken for as near, so that they have a logit."""
 ROUNDING = 1e-12
-"""What varies by less does not vary. Indices are at most 1, doubles hold 1e-16."""
+"""Figures that vary by less do not vary. Indices are at most 1, doubles hold 1e-16."""
 
 
 def percentile_interval(replicates: np.ndarray, level: float = LEVEL) -> tuple[float, float]:
@@ -43,7 +77,7 @@ def percentile_interval(replicates: np.ndarray, level: float = LEVEL) -> tuple[f
 
 
 def _enough(defined: int, replicates: int) -> bool:
-    """Whether so many of the replicates with a value give an interval."""
+    """True where so many replicates with a value are enough for an interval."""
     return defined >= 2 and defined >= (1 - MOST_UNDEFINED) * replicates
 
 
@@ -70,10 +104,6 @@ def proportion_interval(share: float, size: float, level: float = LEVEL) -> tupl
     return low, high
 
 
-def _plain(value: float, replicates: np.ndarray) -> float:
-    return 1.0
-
-
 def _on_logits(value: float, replicates: np.ndarray) -> float:
     """That of the replicates' logits, which follow an index' skewness; by the delta method where one is 0 or 1."""
     deviation = float(np.std(replicates, ddof=1))
@@ -96,32 +126,49 @@ def _fisher(value: float) -> float:
     return float(np.arctanh(np.clip(value, -1 + NEAREST, 1 - NEAREST)))
 
 
-@dataclass(frozen=True)
-class Transform:
-    """The scale on which an index has a symmetric interval.
+class Transform(StrEnum):
+    """The scale on which an index has a symmetric interval: the logit of a share, Fisher's of a correlation, its own of
+    any other number."""
 
-    Parameters
-    ----------
-    forward, back : to it and from it
-    stretch : of the value and its defined replicates, the standard error on this scale over that on the index' own
-    lowest, highest : the bounds of the index
-    """
+    SHARE = "share"
+    CORRELATION = "correlation"
+    NUMBER = "number"
 
-    forward: Callable[[float], float]
-    back: Callable[[float], float]
-    stretch: Callable[[float, np.ndarray], float]
-    lowest: float = -np.inf
-    highest: float = np.inf
+    @property
+    def lowest(self) -> float:
+        """The lower bound of the index."""
+        return {Transform.SHARE: 0.0, Transform.CORRELATION: -1.0, Transform.NUMBER: -np.inf}[self]
+
+    @property
+    def highest(self) -> float:
+        """The upper bound of the index."""
+        return np.inf if self is Transform.NUMBER else 1.0
+
+    def forward(self, value: float) -> float:
+        """A value of the index on the scale."""
+        if self is Transform.NUMBER:
+            return value
+        return (_logit if self is Transform.SHARE else _fisher)(value)
+
+    def back(self, value: float) -> float:
+        """A value on the scale as one of the index."""
+        if self is Transform.NUMBER:
+            return value
+        return float(special.expit(value) if self is Transform.SHARE else np.tanh(value))
+
+    def stretch(self, value: float, replicates: np.ndarray) -> float:
+        """The standard error on the scale over that on the index' own, of a value and its defined replicates."""
+        if self is Transform.NUMBER:
+            return 1.0
+        return (_on_logits if self is Transform.SHARE else _on_fishers)(value, replicates)
 
 
-SHARE = Transform(_logit, special.expit, _on_logits, 0.0, 1.0)
-CORRELATION = Transform(_fisher, np.tanh, _on_fishers, -1.0, 1.0)
-DIFFERENCE = Transform(float, float, _plain)
+SHARE, CORRELATION, DIFFERENCE = Transform.SHARE, Transform.CORRELATION, Transform.NUMBER
 
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """How a figure varies between replicates of the bootstrap, and with each query left out.
+    """Variation of a figure between replicates of the bootstrap, and with each query left out.
 
     Parameters
     ----------
@@ -163,7 +210,7 @@ class Spread:
 
     @cached_property
     def contributions(self) -> np.ndarray | None:
-        """What each query adds to the figure by the jackknife, about their mean, float [queries]; None: not known."""
+        """Each query's contribution to the figure by the jackknife, mean 0, float [queries]; None: not known."""
         if self.left_out is None or len(self.left_out) < 2 or not np.isfinite(self.left_out).all():
             return None
         added: np.ndarray = (len(self.left_out) - 1) * (self.left_out.mean() - self.left_out)
@@ -182,7 +229,7 @@ class Spread:
 
     @cached_property
     def defined(self) -> bool:
-        """Whether there is a standard error: enough queries, and replicates with a value."""
+        """True where there is a standard error: enough queries, and replicates with a value."""
         return self.most_degrees >= 1 and _enough(int(np.isfinite(self.replicates).sum()), len(self.replicates))
 
     @cached_property

@@ -1,113 +1,25 @@
-"""The indices within each query: where a system does well and where it fails."""
+"""Every index within each query: where a system does well and where it fails."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.indices.correlation import group_ends
-from relstudy.analysis.scoring.candidate import Candidate
-from relstudy.analysis.scoring.context import ScoringContext
-
-FEWEST_RELEVANT = 10
-"""With fewer relevant results drawn of a query, its average precision is left empty: it would come out too high."""
-
-COLUMNS = ["system", "query_id", "pairs", "relevant", "average_precision", "normalised_rank", "pearson"]
+from relstudy.analysis.scoring.scored_pairs import ScoredPairs
 
 
-def indices_by_query(context: ScoringContext, candidate: Candidate) -> pd.DataFrame:
-    """One row per query: pairs, relevant, weighted average precision and normalised rank, Pearson of mapped scores.
+def indices_by_query(pairs: ScoredPairs) -> pd.DataFrame:
+    """One row per query: system, query_id, pairs, relevant, and a column an index.
 
     `relevant` adds up how relevant the pairs are: their number, where each is relevant or not. An index is NaN
     where the query does not define it: no relevant pair, only relevant pairs, or equal values. Average precision is NaN
     as well where fewer than `FEWEST_RELEVANT` relevant results were drawn and others were not.
     """
-    used = candidate.used
-    query = context.pairs.query[used]
-    ranking = candidate.ranking
-    relevant = context.relevance.values[used]
-    weight = context.weight(ranking, used) if context.weights_missing is None else np.full(len(query), np.nan)
-    own = _own_weight(context, used, weight)
-    values = candidate.mapped.values[used] if candidate.mapped is not None else candidate.score[used]
-    number = len(context.pairs.queries)
-    precision, area = within_queries(query, ranking, relevant, weight, number, own)
-    drawn = np.bincount(query, own < weight * (1 - 1e-9), number) > 0
-    precision = np.where(drawn & (np.bincount(query, relevant, number) < FEWEST_RELEVANT), np.nan, precision)
-    return pd.DataFrame(
-        {
-            "system": candidate.name,
-            "query_id": context.pairs.queries,
-            "pairs": np.bincount(query, minlength=number),
-            "relevant": np.bincount(query, relevant, number),
-            "average_precision": precision,
-            "normalised_rank": 1.0 - area,
-            "pearson": pearson_within(query, values, context.pairs.judgment[used], number),
-        }
-    )
-
-
-def _own_weight(context: ScoringContext, used: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """What one of its query's candidates weighs, for each pair used; the least weight of the query where unknown."""
-    if context.own is None:
-        return weight
-    query = context.pairs.query[used]
-    least = np.full(len(context.pairs.queries), np.inf)
-    np.fmin.at(least, query, weight)
-    one = context.own / context.pairs.fraction[query]
-    own: np.ndarray = np.minimum(weight, np.where(np.isfinite(one), one, least[query]))
-    return own
-
-
-def within_queries(
-    query: np.ndarray,
-    ranking: np.ndarray,
-    relevant: np.ndarray,
-    weight: np.ndarray,
-    number: int,
-    own: np.ndarray | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Weighted average precision and area under the ROC curve of each query, float [number]; NaN where undefined.
-
-    `relevant` is bool [pairs], or float [pairs]: the share of people who call the pair relevant. As in
-    `relstudy.analysis.indices.kernels.retrieval`, no pair is held against itself, and `own` is the weight of a pair in
-    its own precision (None: `weight`).
-    """
-    order = np.lexsort((-ranking, query))
-    q, hit, w = query[order], relevant[order].astype(float), weight[order]
-    excess = np.zeros(len(w)) if own is None else w - own[order]
-    last = group_ends(ranking[order]) | group_ends(q)
-    group = np.r_[0, np.cumsum(last)[:-1]]
-    group_query = q[last]
-    gained = np.bincount(group, w * hit)
-    missed = np.bincount(group, w * (1 - hit))
-    itself = np.bincount(q, w * w * hit * (1 - hit), number)
-    hits, misses = _running(gained, group_query), _running(missed, group_query)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        all_hits = np.bincount(group_query, gained, number)
-        all_misses = np.bincount(group_query, missed, number)
-        at_own = (hits[group] - excess * hit) / ((hits + misses)[group] - excess)
-        precision = np.bincount(q, w * hit * at_own, number) / all_hits
-        whole = all_hits * all_misses - itself
-        area = (np.bincount(group_query, missed * (hits - 0.5 * gained), number) - 0.5 * itself) / whole
-    both = (all_misses > 0) & (whole > 1e-12 * (all_hits + all_misses) ** 2)
-    return precision, np.where(both, area, np.nan)
-
-
-def _running(values: np.ndarray, query: np.ndarray) -> np.ndarray:
-    """Cumulative sums that start anew at each query."""
-    total = np.cumsum(values)
-    start = np.r_[True, query[1:] != query[:-1]]
-    before = (total - values)[start]
-    running: np.ndarray = total - before[np.cumsum(start) - 1]
-    return running
-
-
-def pearson_within(query: np.ndarray, x: np.ndarray, y: np.ndarray, number: int) -> np.ndarray:
-    """Pearson's correlation within each query, float [number]; NaN with under three pairs or equal values."""
-    many = np.bincount(query, minlength=number)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        x = x - (np.bincount(query, x, number) / many)[query]
-        y = y - (np.bincount(query, y, number) / many)[query]
-        xx, yy, xy = (np.bincount(query, each, number) for each in (x * x, y * y, x * y))
-        figure = xy / np.sqrt(xx * yy)
-    return np.where((many >= 3) & (xx > 0) & (yy > 0), figure, np.nan)
+    number = pairs.queries
+    columns = {
+        "system": pairs.candidate.name,
+        "query_id": pairs.context.pairs.queries,
+        "pairs": np.bincount(pairs.query, minlength=number),
+        "relevant": np.bincount(pairs.query, pairs.relevance, number),
+    }
+    return pd.DataFrame(columns | {index.name: index.by_query(pairs) for index in pairs.context.indices})

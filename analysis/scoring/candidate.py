@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
+from relstudy.analysis.indices.measures import QueryValues, run_measures
 from relstudy.analysis.scoring.direction import Direction, DirectionSource
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.mapping_used import MappingUsed
-from relstudy.analysis.scoring.measures import QueryValues, run_measures
 from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.primary import asked_measures
 from relstudy.analysis.scoring.results import Coverage
 from relstudy.common.errors import RelstudyError
 from relstudy.common.option_words import option
@@ -105,12 +106,13 @@ def candidate_of(
     aligned = pairs.align_scores(scores)
     direction = direction_of(pairs, name, aligned, options, definite)
     candidate = candidate_from(pairs, name, aligned, options, direction, run)
-    if not pairs.qrels or not options.measures:
+    names = asked_measures(options)
+    if not pairs.qrels or not names:
         return candidate
     judged = pd.DataFrame({"query_id": pairs.query_id, "result_id": pairs.result_id, "judgment": pairs.judgment})
     if pairs.unjudged is not None:
         judged = pd.concat([judged, pairs.unjudged[pairs.unjudged["query_id"].isin(pairs.queries)]], ignore_index=True)
-    return replace(candidate, measures=run_measures(options.measures, judged, pairs.queries, scores, direction.higher))
+    return replace(candidate, measures=run_measures(names, judged, pairs.queries, scores, direction.higher))
 
 
 def candidate_from(

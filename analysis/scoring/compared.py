@@ -1,4 +1,4 @@
-"""Systems held against each other: the indices they are compared by, and what comparing them gives back."""
+"""What comparing systems gives back."""
 
 from __future__ import annotations
 
@@ -6,15 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from relstudy.analysis.indices.known import index_of
 from relstudy.common.estimates import Estimate
 from relstudy.common.wording import percent
-
-INDICES = ("pearson", "average_precision", "normalised_rank")
-"""The three indices that systems are compared by; `pearson` is the collection's correlation where inclusion
-probabilities are known (`ScoringOptions.correlation`), of the mapped scores where there are any, else of scores in the
-direction in which they rank."""
-
-BETTER = {"pearson": "higher", "average_precision": "higher", "normalised_rank": "lower"}
 
 
 @dataclass(frozen=True)
@@ -24,7 +18,7 @@ class Comparison:
     Parameters
     ----------
     first, second : names
-    index : one of INDICES
+    index : its name
     difference : first minus second; `better` names the system that is ahead
     p_value : two-sided; it and the difference's interval rest on one standard error and Student's t
         (`relstudy.analysis.scoring.comparison`); None if undefined
@@ -48,8 +42,7 @@ class Comparison:
     def better(self) -> str | None:
         if self.difference.value is None or self.difference.value == 0:
             return None
-        ahead = (self.difference.value > 0) == (BETTER[self.index] == "higher")
-        return self.first if ahead else self.second
+        return self.first if self.difference.value * index_of(self.index).sign > 0 else self.second
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -83,7 +76,7 @@ class Ordering:
 
     Parameters
     ----------
-    index : one of INDICES
+    index : its name
     systems : names, best first; systems without a value are left out
     first : share of bootstrap replicates in which each system is the best. It is no probability that the system is
         truly the best: replicates repeat the luck of the sample, so that of eight equal systems the one that leads

@@ -14,11 +14,13 @@ from itertools import combinations
 import numpy as np
 
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
-from relstudy.analysis.resampling.spread import DIFFERENCE
+from relstudy.analysis.resampling.spread import DIFFERENCE, Spread
+from relstudy.analysis.scoring.best_set import PairedStatistics, Ranks, nothing_known, ranks_of
 from relstudy.analysis.scoring.candidate import Candidate
-from relstudy.analysis.scoring.compared import BETTER, INDICES, Agreement, Comparison, Ordering
+from relstudy.analysis.scoring.compared import Agreement, Comparison, Ordering
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.results import SystemScore
+from relstudy.analysis.scoring.scored_pairs import ScoredPairs
 from relstudy.common.estimates import Estimate
 
 LEAST_COMMON = 0.5
@@ -27,44 +29,72 @@ LEAST_COMMON = 0.5
 
 def compare(
     context: ScoringContext, candidates: Sequence[Candidate], systems: Sequence[SystemScore]
-) -> list[Comparison]:
-    """Every pair of systems in every index, Holm-corrected within the index."""
+) -> tuple[list[Comparison], Ranks]:
+    """Every pair of systems in every index, Holm-corrected within the index, and the ranks by the primary one."""
     results: list[Comparison] = []
+    ranks = nothing_known(len(systems))
+    names = [index.name for index in context.indices]
     couples = list(combinations(range(len(systems)), 2))
     shared = [candidates[a].used & candidates[b].used for a, b in couples]
-    clusters = [context.queries_of(used) for used in shared]
+    on_shared = [context.queries_of(used) for used in shared]
     differences = []
     for (a, b), used in zip(couples, shared, strict=True):
         left, right = (_figures_on(context, candidates[k], systems[k], used) for k in (a, b))
-        differences.append({index: (left[index] - right[index]).over_raters() for index in INDICES})
-    for index in INDICES:
-        p_values = [p_value(each[index], number) for each, number in zip(differences, clusters, strict=True)]
+        differences.append({name: (left[name] - right[name]).over_raters() for name in names})
+    for index in context.indices:
+        clusters = [context.draws.queries] * len(couples) if index.of_run else on_shared
+        of_index = [each[index.name] for each in differences]
+        spreads = [each.spread(DIFFERENCE, number) for each, number in zip(of_index, clusters, strict=True)]
+        p_values = [_p_value(*each) for each in zip(of_index, spreads, strict=True)]
+        if index.name == context.primary.name and couples:
+            ranks = _ranks(context, of_index, spreads, p_values)
         corrected = holm(p_values)
         for couple, (a, b) in enumerate(couples):
-            difference, p, p_holm = differences[couple][index], p_values[couple], corrected[couple]
+            p, p_holm = p_values[couple], corrected[couple]
             results.append(
                 Comparison(
                     systems[a].name,
                     systems[b].name,
-                    index,
-                    difference_estimate(difference, clusters[couple], context.options.level),
+                    index.name,
+                    _estimate(of_index[couple], spreads[couple], context.options.level),
                     None if np.isnan(p) else float(p),
                     None if np.isnan(p_holm) else float(p_holm),
                     int(shared[couple].sum()),
                     _proposed(context, systems[a].name, systems[b].name),
-                    None if np.isnan(p) else difference.spread(DIFFERENCE, clusters[couple]).degrees,
+                    None if np.isnan(p) else spreads[couple].degrees,
                 )
             )
-    return results
+    return results, ranks
+
+
+def _ranks(
+    context: ScoringContext, differences: Sequence[BootstrapStatistic], spreads: Sequence[Spread], p: Sequence[float]
+) -> Ranks:
+    """The ranks by the primary index, from the differences of every two systems in it."""
+    tested = np.isfinite(p)
+    sign = context.primary.index.sign
+    error = np.array([each.standard_error if test else np.nan for each, test in zip(spreads, tested, strict=True)])
+    paired = PairedStatistics.of(
+        sign * np.array([each.value for each in differences]),
+        error,
+        np.array([each.degrees if test else np.nan for each, test in zip(spreads, tested, strict=True)]),
+        sign * np.stack([each.replicates for each in differences]),
+        context.draws.queries,
+    )
+    return ranks_of(paired, context.options.level)
 
 
 def _figures_on(
     context: ScoringContext, candidate: Candidate, system: SystemScore, used: np.ndarray
 ) -> Mapping[str, BootstrapStatistic]:
-    """The compared indices on the pairs `used`; computed anew only where these are not the system's own."""
+    """The indices on the pairs `used`; computed anew only where these are not the system's own, and the index is not of
+    all that it retrieved."""
     if np.array_equal(used, candidate.used):
         return system.figures
-    return context.compared(candidate, used)
+    pairs = ScoredPairs.of(context, candidate, used)
+    return {
+        index.name: system.figures[index.name] if index.of_run else pairs.figure(index) for index in context.indices
+    }
 
 
 def _proposed(context: ScoringContext, *names: str) -> tuple[str, ...] | None:
@@ -74,11 +104,17 @@ def _proposed(context: ScoringContext, *names: str) -> tuple[str, ...] | None:
 
 def difference_estimate(difference: BootstrapStatistic, clusters: int, level: float) -> Estimate:
     """The difference with its interval by Student's t."""
+    return _estimate(difference, difference.spread(DIFFERENCE, clusters), level)
+
+
+def _estimate(difference: BootstrapStatistic, spread: Spread, level: float) -> Estimate:
     if not np.isfinite(difference.value) or difference.withheld is not None:
         return difference.estimate(level)
-    low, high = difference.spread(DIFFERENCE, clusters).interval(level)
+    low, high = spread.interval(level)
     if not np.isfinite(low):
-        few = "the pairs are of a single query" if clusters < 2 else "too many bootstrap replicates have no value"
+        few = (
+            "the pairs are of a single query" if spread.clusters < 2 else "too many bootstrap replicates have no value"
+        )
         return Estimate.of(difference.value, reason=f"no interval: {few}")
     return Estimate.of(difference.value, low, high)
 
@@ -95,9 +131,13 @@ def p_value(difference: BootstrapStatistic, clusters: int) -> float:
     >>> round(p_value(BootstrapStatistic(2.0, 2.0 + spread), 100), 3)
     0.049
     """
+    return _p_value(difference, difference.spread(DIFFERENCE, clusters))
+
+
+def _p_value(difference: BootstrapStatistic, spread: Spread) -> float:
     if not np.isfinite(difference.value) or difference.withheld is not None:
         return float("nan")
-    return difference.spread(DIFFERENCE, clusters).p_value()
+    return spread.p_value()
 
 
 def holm(p_values: Sequence[float]) -> np.ndarray:
@@ -130,22 +170,22 @@ def orderings(
     enough = pairs >= LEAST_COMMON * len(common)
     on_common = [_figures_on(context, c, s, common) for c, s in zip(candidates, systems, strict=True)] if enough else []
     results = []
-    for index in INDICES:
-        sign = 1.0 if BETTER[index] == "higher" else -1.0
+    for index in context.indices:
+        sign, key = index.sign, index.name
         valued = [(system, system.estimate(index).value) for system in systems]
         ranked = sorted(((s, v) for s, v in valued if v is not None), key=lambda entry: -sign * entry[1])
         names = tuple(system.name for system, _ in ranked)
         if not enough:
             reason = f"only {pairs} of {len(common)} judged pairs are scored by all systems"
-            results.append(Ordering(index, names, {}, pairs, reason))
+            results.append(Ordering(key, names, {}, pairs, reason))
             continue
-        withheld = next((figures[index].withheld for figures in on_common if figures[index].withheld), None)
+        withheld = next((figures[key].withheld for figures in on_common if figures[key].withheld), None)
         if withheld is not None:
-            results.append(Ordering(index, names, {}, pairs, withheld))
+            results.append(Ordering(key, names, {}, pairs, withheld))
             continue
-        shares = first_shares(sign * np.stack([figures[index].over_raters().replicates for figures in on_common]))
+        shares = first_shares(sign * np.stack([figures[key].over_raters().replicates for figures in on_common]))
         first = {} if shares is None else {s.name: float(p) for s, p in zip(systems, shares, strict=True)}
-        results.append(Ordering(index, names, first, pairs, None if first else "no replicate has a value"))
+        results.append(Ordering(key, names, first, pairs, None if first else "no replicate has a value"))
     return results
 
 
@@ -171,22 +211,24 @@ def first_shares(replicates: np.ndarray) -> np.ndarray | None:
     return shares
 
 
-def agreements(systems: Sequence[SystemScore], level: float) -> list[Agreement]:
+def agreements(context: ScoringContext, systems: Sequence[SystemScore]) -> list[Agreement]:
     """Kendall's tau-b between the orders that each two indices give the systems, with its bootstrap interval."""
     if len(systems) < 3:
         return []
     signed = {
-        index: (1.0 if BETTER[index] == "higher" else -1.0)
-        * np.stack([np.r_[s.figures[index].value, s.figures[index].over_raters().replicates] for s in systems])
-        for index in INDICES
+        index.name: index.sign
+        * np.stack(
+            [np.r_[s.figures[index.name].value, s.figures[index.name].over_raters().replicates] for s in systems]
+        )
+        for index in context.indices
     }
     results = []
-    for first, second in combinations(INDICES, 2):
+    for first, second in combinations(signed, 2):
         tau = order_agreement(signed[first], signed[second])
         if np.isfinite(tau[0]):
-            reasons = (s.figures[index].withheld for s in systems for index in (first, second))
+            reasons = (s.figures[name].withheld for s in systems for name in (first, second))
             withheld = next((reason for reason in reasons if reason), None)
-            estimate = BootstrapStatistic(float(tau[0]), tau[1:], withheld=withheld).estimate(level)
+            estimate = BootstrapStatistic(float(tau[0]), tau[1:], withheld=withheld).estimate(context.options.level)
         else:
             estimate = Estimate.missing("a system has no value in one of the indices, or all values are equal")
         results.append(Agreement(first, second, estimate))

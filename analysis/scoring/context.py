@@ -9,14 +9,15 @@ import numpy as np
 
 from relstudy.analysis.indices.correlation import INDICES as CORRELATIONS
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
-from relstudy.analysis.indices.precision_recall import Retrieval
+from relstudy.analysis.indices.known import run_indices
+from relstudy.analysis.indices.precision_recall import RETRIEVAL, Retrieval
 from relstudy.analysis.indices.reweighted import ReweightedJudgments, ReweightedPairs
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, RaterReplicates
 from relstudy.analysis.resampling.draws import Draws, LeftOut
 from relstudy.analysis.scoring.candidate import Candidate
-from relstudy.analysis.scoring.compared import INDICES
 from relstudy.analysis.scoring.judged import JudgedPairs, Weighting, rank_power_weights
 from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.primary import asked_measures, primary_of
 from relstudy.analysis.scoring.rater_draws import RaterDraws, rater_population, whole_steps
 from relstudy.analysis.scoring.relevance import relevance_of
 from relstudy.common.errors import RelstudyError
@@ -49,12 +50,14 @@ class ScoringContext:
     def __init__(self, pairs: JudgedPairs, draws: Draws, options: ScoringOptions) -> None:
         self.pairs = pairs
         self.options = options
+        self.indices = run_indices(asked_measures(options), pairs.qrels)
         self.draws = draws
         self.weights_missing = pairs.weights_missing(options.weights)
         self.design = pairs.design_weights(options.weights)
         self.own = pairs.own_weight(options.weights)
         self.collection = collection_correlation(pairs, options)
         self.relevance = relevance_of(pairs, options.relevance, options.threshold)
+        self.primary = primary_of(pairs, self.relevance, options)
         self.rater_population = rater_population(pairs, options.raters)
         self.raters: RaterDraws | None = None
         if self.rater_population.raters is not None:
@@ -86,7 +89,7 @@ class ScoringContext:
                 self.draws.row[used],
                 self.pairs.judgment[used],
                 self.draws.times,
-                self._weights(used, True) if collection else None,
+                self.weights_of_correlation(used, True) if collection else None,
                 queries=self.queries_of(used),
                 left_out=self.left_out(used),
             )
@@ -97,18 +100,15 @@ class ScoringContext:
         key = (collection, np.packbits(used).tobytes())
         if key not in self._under_raters:
             self._under_raters = {old: kept for old, kept in self._under_raters.items() if old[1] == key[1]}
-            weight = self._weights(used, collection)
+            weight = self.weights_of_correlation(used, collection)
             self._under_raters[key] = [
                 ReweightedJudgments.of(pairs.part(used), weight) for pairs in (raters.drawn, raters.both)
             ]
         return self._under_raters[key]
 
-    def _weights(self, used: np.ndarray, collection: bool) -> np.ndarray:
+    def weights_of_correlation(self, used: np.ndarray, collection: bool) -> np.ndarray:
+        """What some pairs (bool [pairs]) weigh in the correlation over the collection, or over the judged pairs."""
         return self.pairs.design_weights(Weighting.DESIGN)[used] if collection else np.ones(int(used.sum()))
-
-    def correlation_weights(self, used: np.ndarray) -> np.ndarray:
-        """What some pairs (bool [pairs]) weigh in the correlation that systems are compared by, float."""
-        return self._weights(used, self.collection)
 
     def weight(self, ranking: np.ndarray, used: np.ndarray) -> np.ndarray:
         """Weights of the pairs used, for a system that ranks them so."""
@@ -122,10 +122,9 @@ class ScoringContext:
         return Retrieval(row, relevant, self.draws.times, self.queries_of(used), self.left_out(used))
 
     def retrieval(self, ranking: np.ndarray, used: np.ndarray) -> dict[str, BootstrapStatistic]:
-        """Average precision and normalised rank of a ranking of the pairs used."""
+        """What one walk down a ranking of the pairs used gives (`Retrieval.indices`), over queries and raters."""
         if self.weights_missing is not None:
-            missing = BootstrapStatistic(np.nan, self.nothing, self.weights_missing)
-            return {"average_precision": missing, "normalised_rank": missing}
+            return dict.fromkeys(RETRIEVAL, BootstrapStatistic(np.nan, self.nothing, self.weights_missing))
         own = None if self.own is None else np.full(int(used.sum()), self.own)
         weight = self.weight(ranking, used)
         figures = self.prepared(used).indices(ranking, weight, own)
@@ -135,7 +134,7 @@ class ScoringContext:
                 name: replace(figure, raters=parts)
                 for (name, figure), parts in zip(figures.items(), by_rater, strict=True)
             }
-        return self.pairs.design.apply(figures)
+        return figures
 
     def by_rater(
         self, used: np.ndarray, figures: Callable[[ReweightedPairs], Iterable[np.ndarray]]
@@ -174,14 +173,6 @@ class ScoringContext:
     def nothing(self) -> np.ndarray:
         """The replicates of what cannot be computed."""
         return np.full(self.draws.counts.shape[1], np.nan)
-
-    def compared(self, candidate: Candidate, used: np.ndarray) -> dict[str, BootstrapStatistic]:
-        """The indices that systems are compared by, on a chosen set of pairs."""
-        if not used.any():
-            missing = BootstrapStatistic(np.nan, self.nothing, "no pair is scored by both")
-            return dict.fromkeys(INDICES, missing)
-        correlation = self.compared_correlations(candidate, used, ("pearson",), self.collection)
-        return correlation | self.retrieval(candidate.ranking_of(used), used)
 
     def compared_correlations(
         self,

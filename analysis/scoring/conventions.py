@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from relstudy.analysis.indices.known import own_indices
+from relstudy.analysis.indices.measures import parsed_measure, takes_relevant_or_not
 from relstudy.analysis.indices.precision_recall import RARE, TIED
-from relstudy.analysis.scoring.by_query import FEWEST_RELEVANT
 from relstudy.analysis.scoring.candidate import Candidate, runs_against
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.judged import JudgedPairs, Weighting
 from relstudy.analysis.scoring.mapping_used import MappingOrigin
-from relstudy.analysis.scoring.measures import parsed_measure, takes_relevant_or_not
+from relstudy.analysis.scoring.primary import asked_measures
 from relstudy.analysis.scoring.relevance import Relevance, RelevanceRule
 from relstudy.analysis.scoring.trec import gains_in_words
 from relstudy.common.wording import count_of, listed, percent
@@ -64,12 +65,7 @@ def conventions_of(context: ScoringContext) -> dict[str, Any]:
         ),
         "proposed": _proposed(pairs),
         "ordering": "pairs of all queries pooled and sorted by score; equal scores are taken together",
-        "average_precision": (
-            "sum of precision times gain in recall over distinct scores, no interpolation; under design weights a pair "
-            "counts in its own precision as one pair of the collection; within a query left empty where fewer than "
-            f"{FEWEST_RELEVANT} relevant results were drawn and others were not"
-        ),
-        "normalised_rank": "one minus the weighted area under the ROC curve, ties half: 0 best, 0.5 random, 1 worst",
+        **{index.name: index.definition for index in own_indices()},
         "interval": (
             f"bootstrap over queries (clusters), level {options.level:g}, {options.replicates} replicates, seed "
             f"{options.seed}; {_interval(context)}; "
@@ -84,12 +80,13 @@ def conventions_of(context: ScoringContext) -> dict[str, Any]:
         "population": pairs.population(options.population, options.replicates).sentence(),
         "raters": context.rater_population.sentence(),
         "comparison": (
-            "first minus second on the pairs both score, same replicates; interval and p from one standard error, the "
+            "first minus second on the pairs both score (measures: of what each has for every query), same replicates; "
+            "interval and p from one standard error, the "
             "larger of the bootstrap's, times sqrt(n / (n - 1)) for n queries, and the jackknife's, and Student's t "
             "with that error's degrees of freedom; "
             "Holm over the pairs of systems within an index"
         ),
-        "measures": _measures(pairs, relevance, options.measures),
+        "measures": _measures(pairs, relevance, asked_measures(options)),
         "level": options.level,
         "replicates": options.replicates,
         "seed": options.seed,
@@ -139,7 +136,7 @@ def _measures(pairs: JudgedPairs, relevance: Relevance, measures: Sequence[str])
     taken = "pairs that more than half of their ratings call relevant" if shares else "the threshold"
     return (
         "condensed: ir-measures on the judged pairs of each query alone, every pair counted alike, mean over queries; "
-        f"measures of relevant or not take {taken}, all others gains: {gains_in_words(pairs.scale.scale)}"
+        f"measures of relevant or not take {taken}, all others gains: {gains_in_words(pairs.scale.scale, pairs.gain)}"
     )
 
 
@@ -214,7 +211,8 @@ def notes_on(context: ScoringContext, candidates: list[Candidate]) -> list[str]:
         if candidate.mapped is not None and candidate.mapped.mapping.origin is MappingOrigin.ANEW:
             anew.setdefault(candidate.mapped.mapping.why_anew, []).append(candidate.name)
     for reason, names in anew.items():
-        notes.append(f"Out of fold these are mapped anew, since of each one's mapping {reason}: {', '.join(names)}.")
+        whose = f"The saved mapping{'' if len(names) == 1 else 's'} of {listed(names)}"
+        notes.append(f"{whose} {'was' if len(names) == 1 else 'were'} not used out of fold and fitted anew: {reason}.")
     return notes
 
 

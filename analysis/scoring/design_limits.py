@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from relstudy.analysis.indices.known import limited_figures
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.common.pairs_table import INSIDE
-from relstudy.common.reach import LIMITED, REACH, beyond_reach, design_reach
+from relstudy.common.reach import REACH, beyond_reach, design_reach
 from relstudy.common.response import DRAWN
+from relstudy.common.wording import listed
 
 
 @dataclass(frozen=True)
@@ -49,24 +51,23 @@ class DesignLimits:
         """Why figures over the whole population have no interval, as a phrase; None where they have one."""
         return beyond_reach(self.reach, 1.0 if self.drawn is None else min(1.0, self.judged / self.drawn))
 
-    def apply(self, figures: Mapping[str, BootstrapStatistic]) -> dict[str, BootstrapStatistic]:
-        """The figures by name, those that the design cannot estimate without an interval."""
+    def limited(self, figure: BootstrapStatistic) -> BootstrapStatistic:
+        """A figure that rests on all that is relevant in the population, without an interval where the design cannot
+        estimate it."""
         reason = self.withheld
-        return {
-            name: replace(figure, withheld=reason) if reason is not None and name in LIMITED else figure
-            for name, figure in figures.items()
-        }
+        return figure if reason is None else replace(figure, withheld=reason)
 
     def notes(self) -> list[str]:
         """What a person should know, one sentence each."""
         notes = []
         if self.drawn is not None and self.drawn > self.judged:
             missing = self.drawn - self.judged
-            notes.append(f"{missing} of {self.drawn} pairs drawn {'is' if missing == 1 else 'are'} not judged.")
+            are = "is" if missing == 1 else "are"
+            as_missing = "Unjudged pairs are treated as missing at random"
+            notes.append(f"{missing} of {self.drawn} pairs drawn {are} not judged. {as_missing}.")
         if self.withheld is not None:
-            notes.append(
-                "Average precision, recall and normalised rank have no interval and no test: " + self.withheld + "."
-            )
+            figures = listed(limited_figures())
+            notes.append(f"{figures[:1].upper()}{figures[1:]} have no interval and no test: {self.withheld}.")
         if self.pool:
             notes.append(
                 "The pairs were drawn from a pool of what systems rank highest: figures speak of the pool, and a "

@@ -31,7 +31,7 @@ def explainable(context: ScoringContext, used: np.ndarray) -> BootstrapStatistic
         return BootstrapStatistic(np.nan, nothing, "the standard errors of the judgments are not known")
     if np.ptp(judgment) == 0:
         return BootstrapStatistic(np.nan, nothing, "all judgments are equal")
-    weight = context.correlation_weights(used)
+    weight = context.weights_of_correlation(used, context.collection)
     centred = judgment - judgment.mean()
     row, number = context.draws.row[used], context.draws.times.shape[0]
     values = [weight * each for each in (np.ones_like(centred), centred, centred**2, error)]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from relstudy.analysis.indices.known import index_of
 from relstudy.analysis.indices.precision_recall import TIED
 from relstudy.analysis.scoring.results import SystemScore
-from relstudy.common.estimates import Estimate
 from relstudy.common.wording import listed, listed_some, percent
 
 NO_INTERVAL = "no interval: "
@@ -38,20 +38,13 @@ def _missing(systems: Iterable[SystemScore], said: Sequence[str]) -> Iterator[st
     """Figures without a value or an interval, by reason."""
     by_reason: dict[str, dict[str, list[str]]] = {}
     for system in systems:
-        for name, figure in _shown(system):
+        for name, figure in system.indices.items():
             if figure.reason is not None and not any(figure.reason.removeprefix(NO_INTERVAL) in note for note in said):
-                by_reason.setdefault(figure.reason, {}).setdefault(name, []).append(system.name)
+                by_reason.setdefault(figure.reason, {}).setdefault(index_of(name).term, []).append(system.name)
     for reason, figures in by_reason.items():
         what = "without an interval" if reason.startswith(NO_INTERVAL) else "left empty"
         where = "; ".join(f"{name} of {listed_some(names)}" for name, names in figures.items())
         yield f"Some figures are {what}, since {reason.removeprefix(NO_INTERVAL)}: {where}."
-
-
-def _shown(system: SystemScore) -> Iterator[tuple[str, Estimate]]:
-    yield "correlation", system.pearson
-    yield "pooled AP", system.average_precision
-    yield "good above poor", system.normalised_rank
-    yield from system.measures.items()
 
 
 def _tied(system: SystemScore) -> str | None:
@@ -64,7 +57,7 @@ def _tied(system: SystemScore) -> str | None:
         shares = [f"{len(shares)} shares from {shares[0]} to {shares[-1]}"]
     farthest = max(tied, key=lambda point: point.retrieved - point.share)
     return (
-        f"{system.name} gives many pairs one score: precision and recall at {listed(shares)} of the collection, and "
-        f"their intervals, are of all that is retrieved down to a score that over {percent(TIED)} of it share "
-        f"({100 * farthest.retrieved:.3g} % in place of {100 * farthest.share:g} %)."
+        f"{system.name} has few distinct scores, so it cannot retrieve exactly {100 * farthest.share:g} %: ties bring "
+        f"in {100 * farthest.retrieved:.3g} %. So it is with precision and recall at {listed(shares)} of the "
+        f"collection, where over {percent(TIED)} of what is retrieved has one score."
     )

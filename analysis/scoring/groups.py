@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from relstudy.analysis.indices.measures import QueryValues
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.mapped import map_scores
-from relstudy.analysis.scoring.measures import QueryValues
-from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.options import ScoringOptions, options_over
 from relstudy.analysis.scoring.results import Coverage, ScoreResult
 from relstudy.analysis.scoring.run import score_candidates
 from relstudy.common.wording import in_words, listed, listed_some
@@ -129,7 +129,7 @@ def _mapped_alone(part: JudgedPairs, candidate: Candidate, options: ScoringOptio
     if candidate.mapped is None:
         return candidate
     method = candidate.mapped.mapping.method
-    return map_scores(part, replace(candidate, mapped=None), replace(options, method=method))
+    return map_scores(part, replace(candidate, mapped=None), options_over(options, {"method": method}))
 
 
 def _candidate_within(candidate: Candidate, inside: np.ndarray, pairs: JudgedPairs, part: JudgedPairs) -> Candidate:

@@ -13,13 +13,12 @@ import pandas as pd
 from relstudy.analysis.resampling.bootstrap import REPLICATES, query_counts
 from relstudy.analysis.resampling.draws import MOST_CELLS, Draws, two_stages, whole_queries
 from relstudy.analysis.scoring.design_limits import DesignLimits
-from relstudy.analysis.scoring.rated import PairRatings
+from relstudy.analysis.scoring.trec import stated_gains
 from relstudy.calibration.judgments import Judgments
+from relstudy.calibration.pair_ratings import PairRatings
 from relstudy.common.errors import RelstudyError
 from relstudy.common.option_words import option
 from relstudy.common.scales import KnownScale
-
-POPULATIONS = ("auto", "collection", "open")
 
 
 class Weighting(StrEnum):
@@ -28,9 +27,6 @@ class Weighting(StrEnum):
     DESIGN = "design"
     EQUAL = "equal"
     RANK_POWER = "rank-power"
-
-
-WEIGHTS = tuple(weighting.value for weighting in Weighting)
 
 
 @dataclass(frozen=True)
@@ -84,6 +80,8 @@ class JudgedPairs:
     standard_error : of each judgment, float [pairs], NaN where unknown
     unjudged : query_id, result_id, judgment (below 0) of pairs that qrels hold and nobody judged, or None; they have
         a part in measures of whole runs alone
+    gain : what each pair is worth to graded measures, float [pairs] from 0, whole or not; None where judgments are
+        means, whose whole steps count (`trec.gains`)
     """
 
     query_id: np.ndarray
@@ -100,6 +98,7 @@ class JudgedPairs:
     proposers: tuple[str, ...] | None = None
     standard_error: np.ndarray = field(default_factory=lambda: np.empty(0))
     unjudged: pd.DataFrame | None = None
+    gain: np.ndarray | None = None
 
     @classmethod
     def of(cls, judgments: Judgments | pd.DataFrame) -> JudgedPairs:
@@ -127,6 +126,7 @@ class JudgedPairs:
             judgments.proposers,
             known("standard_error"),
             judgments.unjudged,
+            stated_gains(judgments),
         )
 
     def __len__(self) -> int:
@@ -137,7 +137,8 @@ class JudgedPairs:
         of_pairs = ("query_id", "result_id", "judgment", "probability", "query_probability")
         names = (*of_pairs, "relevant_share", "standard_error")
         ratings = None if self.ratings is None else self.ratings.part(inside)
-        return replace(self, **{name: getattr(self, name)[inside] for name in names}, ratings=ratings)
+        gain = None if self.gain is None else self.gain[inside]
+        return replace(self, **{name: getattr(self, name)[inside] for name in names}, ratings=ratings, gain=gain)
 
     @property
     def probability_given(self) -> bool:
@@ -187,7 +188,7 @@ class JudgedPairs:
         return self.scale.scale.cut if threshold is None else threshold
 
     def weighting(self, asked: str) -> Weighting:
-        """How pairs are weighted where `asked` is one of WEIGHTS: alike where no inclusion probability is known."""
+        """How pairs are weighted as `asked`: alike where no inclusion probability is known."""
         if asked == Weighting.DESIGN and not self.probability_given:
             return Weighting.EQUAL
         return Weighting(asked)

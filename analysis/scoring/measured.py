@@ -10,68 +10,49 @@ from __future__ import annotations
 
 import numpy as np
 
-from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
-from relstudy.analysis.scoring.candidate import Candidate
-from relstudy.analysis.scoring.context import ScoringContext
-from relstudy.analysis.scoring.measures import (
+from relstudy.analysis.indices.measures import (
     QueryValues,
     measure_by_query,
-    parsed_measure,
+    scales_with_gains,
     takes_relevant_or_not,
     values_by_query,
 )
-from relstudy.analysis.scoring.trec import gains
-
-CONDENSED = "condensed "
-
-
-def measured(context: ScoringContext, candidate: Candidate) -> dict[str, BootstrapStatistic]:
-    """The measures asked for, over all queries, with their bootstrap replicates.
-
-    Replicates draw whole queries and know of no collection. Under judgments that are no qrels, each name has
-    "condensed " before it.
-    """
-    names = context.options.measures
-    if not names:
-        return {}
-    if not context.pairs.qrels:
-        return condensed(context, candidate)
-    counts = context.draws.counts
-    by_measure: dict[str, BootstrapStatistic] = {}
-    for name in dict.fromkeys(str(parsed_measure(name)) for name in names):
-        values = None if candidate.measures is None else candidate.measures.get(name)
-        if values is None:
-            nothing = np.full(counts.shape[1], np.nan)
-            by_measure[name] = BootstrapStatistic(np.nan, nothing, "the saved comparison does not hold this measure")
-        else:
-            by_measure[name] = BootstrapStatistic(values.total(), values.total(counts))
-    return by_measure
+from relstudy.analysis.scoring.candidate import Candidate
+from relstudy.analysis.scoring.context import ScoringContext
+from relstudy.analysis.scoring.primary import asked_measures
+from relstudy.analysis.scoring.trec import gains, whole_multiple
 
 
-def condensed(context: ScoringContext, candidate: Candidate) -> dict[str, BootstrapStatistic]:
+def measured(context: ScoringContext, candidate: Candidate) -> dict[str, QueryValues]:
+    """The measures asked for, of each query, by their names without "condensed "; of whole runs under qrels."""
+    if context.pairs.qrels:
+        return dict(candidate.measures or {})
+    return condensed(context, candidate) if asked_measures(context.options) else {}
+
+
+def condensed(context: ScoringContext, candidate: Candidate) -> dict[str, QueryValues]:
     """Measures of each query's judged pairs alone, in the system's order.
 
     Measures that take pairs as relevant or not, at a grade that their name leaves open, take those pairs as relevant
-    that more than half of their ratings call so (or whose judgment is above the cut); all others take whole gains
-    (`gains`). A query without a relevant pair counts as 0, as trec_eval counts it.
+    that more than half of their ratings call so (or whose judgment is above the cut); all others take gains: grades as
+    they are, whole or not, and means in whole steps of their scale (`gains`). A query without a relevant pair counts as
+    0, as trec_eval counts it.
     """
-    pairs, counts = context.pairs, context.draws.counts
+    pairs = context.pairs
     score = np.full(len(pairs), np.nan)
     score[candidate.used] = candidate.ranking
-    whole = gains(pairs.judgment, pairs.scale.scale)
+    rounded = gains(pairs.judgment, pairs.scale.scale) if pairs.gain is None else pairs.gain
+    whole, factor = whole_multiple(rounded)
     binary = (context.relevance.values > 0.5).astype(np.int64)
-    names = context.options.measures
+    names = asked_measures(context.options)
+    graded = [name for name in names if not takes_relevant_or_not(name)]
     by_query: dict[str, QueryValues] = {}
     for relevance, chosen in (
         (binary, [name for name in names if takes_relevant_or_not(name)]),
-        (whole, [name for name in names if not takes_relevant_or_not(name)]),
+        (whole, [name for name in graded if factor == 1 or scales_with_gains(name)]),
+        (whole // factor, [name for name in graded if factor > 1 and not scales_with_gains(name)]),
     ):
-        if not chosen:
-            continue
-        table = measure_by_query(chosen, pairs.query_id, pairs.result_id, relevance, score)
-        by_query |= values_by_query(chosen, pairs.queries, table)
-    ordered = dict.fromkeys(str(parsed_measure(name)) for name in names)
-    return {
-        f"{CONDENSED}{name}": BootstrapStatistic(by_query[name].total(), by_query[name].total(counts))
-        for name in ordered
-    }
+        if chosen:
+            table = measure_by_query(chosen, pairs.query_id, pairs.result_id, relevance, score)
+            by_query |= values_by_query(chosen, pairs.queries, table)
+    return by_query

@@ -1,105 +1,186 @@
-"""The choices that scoring rests on; `relstudy score` and `relstudy report` make the same ones."""
+"""The choices that scoring rests on; `relstudy score`, `relstudy report` and `relstudy.score` make the same ones."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypedDict
 
-import numpy as np
-
-from relstudy.analysis.resampling.bootstrap import REPLICATES
-from relstudy.analysis.resampling.spread import LEVEL
-from relstudy.analysis.scoring.judged import POPULATIONS, WEIGHTS
-from relstudy.analysis.scoring.rater_draws import RATERS
-from relstudy.analysis.scoring.relevance import RELEVANCE
 from relstudy.common.errors import RelstudyError
-from relstudy.mapping.folds import check_folds
-from relstudy.mapping.methods import BEST
-from relstudy.mapping.methods import EVERY_METHOD as FITTED
-from relstudy.mapping.scores.directions import DIRECTIONS
+from relstudy.common.option_words import option as worded
+from relstudy.common.options import MOST_REPLICATES, check_options, option
+from relstudy.mapping.methods import Compared, OfTheSource
+from relstudy.mapping.scores.directions import Direction, directions_of
 
-CORRELATIONS = ("auto", "collection", "judged")
-POLICIES = ("auto", "drop", "worst")
-METHODS = (*FITTED, BEST, "none")
+Method = Literal[Compared, OfTheSource, "best", "none"]
+Relevance = Literal["auto", "share", "mean"]
+Correlation = Literal["auto", "collection", "judged"]
+Weights = Literal["design", "equal", "rank-power"]
+Policy = Literal["auto", "drop", "worst"]
+Population = Literal["auto", "collection", "open"]
+Raters = Literal["auto", "any", "these"]
+
 PAPERS_POWER = 5.0
 """Of ranks as weights: Shirahatti and Barnard 2005, section 5.5.3."""
-
 MEASURES = ("nDCG@10", "P@10", "AP", "RR")
+
+SCORED = "What is scored"
+COUNTS = "What counts as relevant, and how much each pair weighs"
+DECIDES = "What decides"
+INTERVALS = "Intervals"
+
+
+def _names(measures: Sequence[Any]) -> tuple[str, ...]:
+    """Measures of ir-measures by their names, as the command has them; that library's own are named by `str`."""
+    return tuple(map(str, measures))
 
 
 @dataclass(frozen=True)
 class ScoringOptions:
-    """The choices behind the numbers; all of them stand in the result's conventions.
+    """The choices behind the numbers; all of them stand in the result's conventions."""
 
-    Parameters
-    ----------
-    threshold : the cut between relevant and not; None takes that of the judgments' scale
-    relevance : "share" of a pair's ratings above the cut, "mean": whether its judgment is, or "auto": the share where
-        it is known
-    correlation : what systems are compared by: "collection" (each pair counts as one over its inclusion probability),
-        "judged" (pairs alike, as in the paper), or "auto": the collection where weights are by design
-    weights : "design" (1 / inclusion probability), "equal", or "rank-power" (the paper's: a power of the rank)
-    power : of the rank, with weights "rank-power"; the paper's is 5
-    policy : "drop" or "worst", for judged pairs without a score; "auto": a run ranks what it does not hold last, by
-        definition of a run, and a table's gaps are dropped
-    low_coverage : whether to go on where a system scores under half of the judged pairs
-    replicates, seed, level : of the bootstrap over queries; the seed also of the folds
-    population : what intervals speak of: "collection" (the queries that could have been drawn), "open" (any queries
-        like these), or "auto" (`JudgedPairs.population`)
-    raters : which raters intervals speak of: "any" (raters like these), "these" (alone), or "auto": any where the
-        ratings of at least three are known
-    directions : system -> "higher", "lower" or "auto"; "*" stands for all others
-    measures : of ir-measures, by their names; () for none
-    method : mapping of a system that comes without a fitted one: a method of `relstudy.mapping.methods`, "best",
-        "none"
-    folds : folds by query of that mapping, at least 2
-    """
-
-    threshold: float | None = None
-    relevance: str = "auto"
-    correlation: str = "auto"
-    weights: str = "design"
-    power: float = PAPERS_POWER
-    policy: str = "auto"
-    low_coverage: bool = False
-    replicates: int = REPLICATES
-    seed: int = 0
-    level: float = LEVEL
-    population: str = "auto"
-    raters: str = "auto"
-    directions: Mapping[str, str] = field(default_factory=dict)
-    measures: tuple[str, ...] = MEASURES
-    method: str = "isotonic"
-    folds: int = 10
+    method: Method = option(
+        "isotonic", "Mapping to fit, out of fold, for systems without a fitted one.", heading=SCORED
+    )
+    folds: int = option(10, "Folds by query for that mapping.", at_least=2, heading=SCORED)
+    directions: Mapping[str, Direction] = option(
+        dict,
+        "Which scores are better, for every index and mapping, of all systems or of one.",
+        argument="direction",
+        metavar="[SYSTEM=]higher|lower|auto",
+        shown="auto: finds out, and says so",
+        read=directions_of,
+        heading=SCORED,
+    )
+    policy: Policy = option(
+        "auto",
+        "Judged pairs without a score: leave out, or rank last.",
+        shown="drop, but worst for TREC runs, which rank what they do not hold last",
+        heading=SCORED,
+    )
+    low_coverage: bool = option(
+        False,
+        "Go on where a system scores under half of the judged pairs.",
+        argument="allow_low_coverage",
+        heading=SCORED,
+    )
+    threshold: float | None = option(
+        None,
+        "The cut between relevant and not.",
+        shown="that of the scale, 3.5 on 1-5, 5.5 on 1-9, 0.5 on binary",
+        heading=COUNTS,
+    )
+    relevance: Relevance = option(
+        "auto",
+        "How relevant a pair is: the share of its ratings above the cut, or by the mean: 1 where its judgment is above "
+        "and else 0.",
+        shown="share where it is known",
+        heading=COUNTS,
+    )
+    correlation: Correlation = option(
+        "auto",
+        "What systems are compared by: the collection's correlation, for which each judged pair counts as one over its "
+        "inclusion probability, or that of the judged pairs alone, as in the paper.",
+        shown="collection where the probabilities are known",
+        heading=COUNTS,
+    )
+    weights: Weights = option(
+        "design",
+        "How pairs are weighted: by one over their inclusion probability, alike, or by a power of the rank, which is "
+        "the paper's rule.",
+        heading=COUNTS,
+    )
+    power: float = option(PAPERS_POWER, "Of the rank, with weights by rank-power.", at_least=0, heading=COUNTS)
+    measures: tuple[str, ...] = option(
+        MEASURES,
+        "A measure of ir-measures, such as nDCG@5 or P@3, in place of these; may be repeated.",
+        flags=("--measure",),
+        metavar="NAME",
+        read=_names,
+        heading=COUNTS,
+    )
+    primary: str | None = option(
+        None,
+        "The one index that decides which systems are best: a name such as same_query, pearson, average_precision, "
+        "nDCG@10.",
+        metavar="NAME",
+        shown="that of study.toml; else under qrels the first measure; else good above poor in the same query where 20 "
+        "queries have both kinds judged, else correlation",
+        heading=DECIDES,
+    )
+    matters: float | None = option(
+        None,
+        "The smallest difference in that index that matters to you, in its own points (0.05 of an index from 0 to 1).",
+        above=0,
+        shown="that of study.toml, else 0.05",
+        heading=DECIDES,
+    )
+    replicates: int = option(1000, "Bootstrap replicates.", at_least=1, at_most=MOST_REPLICATES, heading=INTERVALS)
+    seed: int = option(0, "Seed of bootstrap and folds.", at_least=0, any_size=True, heading=INTERVALS)
+    level: float = option(0.95, "Interval level.", above=0, below=1, heading=INTERVALS)
+    population: Population = option(
+        "auto",
+        "What intervals speak of: the collection's queries, of which those judged are a sample, or any queries like "
+        "them (open).",
+        shown="the collection where query_probability is known and below 1",
+        heading=INTERVALS,
+    )
+    raters: Raters = option(
+        "auto",
+        "Which raters intervals speak of: any like those who rated, or these alone.",
+        shown="any, where the ratings of at least three raters are known",
+        heading=INTERVALS,
+    )
 
     def __post_init__(self) -> None:
-        for name, value, allowed in (
-            ("relevance is", self.relevance, RELEVANCE),
-            ("the correlation is", self.correlation, CORRELATIONS),
-            ("weights are", self.weights, WEIGHTS),
-            ("the coverage policy is", self.policy, POLICIES),
-            ("the population is", self.population, POPULATIONS),
-            ("raters are", self.raters, RATERS),
-            ("the mapping method is", self.method, METHODS),
-            *((f"the direction of {system!r} is", value, DIRECTIONS) for system, value in self.directions.items()),
-        ):
-            if value not in allowed:
-                raise RelstudyError(f"{name} {', '.join(allowed[:-1])} or {allowed[-1]}; not {value!r}")
         object.__setattr__(self, "measures", tuple(self.measures))
-        if self.threshold is not None and not np.isfinite(self.threshold):
-            raise RelstudyError(f"the threshold is a number on the judgments' scale, not {self.threshold}")
-        if self.replicates < 1 or not 0 < self.level < 1:
-            raise RelstudyError("at least one replicate and a level between 0 and 1 are needed")
-        if not np.isfinite(self.power) or self.power < 0:
-            raise RelstudyError(f"the power of the rank is a number of at least 0, not {self.power}")
+        check_options(self)
         if self.power != PAPERS_POWER and self.weights != "rank-power":
-            raise RelstudyError(f"a power of the rank goes with weights by rank-power, not with {self.weights}")
-        check_folds(self.folds)
+            raise RelstudyError(
+                f"{worded('power', f'{self.power:g}')} goes with {worded('weights', 'rank-power')}, not with "
+                f"{self.weights}"
+            )
 
     def stated_direction(self, system: str) -> str:
-        """The direction stated for a system, or "auto"."""
+        """The direction stated for a system, or "auto".
+
+        Examples
+        --------
+        >>> ScoringOptions(directions={"*": "lower", "new": "higher"}).stated_direction("old")
+        'lower'
+        """
         return self.directions.get(system, self.directions.get("*", "auto"))
+
+
+class ScoringChanges(TypedDict, total=False):
+    """The fields of `ScoringOptions` as arguments of a function; None leaves one as it is. Type checkers need them
+    written out; a test holds them to the dataclass."""
+
+    method: Method | None
+    folds: int | None
+    direction: Direction | Mapping[str, Direction] | None
+    policy: Policy | None
+    allow_low_coverage: bool | None
+    threshold: float | None
+    relevance: Relevance | None
+    correlation: Correlation | None
+    weights: Weights | None
+    power: float | None
+    measures: Sequence[Any] | None
+    primary: str | None
+    matters: float | None
+    replicates: int | None
+    seed: int | None
+    level: float | None
+    population: Population | None
+    raters: Raters | None
+
+
+class BootstrapChanges(TypedDict, total=False):
+    """The bootstrap alone, for functions that compare nothing."""
+
+    replicates: int | None
+    seed: int | None
 
 
 def options_over(base: ScoringOptions, given: Mapping[str, Any]) -> ScoringOptions:

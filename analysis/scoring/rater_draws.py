@@ -12,6 +12,7 @@ queries vary by too is taken off (`relstudy.analysis.resampling.bootstrap.RaterR
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,12 +20,11 @@ from scipy import sparse
 
 from relstudy.analysis.indices.reweighted import ReweightedPairs
 from relstudy.analysis.scoring.judged import JudgedPairs
-from relstudy.analysis.scoring.rated import PairRatings
 from relstudy.analysis.scoring.relevance import Relevance, RelevanceRule
+from relstudy.calibration.pair_ratings import PairRatings
 from relstudy.common.errors import RelstudyError
 from relstudy.common.option_words import option
 
-RATERS = ("auto", "any", "these")
 LEAST_RATERS = 3
 REPLICATES = 300
 BOTH = 100
@@ -125,14 +125,20 @@ class RaterDraws:
         shares = random.standard_exponential((number, min(replicates, REPLICATES, most)))
         shares *= number / shares.sum(axis=0)
         cell = np.unique(pairs.query[ratings.pair] * number + rater, return_inverse=True)[1]
-        single = random.standard_exponential((int(cell.max()) + 1, min(replicates, BOTH, most)))[cell] - 1.0
-        if finite:
-            single *= np.sqrt(1.0 - pairs.probability[ratings.pair])[:, None]
+        single = random.standard_exponential((int(cell.max()) + 1, min(replicates, BOTH, most)))
+        reach = np.sqrt(1.0 - pairs.probability[ratings.pair])[:, None] if finite else 1.0
         cuts = moved_cuts(ratings, rater, shares, relevance.cut)
         still = np.full(single.shape[1], relevance.cut)
+
+        def of_raters(part: slice) -> np.ndarray:
+            return np.asarray(shares[:, part][rater])
+
+        def of_ratings(part: slice) -> np.ndarray:
+            return np.asarray(1.0 + (single[:, part][cell] - 1.0) * reach)
+
         return cls(
-            _reweighted(ratings, len(pairs), shares[rater], relevance.rule, cuts),
-            _reweighted(ratings, len(pairs), 1.0 + single, relevance.rule, still),
+            _reweighted(ratings, len(pairs), of_raters, relevance.rule, cuts),
+            _reweighted(ratings, len(pairs), of_ratings, relevance.rule, still),
             number,
         )
 
@@ -177,10 +183,16 @@ def moved_cuts(ratings: PairRatings, rater: np.ndarray, shares: np.ndarray, cut:
 
 
 def _reweighted(
-    ratings: PairRatings, pairs: int, times: np.ndarray, rule: RelevanceRule, cuts: np.ndarray
+    ratings: PairRatings, pairs: int, times: Callable[[slice], np.ndarray], rule: RelevanceRule, cuts: np.ndarray
 ) -> ReweightedPairs:
-    """The pairs when rating i counts times[i, b], in judgments `STEP` of the way, and is relevant above cuts[b]."""
-    rows, replicates = (ratings.pair, np.arange(len(ratings.pair))), times.shape[1]
+    """The pairs when ratings are weighted, in judgments `STEP` of the way, and are relevant above cuts[b].
+
+    Parameters
+    ----------
+    times : the weights in a slice of the replicates, float [ratings, its length]; in slices, so that a million ratings
+        are never held as often as there are replicates
+    """
+    rows, replicates = (ratings.pair, np.arange(len(ratings.pair))), len(cuts)
     counts = np.bincount(ratings.pair, minlength=pairs)
     weight = np.ones(len(ratings.pair)) if ratings.weight is None else ratings.weight
     total = np.bincount(ratings.pair, weight, pairs)
@@ -192,7 +204,7 @@ def _reweighted(
     own = weighted @ (ratings.calibrated - middle)
     for start in range(0, replicates, 64):
         part = slice(start, start + 64)
-        here = times[:, part]
+        here = times(part)
         drawn = (weighted @ here).T
         product = (weighted @ (here * (ratings.calibrated - middle)[:, None])).T
         pull[part] = 1.0 + STEP * (drawn - 1.0)
@@ -205,4 +217,4 @@ def _reweighted(
                 mean = np.nan_to_num(product / drawn, posinf=0.0, neginf=0.0)
             mass[part] = drawn
             hits[part] = drawn * (mean + middle > cuts[part, None])
-    return ReweightedPairs(mass, np.minimum(hits, mass), pull, judgment)
+    return ReweightedPairs(mass, np.minimum(hits, mass), pull, judgment, middle)

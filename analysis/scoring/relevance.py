@@ -24,9 +24,6 @@ class RelevanceRule(StrEnum):
     MEAN = "mean"
 
 
-RELEVANCE = ("auto", *(rule.value for rule in RelevanceRule))
-
-
 @dataclass(frozen=True, eq=False)
 class Relevance:
     """How relevant each judged pair is.

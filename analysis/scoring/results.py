@@ -9,12 +9,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from relstudy.analysis.indices.index import Index
+from relstudy.analysis.indices.known import index_of
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
+from relstudy.analysis.scoring.best_set import Ranks
 from relstudy.analysis.scoring.compared import Agreement, Comparison, Ordering
 from relstudy.analysis.scoring.direction import Direction
 from relstudy.analysis.scoring.judged import Population, Weighting
 from relstudy.analysis.scoring.mapping_used import MappingUsed
 from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.primary import Primary
 from relstudy.analysis.scoring.rater_draws import RaterPopulation
 from relstudy.analysis.scoring.relevance import Relevance
 from relstudy.common.estimates import Estimate
@@ -139,14 +143,13 @@ class SystemScore:
     collection : correlations over the whole collection, for which each pair counts as one over its inclusion
         probability, of the mapped scores, else of scores turned so that higher is better; None where they are not
         what systems are compared by
-    pearson : the correlation that systems are compared by: the collection's, else that of the judged pairs
     mapping : which mapping, and how it was kept from the data it is scored on; None without one
     in_sample : correlations of the same kind of mapping on its own data, for the record only
-    average_precision, normalised_rank : weighted, each with its interval
+    indices : every index of the run by its name; measures of judged pairs alone have "condensed " before theirs. The
+        correlation that systems are compared by is the collection's, else that of the judged pairs
     normalised_rank_variants : other forms by name ("plain" Eq. 5.3, "fifth_power" Eq. 5.5, "random_*" baselines)
     points : precision and recall with intervals at fixed shares retrieved
     curve : DataFrame[threshold, precision, recall], the curve thinned to at most 500 points
-    measures : by their ir-measures names; "condensed " stands before those of the judged pairs alone
     coverage : pairs scored
     pair_scores : float [judged pairs], NaN where unscored; mapped_scores likewise, or None
     fitted_mapping : the mapping fitted on all judged pairs (for pictures), or None
@@ -159,15 +162,12 @@ class SystemScore:
     raw: Correlations
     mapped: Correlations
     collection: Correlations | None
-    pearson: Estimate
     mapping: MappingUsed | None
     in_sample: Correlations | None
-    average_precision: Estimate
-    normalised_rank: Estimate
+    indices: Mapping[str, Estimate]
     normalised_rank_variants: Mapping[str, float | None]
     points: tuple[PrecisionRecallPoint, ...]
     curve: pd.DataFrame
-    measures: Mapping[str, Estimate]
     coverage: Coverage
     pair_scores: np.ndarray = field(repr=False)
     mapped_scores: np.ndarray | None = field(repr=False)
@@ -175,13 +175,18 @@ class SystemScore:
     figures: Mapping[str, BootstrapStatistic] = field(repr=False)
     explained: Explained
 
-    def estimate(self, index: str) -> Estimate:
-        """The estimate of one of the indices in INDICES."""
-        return {
-            "pearson": self.pearson,
-            "average_precision": self.average_precision,
-            "normalised_rank": self.normalised_rank,
-        }[index]
+    def estimate(self, index: Index) -> Estimate:
+        """The estimate of an index of the run."""
+        return self.indices[index.name]
+
+    def shown(self, index: Index) -> Estimate:
+        """The estimate as readers see it."""
+        return index.shown(self.indices[index.name])
+
+    @property
+    def measures(self) -> dict[str, Estimate]:
+        """The measures of ir-measures among the indices, by name."""
+        return {name: estimate for name, estimate in self.indices.items() if index_of(name).of_run}
 
     @property
     def mapping_sentence(self) -> str:
@@ -199,8 +204,7 @@ class SystemScore:
             "mapped": mapped,
             "collection": None if self.collection is None else self.collection.as_json(),
             "explained": self.explained.as_json(),
-            "average_precision": self.average_precision.as_json(),
-            "normalised_rank": self.normalised_rank.as_json(),
+            **{name: each.as_json() for name, each in self.indices.items() if name not in self.measures},
             "coverage": self.coverage.as_json(),
             "higher_is_better": self.direction.higher,
             "direction": self.direction.sentence(),
@@ -225,12 +229,13 @@ class ScoreResult:
     raters : which raters intervals speak of
     conventions : every choice behind the numbers in words, by name
     comparisons, orderings, agreement : between systems; empty with a single one
-    per_query : DataFrame[system, query_id, pairs, relevant, average_precision, normalised_rank, pearson], NaN where
-        undefined within a query
+    per_query : DataFrame[system, query_id, pairs, relevant] and a column an index, NaN where undefined within a query
     notes : what a person should know, one sentence each
     collection : whether systems are compared by the collection's correlation
     query_id, result_id, judgment, weight : the judged pairs themselves
     proposers : the systems that proposed any of them; None where that is not known
+    primary : the index that decides, and how it came to be the one
+    ranks : what is known of the systems' ranks by it, in the order of `systems`
     """
 
     systems: tuple[SystemScore, ...]
@@ -252,6 +257,18 @@ class ScoreResult:
     judgment: np.ndarray = field(repr=False)
     weight: np.ndarray = field(repr=False)
     proposers: tuple[str, ...] | None = None
+    primary: Primary = field(kw_only=True)
+    ranks: Ranks = field(kw_only=True, repr=False)
+
+    @property
+    def indices(self) -> tuple[Index, ...]:
+        """The indices of the run: those of every run, then the measures."""
+        return tuple(index_of(name) for name in self.systems[0].indices)
+
+    @property
+    def own_indices(self) -> tuple[Index, ...]:
+        """The indices that every run has."""
+        return tuple(index for index in self.indices if not index.of_run)
 
     def __getitem__(self, name: str) -> SystemScore:
         for system in self.systems:
@@ -286,12 +303,14 @@ class ScoreResult:
                 **({} if system.collection is None else _named("collection", system.collection)),
                 "explained": system.explained.share,
                 "explained_of_explainable": system.explained.of_explainable,
-                "average_precision": system.average_precision,
-                "normalised_rank": system.normalised_rank,
-                **system.measures,
+                **system.indices,
             }
             for name, figure in figures.items():
                 row |= {name: figure.value, f"{name}_low": figure.low, f"{name}_high": figure.high}
-            row |= {"scored": system.coverage.scored, "judged": system.coverage.judged, "mapping": system.mapping}
+            row |= {
+                "scored": system.coverage.scored,
+                "judged": system.coverage.judged,
+                "mapping": system.mapping_sentence,
+            }
             rows.append(row)
         return pd.DataFrame(rows)

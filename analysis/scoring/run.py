@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.indices.correlation import INDICES as CORRELATIONS
+from relstudy.analysis.indices.known import PEARSON
 from relstudy.analysis.indices.normalised_rank import (
     normalised_rank_fifth_power,
     normalised_rank_plain,
@@ -26,9 +27,9 @@ from relstudy.analysis.scoring.direction import known_directions
 from relstudy.analysis.scoring.explained import explained
 from relstudy.analysis.scoring.figure_notes import explained_in_words, notes_on_figures
 from relstudy.analysis.scoring.judged import JudgedPairs
-from relstudy.analysis.scoring.measured import measured
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import Correlations, PrecisionRecallPoint, ScoreResult, SystemScore
+from relstudy.analysis.scoring.scored_pairs import ScoredPairs
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.errors import RelstudyError
 from relstudy.mapping.scores.score_table import ScoreTable
@@ -65,8 +66,8 @@ def score_systems(
     >>> judgments = pd.DataFrame(pairs | {"judgment": [5.0, 1.0, 4.0, 2.0], "inclusion_probability": 0.5})
     >>> scores = pd.DataFrame(pairs | {"system": "one", "score": [0.9, 0.2, 0.4, 0.3]})
     >>> result = score_systems(judgments, scores)
-    >>> result["one"].average_precision.value, result["one"].normalised_rank.value
-    (1.0, 0.0)
+    >>> [result["one"].indices[name].value for name in ("average_precision", "normalised_rank")]
+    [1.0, 0.0]
     """
     options = options or ScoringOptions()
     pairs = JudgedPairs.of(judgments)
@@ -89,8 +90,9 @@ def score_candidates(
     if not candidates:
         raise RelstudyError("there is no system to score")
     context = ScoringContext(pairs, pairs.draws(options.replicates, options.seed, options.population), options)
-    systems = [score_one(context, candidate) for candidate in (progress(candidates) if progress else candidates)]
-    comparisons = compare(context, candidates, systems)
+    held = {each.name: ScoredPairs.of(context, each) for each in candidates}
+    systems = [score_one(held[each.name]) for each in (progress(candidates) if progress else candidates)]
+    comparisons, ranks = compare(context, candidates, systems)
     ranked = orderings(context, candidates, systems)
     notes = notes_on(context, candidates)
     return ScoreResult(
@@ -104,8 +106,8 @@ def score_candidates(
         conventions_of(context) | {"explained": explained_in_words(systems[0])},
         tuple(comparisons),
         tuple(ranked),
-        tuple(agreements(systems, options.level)),
-        pd.concat([indices_by_query(context, candidate) for candidate in candidates], ignore_index=True),
+        tuple(agreements(context, systems)),
+        pd.concat([indices_by_query(each) for each in held.values()], ignore_index=True),
         (*notes, *notes_on_figures(systems, notes)),
         context.collection,
         pairs.query_id,
@@ -113,12 +115,14 @@ def score_candidates(
         pairs.judgment,
         pairs.design_weights(options.weights),
         pairs.proposers,
+        primary=context.primary,
+        ranks=ranks,
     )
 
 
-def score_one(context: ScoringContext, candidate: Candidate) -> SystemScore:
+def score_one(pairs: ScoredPairs) -> SystemScore:
     """Every index of one system."""
-    used, ranking = candidate.used, candidate.ranking
+    context, candidate, used, ranking = pairs.context, pairs.candidate, pairs.used, pairs.ranking
     raw = context.correlate(candidate.score[used], used)
     compared = ranking if candidate.mapped is None else candidate.mapped.values[used]
     by_collection = context.compared_correlations(candidate, used, collection=True) if context.collection else None
@@ -135,14 +139,13 @@ def score_one(context: ScoringContext, candidate: Candidate) -> SystemScore:
     if by_collection is not None:
         if np.ptp(compared) == 0 and candidate.mapped is not None:
             by_collection = {name: replace(each, reason=CONSTANT) for name, each in by_collection.items()}
-        figures["pearson"] = by_collection["pearson"]
+        compared_by = by_collection["pearson"]
     elif mapped is not None:
-        figures["pearson"] = mapped["pearson"]
+        compared_by = mapped["pearson"]
     else:
         # a distance is compared in the direction in which it ranks
-        figures["pearson"] = raw["pearson"] if candidate.direction.higher else -raw["pearson"]
-    figures |= context.retrieval(ranking, used)
-    measures = measured(context, candidate)
+        compared_by = raw["pearson"] if candidate.direction.higher else -raw["pearson"]
+    figures |= pairs.figures({PEARSON.name: compared_by})
     missing = {name: _without_figure() for name in CORRELATIONS}
     return SystemScore(
         candidate.name,
@@ -150,21 +153,18 @@ def score_one(context: ScoringContext, candidate: Candidate) -> SystemScore:
         _correlations(context, raw),
         _correlations(context, missing) if mapped is None else _mapped_correlations(context, mapped),
         None if by_collection is None else collected(context, by_collection),
-        context.estimate(figures["pearson"]),
         None if candidate.mapped is None else candidate.mapped.mapping,
         None if in_sample is None else _correlations(context, in_sample),
-        context.estimate(figures["average_precision"]),
-        context.estimate(figures["normalised_rank"]),
+        {index.name: context.estimate(figures[index.name]) for index in context.indices},
         _variants(context, ranking, used),
         _points(context, ranking, used, candidate.direction.higher),
         _curve(context, ranking, used, candidate.direction.higher),
-        {name: context.estimate(figure) for name, figure in measures.items()},
         candidate.coverage,
         np.where(used, candidate.score, np.nan),
         None if candidate.mapped is None else candidate.mapped.values,
         None if candidate.mapped is None else candidate.mapped.fitted,
-        figures | measures,
-        explained(context, used, figures["pearson"]),
+        figures,
+        explained(context, used, compared_by),
     )
 
 
@@ -212,7 +212,7 @@ def _points(
             float(retrieved),
             sign * float(threshold),
             context.estimate(precision),
-            context.estimate(context.pairs.design.apply({"recall": recall})["recall"]),
+            context.estimate(context.pairs.design.limited(recall)),
             bool(tied),
         )
         for share, retrieved, threshold, precision, recall, tied in zip(

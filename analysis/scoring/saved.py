@@ -6,8 +6,6 @@ code computes the same numbers again, with the new system in the same bootstrap 
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -16,21 +14,24 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from relstudy.analysis.indices.known import index_of
+from relstudy.analysis.indices.measures import QueryValues
 from relstudy.analysis.scoring.candidate import Candidate, MappedScores, candidate_from, with_mapping
 from relstudy.analysis.scoring.compared import share_of_draws
 from relstudy.analysis.scoring.design_limits import DesignLimits
 from relstudy.analysis.scoring.direction import Direction, DirectionSource
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.mapping_used import MappingUsed
-from relstudy.analysis.scoring.measures import QueryValues
 from relstudy.analysis.scoring.options import ScoringOptions, options_over
-from relstudy.analysis.scoring.rated import PairRatings
 from relstudy.analysis.scoring.relevance import RelevanceRule, relevance_of
 from relstudy.analysis.scoring.results import ScoreResult
+from relstudy.analysis.scoring.trec import gains
 from relstudy.calibration.judgments import Judgments
+from relstudy.calibration.pair_ratings import PairRatings
 from relstudy.common.archived import in_archive
 from relstudy.common.errors import RelstudyError
 from relstudy.common.files import read_json, write_json
+from relstudy.common.kept import checksum
 from relstudy.common.probabilities import PAIR
 from relstudy.common.scales import KnownScale
 from relstudy.common.tables import pair_keys
@@ -38,6 +39,7 @@ from relstudy.common.tables import pair_keys
 KIND = "relstudy comparison"
 VERSION = 3
 SHARES = ["relevant_share", "relevance_cut"]
+AGAIN = "`relstudy score --save` writes one"
 READ = (2, VERSION)
 """Versions that are read; the second knew neither shares nor their rule: it cut judgments."""
 
@@ -57,7 +59,7 @@ class SavedComparison:
 
     def options_with(self, given: Mapping[str, Any]) -> ScoringOptions:
         """Its options with those given, which may not contradict them."""
-        free = ("measures", "directions", "low_coverage", "method", "folds")
+        free = ("measures", "primary", "matters", "directions", "low_coverage", "method", "folds")
         differing = [name for name, value in given.items() if name not in free and value != getattr(self.options, name)]
         if differing:
             made_with = ", ".join(f"{name} {getattr(self.options, name)}" for name in differing)
@@ -66,6 +68,42 @@ class SavedComparison:
                 "to compare, the same is needed (leave the option out), or score all systems anew"
             )
         return options_over(self.options, given)
+
+    def maps_as(self, options: ScoringOptions) -> bool:
+        """Whether `options` would map its systems alike."""
+        names = ("method", "folds", "seed", "policy")
+        return all(getattr(self.options, name) == getattr(options, name) for name in names)
+
+    def is_of(self, judgments: Judgments) -> bool:
+        """Whether it was made with these judgments, in any order."""
+        return self.pairs.fingerprint == JudgedPairs.of(judgments).fingerprint
+
+    def complete(self, judgments: Judgments) -> Judgments:
+        """Its own judgments as they were read again, in its order, in which its systems' scores stand.
+
+        They have what it holds besides: shares, their cut, ratings, who proposed pairs.
+
+        Raises
+        ------
+        RelstudyError
+            where the judgments are others
+        """
+        given = JudgedPairs.of(judgments)
+        if given.fingerprint != self.pairs.fingerprint:
+            raise RelstudyError(
+                f"{self.file}: the comparison was made with other judgments ({len(self.pairs)} pairs, "
+                f"{self.pairs.fingerprint}) than those given ({len(given)} pairs, {given.fingerprint})"
+            )
+        keys = pair_keys(judgments.frame.astype(dict.fromkeys(PAIR, "str")))
+        order = keys.get_indexer(pair_keys(self.judgments.frame))
+        judgments = replace(judgments, frame=judgments.frame.iloc[order].reset_index(drop=True))
+        ratings = self.judgments.ratings if judgments.ratings is None else judgments.ratings
+        judgments = replace(judgments, proposers=self.judgments.proposers, ratings=ratings)
+        saved_shares = self.judgments.frame.set_index(PAIR)[SHARES]
+        shares = saved_shares.reindex(pd.MultiIndex.from_frame(judgments.frame[PAIR].astype("str")))
+        if shares["relevant_share"].isna().any():
+            return judgments
+        return replace(judgments, frame=judgments.frame.assign(**{name: shares[name].to_numpy() for name in SHARES}))
 
     def beside(self, new: Sequence[Candidate]) -> list[Candidate]:
         """Its systems and then the new ones, whose names must be others."""
@@ -83,12 +121,20 @@ def save_comparison(
 ) -> None:
     """Write what a later `--against` needs, with a checksum that tells whether it was changed since."""
     content = comparison_json(pairs, candidates, options)
-    write_json({**content, "checksum": _checksum(content)}, path)
+    write_json({**content, "checksum": checksum(content)}, path)
 
 
-def _checksum(content: dict[str, Any]) -> str:
-    kept = {name: value for name, value in content.items() if name != "checksum"}
-    return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
+def is_saved_as(
+    pairs: JudgedPairs, candidates: Sequence[Candidate], options: ScoringOptions, path: str | os.PathLike[str]
+) -> bool:
+    """Whether a file holds what `save_comparison` would write of these systems."""
+    try:
+        there = read_json(path)
+    except RelstudyError:
+        return False
+    if not isinstance(there, dict) or there.get("fingerprint") != pairs.fingerprint:
+        return False
+    return bool(there.get("checksum") == checksum(comparison_json(pairs, list(candidates), options)))
 
 
 def comparison_json(pairs: JudgedPairs, candidates: list[Candidate], options: ScoringOptions) -> dict[str, Any]:
@@ -109,6 +155,7 @@ def comparison_json(pairs: JudgedPairs, candidates: list[Candidate], options: Sc
             "relevant_share": _numbers(relevance.values if shares else pairs.relevant_share),
             "relevance_cut": relevance.cut if shares else pairs.share_cut,
             "standard_error": _numbers(pairs.standard_error),
+            "gain": None if pairs.gain is None else _numbers(pairs.gain),
             "scale": pairs.scale.as_json(),
             "qrels": pairs.qrels,
             "unjudged": None if pairs.unjudged is None else pairs.unjudged.to_dict("list"),
@@ -159,15 +206,11 @@ def read_comparison(path: str | os.PathLike[str]) -> SavedComparison:
     file = os.fspath(path)
     content = read_json(in_archive(path, "comparison.json"))
     if not isinstance(content, dict) or content.get("kind") != KIND:
-        raise RelstudyError(f'{file}: this is not a saved comparison ("kind": "{KIND}" is needed); --save writes one')
+        raise RelstudyError(f'{file}: this is not a saved comparison ("kind": "{KIND}" is needed); {AGAIN}')
     if content.get("version") not in READ:
-        raise RelstudyError(
-            f"{file}: version {content.get('version')!r} of a saved comparison is not known; write it again with --save"
-        )
-    if content.get("checksum", _checksum(content)) != _checksum(content):
-        raise RelstudyError(
-            f"{file}: the saved comparison was changed since it was written; write it again with --save"
-        )
+        raise RelstudyError(f"{file}: version {content.get('version')!r} of a saved comparison is not known; {AGAIN}")
+    if content.get("checksum", checksum(content)) != checksum(content):
+        raise RelstudyError(f"{file}: the saved comparison was changed since it was written; {AGAIN}")
     try:
         return _saved(content, file)
     except (KeyError, TypeError, ValueError, IndexError) as error:
@@ -202,11 +245,14 @@ def _saved(content: dict[str, Any], file: str) -> SavedComparison:
             "standard_error": np.nan if table.get("standard_error") is None else _array(table["standard_error"]),
         }
     )
+    scale = KnownScale.from_json(table["scale"])
+    gain = table.get("gain")
+    frame["gain"] = gains(frame["judgment"].to_numpy(dtype=float), scale.scale) if gain is None else _array(gain)
     design = DesignLimits.from_json(table.get("design"))
     named, ratings = table.get("proposers"), table.get("ratings")
     judgments = Judgments(
         frame.assign(**design.columns()),
-        KnownScale.from_json(table["scale"]),
+        scale,
         outside_pool=max(design.judged - len(frame), 0),
         qrels=bool(table["qrels"]),
         unjudged=None if table.get("unjudged") is None else pd.DataFrame(table["unjudged"]),
@@ -240,40 +286,14 @@ def _saved(content: dict[str, Any], file: str) -> SavedComparison:
     return SavedComparison(judgments, candidates, options, file)
 
 
-def with_what_was_saved(judgments: Judgments, saved: SavedComparison) -> Judgments:
-    """The judgments, which are those of the comparison in any order, in its order: its systems' scores stand in that.
-
-    They have what it holds besides: shares, their cut, ratings, who proposed pairs.
-    """
-    order = pair_keys(judgments.frame.astype(dict.fromkeys(PAIR, "str"))).get_indexer(pair_keys(saved.judgments.frame))
-    judgments = replace(judgments, frame=judgments.frame.iloc[order].reset_index(drop=True))
-    ratings = saved.judgments.ratings if judgments.ratings is None else judgments.ratings
-    judgments = replace(judgments, proposers=saved.judgments.proposers, ratings=ratings)
-    saved_shares = saved.judgments.frame.set_index(PAIR)[SHARES]
-    shares = saved_shares.reindex(pd.MultiIndex.from_frame(judgments.frame[PAIR].astype("str")))
-    if shares["relevant_share"].isna().any():
-        return judgments
-    return replace(judgments, frame=judgments.frame.assign(**{name: shares[name].to_numpy() for name in SHARES}))
-
-
-def same_judgments(saved: SavedComparison, judgments: Judgments) -> None:
-    """Refuse judgments that are not those of the saved comparison."""
-    given = JudgedPairs.of(judgments)
-    if given.fingerprint != saved.pairs.fingerprint:
-        raise RelstudyError(
-            f"{saved.file}: the comparison was made with other judgments ({len(saved.pairs)} pairs, "
-            f"{saved.pairs.fingerprint}) than those given ({len(given)} pairs, {given.fingerprint})"
-        )
-
-
 def place_among(result: ScoreResult, name: str) -> list[str]:
-    """One sentence an index: where a system stands among the others."""
+    """Where a system stands among the others by the primary index, as a sentence; empty where it has no value."""
     sentences = []
     for ordering in result.orderings:
-        if name not in ordering.systems:
+        if ordering.index != result.primary.name or name not in ordering.systems:
             continue
         position = ordering.systems.index(name) + 1
-        text = f"{name} is {position} of {len(ordering.systems)} by {ordering.index.replace('_', ' ')}"
+        text = f"{name} is {position} of {len(ordering.systems)} by {index_of(ordering.index).term}"
         if name in ordering.first:
             text += f", and comes first in {share_of_draws(ordering.first[name])} of the replicates"
         sentences.append(text + ".")

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
-from relstudy.analysis.scoring.candidate import Candidate, candidate_of
+from relstudy.analysis.scoring.candidate import Candidate, candidate_of, with_mapping
 from relstudy.analysis.scoring.direction import known_directions
 from relstudy.analysis.scoring.judged import JudgedPairs
-from relstudy.analysis.scoring.mapped import map_scores
+from relstudy.analysis.scoring.mapped import fitted_to_all, map_scores
 from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.saved import SavedComparison
 from relstudy.common.errors import RelstudyError
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.scores.directions import refuse_unknown_systems
@@ -26,6 +30,7 @@ def candidates_of(
     fitted: Mapping[str, FittedMapping] | None = None,
     *,
     stated: Iterable[str] = (),
+    before: SavedComparison | None = None,
     progress: Progress = iter,
 ) -> tuple[list[Candidate], list[str]]:
     """The systems with their mapped scores, in the order of the tables.
@@ -35,6 +40,8 @@ def candidates_of(
     tables : what messages call a table, and the table, as `read_scores` gives it, or a DataFrame of the same columns
     fitted : fitted mappings by system; a system without one is mapped by `options.method`
     stated : systems whose direction was stated, "*" for all: a name that is not there is refused
+    before : a comparison of these very systems: mapped scores are taken from it where scores and choices are the same,
+        and its systems without a score table come last
     progress : wraps the systems as they are mapped
 
     Returns
@@ -48,15 +55,44 @@ def candidates_of(
     """
     fitted = fitted or {}
     candidates: dict[str, Candidate] = {}
+    read_from: dict[str, str] = {}
     for file, scores in tables:
         table = ScoreTable.of(scores)
         directions = known_directions(fitted, table.directions)
         for name, rows in table.by_system():
             if name in candidates:
-                raise RelstudyError(f"{file}: a system named {name!r} was already read; systems need different names")
+                source = f" from {read_from[name]}" if read_from[name] != Path(file).name else ""
+                raise RelstudyError(
+                    f"{file}: a system named {name!r} was already read{source}; systems need different names"
+                )
+            read_from[name] = Path(file).name
             candidates[name] = candidate_of(pairs, name, rows, options, directions, name in table.runs)
-    refuse_unknown_systems(stated, candidates, "the scores")
+    known = {} if before is None else {each.name: each for each in before.candidates}
+    alike = before is not None and before.maps_as(options)
+    refuse_unknown_systems(stated, [*candidates, *known], "the scores")
     unused = [name for name in fitted if name not in candidates]
     notes = [f"Mappings of systems that are not in the scores are left out: {', '.join(unused)}."] if unused else []
-    mapped = [map_scores(pairs, each, options, fitted.get(each.name)) for each in progress(list(candidates.values()))]
-    return mapped, notes
+    mapped = [
+        _mapped(pairs, each, options, fitted.get(each.name), known.pop(each.name, None), alike)
+        for each in progress(list(candidates.values()))
+    ]
+    return [*mapped, *known.values()], notes
+
+
+def _mapped(
+    pairs: JudgedPairs,
+    candidate: Candidate,
+    options: ScoringOptions,
+    given: FittedMapping | None,
+    before: Candidate | None,
+    alike: bool,
+) -> Candidate:
+    """The candidate with its mapped scores: those that it had before, where scores and choices are the same."""
+    if not alike or before is None or before.mapped is None or not _same_scores(before, candidate):
+        return map_scores(pairs, candidate, options, given)
+    whole = fitted_to_all(pairs, candidate, before.mapped.mapping.method, options, given)
+    return with_mapping(before, replace(before.mapped, fitted=whole))
+
+
+def _same_scores(one: Candidate, other: Candidate) -> bool:
+    return one.direction.higher == other.direction.higher and np.array_equal(one.given, other.given, equal_nan=True)

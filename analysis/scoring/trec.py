@@ -1,9 +1,9 @@
-"""TREC's forms: qrels made of judgments, whole gains, and interpolated precision as trec_eval gives it."""
+"""TREC's forms: qrels made of judgments, gains, and interpolated precision as trec_eval gives it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -11,6 +11,9 @@ import pandas as pd
 from relstudy.common.errors import RelstudyError
 from relstudy.common.files import replacing
 from relstudy.common.scales import Scale
+
+if TYPE_CHECKING:
+    from relstudy.calibration.judgments import Judgments
 
 
 def gains(judgment: np.ndarray, scale: Scale) -> np.ndarray:
@@ -28,8 +31,56 @@ def gains(judgment: np.ndarray, scale: Scale) -> np.ndarray:
     return whole
 
 
-def gains_in_words(scale: Scale) -> str:
-    """What a whole gain is, as a phrase."""
+def stated_gains(judgments: Judgments) -> np.ndarray | None:
+    """The gain of each pair where it is no rounded mean, float [pairs] from 0; None for means of several ratings.
+
+    It is what the column `gain` says, else the grade itself, less the lowest of the scale: a grade of .1 gains .1.
+    """
+    frame = judgments.frame
+    if "gain" in frame:
+        stated: np.ndarray = frame["gain"].to_numpy(dtype=float)
+        return stated
+    if "n_ratings" in frame or ("standard_error" in frame and frame["standard_error"].notna().any()):
+        return None
+    return np.maximum(frame["judgment"].to_numpy(dtype=float) - judgments.scale.scale.low, 0.0)
+
+
+def whole_multiple(gain: np.ndarray) -> tuple[np.ndarray, int]:
+    """Gains as whole numbers, and what they were multiplied by: the least power of ten that makes them whole.
+
+    Gains that 10^4 does not make whole are rounded there, to a ten thousandth.
+
+    Examples
+    --------
+    >>> whole_multiple(np.array([1, 0.1, 0.01])), whole_multiple(np.array([3.0, 0.0]))
+    ((array([100,  10,   1]), 100), (array([3, 0]), 1))
+    """
+    for factor in (1, 10, 100, 1000, 10_000):
+        whole = np.round(gain * factor)
+        if np.allclose(whole, gain * factor, rtol=0, atol=1e-6) or factor == 10_000:  # 1e-6: rounding of binary floats
+            break
+    return whole.astype(np.int64), factor
+
+
+def qrels_gains(judgments: Judgments) -> tuple[np.ndarray, str]:
+    """Whole gains for qrels, int64 [pairs], and what they are, as a phrase; fractions are multiplied until whole."""
+    scale, stated = judgments.scale.scale, stated_gains(judgments)
+    if stated is None:
+        return gains(judgments.frame["judgment"].to_numpy(dtype=float), scale), gains_in_words(scale)
+    whole, factor = whole_multiple(stated)
+    times = f", times {factor:,}" if factor > 1 else ""
+    return whole, f"{gains_in_words(scale, stated)}{times}"
+
+
+def gains_in_words(scale: Scale, stated: np.ndarray | None = None) -> str:
+    """What a gain is, as a phrase.
+
+    Parameters
+    ----------
+    stated : gains that are not rounded; None where they are whole steps of the scale
+    """
+    if stated is not None and (stated % 1 != 0).any():
+        return f"numbers from {stated.min():g} to {stated.max():g} as they are, not rounded"
     if scale.gain_step == 1:
         return f"the judgment rounded, less {scale.low:g}"
     return f"the judgment less {scale.low:g}, in steps of {scale.gain_step:g}, rounded"
@@ -65,29 +116,3 @@ def write_qrels(judgments: pd.DataFrame, path: str | os.PathLike[str], relevance
     )
     with replacing(path) as beside:
         lines.to_csv(beside, sep=" ", header=False, index=False, quoting=3)
-
-
-def interpolated_precision(relevant: np.ndarray, total: int, levels: Sequence[float]) -> np.ndarray:
-    """Interpolated precision of one query at recall levels, as trec_eval gives it since its version 10.
-
-    A level is reached with round(level * total) relevant results (halves up), and the precision there is the highest
-    at that depth or any below. ir-measures rests on an older trec_eval, which rounded up; the two differ in the
-    fourth digit where a query has hundreds of relevant results.
-
-    Parameters
-    ----------
-    relevant : bool [results], in the order retrieved
-    total : relevant results of the query, retrieved or not
-    levels : recall levels, from 0 to 1
-
-    Examples
-    --------
-    >>> interpolated_precision(np.array([True, False, True]), 2, [0.0, 0.5, 1.0]).round(4).tolist()
-    [1.0, 1.0, 0.6667]
-    """
-    depth = np.flatnonzero(relevant) + 1
-    best = np.maximum.accumulate((np.arange(1, len(depth) + 1) / depth)[::-1])[::-1]
-    need = np.floor(np.asarray(levels) * total + 0.5).astype(int)
-    reached = np.maximum(need, 1) <= len(depth)
-    level = np.minimum(np.maximum(need, 1), len(depth)) - 1
-    return np.where(reached, best[level], 0.0) if len(depth) else np.zeros(len(need))

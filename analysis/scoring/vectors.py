@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from relstudy.common.damage import DAMAGED_ARRAYS
+from relstudy.common.damage import DAMAGED_ARRAYS, refuse_tensors
 from relstudy.common.errors import RelstudyError
 from relstudy.mapping.scores.score_table import ScoreTable
 
@@ -33,6 +33,7 @@ def read_vectors(path: str | os.PathLike[str], ids: str | os.PathLike[str] | Non
         where a file is absent or no such array, ids and vectors differ in number, an id stands twice, a number is NaN
     """
     file = os.fspath(path)
+    refuse_tensors(file)
     try:
         values = np.load(file, allow_pickle=False)
     except FileNotFoundError:

@@ -12,18 +12,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from relstudy.analysis.scoring.compared import BETTER, INDICES
+from relstudy.analysis.indices.index import Index
+from relstudy.analysis.indices.known import CONDENSED
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
 from relstudy.common.wording import listed, listed_some
-
-NAMED = {
-    "pearson": ("correlation", "pearson"),
-    "average_precision": ("pooled average precision", "average precision", "pooled AP"),
-    "normalised_rank": ("normalised rank",),
-}
-"""What a requirement may call each index; case does not matter, and an underscore is as good as a space."""
 
 NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 
@@ -159,24 +153,40 @@ def _outcome(figure: Estimate, bound: float, more: bool) -> Outcome:
     return Outcome.UNDECIDED
 
 
-def _index(text: str) -> str | None:
+def _index(result: ScoreResult, text: str) -> tuple[Index, bool] | None:
+    """The index that a requirement names, and whether by the term under which readers are shown it.
+
+    Case does not matter, and an underscore is as good as a space; measures may go without "condensed ".
+    """
     said = text.replace("_", " ").lower()
-    return next((index for index, names in NAMED.items() if said in [name.lower() for name in names]), None)
+    for index in result.indices:
+        if said == index.term.lower():
+            return index, True
+        names = (index.name.replace("_", " "), *index.also, index.name.removeprefix(CONDENSED))
+        if said in [name.replace("_", " ").lower() for name in names]:
+            return index, False
+    return None
 
 
-def _lead(result: ScoreResult, first: str, second: str, index: str) -> Estimate | None:
+def _lead(result: ScoreResult, first: str, second: str, name: str) -> Estimate | None:
     """The difference of two systems, above zero where the first is better."""
-    known = _index(index)
+    found = _index(result, name)
+    if found is None:
+        return None
+    index, _ = found
     for each in result.comparisons:
-        if each.index == known and {each.first, each.second} == {first, second}:
-            ahead_is_above = (each.first == first) == (BETTER[each.index] == "higher")
+        if each.index == index.name and {each.first, each.second} == {first, second}:
+            ahead_is_above = (each.first == first) == (index.sign > 0)
             return each.difference if ahead_is_above else each.difference.negated()
     return None
 
 
-def _figure(result: ScoreResult, name: str, index: str) -> Estimate | None:
-    known, system = _index(index), result[name]
-    return system.estimate(known) if known is not None else system.measures.get(index)
+def _figure(result: ScoreResult, system: str, name: str) -> Estimate | None:
+    found = _index(result, name)
+    if found is None:
+        return None
+    index, as_shown = found
+    return result[system].shown(index) if as_shown else result[system].estimate(index)
 
 
 def _not_known(requirement: Requirement, result: ScoreResult) -> str:
@@ -185,11 +195,9 @@ def _not_known(requirement: Requirement, result: ScoreResult) -> str:
     missing = [name for name in said if name not in names]
     if missing and len(requirement.readings) == 1:
         return f"{requirement.text!r}: there is no system {missing[0]!r}; there are {listed_some(names, 12)}"
-    indices = [NAMED[index][0] for index in INDICES]
+    known = listed([index.term for index in result.indices], "or")
     if requirement.bound is None:
-        return f"{requirement.text!r}: two systems ({listed_some(names, 12)}) are compared by {listed(indices, 'or')}"
-    measures = dict.fromkeys(name for system in result.systems for name in system.measures)
-    known = listed([*indices, *measures], "or")
+        return f"{requirement.text!r}: two systems ({listed_some(names, 12)}) are compared by {known}"
     return f"{requirement.text!r}: a bound is on {known} of a system ({listed_some(names, 12)})"
 
 

@@ -5,164 +5,164 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
-from relstudy.analysis.scoring.compared import Comparison
+import numpy as np
+
+from relstudy.analysis.indices.known import PEARSON
 from relstudy.analysis.scoring.conventions import FEW_QUERIES
 from relstudy.analysis.scoring.judged import Weighting
 from relstudy.analysis.scoring.results import ScoreResult, SystemScore
-from relstudy.analysis.verdict.measures import MEASURES, shown_range, shown_value
+from relstudy.analysis.verdict.settling import within
 from relstudy.analysis.verdict.standings import Standings
 from relstudy.common.estimates import Estimate
 from relstudy.common.option_words import option
 from relstudy.common.wording import count_of, in_words, listed, listed_some
 
-MOST_EXCEPTIONS = 3
+MOST_DROPPED = 3
+"""Systems that are named with how far they are behind."""
+FEWEST_QUERIES = 5
+MOST_NAMED = 4
+"""Of the best set."""
 FEW_RATERS = 6
 """With fewer, Student's t makes ranges for any raters like them a third longer than their standard error alone."""
 
 
 def headline(result: ScoreResult, ranked: Standings) -> str:
-    """Who leads, in one sentence."""
-    names = ranked.names
-    if len(names) == 1:
-        return agreement(result, result[names[0]])
-    if not ranked.measures:
-        reasons = {each.difference.reason for each in result.comparisons if each.difference.reason}
-        because = f": {sorted(reasons)[0]}" if reasons else ""
-        return f"The {in_words(len(names))} systems cannot be compared{because}."
-    if len(ranked.leaders) == 1:
-        return f"{ranked.leaders[0]} leads."
-    if ranked.leaders:
-        lead = f"{listed_some(ranked.leaders)} lead"
-        choice = preferred(ranked, ranked.leaders)
-        return f"{lead}; if one must be chosen, {choice}." if choice else f"{lead}."
-    if len(names) == 2:
-        choice = preferred(ranked, names)
-        sentence = f"{names[0]} and {names[1]} cannot be told apart by most measures"
-        if choice:
-            return f"{sentence}; if one must be chosen, {choice}."
-        return f"{sentence}." if ranked.clear else f"{names[0]} and {names[1]} cannot be told apart."
-    if ranked.circle:
-        return f"No system leads: the measures put {listed_some(ranked.circle)} ahead of one another in a circle."
-    if ranked.clear:
-        return f"None of the {in_words(len(names))} systems is ahead of another by most measures."
-    return f"None of the {in_words(len(names))} systems can be told apart from another."
+    """What to do, in one sentence."""
+    if len(ranked.names) == 1:
+        return agreement(result, result[ranked.names[0]])
+    if not ranked.comparable or not _compared(result, ranked):
+        return f"The {in_words(len(ranked.names))} systems cannot be compared{_because(result)}."
+    best, rest = ranked.best, ranked.others
+    named = _either(best)
+    if len(best) == 1:
+        if all(ranked.ahead(best[0], other) for other in rest):
+            return f"Use {named}: it is ahead of {_the_rest(rest)}."
+        return f"Use {named}: {_the_rest(rest)} {_are(rest)} surely not the best."
+    if _same(result, ranked):
+        alike = "the two are" if len(best) == 2 else f"the {in_words(len(best))} are"
+        behind = f", and {_the_rest(rest)} {_are(rest)} not as good" if rest else ""
+        return f"Use {named}: {alike} the same for practical purposes{behind}."
+    cannot = f"this study cannot say which of the {in_words(len(best))} is best"
+    if len(best) == 2:
+        cannot = "this study cannot say which of the two is better"
+    if not rest:
+        return f"{cannot[:1].upper()}{cannot[1:]}: {listed_some(best)}." if len(best) <= 4 else f"{_start(cannot)}."
+    if all(ranked.ahead(first, other) for first in best for other in rest):
+        who = "both are" if len(best) == 2 else "all are"
+        return f"Use {named}: {who} ahead of {_the_rest(rest)}, and {cannot}."
+    return f"Use {named}: {_the_rest(rest)} {_are(rest)} not the best, and {cannot}."
 
 
-def preferred(ranked: Standings, among: Sequence[str]) -> str | None:
-    """The one of several tied systems that is clearly better than another of them by some measure and clearly worse
-    than none; None where that is true of no one or of more than one."""
-    better = {each.better for a, b in combinations(among, 2) for each in ranked.clear_between(a, b).values()}
-    worse = {
-        name
-        for a, b in combinations(among, 2)
-        for each in ranked.clear_between(a, b).values()
-        for name in (a, b)
-        if name != each.better
-    }
-    choices = [name for name in among if name in better and name not in worse]
-    return choices[0] if len(choices) == 1 else None
+def _either(names: Sequence[str]) -> str:
+    """Names of which any may be taken."""
+    shown = list(names) if len(names) <= MOST_NAMED else [*names[: MOST_NAMED - 1], "another of the best set"]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} or {shown[-1]}"
 
 
-def ties(result: ScoreResult, ranked: Standings) -> list[str]:
-    """How the systems at the top compare with one another; empty where one leads alone."""
-    group = ranked.leaders or list(ranked.names)
-    if len(group) < 2 or not ranked.measures:
-        return []
-    number = len(ranked.measures)
-    clear = [each for a, b in combinations(group, 2) for each in ranked.clear_between(a, b).values()]
-    sentence = "tells them apart" if len(group) == 2 else "tells any two of them apart"
-    if not clear:
-        one = f"The one measure there is, {MEASURES[ranked.measures[0]]}, does not"
-        none = f"None of the {in_words(number)} measures"
-        plain = sentence.replace("tells", "tell") if number == 1 else sentence
-        return [f"{one if number == 1 else none} {plain}."]
-    if len(group) > 2:
-        pairs = len(group) * (len(group) - 1) // 2
-        sides = f"{len(clear):,} of the {pairs * number:,} comparisons between them"
-        start = f"By {in_words(number)} measures, {sides} {'is' if len(clear) == 1 else 'are'} clear"
-        if len(clear) > MOST_EXCEPTIONS:
-            return [f"{start}, too few or too contradictory to rank them."]
-        return [f"{start}. {' '.join(_exception(result, each, start=True) for each in clear)}"]
-    if len({each.better for each in clear}) > 1:
-        return [f"The measures contradict one another: {listed([_exception(result, each) for each in clear])}."]
-    left = number - len(clear)
-    start = f"{in_words(left).capitalize()} of {in_words(number)} measures cannot tell them apart"
-    return [f"{start}; {listed([_exception(result, each) for each in clear])}."]
+def _start(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
 
 
-def _exception(result: ScoreResult, comparison: Comparison, start: bool = False) -> str:
-    """A clear difference in words and numbers: "by correlation a is ahead of b (0.5 against 0.4, ...)"."""
-    index, better = comparison.index, str(comparison.better)
-    worse = comparison.second if better == comparison.first else comparison.first
-    text = f"{'By' if start else 'by'} {MEASURES[index]} {better} is ahead of {worse}"
-    values = [result[name].estimate(index).value for name in (better, worse)]
-    if values[0] is None or values[1] is None:
-        return text + ("." if start else "")
-    first, second = (shown_value(index, value) for value in values if value is not None)
-    if index == "normalised_rank":
-        figures = (
-            f"it puts a good match above a poor one {first.replace(' in 100', '')} times in 100, the other "
-            f"{second.replace(' in 100', '')}"
+def _are(names: Sequence[str]) -> str:
+    return "is" if len(names) == 1 else "are"
+
+
+def _the_rest(names: Sequence[str]) -> str:
+    """The systems that are out, by name where there are few."""
+    return listed_some(names) if len(names) < 3 else f"the other {in_words(len(names))}"
+
+
+def _compared(result: ScoreResult, ranked: Standings) -> bool:
+    """Whether any difference in the primary index has an interval."""
+    index = result.primary.index.name
+    return any(each.index == index and each.p_value is not None for each in result.comparisons)
+
+
+def _because(result: ScoreResult) -> str:
+    of_primary = [each.difference for each in result.comparisons if each.index == result.primary.index.name]
+    reasons = sorted({each.reason for each in of_primary if each.reason})
+    return f" by {result.primary.index.term}: {reasons[0]}" if reasons else f" by {result.primary.index.term}"
+
+
+def _same(result: ScoreResult, ranked: Standings) -> bool:
+    """Whether no two of the best set differ by as much as matters."""
+    index, matters = result.primary.index.name, result.primary.matters
+    pairs = [ranked.comparison(index, a, b) for a, b in combinations(ranked.best, 2)]
+    return bool(pairs) and all(each is not None and within(each, matters) for each in pairs)
+
+
+def measure(result: ScoreResult) -> str:
+    """The primary index, how it came to be the one, and what guessing gives."""
+    index = result.primary.index
+    guess = None if index.guess is None else index.guess(None)
+    guessing = "" if guess is None or not index.in_100 else f" (guessing: {index.in_words(guess)})"
+    return f"Decided by {index.term}{guessing}, {result.primary.chosen}."
+
+
+def choice(result: ScoreResult, ranked: Standings) -> str | None:
+    """The system to take today where several may be the best; None where one is, or none is compared."""
+    if len(ranked.best) < 2 or not _compared(result, ranked):
+        return None
+    index, first = result.primary.index, ranked.best[0]
+    value = result[first].estimate(index).value
+    figure = "" if value is None else f" ({index.in_words(value)})"
+    said = f"If you need one today: {first}. It has the best estimate{figure}: a choice, not a finding."
+    alone = [name for name in ranked.best[1:] if ranked.ahead(first, name)]
+    if not alone:
+        return said
+    return (
+        f"{said} It is ahead of {listed_some(alone)} where {'the two' if len(alone) == 1 else 'each two'} are compared "
+        f"alone, which among {in_words(len(ranked.names))} systems chance may do."
+    )
+
+
+def dropped(result: ScoreResult, ranked: Standings) -> str | None:
+    """Which systems can be dropped, and how far behind they are; None where none can."""
+    if not ranked.others or not ranked.best:
+        return None
+    index, first = result.primary.index, ranked.best[0]
+    number = len(ranked.others)
+    said = []
+    for name in ranked.others[:MOST_DROPPED]:
+        compared = ranked.comparison(index.name, first, name)
+        if compared is None or compared.difference.low is None or compared.difference.high is None:
+            said.append(f"{name} too")
+            continue
+        low, high = sorted(abs(end) for end in (compared.difference.low, compared.difference.high))
+        crosses = compared.difference.low * compared.difference.high <= 0
+        span = index.range_in_words(0.0 if crosses else low, high)
+        said.append(
+            f"{name} by {span}" if said else f"{name} is behind {first} by {span}{' in 100' if index.in_100 else ''}"
         )
-    else:
-        figures = f"{first} against {second}"
-    return f"{text} ({figures}{_difference(comparison)})" + ("." if start else "")
+    more = [f"{in_words(number - MOST_DROPPED)} more"] if number > MOST_DROPPED else []
+    what = "one system" if number == 1 else f"{in_words(number)} systems"
+    return f"You can drop {what}: {listed([*said, *more])}."
 
 
-def _difference(comparison: Comparison) -> str:
-    low, high = comparison.difference.low, comparison.difference.high
-    if low is None or high is None:
-        return ""
-    ends = sorted((abs(low), abs(high)))
-    # a clear difference after correction has its plain interval on one side of zero
-    return f"; difference {shown_range(comparison.index, *ends)}" if low * high > 0 else ""
-
-
-def others(ranked: Standings) -> list[str]:
-    """Who is behind the leaders, and who could not be placed."""
-    leaders = ranked.leaders
-    if not leaders:
-        return []
-    sentences = []
-    rest = [name for name in ranked.names if (ranked.ranks[name] or 0) > 1]
-    whom = "it" if len(leaders) == 1 else "both" if len(leaders) == 2 else "all of them"
-    by = _by_how_many(ranked)
-    full = [name for name in rest if all(ranked.beats(leader, name) for leader in leaders)]
-    if full == rest and rest:
-        subject = f"The other {in_words(len(rest))}" if 2 < len(rest) + len(leaders) == len(ranked.names) else ""
-        subject = listed_some(rest) if not subject or len(rest) == 1 else subject
-        sentences.append(f"{subject} {'is' if len(rest) == 1 else 'are'} clearly behind {whom} {by}.")
-    else:
-        if full:
-            sentences.append(f"{listed_some(full)} {'is' if len(full) == 1 else 'are'} clearly behind {whom} {by}.")
-        partly = [name for name in rest if name not in full]
-        if partly:
-            who = f"{listed_some(partly)} {'is' if len(partly) == 1 else 'are'}"
-            if len(leaders) > 1:
-                sentences.append(f"{who} clearly behind at least one of them, though not {whom}.")
-            else:
-                sentences.append(
-                    f"{who} not told apart from {leaders[0]} directly, but clearly behind a system that is behind it."
-                )
-    if ranked.apart:
-        verb = "is" if len(ranked.apart) == 1 else "are"
-        sentences.append(f"{listed_some(ranked.apart)} {verb} neither clearly ahead of nor behind any system.")
-    return sentences
-
-
-def _by_how_many(ranked: Standings) -> str:
-    """By how many measures a system must be better to be ahead."""
-    number = len(ranked.measures)
-    if number == 1:
-        return f"by {MEASURES[ranked.measures[0]]}, the one measure there is"
-    if number == 2:
-        return "by both measures"
-    return f"by at least {in_words(number // 2 + 1)} of {in_words(number)} measures"
+def parting(result: ScoreResult, ranked: Standings) -> str | None:
+    """On how many queries each of the first two systems is the better one; None where that is not known."""
+    if len(ranked.names) < 2:
+        return None
+    first, second = ranked.names[:2]
+    index, table = result.primary.index, result.per_query
+    if index.name not in table:
+        return None
+    columns = [table.loc[table["system"] == name].set_index("query_id")[index.name] for name in (first, second)]
+    one, other = (index.sign * each.reindex(columns[0].index).to_numpy(dtype=float) for each in columns)
+    both = np.isfinite(one) & np.isfinite(other)
+    if both.sum() < FEWEST_QUERIES:
+        return None
+    ahead, behind = int((one > other)[both].sum()), int((one < other)[both].sum())
+    ties = int(both.sum()) - ahead - behind
+    return (
+        f"By {index.term}, {first} is better on {count_of(ahead, 'query', 'queries')}, {second} on {behind}, "
+        f"{count_of(ties, 'tie')}."
+    )
 
 
 def agreement(result: ScoreResult, system: SystemScore, reachable: float | None = None) -> str:
     """How good a system is by the correlation that systems are compared by, against what could be reached."""
-    estimate, name = system.estimate("pearson"), system.name
+    estimate, name = system.estimate(PEARSON), system.name
     if estimate.value is None:
         return f"How far {name} agrees with people is not known: {estimate.reason}."
     over = "over the whole collection" if result.collection else "on the pairs that were rated"
@@ -177,12 +177,10 @@ def agreement(result: ScoreResult, system: SystemScore, reachable: float | None 
 
 def agreements(result: ScoreResult, systems: Sequence[SystemScore], reachable: float | None) -> list[str]:
     """How good systems are, in one sentence where all of them agree with people."""
-    if len(systems) < 2 or not all((each.estimate("pearson").low or 0.0) > 0 for each in systems):
+    if len(systems) < 2 or not all((each.estimate(PEARSON).low or 0.0) > 0 for each in systems):
         return [agreement(result, each, reachable) for each in systems]
     over = "over the whole collection" if result.collection else "on the pairs that were rated"
-    figures = [
-        f"{each.name} at {each.estimate('pearson').value:.2f}{_ends(each.estimate('pearson'))}" for each in systems
-    ]
+    figures = [f"{each.name} at {each.estimate(PEARSON).value:.2f}{_ends(each.estimate(PEARSON))}" for each in systems]
     most = "" if reachable is None else f"; about {reachable:.2f} is the most that any system could reach"
     return [f"Agreement with people, as correlation {over}: {listed(figures)}{most}."]
 

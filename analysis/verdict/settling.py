@@ -1,4 +1,4 @@
-"""What would tell two systems apart that are tied: how many queries, and how many ratings."""
+"""What would tell two systems apart that are not: how many queries, and how many ratings."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from scipy import optimize, stats
 
+from relstudy.analysis.indices.index import Index
 from relstudy.analysis.planning.study_plan import MOST_QUERIES
-from relstudy.analysis.planning.workload import Steepness
 from relstudy.analysis.scoring.compared import Comparison
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.verdict.facts import StudyFacts
-from relstudy.analysis.verdict.measures import MEASURES, shown_figure
 from relstudy.analysis.verdict.standings import Standings
 from relstudy.common.wording import count_of
 
@@ -22,63 +21,81 @@ POWER = 0.8
 
 @dataclass(frozen=True)
 class Settling:
-    """A study that would tell two tied systems apart.
+    """What more ratings would tell of the two systems at the top, which are not told apart.
 
     Parameters
     ----------
     first, second : the systems
-    index : the measure by which the fewest queries would do
+    index : the primary index
     difference : of that index, as seen, at least 0
-    queries : how many queries find it with power 0.8, if it is truly as large; None above 20,000
-    low : the least number of queries that may do, by the interval of what this study's queries leave uncertain; None
-        above 20,000. There is no upper end: the difference of two tied systems may be none
+    matters : the smallest difference that matters, in the index' own points
+    queries : how many queries find a difference that just matters with power 0.8; None above 20,000
     ratings : what these queries ask of people; None where not known
     available : queries that the study could have drawn; None where not known
+    have : queries that the study has
     raters_too : whether intervals speak of any raters like these, so that more of them are needed as well
-    among : how many systems this study compared; the study foretold compares the two alone
+    same : whether the whole interval of the difference lies within what matters
     """
 
     first: str
     second: str
-    index: str
+    index: Index
     difference: float
+    matters: float
     queries: int | None
-    low: int | None
     ratings: int | None
     available: int | None
+    have: int
     raters_too: bool = False
-    among: int = 2
+    same: bool = False
+
+    @property
+    def worth_it(self) -> bool:
+        """Whether more ratings would tell what matters, of queries that there are."""
+        if self.same or self.queries is None or self.queries <= self.have:
+            return False
+        return self.available is None or self.queries <= self.available
+
+    @property
+    def heading(self) -> str:
+        """What to do, in few words."""
+        return "More ratings would tell" if self.worth_it else "Do not pay for more ratings"
 
     def sentence(self) -> str:
         """What would settle it, and at what price."""
-        measure = MEASURES[self.index]
-        size = f"(a difference in {measure} of {shown_figure(self.index, self.difference)})"
-        if self.queries is None:
+        size = self.index.size_in_words(self.matters)
+        pair = f"{self.first} and {self.second}"
+        if self.same:
             return (
-                f"Between {self.first} and {self.second} the difference seen {size} is so small that more than "
-                f"{MOST_QUERIES:,} queries would be needed to find it: more ratings will not settle which is better."
+                f"{pair} are the same for practical purposes: their difference in {self.index.term} is smaller than "
+                f"{size}, the smallest that matters."
             )
-        queries = _about(self.queries)
+        if self.queries is None:
+            return f"A difference of {size} between {pair} takes more than {MOST_QUERIES:,} queries to find."
+        if self.queries <= self.have:
+            return (
+                f"These {self.have:,} queries are enough to find a difference of {size} between {pair} in 8 of 10 "
+                "cases, and did not: choose by speed or cost."
+            )
         text = (
-            f"If {self.first} and {self.second} differ as much as it looks {size}, a study of "
-            f"{'these two alone with ' if self.among > 2 else ''}about {queries:,} "
-            f"queries like these{', with raters in proportion,' if self.raters_too else ''} would find it in 8 of 10 "
-            "cases"
+            f"To find a difference of {size} between {pair}, the smallest that matters, in 8 of 10 cases takes about "
+            f"{_about(self.queries):,} queries like these{', with raters in proportion' if self.raters_too else ''}"
         )
         if self.available is not None and self.queries > self.available:
-            return f"{text}; the collection has {self.available:,}."
-        if self.ratings is not None:
-            return f"{text}, for {count_of(_about(self.ratings), 'rating')}."
-        return f"{text}."
+            return f"{text}; the collection has {self.available:,}, so more ratings will not tell."
+        return f"{text}." if self.ratings is None else f"{text}, {count_of(_about(self.ratings), 'rating')}."
 
     def as_json(self) -> dict[str, Any]:
+        """Plain JSON."""
         return {
             "systems": [self.first, self.second],
-            "index": self.index,
+            "index": self.index.name,
             "difference": self.difference,
+            "matters": self.matters,
+            "same_for_practical_purposes": self.same,
+            "worth_it": self.worth_it,
             "power": POWER,
             "queries": self.queries,
-            "queries_at_least": self.low,
             "ratings": self.ratings,
             "queries_of_collection": self.available,
             "raters_in_proportion": self.raters_too,
@@ -86,27 +103,38 @@ class Settling:
 
 
 def settling(result: ScoreResult, ranked: Standings, facts: StudyFacts) -> Settling | None:
-    """What would tell the first two systems apart; None where they are told apart or nothing can be said."""
-    if len(ranked.names) < 2:
+    """What would tell the first two systems of the best set apart; None with a single one or without an interval."""
+    if len(ranked.best) < 2:
         return None
-    first, second = ranked.names[:2]
-    if second not in ranked.not_told_apart(first):
+    first, second = ranked.best[:2]
+    index, matters = result.primary.index, result.primary.matters
+    comparison = ranked.comparison(index.name, first, second)
+    if comparison is None or comparison.difference.value is None:
         return None
-    clear = ranked.clear_between(first, second)
-    open_yet = [
-        each for each in result.comparisons if {each.first, each.second} == {first, second} and each.index not in clear
-    ]
-    slopes = [(slope, each) for each in open_yet if (slope := steepness(result, each)) is not None]
-    if not slopes:
+    slope = steepness(result, comparison, matters)
+    if slope is None:
         return None
-    slope, comparison = max(slopes, key=lambda entry: entry[0])
-    alpha, have = 1 - result.options.level, int(result.pairs["queries"])
-    queries = queries_needed(slope, (freedom_of(comparison, have) + 1) / have, alpha)
-    low, _ = Steepness.of_pilot(slope, 0.0, have, stated=False).interval(POWER, alpha, MOST_QUERIES)
-    ratings = None if facts.ratings is None or queries is None else round(facts.ratings / have * queries)
-    difference = abs(comparison.difference.value or 0.0)
-    figures = (comparison.index, difference, queries, low, ratings, facts.queries)
-    return Settling(first, second, *figures, raters_too=result.raters.raters is not None, among=len(ranked.names))
+    have = int(result.pairs["queries"])
+    queries = queries_needed(slope, (freedom_of(comparison, have) + 1) / have, 1 - result.options.level)
+    return Settling(
+        first,
+        second,
+        index,
+        abs(comparison.difference.value),
+        matters,
+        queries,
+        None if facts.ratings is None or queries is None else round(facts.ratings / have * queries),
+        facts.queries,
+        have,
+        raters_too=result.raters.raters is not None,
+        same=within(comparison, matters),
+    )
+
+
+def within(comparison: Comparison, matters: float) -> bool:
+    """Whether the whole interval of a difference is smaller than what matters."""
+    low, high = comparison.difference.low, comparison.difference.high
+    return low is not None and high is not None and -matters < low and high < matters
 
 
 def queries_needed(slope: float, units_each: float, alpha: float) -> int | None:
@@ -140,8 +168,8 @@ def freedom_of(comparison: Comparison, queries: int) -> float:
     return queries - 1 if comparison.freedom is None else comparison.freedom
 
 
-def steepness(result: ScoreResult, comparison: Comparison) -> float | None:
-    """The difference over its standard deviation at one query, for queries like these; None without an interval.
+def steepness(result: ScoreResult, comparison: Comparison, size: float) -> float | None:
+    """A difference's size over its standard deviation at one query, for queries like these; None without an interval.
 
     Where the interval is corrected for a finite population, its standard error is taken back to that of any queries
     like these as though all of it came from between queries: a little too long, never too short. Where intervals speak
@@ -154,7 +182,7 @@ def steepness(result: ScoreResult, comparison: Comparison) -> float | None:
     error = (difference.high - difference.low) / 2 / reach
     if result.population.finite and result.population.highest < 1:
         error /= np.sqrt(1 - result.population.highest)
-    return abs(difference.value) / (error * np.sqrt(queries)) if error > 0 else None
+    return size / (error * np.sqrt(queries)) if error > 0 else None
 
 
 def _about(number: int) -> int:

@@ -6,45 +6,76 @@ import textwrap
 from dataclasses import dataclass
 from typing import Any
 
+from relstudy.analysis.scoring.primary import Primary
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.verdict import sentences
 from relstudy.analysis.verdict.facts import StudyFacts
 from relstudy.analysis.verdict.settling import Settling, settling
 from relstudy.analysis.verdict.standings import Standings, standings
-from relstudy.analysis.verdict.within import WithinQuery, within_query
 from relstudy.common.shown import WIDTH
 
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """Who leads, who is tied, how good they are, what is not known, and what would settle it.
+    """What to do: which systems may be the best, which to take today, what more ratings would tell, what to drop.
 
     Parameters
     ----------
-    standings : the systems, best first, with ranks and ties
-    headline : who leads, in one sentence
-    reasons : by which measures, and who is behind
-    quality : how good the leaders are, against what could be reached where that is known
+    primary : the index that decides, and how it came to be the one
+    standings : the systems, best first, with their ranks
+    headline : which to use, in one sentence
+    measure : the primary index in a sentence
+    choice : which to take today where several may be the best; None otherwise
+    settling : what more ratings would tell of the first two; None where one is the best, or nothing can be said
+    dropped : which systems can be dropped; None where none can
+    parting : on how many queries either of the first two is better; None where that is not known
+    quality : how good the best are, against what could be reached where that is known
     unknown : what these figures do not say
-    settling : what would tell the first two systems apart; None where they are, or nothing can be said
-    within : the first two systems within each query; None with a single system or few queries
     reachable : the correlation that any system could reach; None where not known
+
+    Examples
+    --------
+    >>> from relstudy.analysis.scoring.run import score_systems
+    >>> import pandas as pd
+    >>> pairs = {"query_id": list("aabb"), "result_id": list("wxyz")}
+    >>> judgments = pd.DataFrame(pairs | {"judgment": [5.0, 1.0, 4.0, 2.0]})
+    >>> scores = pd.DataFrame(pairs | {"one": [0.9, 0.2, 0.4, 0.3], "other": [0.1, 0.2, 0.4, 0.3]})
+    >>> long = scores.melt(["query_id", "result_id"], var_name="system", value_name="score")
+    >>> verdict = verdict_of(score_systems(judgments, long))
+    >>> verdict.advice()[1]
+    'Decided by correlation, by default, since no query has good and poor results judged.'
+    >>> verdict.sentences() == verdict.advice() + verdict.further()
+    True
+    >>> verdict.as_json()["primary"]
+    'pearson'
     """
 
+    primary: Primary
     standings: Standings
     headline: str
-    reasons: tuple[str, ...]
+    measure: str
+    choice: str | None
+    settling: Settling | None
+    dropped: str | None
+    parting: str | None
     quality: tuple[str, ...]
     unknown: tuple[str, ...]
-    settling: Settling | None
-    within: WithinQuery | None
     reachable: float | None
+
+    def advice(self) -> list[str]:
+        """What to do: the headline, the index, the choice, the price, what to drop; see the class."""
+        settle = None if self.settling is None else self.settling.sentence()
+        said = (self.headline, self.measure, self.choice, settle, self.dropped)
+        return [text for text in said if text is not None]
+
+    def further(self) -> list[str]:
+        """What else is to know: where the first two part, how good the best are, what these figures do not say."""
+        missing = [f"Not known: {text[:1].lower()}{text[1:]}" for text in self.unknown]
+        return [*([] if self.parting is None else [self.parting]), *self.quality, *missing]
 
     def sentences(self) -> list[str]:
         """All of it, the headline first."""
-        settle = [] if self.settling is None else [self.settling.sentence()]
-        missing = [f"Not known: {text[:1].lower()}{text[1:]}" for text in self.unknown]
-        return [self.headline, *self.reasons, *self.quality, *settle, *missing]
+        return [*self.advice(), *self.further()]
 
     def __str__(self) -> str:
         return "\n".join(self.sentences())
@@ -53,18 +84,22 @@ class Verdict:
         return "\n".join(line for sentence in self.sentences() for line in textwrap.wrap(sentence, WIDTH))
 
     def as_json(self) -> dict[str, Any]:
-        """Plain JSON: who leads, ranks, reasons, and what would settle it."""
+        """Plain JSON: what to do, the best set, ranks, and what would settle it."""
         ranked = self.standings
         return {
             "headline": self.headline,
-            "reasons": list(self.reasons),
+            "primary": self.primary.name,
+            "primary_chosen": self.primary.chosen,
+            "best": ranked.best,
+            "choice": ranked.best[0] if ranked.best else None,
+            "advice": self.advice()[1:],
             "quality": list(self.quality),
             "unknown": list(self.unknown),
-            "leaders": ranked.leaders,
             "ranks": [
                 {
                     "system": name,
-                    "rank": ranked.ranks[name],
+                    "rank": ends[0] if (ends := ranked.ranks(name)) else None,
+                    "rank_high": ends[1] if ends else None,
                     "shown": ranked.rank(name),
                     "ahead_of": ranked.behind(name),
                     "not_told_apart_from": ranked.not_told_apart(name),
@@ -72,7 +107,7 @@ class Verdict:
                 for name in ranked.names
             ],
             "reachable_correlation": self.reachable,
-            "within_query": None if self.within is None else self.within.as_json(),
+            "parting": self.parting,
             "settling": None if self.settling is None else self.settling.as_json(),
         }
 
@@ -96,25 +131,19 @@ def verdict_of(result: ScoreResult, facts: StudyFacts | None = None) -> Verdict:
     """
     facts = facts or StudyFacts()
     ranked = standings(result)
-    top = ranked.names[:2]
-    within = within_query(result, *top) if len(top) == 2 else None
-    reasons = [*sentences.ties(result, ranked), *sentences.others(ranked)]
-    if within is not None:
-        reasons.append(within.sentence(1 - result.options.level))
-    leading = ranked.leaders[:2] or list(ranked.names[:1])
+    leading = ranked.best[:2] or list(ranked.names[:1])
+    alone = len(ranked.names) == 1
     quality = sentences.agreements(result, [result[name] for name in leading], facts.reachable)
-    if len(ranked.names) == 1:
-        headline, quality = quality[0], []
-    else:
-        headline = sentences.headline(result, ranked)
-    settle = settling(result, ranked, facts)
     return Verdict(
+        result.primary,
         ranked,
-        headline,
-        tuple(reasons),
-        tuple(quality),
+        quality[0] if alone else sentences.headline(result, ranked),
+        sentences.measure(result),
+        sentences.choice(result, ranked),
+        settling(result, ranked, facts),
+        sentences.dropped(result, ranked),
+        sentences.parting(result, ranked),
+        () if alone else tuple(quality),
         tuple(sentences.unknown(result)),
-        settle,
-        within,
         facts.reachable,
     )

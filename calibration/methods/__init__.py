@@ -1,1 +1,62 @@
-"""Calibration methods: how each rater is put on the common scale."""
+"""Calibration methods by name. Nothing else is imported here, so that a command's help waits for nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Method = Literal["pooled", "crossed", "shrunk", "zscore", "mean", "none", "ordinal"]
+
+
+@dataclass(frozen=True)
+class MethodEntry:
+    """A method as it is chosen by name.
+
+    Parameters
+    ----------
+    function : "module:function" in this package, from a Panel to `Lines`, or to another `Fitted` method
+    sentence : its description in help and docs
+    weighs_raters : whether ratings weigh less, the noisier their rater is, by default; else means are plain ones
+    needs_random : whether it takes a rater's pairs for a random draw of all pairs
+    gives_lines : whether its function gives `Lines`
+    """
+
+    function: str
+    sentence: str
+    weighs_raters: bool = False
+    needs_random: bool = False
+    gives_lines: bool = True
+
+
+METHODS: dict[str, MethodEntry] = {
+    "pooled": MethodEntry(
+        "shrinkage:pooled", "all ratings, when pairs were handed out at random.", weighs_raters=True, needs_random=True
+    ),
+    "crossed": MethodEntry(
+        "crossed:crossed", "the pairs that raters share, however these were handed out.", weighs_raters=True
+    ),
+    "shrunk": MethodEntry("shrinkage:shrunk", "the base block, moments shrunk.", weighs_raters=True),
+    "zscore": MethodEntry("linear:zscore", "the base block at face value (Eq. 2.1)."),
+    "mean": MethodEntry("linear:mean", "offsets only."),
+    "none": MethodEntry("linear:none", ""),
+    "ordinal": MethodEntry(
+        "ordinal:fit_ordinal",
+        "a cumulative-link model in PyMC (seconds; random hand-out, as pooled).",
+        weighs_raters=True,
+        needs_random=True,
+        gives_lines=False,
+    ),
+}
+WEIGHTED = tuple(name for name, entry in METHODS.items() if entry.weighs_raters)
+NEED_RANDOM = tuple(name for name, entry in METHODS.items() if entry.needs_random)
+
+
+def described() -> str:
+    """All methods with their sentences, for help.
+
+    Examples
+    --------
+    >>> described().partition(" crossed:")[0]
+    'pooled: all ratings, when pairs were handed out at random.'
+    """
+    return " ".join(f"{name}: {entry.sentence}" if entry.sentence else f"{name}." for name, entry in METHODS.items())

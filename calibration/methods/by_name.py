@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Protocol
+from importlib import import_module
+from typing import Any, Protocol
 
 import numpy as np
 
-from relstudy.calibration.methods import crossed, linear, shrinkage
+from relstudy.calibration.methods import METHODS, MethodEntry
 from relstudy.calibration.methods.linear import Lines
 from relstudy.calibration.panel import Panel
 
@@ -25,15 +27,14 @@ class Fitted(Protocol):
 
 def fit_method(panel: Panel, method: str) -> Fitted:
     """Any of METHODS fitted to a panel; raises as `fit_lines` does."""
-    if method == "ordinal":
-        from relstudy.calibration.methods.ordinal import fit_ordinal
-
-        return fit_ordinal(panel)
+    if method in METHODS and not METHODS[method].gives_lines:
+        fitted: Fitted = _function_of(METHODS[method])(panel)
+        return fitted
     return fit_lines(panel, method)
 
 
 def fit_lines(panel: Panel, method: str) -> Lines:
-    """Each rater's line by a method that gives lines: none, mean, zscore, shrunk, pooled or crossed.
+    """Each rater's line by a method that gives lines: any of METHODS but ordinal.
 
     Raises
     ------
@@ -49,24 +50,23 @@ def fit_lines(panel: Panel, method: str) -> Lines:
     >>> fit_lines(Panel.from_frame(frame), "mean").offset.tolist()
     [1.0, -1.0]
     """
-    functions = {
-        "none": linear.none,
-        "mean": linear.mean,
-        "zscore": linear.zscore,
-        "shrunk": shrinkage.shrunk,
-        "pooled": shrinkage.pooled,
-        "crossed": crossed.crossed,
-    }
-    if method not in functions:
-        raise ValueError(f"{method!r} is not one of {', '.join(functions)}")
+    lined = {name: entry for name, entry in METHODS.items() if entry.gives_lines}
+    if method not in lined:
+        raise ValueError(f"{method!r} is not one of {', '.join(lined)}")
     unit = unit_of(panel)
-    lines = functions[method](panel if unit == 1 else panel.with_rating(panel.rating / unit))
+    lines: Lines = _function_of(lined[method])(panel if unit == 1 else panel.with_rating(panel.rating / unit))
     variance = None if lines.offset_variance is None else lines.offset_variance * unit**2
     return replace(lines, offset=lines.offset * unit, offset_variance=variance)
 
 
+def _function_of(entry: MethodEntry) -> Callable[[Panel], Any]:
+    module, _, function = entry.function.partition(":")
+    found: Callable[[Panel], Any] = getattr(import_module(f"relstudy.calibration.methods.{module}"), function)
+    return found
+
+
 def unit_of(panel: Panel) -> float:
-    """What ratings are divided by before a line is fitted: a power of two near a quarter of their range.
+    """Divisor of ratings before a line is fitted: a power of two near a quarter of their range.
 
     The methods take a spread or a sum of squares below 1e-9 for rounding error; without a common unit that
     would mean one thing for ratings from 1 to 5 and another for ratings from 0 to 1e-6. Division by a power of two is

@@ -63,7 +63,7 @@ class Ordinal:
 
 
 def fit_ordinal(panel: Panel) -> Ordinal:
-    """Fit the model; a rating's calibrated value is what it tells of its pair's quality, in rating units.
+    """Fit the model; a rating's calibrated value is its pair's expected quality, in rating units.
 
     The value of category k by rater j is the mean of theta given that one rating, over theta ~ N(0, 1); a common line
     then gives all calibrated ratings the mean of the raw ones and, on average, the spread of a rater's.

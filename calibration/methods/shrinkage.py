@@ -173,7 +173,7 @@ def crossed_offsets(panel: Panel, centred: np.ndarray, n: np.ndarray) -> Shrunk:
         square = squares - 2 * float(current @ rater_sum) + float(n @ current**2)
         variance = max(square / rows - (float(total.sum()) / rows) ** 2, 1e-12)
         within = max(square - float((total**2 / np.maximum(count, 1)).sum()), 0.0)
-        # Where no pair has two ratings, noise and quality cannot be told apart, nor need they be.
+        # Where no pair has two ratings, noise and quality cannot be separated, nor need they be.
         noise = max(within / freedom, 1e-6 * variance) if several.any() else variance
         quality = max(variance - noise, 1e-6 * variance)
         trust = np.where(several, quality / (quality + noise / others), 0.0)

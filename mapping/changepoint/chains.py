@@ -1,4 +1,4 @@
-"""What a sampler of change points gives: draws of curves from several chains, and whether the chains agree."""
+"""Draws of curves from several chains of a sampler of change points, and diagnostics of the chains."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Chains:
 
 @dataclass(frozen=True)
 class Diagnostics:
-    """How far chains can be trusted.
+    """Convergence diagnostics of the chains.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def diagnose(chains: Chains) -> Diagnostics:
 
 
 def too_few(kept: int, tried: int) -> RelstudyError:
-    """What to say where hardly any draw obeys the order."""
+    """Message for chains with too few ordered draws."""
     return RelstudyError(
         f"the sampler kept {kept} of {tried:,} draws, since the others broke the order: the judgments hardly follow "
         f"the shape asked for; use {option('method', 'bayes')} with the exact engine"

@@ -30,7 +30,7 @@ class BayesMapping(MonotoneMapping):
 
     Weights are taken as importance: they are scaled to sum to the effective number of pairs, (sum w)^2 / sum w^2, so
     that large weights do not pass for many pairs. Where `fit` is given queries (`groups`), it is divided by the design
-    effect (`relstudy.mapping.design_effect`), since pairs of one query are alike.
+    effect (`relstudy.mapping.changepoint.bins`), since pairs of one query are alike.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ PLAIN_LIMIT = 300.0
 
 @dataclass(frozen=True)
 class Prior:
-    """What is believed before the data.
+    """Prior of the levels and of the number of change points.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class Prior:
         return np.asarray(0.5 * np.log(2 / np.pi) - np.log(self.sigma_scale) - 0.5 * scaled**2)
 
     def log_entry(self, sigma: np.ndarray) -> np.ndarray:
-        """Log weight of each grid value where a level begins, shape (S, G); 0 for the uniform, told by G^M above."""
+        """Log weight of each grid value where a level begins, shape (S, G); 0 for the uniform, weighed by G^M above."""
         return np.zeros((len(sigma), self.grid))
 
     @property
@@ -157,14 +157,14 @@ def log_likelihood(bins: Pooled, levels: np.ndarray, sigma: np.ndarray) -> np.nd
 
 
 def monotone_deficit(bins: Pooled, prior: Prior, sigma: float) -> float:
-    """How far, in log likelihood, the best monotone path falls short of the bins' own means."""
+    """Log likelihood that the best monotone path lacks to the bins' own means."""
     means = np.clip(bins.means, prior.low, prior.high)
     fit = isotonic_fit(Pooled(bins.scores, bins.weights, means, bins.within))
     return float(bins.weights @ (means - fit) ** 2) / (2 * sigma**2)
 
 
 def needs_logarithms(bins: Pooled, prior: Prior, sigma: np.ndarray) -> bool:
-    """Whether a path of consequence could underflow in plain numbers.
+    """True where a path of consequence could underflow in plain numbers.
 
     The start of a path of consequence is less likely than the best start by `monotone_deficit` at most, and by the
     prior of its levels; plain numbers bear a ratio of exp(700).
@@ -174,7 +174,7 @@ def needs_logarithms(bins: Pooled, prior: Prior, sigma: np.ndarray) -> bool:
 
 @dataclass(frozen=True)
 class ForwardInputs:
-    """What the recursion runs on, plain or in logarithms.
+    """Inputs of the recursion, plain or in logarithms.
 
     Parameters
     ----------

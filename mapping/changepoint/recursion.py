@@ -66,13 +66,13 @@ def forward_pass(likelihood: np.ndarray, entry: np.ndarray, tie: float, states: 
         below[:] = zero
         largest = zero
         for g in range(grid):
-            here = multiply(likelihood[j, g], back, log)
+            through = multiply(likelihood[j, g], back, log)
             if tie > zero:
                 for k in range(1, most):
                     half[k] = multiply(before[g, k - 1], tie, log)
             for k in range(most):
                 begun = multiply(add(below[k], half[k], log), entry[g], log)
-                value = multiply(add(before[g, k], begun, log), here, log)
+                value = multiply(add(before[g, k], begun, log), through, log)
                 now[g, k] = value
                 largest = max(largest, value)
             for k in range(1, most):
@@ -112,10 +112,10 @@ def backward_pass(
         total, stayed, largest = zero, zero, zero
         above[:] = zero
         for g in range(grid - 1, -1, -1):
-            here = multiply(likelihood[j + 1, g], back, log) if j < bins - 1 else one
+            through = multiply(likelihood[j + 1, g], back, log) if j < bins - 1 else one
             passing = zero
             for k in range(most):
-                reached[k] = multiply(after[g, k], here, log)
+                reached[k] = multiply(after[g, k], through, log)
             for k in range(most):
                 stayed = add(stayed, multiply(states[j, g, k], reached[k], log), log)
                 value = add(reached[k], above[k], log)

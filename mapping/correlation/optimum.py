@@ -1,7 +1,7 @@
 """The monotone function of greatest correlation with the judgments (Shirahatti and Barnard 2005, Eq. 4.9).
 
-It is, up to a rising straight line, the least-squares isotonic fit (`closed_form`); the same optimum comes out as a
-second-order cone program (`cone_program`).
+It is, up to a rising straight line, the least-squares isotonic fit (`closed_form`). The tests find the same optimum as
+a second-order cone program.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import numpy as np
 
 from relstudy.mapping.least_squares.isotonic import isotonic_fit
 from relstudy.mapping.pooling import Pooled
-from relstudy.mapping.solver import cvxpy, solve
 
 NO_RELATION = "no monotone relation"
 
@@ -62,27 +61,3 @@ def on_judgments_scale(pooled: Pooled, fit: np.ndarray) -> np.ndarray:
     w, y, _ = centred_judgments(pooled)
     f = fit - w @ fit
     return np.asarray(pooled.mean + f * ((w * y) @ f / (w @ f**2)))
-
-
-def cone_program(pooled: Pooled, increasing: bool = True) -> tuple[np.ndarray, float]:
-    """The same optimum as a second-order cone program in cvxpy; for understanding and for tests, costs seconds.
-
-    Maximise <w (y - mean), f> subject to f monotone, <w, f> = 0, |sqrt(w) f| <= 1.
-
-    Returns
-    -------
-    f at the pooled scores, centred and of weighted norm 1 (all 0 where there is no monotone relation), and its
-    correlation with the judgments
-    """
-    cp = cvxpy()
-    w, y, deviation = centred_judgments(pooled)
-    f = cp.Variable(len(w))
-    sign = 1 if increasing else -1
-    constraints = [w @ f == 0, cp.norm(cp.multiply(np.sqrt(w), f)) <= 1]
-    if len(w) > 1:
-        constraints.append(sign * cp.diff(f) >= 0)
-    problem = cp.Problem(cp.Maximize((w * y) @ f), constraints)
-    solve(problem)
-    if problem.value <= 1e-9 * max(deviation, 1e-150):
-        return np.zeros(len(w)), 0.0
-    return np.asarray(f.value), float(problem.value / deviation)

@@ -130,7 +130,7 @@ class BaggedMapping(MonotoneMapping):
 
 
 def _few(units: int, level: float) -> float:
-    """How much too narrow a bootstrap of few queries is: sqrt(n / (n - 1)), and the normal beside Student's t."""
+    """Factor that widens a bootstrap of few queries: sqrt(n / (n - 1)), and the normal beside Student's t."""
     return float(np.sqrt(units / (units - 1)) * stdtrit(units - 1, level) / ndtri(level))
 
 

@@ -7,14 +7,42 @@ name.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from relstudy.mapping.estimator import MonotoneMapping
 from relstudy.mapping.fitted import FittedMapping, drop_inner_knots
-from relstudy.mapping.least_squares.constrained import quadratic_program
 from relstudy.mapping.least_squares.isotonic import bootstrap_average
-from relstudy.mapping.pooling import pool, sort_pairs
+from relstudy.mapping.pooling import Pooled, pool, sort_pairs
+from relstudy.mapping.solver import cvxpy, solve_quadratic
+
+
+def quadratic_program(pooled: Pooled, increasing: bool = True) -> np.ndarray:
+    """The program of Eq. 4.3-4.7: minimise 1/2 f'Hf + c'f subject to Af <= 0, with H = W and c = -W y.
+
+    Eq. 4.5 prints c = -y/2 beside H = I, which has its optimum at y/2; with the 1/2 in front of f'Hf it is c = -y.
+
+    Returns
+    -------
+    f at the pooled scores, shape (m,): the isotonic fit, here to 1e-6
+    """
+    cp = cvxpy()
+    w = pooled.weights / pooled.weights.max()
+    centre = pooled.mean
+    f = cp.Variable(len(w))
+    linear = -w * (pooled.means - centre)
+    constraints = [_monotony(len(w), increasing) @ f <= 0] if len(w) > 1 else []
+    solve_quadratic(cp.Problem(cp.Minimize(0.5 * cp.sum(cp.multiply(w, cp.square(f))) + linear @ f), constraints))
+    return np.asarray(f.value) + centre
+
+
+def _monotony(m: int, increasing: bool) -> Any:
+    """A of Eq. 4.6: each row f_i - f_(i+1)."""
+    from scipy.sparse import diags_array
+
+    matrix = diags_array([np.ones(m - 1), -np.ones(m - 1)], offsets=[0, 1], shape=(m - 1, m)).tocsr()
+    return matrix if increasing else -matrix
 
 
 class QuadraticMapping(MonotoneMapping):

@@ -1,4 +1,4 @@
-"""Which systems of a score table to read."""
+"""Choice of the systems of a score table to read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from relstudy.mapping.scores.score_table import ScoreTable
 
 @dataclass(frozen=True)
 class SystemChoice:
-    """Which systems to read, and which to leave out.
+    """The systems to read, and those to leave out.
 
     Parameters
     ----------
@@ -31,11 +31,11 @@ class SystemChoice:
 
     @property
     def everything(self) -> bool:
-        """Whether no system is left out."""
+        """True where no system is left out."""
         return not self.leave_out and self.only is None
 
     def takes(self, system: str) -> bool:
-        """Whether a system of this name is read."""
+        """True where a system of this name is read."""
         return system not in self.leave_out and (self.only is None or system in self.only)
 
     def check(self, systems: Iterable[object]) -> None:

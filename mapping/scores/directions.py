@@ -1,13 +1,15 @@
-"""Which scores are better: words for it, and what a person states."""
+"""Direction of better scores: its words, and what the user states."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, Literal, get_args
 
 from relstudy.common.errors import RelstudyError
 from relstudy.common.option_words import option
 
-DIRECTIONS = ("auto", "higher", "lower")
+Direction = Literal["auto", "higher", "lower"]
+DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 
 
 def refuse_unknown_systems(stated: Iterable[str], systems: Collection[str], file: str) -> None:
@@ -25,7 +27,7 @@ def refuse_unknown_systems(stated: Iterable[str], systems: Collection[str], file
 
 
 def stated_directions(texts: Iterable[str]) -> dict[str, str]:
-    """What `--direction` says: system ("*" for all) to higher, lower or auto.
+    """Values of `--direction`: system ("*" for all) to higher, lower or auto.
 
     Raises
     ------
@@ -46,3 +48,16 @@ def stated_directions(texts: Iterable[str]) -> dict[str, str]:
             raise click.BadParameter(f"{text!r}: higher, lower or auto is allowed", param_hint="--direction")
         directions[system or "*"] = direction
     return directions
+
+
+def directions_of(stated: Any) -> dict[str, Any]:
+    """System ("*" for all) -> direction, from what was stated: one for all, one by system, or texts of `--direction`.
+
+    Examples
+    --------
+    >>> directions_of("lower"), directions_of({"bm25": "higher"}), directions_of(("bm25=higher",))
+    ({'*': 'lower'}, {'bm25': 'higher'}, {'bm25': 'higher'})
+    """
+    if isinstance(stated, str):
+        return {"*": stated}
+    return dict(stated) if isinstance(stated, Mapping) else stated_directions(stated)

@@ -1,4 +1,5 @@
-"""Read a TREC run: `query Q0 result rank score system`, separated by blanks or tabs."""
+"""Read a TREC run: `query Q0 result rank score system`, separated by blanks or tabs; a line that begins with # is a
+comment."""
 
 from __future__ import annotations
 
@@ -6,14 +7,16 @@ import numpy as np
 import pandas as pd
 
 from relstudy.common.errors import Fault, TableError
-from relstudy.common.utf8 import decoded
+from relstudy.common.files import decoded
 from relstudy.common.wording import count_of
 
 FIELDS = ("query_id", "Q0", "result_id", "rank", "score", "system")
+COMMENT = "#"
+"""What a line begins with that says nothing of a result."""
 
 
 def looks_like_run(start: bytes) -> bool:
-    """Whether the first line that is not empty has six fields or more, the fifth of them a number.
+    """Whether the first line that is neither empty nor a comment has six fields or more, the fifth of them a number.
 
     Examples
     --------
@@ -24,14 +27,14 @@ def looks_like_run(start: bytes) -> bool:
     """
     for line in start.decode("utf-8-sig", errors="replace").splitlines():
         fields = line.split()
-        if fields:
+        if fields and not fields[0].startswith(COMMENT):
             return len(fields) >= len(FIELDS) and _number(fields[4]) is not None
     return False
 
 
 def parse_run(content: bytes, file: str) -> pd.DataFrame:
-    """A run as a table query_id, result_id, rank (text), score, system (and row, where lines may be empty); every score
-    finite.
+    """A run as a table query_id, result_id, rank (text), score, system (and row, where lines may be empty or comments);
+    every score finite.
 
     A regular file (six fields in every row) goes through pyarrow's reader; anything else is read line by line,
     where each fault can be named with its row; what follows the sixth field is passed over, as trec_eval does.
@@ -99,7 +102,7 @@ def _parse_regular(content: bytes) -> pd.DataFrame | None:
     while b"  " in content:
         content = content.replace(b"  ", b" ")
     content = content.replace(b" \n", b"\n").replace(b"\n ", b"\n")
-    if b"\n\n" in content or content[:1] in (b"", b" ", b"\n"):
+    if b"\n\n" in content or content[:1] in (b"", b" ", b"\n", b"#") or b"\n#" in content:
         return None
     try:
         table = csv.read_csv(
@@ -134,7 +137,7 @@ def _parse_lines(content: bytes, file: str) -> pd.DataFrame:
     rows: list[tuple[str, str, str, float, str, int]] = []
     for number, line in enumerate(text.split("\n"), start=1):
         fields = line.split()
-        if not fields:
+        if not fields or fields[0].startswith(COMMENT):
             continue
         if len(fields) < len(FIELDS):
             short.setdefault(len(fields), []).append(number)

@@ -15,7 +15,7 @@ COLUMNS = ["system", "query_id", "result_id", "score"]
 
 @dataclass(frozen=True, eq=False)
 class ScoreTable:
-    """What each system thinks of each query-result pair, and what is known of these scores.
+    """Each system's score of each query-result pair, and the facts known of these scores.
 
     Parameters
     ----------
@@ -39,10 +39,10 @@ class ScoreTable:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        here = set(self.systems) if self.directions or self.runs else set()
-        directions = {name: direction for name, direction in self.directions.items() if name in here}
+        systems = set(self.systems) if self.directions or self.runs else set()
+        directions = {name: direction for name, direction in self.directions.items() if name in systems}
         object.__setattr__(self, "directions", directions)
-        object.__setattr__(self, "runs", tuple(name for name in self.runs if name in here))
+        object.__setattr__(self, "runs", tuple(name for name in self.runs if name in systems))
 
     @classmethod
     def of(cls, scores: ScoreTable | pd.DataFrame) -> ScoreTable:

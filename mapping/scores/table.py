@@ -16,9 +16,11 @@ from relstudy.common.checked import Checked
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.files import replacing
 from relstudy.common.headers import under_own_names
+from relstudy.common.option_words import option
 from relstudy.common.packed import read_bytes, unpacked_name
 from relstudy.common.plain_names import refuse_controls
 from relstudy.common.probabilities import PAIR
+from relstudy.common.reading import PLAIN, Reading
 from relstudy.common.tables import read_table, write_table
 from relstudy.mapping.scores.choice import SystemChoice
 from relstudy.mapping.scores.runs import looks_like_run, parse_run, rank_notes
@@ -34,15 +36,17 @@ def read_scores(
     leave_out: Collection[str] = (),
     only: Collection[str] | None = None,
     system: str | None = None,
+    reading: Reading = PLAIN,
 ) -> ScoreTable:
     """Read a score table.
 
     Parameters
     ----------
-    path : CSV or Parquet, long or wide, or a TREC run (CSV and runs also as .gz)
+    path : CSV or Parquet, long or wide, or a TREC run (CSV and runs also as .gz, .bz2, .xz or .zst)
     leave_out : systems (in a wide table: columns) not to read
     only : systems (columns) to read, all others left out; None reads all
     system : name for the system of a TREC run, in place of the run's own tag
+    reading : which column is which; several for score, or one without a system, are a system each
 
     Returns
     -------
@@ -60,7 +64,7 @@ def read_scores(
     """
     file = os.fspath(path)
     if file.endswith(".parquet") or not _is_run(file, content := read_bytes(path)):
-        return check_scores(read_table(path), leave_out=leave_out, only=only)
+        return check_scores(read_table(path), leave_out=leave_out, only=only, reading=reading)
     frame = parse_run(content, file)
     if system is not None:
         frame["system"] = system
@@ -80,25 +84,28 @@ def read_score_files(
     *,
     leave_out: Collection[str] = (),
     only: Collection[str] | None = None,
+    reading: Reading = PLAIN,
 ) -> ScoreTable:
     """Read several score tables as one; as `read_scores`, whose notes, runs and directions are joined.
+
+    A path may have a name before it (`mine=bm25.run`), which its one system is then called.
 
     Raises
     ------
     RelstudyError
         where two files hold one system, or none holds a system named in `only` or `leave_out`
     """
-    if len(paths) == 1:
-        return read_scores(paths[0], leave_out=leave_out, only=only)
+    if len(paths) == 1 and named_file(paths[0])[0] is None:
+        return read_scores(paths[0], leave_out=leave_out, only=only, reading=reading)
     tables: list[ScoreTable] = []
     file_of: dict[str, str] = {}
     for path in paths:
-        table = read_scores(path)
+        table = read_named(path, reading)
         for name in table.systems:
             if name in file_of:
                 raise RelstudyError(
                     f"{os.fspath(path)}: a system named {name!r} was already read from {file_of[name]}; systems need "
-                    "different names"
+                    f"different names, which NAME={os.fspath(path)} gives"
                 )
             file_of[name] = os.fspath(path)
         tables.append(table)
@@ -106,7 +113,34 @@ def read_score_files(
     return SystemChoice(file, leave_out, only).of(ScoreTable.joined(tables))
 
 
-def check_scores(table: Checked, *, leave_out: Collection[str] = (), only: Collection[str] | None = None) -> ScoreTable:
+def named_file(path: str | os.PathLike[str]) -> tuple[str | None, str]:
+    """The name that a system is to have and its file, from `mine=bm25.run`; None where there is no name before it.
+
+    Examples
+    --------
+    >>> named_file("mine=bm25.run"), named_file("bm25.run")
+    (('mine', 'bm25.run'), (None, 'bm25.run'))
+    """
+    text = os.fspath(path)
+    name, equals, file = text.partition("=")
+    is_named = equals and name.strip() and file and not os.path.exists(text) and os.sep not in name
+    return (name.strip(), file) if is_named else (None, text)
+
+
+def read_named(path: str | os.PathLike[str], reading: Reading = PLAIN) -> ScoreTable:
+    """`read_scores` of a path that may have its system's name before it, as `mine=bm25.run`."""
+    name, file = named_file(path)
+    table = read_scores(file, reading=reading)
+    return table if name is None else table.named(name, file)
+
+
+def check_scores(
+    table: Checked,
+    *,
+    leave_out: Collection[str] = (),
+    only: Collection[str] | None = None,
+    reading: Reading = PLAIN,
+) -> ScoreTable:
     """Check a long or wide table that is already in memory; see `read_scores`.
 
     Examples
@@ -115,8 +149,11 @@ def check_scores(table: Checked, *, leave_out: Collection[str] = (), only: Colle
     >>> check_scores(Checked(frame, "scores")).frame.values.tolist()
     [['new', 'q', 'x', 0.5]]
     """
+    table, systems = _renamed(table, reading)
+    if systems is not None and only is None:
+        only = systems
     table = _named(table)
-    table.require(*PAIR)
+    table.require(*PAIR, way_out=lambda name: f"{table.words.column(name)} says which it is")
     notes = [f"{table.file}: {note}" for note in table.notes]
     chosen = SystemChoice(table.file, leave_out, only)
     if {"system", "score"} <= set(table.frame.columns):
@@ -127,6 +164,28 @@ def check_scores(table: Checked, *, leave_out: Collection[str] = (), only: Colle
         frame = read_wide(table, chosen.takes, chosen.only is not None, notes)
     finished = _finished(frame, chosen, notes)
     return ScoreTable(finished, _directions(table, set(finished["system"].unique())), notes=tuple(notes))
+
+
+def _renamed(table: Checked, reading: Reading) -> tuple[Checked, list[str] | None]:
+    """The table under relstudy's names, and the columns that are stated to be a system each; None where none are."""
+    table = reading.rows_of(table)
+    stated = reading.renamed_in(table, "scores")
+    scores = stated.pop("score", [])
+    twice = next((ours for ours, theirs in stated.items() if len(theirs) > 1), None)
+    if twice is not None:
+        raise RelstudyError(
+            f"{table.file}: {option('columns')} names {len(stated[twice])} columns for {twice}; one is needed"
+        )
+    is_long = len(scores) == 1 and ("system" in stated or "system" in table.frame)
+    names = {theirs[0]: ours for ours, theirs in stated.items()} | ({scores[0]: "score"} if is_long else {})
+    if names:
+        others = table.frame[[name for name in table.frame if name in names or name not in names.values()]]
+        labels = {**table.labels, **{ours: theirs for theirs, ours in names.items()}}
+        read = table.among(others.rename(columns=names), table.rows, labels)
+        said = ", ".join(f"{ours} from {theirs}" for theirs, ours in names.items())
+        read.notes = (*table.notes, f"read as stated: {said}")
+        table = read
+    return table, None if is_long or not scores else scores
 
 
 def _named(table: Checked) -> Checked:

@@ -7,22 +7,40 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 import pandas as pd
 
 from relstudy.api.calibrating import CalibratedPanel, calibrate
-from relstudy.api.fitting import Mappings, fitted, stated_options
-from relstudy.api.inputs import Columns, Missing, Source, Values, judgments_of, refuse_unknown, scores_of, table_of
-from relstudy.calibration.interfaces import joined_tables, pairs_asked_alike, read_interfaces, side_by_side
+from relstudy.api.fitting import Mappings, fitted, write_mappings
+from relstudy.api.inputs import (
+    Columns,
+    Missing,
+    Source,
+    Values,
+    given_items,
+    judgments_of,
+    refuse_unknown,
+    scores_of,
+    table_of,
+)
+from relstudy.calibration.interfaces import joined_tables, pairs_asked_alike, read_interfaces, side_by_side, write_parts
+from relstudy.calibration.options import CalibrateChanges, CalibrationOptions, RatingsOptions
+from relstudy.calibration.study_tables import pairs_beside
 from relstudy.common.arguments import check_arguments
 from relstudy.common.checked import Checked
-from relstudy.common.errors import RelstudyError, UnknownName
-from relstudy.common.file_names import file_names
+from relstudy.common.errors import NotHere, UnknownName
+from relstudy.common.files import file_names
 from relstudy.common.groups import groups_of
+from relstudy.common.options import fields_given
+from relstudy.common.python_options import takes_options
 from relstudy.common.reading import Reading
-from relstudy.common.shown import Shown
+from relstudy.common.results import FolderResult
+from relstudy.mapping.options import FitChanges, FitOptions
 from relstudy.mapping.systems import by_group
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 T = TypeVar("T")
 
@@ -35,7 +53,7 @@ def named(parts: Mapping[str, T], name: str, what: str) -> T:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CalibratedParts(Shown, Mapping[str, CalibratedPanel]):
+class CalibratedParts(FolderResult, Mapping[str, CalibratedPanel]):
     """Parts of a ratings table, each calibrated by itself, by the value of a column.
 
     Parameters
@@ -44,6 +62,7 @@ class CalibratedParts(Shown, Mapping[str, CalibratedPanel]):
     parts : value -> the part's calibration
     """
 
+    saved_as = "parts"
     column: str
     parts: Mapping[str, CalibratedPanel]
 
@@ -57,13 +76,13 @@ class CalibratedParts(Shown, Mapping[str, CalibratedPanel]):
         return len(self.parts)
 
     @cached_property
-    def _summary(self) -> dict[str, Any]:
-        summaries = {name: part.summary() for name, part in self.parts.items()}
-        return {"by": self.column, "parts": summaries, "side_by_side": side_by_side(self._calibrations(), summaries)}
+    def _figures(self) -> dict[str, Any]:
+        figures = {name: part.as_json() for name, part in self.parts.items()}
+        return {"by": self.column, "parts": figures, "side_by_side": side_by_side(self._calibrations(), figures)}
 
-    def summary(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """Everything that `relstudy calibrate --by --json` prints."""
-        return self._summary
+        return self._figures
 
     @property
     def table(self) -> pd.DataFrame:
@@ -73,7 +92,7 @@ class CalibratedParts(Shown, Mapping[str, CalibratedPanel]):
         with the others, each before and after; seconds per rating.
         """
         rows = []
-        for name, figures in self.summary()["side_by_side"].items():
+        for name, figures in self.as_json()["side_by_side"].items():
             row = {self.column: name, **{key: figures[key] for key in ("scale", "raters", "pairs", "ratings")}}
             for key in ("standardised_variance", "leave_one_out_correlation"):
                 row |= {f"{key}_{part}": figures[key][part]["value"] for part in ("before", "after")}
@@ -90,10 +109,33 @@ class CalibratedParts(Shown, Mapping[str, CalibratedPanel]):
         RelstudyError
             where their scales differ, or a pair was rated in several parts; `join` puts scales on one
         """
-        together = joined_tables(self._calibrations(), self.column)
-        if isinstance(together, str):
-            raise RelstudyError(f"the parts do not stand in one table: {together}; rs.join puts scales on one")
-        return together["judgments"]
+        if isinstance(self._together, str):
+            raise NotHere(f"the parts do not stand in one table: {self._together}; rs.join puts scales on one")
+        return self._together["judgments"]
+
+    @cached_property
+    def _together(self) -> dict[str, pd.DataFrame] | str:
+        return joined_tables(self._calibrations(), self.column)
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name != "judgments" or isinstance(self._together, dict)]
+
+    def plot(self, part: str | None = None, kind: str = "raters") -> Figure:
+        """A picture of one part, as `CalibratedPanel.plot` draws it; of the first one if none is named.
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({"rater_id": list("abab"), "query_id": "q", "result_id": list("xxyy"),
+        ...                       "rating": [1, 3, 2, 4], "paradigm": ["image", "image", "text", "text"]})
+        >>> figure = calibrate_by(frame, "paradigm", method="mean").plot("text", kind="rater-lines")
+        >>> len(figure.axes)
+        1
+        """
+        check_arguments(CalibratedParts.plot, locals())
+        return self[next(iter(self)) if part is None else part].plot(kind)
+
+    def _write_tables(self, folder: Path) -> None:
+        write_parts(self._calibrations(), self.column, folder)
 
     def _calibrations(self) -> dict[str, Any]:
         return {name: part.calibration for name, part in self.parts.items()}
@@ -111,6 +153,7 @@ class CalibratedParts(Shown, Mapping[str, CalibratedPanel]):
         return [f"{name}: {note}" for name, part in self.parts.items() for note in part.remarks()]
 
 
+@takes_options(CalibrationOptions, RatingsOptions)
 def calibrate_by(
     ratings: Source,
     column: str,
@@ -120,10 +163,9 @@ def calibrate_by(
     values: Values | None = None,
     scale: str | None = None,
     missing: Missing | None = None,
-    base_column: str | None = None,
-    trust_raters: bool = False,
-    with_set_aside: bool = False,
-    **options: Any,
+    where: str | None = None,
+    items: Source | None = None,
+    **changes: Unpack[CalibrateChanges],
 ) -> CalibratedParts:
     """Calibrate the parts of a ratings table that a column tells apart, as `relstudy calibrate --by` does.
 
@@ -132,8 +174,8 @@ def calibrate_by(
     ratings : what `read_ratings` takes; its parts may be on different scales
     column : of the ratings, or of the pairs, such as "scale" or "paradigm"
     pairs : path of a pairs table, for columns that the ratings lack and for inclusion probabilities
-    columns, values, scale, missing, base_column, trust_raters, with_set_aside : as in `read_ratings`
-    options : method, handed_out, clip, force and weigh_raters, as in `calibrate`
+    columns, values, scale, missing, where, items : as in `read_ratings`
+    changes : as in `calibrate`
 
     Returns
     -------
@@ -159,13 +201,12 @@ def calibrate_by(
     read = read_interfaces(
         table,
         column,
-        base_column=base_column,
-        trust_raters=trust_raters,
-        with_set_aside=with_set_aside,
-        reading=Reading.given(columns, values, scale, missing),
+        **fields_given(RatingsOptions, changes),
+        reading=Reading.given(columns, values, scale, missing, where, items=given_items(items)),
         pairs=path,
     )
-    parts = {name: calibrate(part, **options) for name, part in read.items()}
+    options = CalibrationOptions(**fields_given(CalibrationOptions, changes))
+    parts = {name: calibrate(part, options=options) for name, part in read.items()}
     if path is not None:
         parts = {
             name: CalibratedPanel(part.calibration.with_probabilities(pairs_asked_alike(path, part.judgments)))
@@ -175,7 +216,7 @@ def calibrate_by(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MappingGroups(Shown, Mapping[str, Mappings]):
+class MappingGroups(FolderResult, Mapping[str, Mappings]):
     """Mappings fitted to each group of judged pairs by itself.
 
     Parameters
@@ -184,6 +225,7 @@ class MappingGroups(Shown, Mapping[str, Mappings]):
     groups : value -> the group's mappings
     """
 
+    saved_as = "mapping groups"
     column: str
     groups: Mapping[str, Mappings]
 
@@ -203,15 +245,27 @@ class MappingGroups(Shown, Mapping[str, Mappings]):
         whole = pd.concat(tables, ignore_index=True)
         return whole[[self.column, *(name for name in whole if name != self.column)]]
 
-    def summary(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """Everything that `relstudy fit --by --json` prints."""
-        return {"by": {"column": self.column, "groups": {name: each.summary() for name, each in self.groups.items()}}}
+        return {"by": {"column": self.column, "groups": {name: each.as_json() for name, each in self.groups.items()}}}
 
-    def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write NAME.json for each system to a folder for each group, as `relstudy fit --by -o` does."""
-        check_arguments(MappingGroups.save, locals())
+    def plot(self, group: str | None = None, system: str | None = None) -> Figure:
+        """Pairs, mapping and band of one group's system; of the first ones if none are named.
+
+        Examples
+        --------
+        >>> pairs = {"query_id": list("aabb"), "result_id": list("wxyz")}
+        >>> scores = pd.DataFrame({**pairs, "new": [1, 2, 1, 2]})
+        >>> judgments = pd.DataFrame({**pairs, "judgment": [1, 5, 2, 4], "part": ["one", "one", "two", "two"]})
+        >>> len(fit_by(scores, judgments, "part", method="isotonic").plot("two", "new").axes)
+        1
+        """
+        check_arguments(MappingGroups.plot, locals())
+        return self[next(iter(self)) if group is None else group].plot(system)
+
+    def _write_tables(self, folder: Path) -> None:
         for name, file in file_names(list(self)).items():
-            self[name].save(Path(folder) / file)
+            write_mappings(self[name], folder / file)
 
     def heading(self) -> str:
         """How many groups, and by what."""
@@ -226,6 +280,7 @@ class MappingGroups(Shown, Mapping[str, Mappings]):
         return [f"{name}: {note}" for name, each in self.groups.items() for note in each.notes]
 
 
+@takes_options(FitOptions)
 def fit_by(
     scores: Source | Mapping[str, Source],
     judgments: Source | CalibratedPanel,
@@ -238,17 +293,18 @@ def fit_by(
     values: Values | None = None,
     scale: str | None = None,
     missing: Missing | None = None,
-    **options: Any,
+    where: str | None = None,
+    **changes: Unpack[FitChanges],
 ) -> MappingGroups:
     """Fit each group of judged pairs by itself, as `relstudy fit --by` does.
 
     Parameters
     ----------
-    scores, judgments, only, leave_out, columns, values, scale, missing : as in `fit`
+    scores, judgments, only, leave_out, columns, values, scale, missing, where : as in `fit`
     column : of the judgments, or of the pairs, such as "paradigm"
     pairs : a pairs table (path or DataFrame), for columns that the judgments lack; by default the pairs.csv beside the
         judgments' file
-    options : method, folds, seed, weights and direction, as in `fit`
+    changes : as in `fit`
 
     Returns
     -------
@@ -269,14 +325,16 @@ def fit_by(
     [[3.0], [3.0]]
     """
     check_arguments(fit_by, locals())
-    table, scores_name = scores_of(scores, columns, tuple(leave_out), None if only is None else tuple(only))
-    judged, judgments_name = judgments_of(judgments, Reading.given(None, values, scale, missing))
+    reading = Reading.given(columns, values, scale, missing, where).among_several()
+    table, scores_name = scores_of(scores, reading, tuple(leave_out), None if only is None else tuple(only))
+    judged, judgments_name = judgments_of(judgments, reading)
+    reading.refuse_unfound()
     beside: Path | Checked | None = None if pairs is None else table_of(pairs, "the pairs")
     if beside is None and isinstance(judgments, str | os.PathLike):
-        beside = Path(judgments).parent / "pairs.csv"
-    stated = stated_options(**options)
+        beside = pairs_beside(judgments)
+    stated = FitOptions(**fields_given(FitOptions, changes))
     groups = {}
-    values_of = groups_of(judged.frame, column, beside, option="by")
+    values_of = groups_of(judged.frame, column, beside)
     for name, (scored, part) in by_group(table, judged, values_of).items():
         absent = set(table.systems) - set(scored.systems)
         here = {system: value for system, value in stated.directions.items() if system not in absent}

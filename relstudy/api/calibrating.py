@@ -3,30 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
 
 import pandas as pd
 
-from relstudy.api.inputs import Columns, Missing, Source, Values, refuse_unknown, scores_of, table_of, unread
+from relstudy.api.inputs import (
+    Columns,
+    Missing,
+    Source,
+    Values,
+    given_items,
+    path_or_frame,
+    refuse_unknown,
+    scores_of,
+    table_of,
+    unread,
+)
 from relstudy.calibration import comparison, pipeline
 from relstudy.calibration import ratings as ratings_table
-from relstudy.calibration.methods.names import METHODS
+from relstudy.calibration.options import (
+    CalibrateChanges,
+    CalibrationOptions,
+    RatingsChanges,
+    RatingsOptions,
+)
 from relstudy.calibration.plots import pictures
 from relstudy.calibration.ratings import Ratings
 from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.figures import figure_of
-from relstudy.common.hand_out import HandOut
 from relstudy.common.headers import under_own_names
+from relstudy.common.options import fields_given
+from relstudy.common.python_options import takes_options
 from relstudy.common.reading import Reading
-from relstudy.common.shown import Shown
+from relstudy.common.results import FolderResult
+from relstudy.common.wording import count_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@takes_options(RatingsOptions)
 def read_ratings(
     ratings: Source,
     *,
@@ -34,9 +54,9 @@ def read_ratings(
     values: Values | None = None,
     scale: str | None = None,
     missing: Missing | None = None,
-    base_column: str | None = None,
-    trust_raters: bool = False,
-    with_set_aside: bool = False,
+    where: str | None = None,
+    items: Source | None = None,
+    **changes: Unpack[RatingsChanges],
 ) -> Ratings:
     """Read and check ratings.
 
@@ -48,9 +68,9 @@ def read_ratings(
     columns : their names to ours, such as {"worker": "rater_id"}; several are the "rating" where each rater has one
     values, scale, missing : numbers for words ({"partly": 1}), the scale ("0-100") and what stands for no value
         (["NA", "-"]) in the ratings, as --values, --scale and --missing have it
-    base_column : a yes/no column that marks the base block, where no `block` column does
-    trust_raters : accept rater columns whose ratings look sorted within each pair
-    with_set_aside : take the ratings of raters who were set aside (column set_aside), too
+    where : which rows are read, as "Finished==1"
+    items : a table (column, query_id, result_id) of the pair that each column of a survey asked about, or "wording"
+    changes : the fields of `RatingsOptions`, each by its name; None leaves one as it is
 
     Returns
     -------
@@ -68,20 +88,19 @@ def read_ratings(
     [['a', 4.0], ['b', 2.0]]
     """
     check_arguments(read_ratings, locals())
-    reading = Reading.given(columns, values, scale, missing)
+    reading = Reading.given(columns, values, scale, missing, where, items=given_items(items))
+    ratings = path_or_frame(ratings, "the ratings")
     table = table_of(ratings, "the ratings")
     refuse_unknown(table, columns)
-    table = under_own_names(table, ratings_table.NAMES, keep=[*(columns or {}), base_column])
+    table = under_own_names(table, ratings_table.NAMES, keep=[*(columns or {}), changes.get("base_column")])
     named = list((columns or {}).values())
-    if isinstance(ratings, pd.DataFrame) and named.count("rating") < 2:
+    if isinstance(ratings, pd.DataFrame) and named.count("rating") < 2 and items is None:
         table.require(*(name for name in ratings_table.REQUIRED if name not in named))
-    return ratings_table.read_ratings(
-        table, base_column=base_column, trust_raters=trust_raters, with_set_aside=with_set_aside, reading=reading
-    )
+    return ratings_table.read_ratings(table, **fields_given(RatingsOptions, changes), reading=reading)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CalibratedPanel(Shown):
+class CalibratedPanel(FolderResult):
     """Raters on one scale.
 
     Parameters
@@ -89,6 +108,7 @@ class CalibratedPanel(Shown):
     calibration : the result with its arrays, as the command holds it
     """
 
+    saved_as = "panel"
     calibration: pipeline.Calibration
 
     @property
@@ -113,6 +133,18 @@ class CalibratedPanel(Shown):
         return self.calibration.raters
 
     @property
+    def table(self) -> pd.DataFrame:
+        """The raters: as `.raters`."""
+        return self.raters
+
+    @property
+    def flags(self) -> pd.Series:
+        """By rater, what is worth a look, where there is anything: the column `flags` of `.raters`, whose own attribute
+        of that name is pandas'."""
+        flags = self.raters.set_index("rater_id")["flags"]
+        return flags[flags != ""]
+
+    @property
     def ratings(self) -> pd.DataFrame:
         """One row per rating, with its value on the common scale in `calibrated`; what calibrated.csv holds."""
         return self.calibration.calibrated_ratings()
@@ -125,7 +157,7 @@ class CalibratedPanel(Shown):
     @cached_property
     def agreement(self) -> pd.DataFrame:
         """How far raters agree, before and after calibration, with 95 % intervals for raters and pairs like these."""
-        summary = self.summary()
+        summary = self.as_json()
         rows: list[dict[str, Any]] = []
         for name in ("within_item_variance", "leave_one_out_correlation"):
             figure = summary[name]
@@ -142,13 +174,21 @@ class CalibratedPanel(Shown):
             rows.append(row)
         return pd.DataFrame(rows).astype({"before": float, "after": float, "difference": float})
 
-    def summary(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """Everything that `relstudy calibrate --json` prints."""
-        return self._summary
+        return self._figures
 
     @cached_property
-    def _summary(self) -> dict[str, Any]:
+    def _figures(self) -> dict[str, Any]:
         return pipeline.summary(self.calibration)
+
+    def _tables(self) -> Mapping[str, pd.DataFrame]:
+        names = ["rater_id", "n_ratings", "mean", "spread", "slope", "offset", "flags"]
+        raters = self.raters[[name for name in names if name in self.raters]]
+        return {"How far raters agree:": self.agreement[["measure", "before", "after"]], "Raters:": raters}
+
+    def _write_tables(self, folder: Path) -> None:
+        self.calibration.write(folder)
 
     def compare(self, rater: str | int, scores: Source | Mapping[str, Source] | None = None) -> dict[str, Any]:
         """One rater against all the others, as `relstudy calibrate --compare` prints it with `--json`.
@@ -162,6 +202,14 @@ class CalibratedPanel(Shown):
         ------
         RelstudyError
             where there is no such rater, or no other
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({"rater_id": list("aabb"), "query_id": "q", "result_id": list("xyxy"),
+        ...                       "rating": [1, 3, 3, 5]})
+        >>> panel = calibrate(frame, method="mean")
+        >>> panel.compare("a")["rater"]
+        'a'
         """
         check_arguments(CalibratedPanel.compare, locals())
         tables = [] if scores is None else [scores_of(scores)[0].frame]
@@ -174,6 +222,14 @@ class CalibratedPanel(Shown):
         ----------
         kind : "raters" (leniency against agreement), "rater-lines" (rating to calibrated value), or "variance-by-mean"
             (disagreement against the mean rating, before and after)
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({"rater_id": list("aabb"), "query_id": "q", "result_id": list("xyxy"),
+        ...                       "rating": [1, 3, 3, 5]})
+        >>> figure = calibrate(frame, method="mean").plot("variance-by-mean")
+        >>> figure.axes[0].get_xlabel()
+        'mean rating of the pair'
         """
         check_arguments(CalibratedPanel.plot, locals())
         drawings = pictures(self.calibration)
@@ -196,39 +252,34 @@ class CalibratedPanel(Shown):
 
     def remarks(self) -> Sequence[str]:
         """Notes, and how many raters are worth a look."""
-        flagged = int((self.raters["flags"] != "").sum())
-        return [*self.notes, *([f"{flagged} raters have a flag in .raters"] if flagged else [])]
+        flagged = len(self.flags)
+        return [*self.notes, *([f"{count_of(flagged, 'rater')} worth a look: .flags"] if flagged else [])]
 
 
+@takes_options(CalibrationOptions, RatingsOptions)
 def calibrate(
     ratings: Ratings | Source,
     *,
-    method: str | None = None,
+    options: CalibrationOptions | None = None,
     columns: Columns | None = None,
     values: Values | None = None,
     scale: str | None = None,
     missing: Missing | None = None,
-    base_column: str | None = None,
-    handed_out: str | None = None,
+    where: str | None = None,
+    items: Source | None = None,
     pairs: Source | None = None,
-    clip: bool = False,
-    force: bool = False,
-    weigh_raters: bool | None = None,
-    trust_raters: bool = False,
-    with_set_aside: bool = False,
+    **changes: Unpack[CalibrateChanges],
 ) -> CalibratedPanel:
     """Put ratings on one scale and average them into judgments, as `relstudy calibrate` does.
 
     Parameters
     ----------
     ratings : what `read_ratings` gives, or anything it takes
-    method : pooled, crossed, shrunk, zscore, mean, none or ordinal; None chooses, and `.why` says why
-    columns, values, scale, missing, base_column, trust_raters, with_set_aside : as in `read_ratings`
-    handed_out : "random" or "fixed": how unique pairs were handed to raters, where the table doesn't record it
+    options : the choices behind a calibration, for several calls; single ones are given by their names, as below
+    columns, values, scale, missing, where, items : as in `read_ratings`
     pairs : a pairs table (path or DataFrame) to take inclusion probabilities from
-    clip : keep calibrated values within the scale
-    force : use pooled or ordinal even where pairs don't look handed out at random
-    weigh_raters : whether ratings weigh less, the noisier their rater is; None: with pooled, crossed, shrunk, ordinal
+    changes : the fields of `CalibrationOptions`, and those of `RatingsOptions` as in `read_ratings`, each by its name;
+        None leaves one as it is
 
     Raises
     ------
@@ -243,25 +294,20 @@ def calibrate(
     [2.0, 4.0]
     """
     check_arguments(calibrate, locals())
-    if method is not None and method not in METHODS:
-        raise RelstudyError(f"there is no calibration method {method!r}; there are: {', '.join(METHODS)}")
-    if handed_out not in (None, *HandOut):
-        raise RelstudyError(f"pairs are handed out {' or '.join(HandOut)}, not {handed_out!r}")
     stated: dict[str, Any] = {"columns": columns, "values": values, "scale": scale, "missing": missing}
+    stated |= {"where": where, "items": items}
+    as_read = fields_given(RatingsOptions, changes)
     if isinstance(ratings, Ratings):
         unread(ratings, Reading.given(**stated))
-        if base_column is not None or trust_raters or with_set_aside:
+        if any(as_read.values()):
             raise RelstudyError(
-                "base_column, trust_raters and with_set_aside say how a table is read, and these ratings were read "
-                "already: give them to read_ratings"
+                f"{', '.join(as_read)}: this says how a table is read, and these ratings were read already; give it to "
+                "read_ratings"
             )
     else:
-        stated |= {"base_column": base_column, "trust_raters": trust_raters, "with_set_aside": with_set_aside}
-        ratings = read_ratings(ratings, **stated)
-    stated_hand_out = None if handed_out is None else HandOut(handed_out)
-    result = pipeline.calibrate(
-        ratings, method, handed_out=stated_hand_out, clip=clip, force=force, weigh_raters=weigh_raters
-    )
+        ratings = read_ratings(ratings, **stated, **as_read)
+    chosen = replace(options or CalibrationOptions(), **fields_given(CalibrationOptions, changes))
+    result = pipeline.calibrate(ratings, chosen)
     if pairs is not None:
         result = result.with_probabilities(table_of(pairs, "the pairs"))
     return CalibratedPanel(result)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import pandas as pd
 
@@ -15,13 +14,16 @@ from relstudy.api.inputs import Columns, Missing, Source, Values, judgments_of, 
 from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import UnknownName
 from relstudy.common.figures import figure_of
-from relstudy.common.file_names import file_names
+from relstudy.common.files import file_names
+from relstudy.common.options import fields_given
+from relstudy.common.python_options import takes_options
 from relstudy.common.reading import Reading
-from relstudy.common.shown import Shown
+from relstudy.common.results import FolderResult
 from relstudy.common.wording import count_of
 from relstudy.mapping.fitted import FittedMapping
+from relstudy.mapping.options import FitChanges, FitOptions
 from relstudy.mapping.plots import mapping_figure
-from relstudy.mapping.systems import FitOptions, SystemFit, fit_systems, fits_as_json
+from relstudy.mapping.systems import SystemFit, fit_systems, fits_as_json
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Mappings(Shown, Mapping[str, FittedMapping]):
+class Mappings(FolderResult, Mapping[str, FittedMapping]):
     """One fitted mapping a system, by the system's name.
 
     Parameters
@@ -41,6 +43,7 @@ class Mappings(Shown, Mapping[str, FittedMapping]):
     notes : what a person should know, one sentence each
     """
 
+    saved_as = "mappings"
     fits: tuple[SystemFit, ...]
     notes: tuple[str, ...] = ()
 
@@ -70,21 +73,27 @@ class Mappings(Shown, Mapping[str, FittedMapping]):
         """System -> the method with the greatest correlation out of fold, which is the one in the mapping."""
         return {fit.choice.system: fit.choice.best for fit in self.fits}
 
-    def summary(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """Everything that `relstudy fit --json` prints."""
         return fits_as_json(self.fits, self.notes)
 
     def plot(self, system: str | None = None) -> Figure:
-        """Pairs, mapping and band of one system; the first one if none is named."""
+        """Pairs, mapping and band of one system; the first one if none is named.
+
+        Examples
+        --------
+        >>> pairs = {"query_id": list("aabb"), "result_id": list("wxyz")}
+        >>> scores = pd.DataFrame({**pairs, "new": [1, 2, 1, 2]})
+        >>> judgments = pd.DataFrame({**pairs, "judgment": [1, 5, 1, 5]})
+        >>> len(fit(scores, judgments, method="isotonic").plot("new").axes)
+        1
+        """
         check_arguments(Mappings.plot, locals())
         fit = self.fits[0] if system is None else self._of(system)
         return figure_of(lambda: mapping_figure(fit.choice.mapping, fit.pairs["score"], fit.pairs["judgment"]))
 
-    def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write NAME.json for each system, as `relstudy fit -o` does."""
-        check_arguments(Mappings.save, locals())
-        for system, file in file_names(list(self)).items():
-            self[system].write(Path(folder) / f"{file}.json")
+    def _write_tables(self, folder: Path) -> None:
+        write_mappings(self, folder)
 
     def _of(self, system: str) -> SystemFit:
         for fit in self.fits:
@@ -106,25 +115,30 @@ class Mappings(Shown, Mapping[str, FittedMapping]):
         return self.notes
 
 
+def write_mappings(mappings: Mapping[str, FittedMapping], folder: Path) -> None:
+    """Write NAME.json for each system, as `relstudy fit -o` does."""
+    for system, file in file_names(list(mappings)).items():
+        mappings[system].write(folder / f"{file}.json")
+
+
 def _interval(name: str, estimate: Estimate) -> dict[str, float | None]:
     return {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
 
 
+@takes_options(FitOptions)
 def fit(
     scores: Source | Mapping[str, Source],
     judgments: Source | CalibratedPanel,
     *,
-    method: str = "best",
-    folds: int = 10,
-    seed: int = 0,
-    weights: str = "equal",
-    direction: str | Mapping[str, str] | None = None,
+    options: FitOptions | None = None,
     only: Sequence[str] | None = None,
     leave_out: Sequence[str] = (),
     columns: Columns | None = None,
     values: Values | None = None,
     scale: str | None = None,
     missing: Missing | None = None,
+    where: str | None = None,
+    **changes: Unpack[FitChanges],
 ) -> Mappings:
     """Map each system's scores to the judgments by a monotone function, as `relstudy fit` does.
 
@@ -133,17 +147,13 @@ def fit(
     scores : a path (table or TREC run), a DataFrame (long: system, query_id, result_id, score; wide: query_id,
         result_id, a column per system), or a table of one system under each system's name
     judgments : a path, a DataFrame with query_id, result_id and judgment, or what `calibrate` gives
-    method : isotonic, bagged, correlation, bayes, or best: all four are compared out of fold; or one of the source's
-        own ways: quadratic, quadratic-bagged, local, local-bagged, bayes-conjugate (or steps), bayes-sampler,
-        bayes-pymc, ogive
-    folds : folds of whole queries, at least 2
-    seed : of folds and random methods
-    weights : "equal", or "design": 1 / inclusion probability
-    direction : which scores are better, "higher", "lower" or "auto" (default), for all systems or by system
+    options : the choices behind a fit, for several calls; single ones are given by their names, as below
     only, leave_out : systems to fit, or not to fit
-    columns : names of the columns of `scores` to ours
+    columns : names of columns to ours, in whichever of the tables they stand
     values, scale, missing : numbers for words ({"partly": 1}), the scale ("0-100") and what stands for no value
         (["NA", "-"]) in the judgments, as --values, --scale and --missing have it
+    where : which rows are read, as "split==test", of the tables that have the column
+    changes : the fields of `FitOptions`, each by its name; None leaves one as it is
 
     Returns
     -------
@@ -163,21 +173,12 @@ def fit(
     [3.0]
     """
     check_arguments(fit, locals())
-    table, scores_name = scores_of(scores, columns, tuple(leave_out), None if only is None else tuple(only))
-    judged, judgments_name = judgments_of(judgments, Reading.given(None, values, scale, missing))
-    options = stated_options(method, folds, seed, weights, direction)
-    return fitted(table, judged, options, (scores_name, judgments_name))
-
-
-def stated_options(
-    method: str = "best",
-    folds: int = 10,
-    seed: int = 0,
-    weights: str = "equal",
-    direction: str | Mapping[str, str] | None = None,
-) -> FitOptions:
-    """The choices behind a fit, as `fit` takes them."""
-    return FitOptions(method, folds, seed, weights, {"*": direction} if isinstance(direction, str) else direction or {})
+    reading = Reading.given(columns, values, scale, missing, where).among_several()
+    table, scores_name = scores_of(scores, reading, tuple(leave_out), None if only is None else tuple(only))
+    judged, judgments_name = judgments_of(judgments, reading)
+    reading.refuse_unfound()
+    chosen = replace(options or FitOptions(), **fields_given(FitOptions, changes))
+    return fitted(table, judged, chosen, (scores_name, judgments_name))
 
 
 def fitted(scores: ScoreTable, judged: Judgments, options: FitOptions, names: tuple[str, str]) -> Mappings:

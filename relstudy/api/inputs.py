@@ -4,26 +4,46 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
 
 from relstudy.calibration.judgments import Judgments, judgments_in, read_judgments
+from relstudy.calibration.study_tables import (
+    StudyTables,
+    judgments_with_ratings,
+    read_study_tables,
+    with_proposers,
+)
 from relstudy.common.arguments import shown
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.headers import plain_name
 from relstudy.common.option_words import PythonWords
 from relstudy.common.plain_names import refuse_controls
-from relstudy.common.probabilities import PAIR
 from relstudy.common.reading import PLAIN, Reading
 from relstudy.common.tables import read_table
 from relstudy.mapping.scores.choice import SystemChoice
 from relstudy.mapping.scores.score_table import ScoreTable
 from relstudy.mapping.scores.table import check_scores, read_scores
 
-Source = str | os.PathLike[str] | pd.DataFrame
+
+class ArrowFrame(Protocol):
+    """A table of any library that speaks Arrow: polars, pyarrow, DuckDB, Modin and others."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The table as Arrow has it."""
+
+
+class LazyFrame(Protocol):
+    """A table that is computed when it is asked for, as polars has it."""
+
+    def collect(self) -> Any:
+        """The table."""
+
+
+Source = str | os.PathLike[str] | pd.DataFrame | ArrowFrame | LazyFrame
 Columns = Mapping[str, str]
 Values = Mapping[str, float]
 Missing = str | float | Sequence[str | float]
@@ -71,12 +91,42 @@ class CheckedFrame(Checked):
         return f"the DataFrame has: {self.columns_shown()}{index}"
 
 
-def path_or_frame(source: Any, name: str) -> Any:
-    """The source itself; refused where it is neither a path nor a DataFrame."""
+def path_or_frame(source: Any, name: str) -> str | os.PathLike[str] | pd.DataFrame:
+    """The path itself, or the table as a pandas DataFrame, of whichever library it is; refused where it is neither."""
     if isinstance(source, str | os.PathLike | pd.DataFrame):
         return source
+    converted = _in_pandas(source)
+    if converted is not None:
+        return converted
     way_out = "; its method to_pandas() gives one" if hasattr(source, "to_pandas") else ""
     raise RelstudyError(f"{name}: a path or a pandas DataFrame is needed, not {shown(source)}{way_out}")
+
+
+def _in_pandas(source: Any) -> pd.DataFrame | None:
+    """A table of another library as a pandas DataFrame, a lazy one computed; None where it is none."""
+    import narwhals as nw
+    import pyarrow as pa
+
+    frame = nw.from_native(source, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect()
+    if isinstance(frame, nw.DataFrame):
+        return frame.to_pandas()
+    if hasattr(source, "__arrow_c_stream__"):
+        try:
+            return pa.table(source).to_pandas()
+        except pa.ArrowInvalid:  # a single column and no table
+            return None
+    if hasattr(source, "__dataframe__"):
+        from pyarrow.interchange import from_dataframe
+
+        return from_dataframe(source).to_pandas()
+    return None
+
+
+def given_items(items: Source | None) -> str | os.PathLike[str] | pd.DataFrame | None:
+    """The table of a survey's columns and pairs, or the word for its own wording; None where none is given."""
+    return None if items is None else path_or_frame(items, "items")
 
 
 def table_of(source: Source, name: str, columns: Columns | None = None) -> Checked:
@@ -86,8 +136,8 @@ def table_of(source: Source, name: str, columns: Columns | None = None) -> Check
     ----------
     name : what the table is, for messages about a DataFrame, such as "the ratings"
     """
-    path_or_frame(source, name)
-    table = CheckedFrame(source, name) if isinstance(source, pd.DataFrame) else read_table(source)
+    given = path_or_frame(source, name)
+    table = CheckedFrame(given, name) if isinstance(given, pd.DataFrame) else read_table(given)
     refuse_unknown(table, columns)
     table.frame = table.frame.rename(columns=dict(columns or {}))
     return table
@@ -107,7 +157,8 @@ def refuse_unknown(table: Checked, columns: Columns | None) -> None:
 
 def unread(source: Any, reading: Reading) -> None:
     """Refuse what is said about how a table is to be read, where there is no table to read."""
-    if reading:
+    # names of columns may be those of another table
+    if reading.tells_answers or (reading and reading.found is None):
         given = "none is given" if source is None else f"a {type(source).__name__} was read already"
         raise RelstudyError(f"columns, values, scale and missing say how a table is read, and {given}")
 
@@ -124,30 +175,22 @@ def judgments_of(judgments: Any, reading: Reading = PLAIN) -> tuple[Judgments, s
     return judgments_in(table, reading), table.file
 
 
-def judgments_and_ratings(judgments: Any, ratings: Source | None = None, reading: Reading = PLAIN) -> Judgments:
-    """Judgments with the calibrated ratings behind them (those given, those they hold, or those beside their file), and
-    with the systems that proposed their pairs, where that is known."""
-    from relstudy.analysis.scoring.proposers import with_proposers
-    from relstudy.analysis.scoring.rated import judgments_with_ratings, read_calibrated, with_ratings
-
+def study_tables_of(judgments: Any, ratings: Source | None = None, reading: Reading = PLAIN) -> StudyTables:
+    """Judgments with the ratings behind them (those given, those they hold, or those beside their file), and with the
+    systems that proposed their pairs, the pairs as they were drawn and the pool, where these are known."""
+    given = None if ratings is None else path_or_frame(ratings, "the ratings")
+    if isinstance(judgments, str | os.PathLike):
+        return read_study_tables(judgments, reading, given)
     judged, _ = judgments_of(judgments, reading)
-    judged = with_proposers(judged, judgments if isinstance(judgments, str | os.PathLike) else None)
-    if isinstance(getattr(judgments, "judgments", None), pd.DataFrame) and ratings is None:
-        ratings = judgments.ratings
-    if isinstance(ratings, pd.DataFrame):
-        missing = [name for name in (*PAIR, "calibrated") if name not in ratings]
-        if missing:
-            raise RelstudyError(f"the ratings: the column {missing[0]} is needed; calibrate gives such ratings")
-        return with_ratings(judged, ratings, "the ratings")
-    if ratings is not None:
-        path = path_or_frame(ratings, "the ratings")
-        return with_ratings(judged, read_calibrated(path), os.fspath(path))
-    return judgments_with_ratings(judged, judgments) if isinstance(judgments, str | os.PathLike) else judged
+    judged = with_proposers(judged)
+    if given is None and isinstance(getattr(judgments, "judgments", None), pd.DataFrame):
+        given = judgments.ratings
+    return StudyTables(judged if given is None else judgments_with_ratings(judged, given))
 
 
 def scores_of(
     scores: Source | Mapping[str, Source],
-    columns: Columns | None = None,
+    reading: Reading = PLAIN,
     leave_out: tuple[str, ...] = (),
     only: tuple[str, ...] | None = None,
 ) -> tuple[ScoreTable, str]:
@@ -160,15 +203,15 @@ def scores_of(
         again = next((name for place, name in enumerate(names) if name in names[:place]), None)
         if again is not None:
             raise RelstudyError(f"the scores: two systems are named {again!r}; systems need different names")
-        joined = ScoreTable.joined(_one_system(str(name), source, columns) for name, source in scores.items())
+        joined = ScoreTable.joined(_one_system(str(name), source, reading) for name, source in scores.items())
         return SystemChoice("the scores", leave_out, only).of(joined), "the scores"
-    if isinstance(scores, pd.DataFrame) or columns is not None:
-        table = table_of(scores, "the scores", columns)
-        return check_scores(table, leave_out=leave_out, only=only), table.file
-    path_or_frame(scores, "the scores")
-    return read_scores(scores, leave_out=leave_out, only=only), os.fspath(scores)
+    source = path_or_frame(scores, "the scores")
+    if isinstance(source, pd.DataFrame):
+        table = table_of(source, "the scores")
+        return check_scores(table, leave_out=leave_out, only=only, reading=reading), table.file
+    return read_scores(source, leave_out=leave_out, only=only, reading=reading), os.fspath(source)
 
 
-def _one_system(name: str, source: Source, columns: Columns | None) -> ScoreTable:
-    table, file = scores_of(source, columns)
+def _one_system(name: str, source: Source, reading: Reading) -> ScoreTable:
+    table, file = scores_of(source, reading)
     return table.named(name, file)

@@ -41,10 +41,23 @@ def inspect(source: Source) -> Inspection:
     >>> {each.column: each.role for each in inspect(answers).columns}["worker"]
     'rater_id'
     """
-    if not isinstance(source, pd.DataFrame):
-        return inspect_file(path_or_frame(source, "the source"))
-    as_text = source.astype("str").where(source.notna(), "")
-    inspection = inspect_table(table_of(as_text, NAME))
-    # A DataFrame has no file that a command could be given: FILE stands for where it will be saved.
-    command = inspection.command and inspection.command.replace(shlex.quote(NAME), "FILE")
-    return replace(inspection, command=command)
+    given = path_or_frame(source, "the source")
+    if not isinstance(given, pd.DataFrame):
+        return inspect_file(given)
+    as_text = given.astype("str").where(given.notna(), "")
+    return _of_a_file_to_be(inspect_table(table_of(as_text, NAME)))
+
+
+def _of_a_file_to_be(inspection: Inspection) -> Inspection:
+    """The inspection of a DataFrame, which has no file that a command could be given: FILE stands for where it will be
+    saved."""
+
+    def renamed(command: str | None) -> str | None:
+        return command and command.replace(shlex.quote(NAME), "FILE")
+
+    return replace(
+        inspection,
+        command=renamed(inspection.command),
+        draft=renamed(inspection.draft),
+        readings=tuple(_of_a_file_to_be(reading) for reading in inspection.readings),
+    )

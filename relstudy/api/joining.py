@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
 
 import pandas as pd
 
@@ -13,8 +14,11 @@ from relstudy.api.inputs import Source, judgments_of, table_of
 from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.figures import figure_of
-from relstudy.common.shown import Shown
+from relstudy.common.options import fields_given
+from relstudy.common.python_options import takes_options
+from relstudy.common.results import FolderResult
 from relstudy.mapping.fitted import FittedMapping
+from relstudy.mapping.options import FitOptions, FoldChanges
 from relstudy.mapping.plots import mapping_figure
 from relstudy.mapping.scored_pairs import FitSettings
 
@@ -23,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class JoinedJudgments(Shown):
+class JoinedJudgments(FolderResult):
     """Judgments of several interfaces on the scale of the first.
 
     Parameters
@@ -31,6 +35,7 @@ class JoinedJudgments(Shown):
     result : judgments, links and notes as the command holds them
     """
 
+    saved_as = "joined judgments"
     result: joined.Joined
 
     @property
@@ -57,19 +62,35 @@ class JoinedJudgments(Shown):
             rows.append(row | {"method": link.choice.best})
         return pd.DataFrame(rows)
 
-    def summary(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """Everything that `relstudy join --json` prints."""
         return self.result.as_json()
 
+    def _tables(self) -> Mapping[str, pd.DataFrame]:
+        return {"": self.table}
+
     def plot(self, interface: str | None = None) -> Figure:
         """The map from one interface's scale to the first's, over the pairs judged on both; the first map if none is
-        named."""
+        named.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> ids = {"query_id": [f"q{i % 6}" for i in range(24)], "result_id": [f"x{i}" for i in range(24)]}
+        >>> stars = pd.DataFrame({**ids, "judgment": np.arange(24) % 5 + 1.0})
+        >>> nine = stars.assign(judgment=2 * stars["judgment"] - 1, scale_low=1, scale_high=9)
+        >>> len(join({"stars": stars, "nine": nine}).plot("nine").axes)
+        1
+        """
         check_arguments(JoinedJudgments.plot, locals())
         names = list(self.result.links)
         if interface is not None and interface not in names:
             raise RelstudyError(f"there is no map of {interface!r}; there are: {', '.join(names)}")
         link = self.result.links[interface or names[0]]
         return figure_of(lambda: mapping_figure(link.mapping, link.common.scores, link.common.judgments))
+
+    def _write_tables(self, folder: Path) -> None:
+        self.result.write(folder)
 
     def heading(self) -> str:
         """How many judgments on which scale."""
@@ -85,8 +106,9 @@ class JoinedJudgments(Shown):
         return self.result.notes
 
 
+@takes_options(FitOptions)
 def join(
-    judgments: Mapping[str, Any], *, pairs: Source | None = None, folds: int = 10, seed: int = 0
+    judgments: Mapping[str, Any], *, pairs: Source | None = None, **changes: Unpack[FoldChanges]
 ) -> JoinedJudgments:
     """Put judgments given on different scales on the scale of the first, as `relstudy join` does.
 
@@ -95,7 +117,7 @@ def join(
     judgments : name -> judgments (what `calibrate` gives, a path or a DataFrame), at least two; the first gives the
         scale, and every other needs 20 pairs of 5 queries in common with it
     pairs : the pairs table (path or DataFrame) that all of them were drawn by, for inclusion probabilities
-    folds, seed : of the maps and their check
+    changes : of the maps and their check
 
     Raises
     ------
@@ -112,6 +134,7 @@ def join(
     4.0
     """
     check_arguments(join, locals())
+    options = FitOptions(**fields_given(FitOptions, changes))
     read = {name: judgments_of(source)[0] for name, source in judgments.items()}
     table = None if pairs is None else table_of(pairs, "the pairs")
-    return JoinedJudgments(joined.join_judgments(read, table, FitSettings(folds, seed, "higher")))
+    return JoinedJudgments(joined.join_judgments(read, table, FitSettings(options.folds, options.seed, "higher")))

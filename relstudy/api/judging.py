@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import pandas as pd
 
@@ -14,16 +14,33 @@ from relstudy.analysis.judges.several import mean_of_judges
 from relstudy.analysis.judges.table import JudgeTable, check_judge, read_judge
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.judged import JudgedPairs
-from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.options import BootstrapChanges, ScoringOptions
 from relstudy.analysis.scoring.systems import candidates_of
 from relstudy.api.calibrating import CalibratedPanel
-from relstudy.api.inputs import Columns, Source, judgments_and_ratings, scores_of, table_of
+from relstudy.api.inputs import Columns, Source, scores_of, study_tables_of, table_of
 from relstudy.common.arguments import check_arguments
-from relstudy.common.shown import Shown
+from relstudy.common.figures import SERIES, drawing, figure_of, svg
+from relstudy.common.options import fields_given
+from relstudy.common.python_options import takes_options
+from relstudy.common.results import Result
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def grades_picture(judge: str, grades: pd.DataFrame) -> str:
+    """The relevant share of each grade's judged pairs as dots of an area by their number; SVG text."""
+    judged = grades[grades["judged"] > 0]
+    with drawing(5.2, 3.4) as figure:
+        axes = figure.subplots()
+        area = 400 * judged["judged"] / max(judged["judged"].max(), 1)
+        axes.scatter(judged["grade"], judged["relevant_share"], s=area, color=SERIES[0], alpha=0.8)
+        axes.set(xlabel=f"grade of {judge}", ylabel="share relevant, by people", ylim=(-0.05, 1.05))
+        return svg(figure, f"Share of relevant pairs by grade of {judge}")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CheckedJudge(Shown):
+class CheckedJudge(Result):
     """What people's judgments say of a judge.
 
     Parameters
@@ -32,6 +49,7 @@ class CheckedJudge(Shown):
     notes : how judgments and scores were read, one sentence each
     """
 
+    saved_as = "judge check"
     check: JudgeCheck
     notes: tuple[str, ...] = ()
 
@@ -46,9 +64,37 @@ class CheckedJudge(Shown):
         pairs would make it as short."""
         return self.check.expected
 
-    def summary(self) -> dict[str, Any]:
+    @property
+    def systems(self) -> pd.DataFrame:
+        """One row a system: by how much the judge favours it (bias, with its interval), and their rank correlation
+        beyond what people explain of both; empty without systems."""
+        rows = []
+        for name, partial in self.check.circular.items():
+            bias = self.check.bias.get(name)
+            ends = {} if bias is None else {"bias": bias.value, "bias_low": bias.low, "bias_high": bias.high}
+            rows.append({"system": name, **ends, "beyond_people": partial})
+        return pd.DataFrame(rows)
+
+    def as_json(self) -> dict[str, Any]:
         """Everything that `relstudy judge-check --json` prints of the judge and the systems."""
         return self.check.as_json()
+
+    def plot(self) -> Figure:
+        """By grade, the share of pairs that people call relevant; a dot is the larger, the more pairs were judged.
+
+        Examples
+        --------
+        >>> pairs = {"query_id": list("aabb"), "result_id": list("wxyz")}
+        >>> judgments = pd.DataFrame({**pairs, "judgment": [5, 1, 4, 2], "inclusion_probability": 0.5})
+        >>> checked = judge(pd.DataFrame({**pairs, "rating": [1, 0, 1, 0]}), judgments, name="llm", replicates=50)
+        >>> checked.plot().axes[0].get_xlabel()
+        'grade of llm'
+        """
+        return figure_of(lambda: grades_picture(self.check.judge.name, self.check.grades))
+
+    def _tables(self) -> Mapping[str, pd.DataFrame]:
+        further = {"Systems:": self.systems, "Intervals with its help:": self.expected}
+        return {"Grades:": self.table} | {title: table for title, table in further.items() if len(table)}
 
     def heading(self) -> str:
         """Which judge, and how much of people's judgments it explains."""
@@ -64,15 +110,15 @@ class CheckedJudge(Shown):
         return (*self.check.warnings, *self.notes)
 
 
+@takes_options(ScoringOptions)
 def judge(
     table: Source,
     judgments: Source | CalibratedPanel,
     scores: Source | Mapping[str, Source] | None = None,
     *,
     name: str | None = None,
-    replicates: int = 1000,
-    seed: int = 0,
     columns: Columns | None = None,
+    **changes: Unpack[BootstrapChanges],
 ) -> CheckedJudge:
     """Hold an automatic judge against people's judgments, as `relstudy judge-check` does.
 
@@ -82,8 +128,8 @@ def judge(
     judgments : a path, a DataFrame with query_id, result_id and judgment, or what `calibrate` gives
     scores : systems that the judge may favour, with a score for every pair that it was given
     name : of the judge; default: the file's
-    replicates, seed : of the bootstrap over queries
     columns : names of the columns of `table` to ours
+    changes : of the bootstrap over queries
 
     Raises
     ------
@@ -99,12 +145,12 @@ def judge(
     [['0', 0.0], ['1', 1.0]]
     """
     check_arguments(judge, locals())
-    options = ScoringOptions(replicates=replicates, seed=seed, method="none", measures=())
-    judged = judgments_and_ratings(judgments)
+    options = ScoringOptions(method="none", measures=(), **fields_given(ScoringOptions, changes))
+    judged = study_tables_of(judgments).judgments
     pairs = JudgedPairs.of(judged)
     candidates: list[Candidate] = []
     by_system: dict[str, pd.DataFrame] = {}
-    notes = list(judged.told)
+    notes = list(judged.all_notes)
     if scores is not None:
         scored, file = scores_of(scores)
         candidates, _ = candidates_of([(file, scored)], pairs, options)
@@ -148,7 +194,7 @@ def mean_judge(
     ([0.75, 0.25, 0.75, 0.25], ['one', 'two'])
     """
     check_arguments(mean_judge, locals())
-    pairs = JudgedPairs.of(judgments_and_ratings(judgments))
+    pairs = JudgedPairs.of(study_tables_of(judgments).judgments)
     mean = mean_of_judges([_table(table, name, None) for name, table in tables.items()], pairs, best)
     told = mean.table
     told.attrs["members"] = [each.as_json() for each in mean.members]

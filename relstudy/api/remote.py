@@ -53,7 +53,8 @@ class RemoteStudy:
 
         Parameters
         ----------
-        since : only those rated later than this time, such as 2026-01-31T12:00:00+00:00
+        since : only those rated later than this time with its offset, such as 2026-01-31T12:00:00+00:00. A rating that
+            was being stored while another was read can be missed so; `changes` misses none
 
         Returns
         -------
@@ -62,6 +63,33 @@ class RemoteStudy:
         check_arguments(RemoteStudy.ratings, locals())
         body = self._ask(f"/api/ratings?since={quote(since)}" if since else "/api/ratings")
         return pd.DataFrame([self._read(line) for line in body.splitlines()])
+
+    def changes(self, after: str = "start") -> pd.DataFrame:
+        """What has happened to the ratings since a cursor: each event once and none missed, whoever rates meanwhile.
+
+        Parameters
+        ----------
+        after : the `cursor` of the last event that was read; "start" for everything
+
+        Returns
+        -------
+        One row per event, in an order into which nothing is put later: event (rated, changed, set_aside, taken_back,
+        withdrawn, finished, forgotten), cursor, rater_id (of forgotten instead rater_sha256, the SHA-256 of the code)
+        and, of rated and changed, the rating; no rows and no columns where nothing has happened
+
+        Raises
+        ------
+        RelstudyError
+            where the cursor is none of this study's: a backup that is put back begins the feed anew
+        """
+        check_arguments(RemoteStudy.changes, locals())
+        events: list[dict[str, Any]] = []
+        while True:
+            part = [self._read(line) for line in self._ask(f"/api/ratings?after={quote(after)}").splitlines()]
+            if not part:
+                return pd.DataFrame(events)
+            events += part
+            after = str(part[-1].get("cursor"))
 
     def invite(self, count: int) -> pd.DataFrame:
         """Make personal links.

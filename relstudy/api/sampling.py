@@ -6,8 +6,9 @@ import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import pandas as pd
@@ -16,18 +17,38 @@ from relstudy.api.inputs import Source as TableSource
 from relstudy.api.inputs import path_or_frame, scores_of, table_of
 from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError
-from relstudy.common.shown import Shown
+from relstudy.common.figures import SERIES, drawing, figure_of, svg
+from relstudy.common.options import fields_given
+from relstudy.common.python_options import takes_options
+from relstudy.common.results import FolderResult, Summary
 from relstudy.studyapp.collection.items import Collection
+from relstudy.studyapp.commands.sample import write
 from relstudy.studyapp.commands.sample_output import cost_of, summarise
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.sampling import first_round
+from relstudy.studyapp.sampling.options import ASSUMED_GOOD, AssumptionOptions, SampleChanges, SampleOptions
 from relstudy.studyapp.sampling.sources import Source, open_sources, sources_of
 
 Systems = TableSource | Mapping[str, TableSource] | Sequence[str | os.PathLike[str]]
 
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def chances_picture(pairs: pd.DataFrame) -> str:
+    """Inclusion probability by rank, a colour per source; SVG text."""
+    with drawing(5.6, 3.4) as figure:
+        axes = figure.subplots()
+        for (name, rows), colour in zip(pairs.groupby("source"), cycle(SERIES), strict=False):
+            axes.scatter(rows["rank"], rows["inclusion_probability"], s=9, color=colour, label=name, alpha=0.7)
+        axes.set(xscale="log", yscale="log", xlabel="rank", ylabel="inclusion probability")
+        axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+        return svg(figure, "Chance of each pair to be drawn, by its rank")
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Sample(Shown):
+class Sample(FolderResult):
     """Pairs drawn with known probability.
 
     Parameters
@@ -38,6 +59,7 @@ class Sample(Shown):
     good, skill : what was assumed of the collection
     """
 
+    saved_as = "sample"
     drawn: first_round.Sample
     folder: Path | None = None
     study: Study | None = None
@@ -50,7 +72,12 @@ class Sample(Shown):
         inclusion_probability, query_probability, block (base or unique), round; what pairs.csv holds."""
         return self.drawn.pairs
 
-    def summary(
+    @property
+    def table(self) -> pd.DataFrame:
+        """The pairs: as `.pairs`."""
+        return self.pairs
+
+    def as_json(
         self,
         *,
         raters: int = 12,
@@ -66,11 +93,49 @@ class Sample(Shown):
         seconds : seconds per rating; None takes the median of the folder's ratings.csv, else 6
         good : assumed share of all pairs that are good matches; None: as the draw assumed
         skill : assumed correlation of a system's scores with what people value; None: as the draw assumed
+
+        Examples
+        --------
+        >>> words = ["sky", "sky", "sea", "sea", "sea", "sky"]
+        >>> items = pd.DataFrame({"item_id": list("abcdef"), "text": "words", "keywords": words})
+        >>> sample(items, ["keywords"], queries=3, results=2, base=2).as_json(raters=5)["rater_hours"]["ratings"]
+        14
         """
-        check_arguments(Sample.summary, locals())
+        check_arguments(Sample.as_json, locals())
         cost = cost_of(self.folder, self.study, raters, seconds)
         good, skill = self.good if good is None else good, self.skill if skill is None else skill
         return summarise(self.drawn, self.study, cost, good, skill)
+
+    def summary(
+        self,
+        *,
+        raters: int = 12,
+        seconds: float | None = None,
+        good: float | None = None,
+        skill: float | None = None,
+    ) -> Summary:
+        """How many pairs, hours of work, and the share of good matches to expect, of the same choices as `as_json`."""
+        return self._summary_of(self.as_json(raters=raters, seconds=seconds, good=good, skill=skill))
+
+    def _write_tables(self, folder: Path) -> None:
+        if (folder / "pairs.csv").exists():
+            raise RelstudyError(
+                f"{folder / 'pairs.csv'}: there are pairs here already, and a new draw would give their ids to others; "
+                "name another folder"
+            )
+        write(folder, self.drawn)
+
+    def plot(self) -> Figure:
+        """The chance of each pair to be drawn, by the rank that its system gave it.
+
+        Examples
+        --------
+        >>> words = ["sky", "sky", "sea", "sea", "sea", "sky"]
+        >>> items = pd.DataFrame({"item_id": list("abcdef"), "text": "words", "keywords": words})
+        >>> sample(items, ["keywords"], queries=3, results=2, base=2).plot().axes[0].get_xlabel()
+        'rank'
+        """
+        return figure_of(lambda: chances_picture(self.pairs))
 
     def heading(self) -> str:
         """How many pairs of how many queries."""
@@ -86,24 +151,13 @@ class Sample(Shown):
         return (f"smallest inclusion probability {self.drawn.expectation.smallest:.3g}", *self.drawn.notes)
 
 
+@takes_options(SampleOptions, AssumptionOptions)
 def sample(
     collection: TableSource,
     systems: Systems | None = None,
     *,
-    queries: int = 100,
-    text_queries: int | None = None,
     given: Sequence[str | int] | None = None,
-    results: int = 20,
-    exponent: float = 1.0,
-    floor: float = 0.05,
-    base: int = 100,
-    seed: int = 0,
-    depth: int | None = None,
-    outside: int = 1,
-    strata: int = 1,
-    one_from_each: bool = False,
-    good: float | None = None,
-    skill: float = 0.5,
+    **changes: Unpack[SampleChanges],
 ) -> Sample:
     """Choose pairs with known inclusion probabilities, as `relstudy sample` does; nothing is written.
 
@@ -113,20 +167,8 @@ def sample(
         title, keywords, role where they are known
     systems : names of built-in systems and paths of score tables; or a score table (path or DataFrame), or one for each
         system's name. None takes the built-in systems that apply, and every table in the folder's scores/
-    queries : queries by image to draw; all where there are fewer
-    text_queries : queries by text to draw; None: as `queries`
-    given : ids of the queries to use instead, all of them
-    results : results to draw for each query
-    exponent : p of the shaping function rank**-p, at least 0
-    floor : share drawn from all candidates alike, 0 to 1
-    base : pairs that everyone rates, for each paradigm
-    seed : the same seed draws the same pairs
-    depth : draw from a pool, the union of the systems' first so many results; figures then speak of the pool
-    outside : with a pool, results per query, in addition, from outside it
-    strata : strata by probability that each query's results are spread over
-    one_from_each : every system draws its part of the results by itself, and a page shows one from each (column `page`)
-    good : share of all pairs that are good matches, as far as can be told before anyone rates; None: 0.02
-    skill : likewise, correlation of a system's scores with what people value
+    given : ids of the queries to use, all of them, instead of drawing some
+    changes : the fields of `SampleOptions` and `AssumptionOptions`, each by its name; None leaves one as it is
 
     Raises
     ------
@@ -142,50 +184,35 @@ def sample(
     (6, {'unique': 4, 'base': 2})
     """
     check_arguments(sample, locals())
-    if min(queries, results) < 1 or min(base, text_queries or 0, exponent) < 0 or not 0 <= floor <= 1:
-        raise RelstudyError(
-            "at least one query and one result, a base block and an exponent from 0, and a floor from 0 to 1 are needed"
-        )
-    if (
-        (depth is not None and depth < 1)
-        or outside < 0
-        or strata < 1
-        or not (good is None or 0 < good < 1)
-        or not 0 <= skill < 1
-    ):
-        raise RelstudyError(
-            "a depth and strata from 1, results outside the pool from 0, good between 0 and 1, and a skill from 0 to "
-            "below 1 are needed"
-        )
     items, folder = _collection(collection)
     study = Study.load(folder) if folder is not None and (folder / "study.toml").exists() else None
-    options = first_round.SampleOptions(
-        queries=queries,
-        text_queries=text_queries,
+    options = SampleOptions(
         given=None if given is None else [str(each) for each in given],
-        results=results,
-        exponent=exponent,
-        floor=floor,
-        base=base,
         page=first_round.base_pages(study),
-        seed=seed,
-        depth=depth,
-        outside=outside,
-        strata=strata,
-        one_from_each=one_from_each,
+        **fields_given(SampleOptions, changes),
     )
+    assumed = AssumptionOptions(**fields_given(AssumptionOptions, changes))
     drawn = first_round.draw_sample_from(items, _sources(systems, items, folder or Path()), options)
-    assumed = first_round.ASSUMED_GOOD if good is None else good
-    return Sample(drawn.with_reach(good, skill), folder, study, assumed, skill)
+    good = ASSUMED_GOOD if assumed.good is None else assumed.good
+    return Sample(drawn.with_reach(assumed.good, assumed.skill), folder, study, good, assumed.skill)
 
 
 def _collection(collection: TableSource) -> tuple[Collection, Path | None]:
-    if isinstance(collection, pd.DataFrame):
-        return Collection.of(table_of(collection, "the collection"), Path()), None
-    path = Path(path_or_frame(collection, "the collection"))
+    given = path_or_frame(collection, "the collection")
+    if isinstance(given, pd.DataFrame):
+        return Collection.of(table_of(given, "the collection"), Path()), None
+    path = Path(given)
     if path.is_dir():
         return Collection.load(path), path
     return Collection.of(table_of(path, "the collection"), path.parent), path.parent
+
+
+def _path_of(system: object) -> str:
+    """The path of a table of scores among several."""
+    given = path_or_frame(system, "the systems")
+    if isinstance(given, pd.DataFrame):
+        raise RelstudyError("the systems: several tables are paths; one DataFrame may hold the scores of all systems")
+    return os.fspath(given)
 
 
 def _sources(systems: Systems | None, collection: Collection, folder: Path) -> Sequence[Source]:
@@ -197,4 +224,4 @@ def _sources(systems: Systems | None, collection: Collection, folder: Path) -> S
     if systems is None:
         return open_sources(folder, collection, None)
     named = list(systems) if isinstance(systems, Sequence) and not isinstance(systems, str) else [systems]
-    return open_sources(folder, collection, [os.fspath(path_or_frame(system, "the systems")) for system in named])
+    return open_sources(folder, collection, [_path_of(system) for system in named])

@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from relstudy.analysis.indices.known import index_of
 from relstudy.analysis.pipeline import ScoringRun
 from relstudy.analysis.report import pictures
-from relstudy.analysis.report.best_few import precision_recall_picture
+from relstudy.analysis.report.best_few import measures_table, precision_recall_picture
 from relstudy.analysis.report.scored import scores_table
-from relstudy.analysis.scoring.compared import BETTER, INDICES
 from relstudy.analysis.scoring.results import ScoreResult
+from relstudy.analysis.scoring.saved import comparison_json
 from relstudy.analysis.verdict.verdict import Verdict
+from relstudy.calibration.study_tables import StudyTables
 from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.figures import figure_of
-from relstudy.common.shown import Shown
-from relstudy.common.wording import count_of, span
+from relstudy.common.kept import write_kept
+from relstudy.common.results import Result
+from relstudy.common.wording import count_of, span, tenths
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-TITLES = {"pearson": "Correlation", "average_precision": "Average precision", "normalised_rank": "Normalised rank"}
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Scores(Shown):
+class Scores(Result):
     """How much of what people value each system captures.
 
     Parameters
@@ -36,6 +38,7 @@ class Scores(Shown):
     run : the scoring run, as the command has it
     """
 
+    saved_as = "comparison"
     run: ScoringRun
 
     @property
@@ -56,7 +59,7 @@ class Scores(Shown):
 
     @property
     def table(self) -> pd.DataFrame:
-        """One row per system: raw and mapped correlations, average precision, normalised rank and graded measures, each
+        """One row per system: raw and mapped correlations, every index of the run and the measures, each
         with the ends of its interval (_low, _high), pairs scored, and the mapping."""
         return self.result.table()
 
@@ -91,8 +94,8 @@ class Scores(Shown):
 
     @property
     def per_query(self) -> pd.DataFrame:
-        """One row per system and query: pairs, relevant pairs, average precision, normalised rank, correlation; NaN
-        where a query does not define it."""
+        """One row per system and query: pairs, relevant pairs, and a column for each index and measure; NaN where a
+        query does not define it."""
         return self.result.per_query
 
     @property
@@ -100,24 +103,41 @@ class Scores(Shown):
         """Every choice behind the numbers, by name."""
         return dict(self.result.conventions)
 
-    def summary(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """Everything that `relstudy score --json` prints."""
         return self.run.as_json()
+
+    def _tables(self) -> Mapping[str, pd.DataFrame]:
+        rows = []
+        for each in self.result.comparisons:
+            index = index_of(each.index)
+            ends = {"measure": index.term, "difference": index.shown_difference(each.difference).value}
+            tests = {"p": each.p_value, "p (Holm)": each.p_holm, "better": each.better}
+            rows.append({"first": each.first, "second": each.second, **ends, **tests})
+        return {"": self.overview()} | ({"First minus second:": pd.DataFrame(rows)} if rows else {})
 
     @property
     def assisted(self) -> pd.DataFrame:
         """With a judge, one row per system and index: the figure and its ends with the judge's help, of people alone
-        (people_), how much of the judge's corrections was taken (lambda_), and the widths' ratio."""
-        if self.run.assisted is None:
-            raise RelstudyError("there is no judge: score(..., judge=table) takes one")
-        return self.run.assisted.table()
+        (people_), how much of the judge's corrections was taken (lambda_), and the widths' ratio; empty without."""
+        return pd.DataFrame() if self.run.assisted is None else self.run.assisted.table()
 
     def plot(self, kind: str = "precision-recall") -> Figure:
         """A picture of the result.
 
         Parameters
         ----------
-        kind : "precision-recall", or one index with its intervals: "pearson", "average_precision", "normalised_rank"
+        kind : "precision-recall", or the name of an index, which is then shown with its intervals
+
+        Examples
+        --------
+        >>> import relstudy as rs
+        >>> pairs = {"query_id": list("aabb"), "result_id": list("wxyz")}
+        >>> judgments = pd.DataFrame({**pairs, "judgment": [5, 1, 4, 2], "inclusion_probability": 0.5})
+        >>> new = pd.DataFrame({**pairs, "new": [0.9, 0.2, 0.4, 0.3]})
+        >>> figure = rs.score(new, judgments, threshold=3, replicates=50).plot("average_precision")
+        >>> len(figure.axes)
+        1
         """
         check_arguments(Scores.plot, locals())
         if kind == "precision-recall":
@@ -125,17 +145,28 @@ class Scores(Shown):
             if picture is None:
                 raise RelstudyError("there is no precision-recall curve: no pair is relevant, or weights are not known")
             return figure_of(picture)
-        if kind not in INDICES:
+        by_name = {index.name: index for index in self.result.indices}
+        if kind not in by_name:
             raise RelstudyError(
-                f"there is no picture {kind!r} of scores; there are: precision-recall, {', '.join(INDICES)}"
+                f"there is no picture {kind!r} of scores; there are: precision-recall, {', '.join(by_name)}"
             )
-        estimates = {each.name: each.estimate(kind) for each in self.result.systems}
-        panel = pictures.Panel(f"{TITLES[kind]} ({BETTER[kind]} is better)", estimates)
+        index = by_name[kind]
+        better = "higher" if index.shown_better == "max" else "lower"
+        estimates = {each.name: each.shown(index) for each in self.result.systems}
+        panel = pictures.Panel(f"{index.title} ({better} is better)", estimates)
         return figure_of(lambda: pictures.intervals([panel]))
 
     def to_latex(self) -> str:
-        """The table of systems for a paper: booktabs, an interval below its number."""
-        return scores_table(self.result).latex()
+        """The table of systems for a paper, and that of measures: booktabs, an interval below its number."""
+        tables = [scores_table(self.result), measures_table(self.result)]
+        return "\n".join(table.latex() for table in tables if table is not None)
+
+    def _keep(self, path: Path) -> None:
+        run = self.run
+        comparison = comparison_json(run.pairs, list(run.candidates), run.result.options)
+        # the files beside the judgments have had their part in the figures, and stay where they are
+        alone = replace(run, study=StudyTables(run.study.judgments))
+        write_kept(replace(self, run=alone), self.saved_as, path, beside=comparison)
 
     def heading(self) -> str:
         """How many systems against how many judgments."""
@@ -143,18 +174,18 @@ class Scores(Shown):
         systems = count_of(len(self.result.systems), "system")
         return (
             f"{systems} against {numbers['judged']:,} judged pairs of {numbers['queries']:,} queries, "
-            f"{numbers['relevant']:,.6g} relevant ({self.result.conventions['relevant']})"
+            f"{tenths(numbers['relevant'])} relevant ({self.result.conventions['relevant']})"
         )
 
     def overview(self) -> pd.DataFrame:
-        """The three indices by which systems are compared, with their intervals."""
+        """The indices that every run has, with their intervals, as readers are shown them."""
         rows = []
         for system in self.result.systems:
             row: dict[str, Any] = {"system": system.name}
-            for index in INDICES:
-                estimate = system.estimate(index)
+            for index in self.result.own_indices:
+                estimate = system.shown(index)
                 ends = "" if estimate.low is None else f" ({span(estimate.low, estimate.high)})"
-                row[TITLES[index].lower()] = "–" if estimate.value is None else f"{estimate.value:.3f}{ends}"
+                row[index.term] = "–" if estimate.value is None else f"{estimate.value:.3f}{ends}"
             rows.append(row)
         return pd.DataFrame(rows)
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Literal, Unpack
 
 import numpy as np
+import pandas as pd
 
 from relstudy.analysis.judges.table import read_judge
 from relstudy.analysis.pipeline import score_tables
 from relstudy.analysis.scoring.groups import Grouping
-from relstudy.analysis.scoring.options import ScoringOptions, options_over
-from relstudy.analysis.scoring.outside import Pool
-from relstudy.analysis.scoring.saved import SavedComparison, read_comparison, same_judgments, with_what_was_saved
+from relstudy.analysis.scoring.options import ScoringChanges, ScoringOptions, options_over
+from relstudy.analysis.scoring.saved import SavedComparison, read_comparison
+from relstudy.analysis.scoring.vectors import read_vectors, vector_scores
 from relstudy.api.calibrating import CalibratedPanel
 from relstudy.api.fitting import Mappings
 from relstudy.api.inputs import (
@@ -22,55 +23,50 @@ from relstudy.api.inputs import (
     Missing,
     Source,
     Values,
-    judgments_and_ratings,
     judgments_of,
+    path_or_frame,
     scores_of,
+    study_tables_of,
     table_of,
     unread,
 )
 from relstudy.api.scores import Scores
-from relstudy.calibration.judgments import Judgments
-from relstudy.common.archived import in_archive
+from relstudy.calibration.study_tables import StudyTables, read_study_tables
 from relstudy.common.arguments import check_arguments
+from relstudy.common.damage import TENSORS
 from relstudy.common.errors import RelstudyError
-from relstudy.common.groups import groups_of
+from relstudy.common.options import differing, fields_given
+from relstudy.common.probabilities import PAIR
+from relstudy.common.python_options import takes_options
 from relstudy.common.reading import Reading
 from relstudy.mapping.fitted import FittedMapping, read_mappings
 
 
+@takes_options(ScoringOptions)
 def score(
     scores: Source | Mapping[str, Source],
     judgments: Source | CalibratedPanel | None = None,
     *,
     mappings: Mappings | Mapping[str, FittedMapping] | str | os.PathLike[str] | None = None,
-    method: str | None = None,
-    folds: int | None = None,
-    threshold: float | None = None,
-    relevance: str | None = None,
+    options: ScoringOptions | None = None,
     ratings: Source | None = None,
-    correlation: str | None = None,
-    weights: str | None = None,
-    power: float | None = None,
-    policy: str | None = None,
-    direction: str | Mapping[str, str] | None = None,
-    measures: Sequence[Any] | None = None,
-    replicates: int | None = None,
-    seed: int | None = None,
-    level: float | None = None,
-    population: str | None = None,
-    raters: str | None = None,
-    allow_low_coverage: bool = False,
     columns: Columns | None = None,
     values: Values | None = None,
     scale: str | None = None,
     missing: Missing | None = None,
+    where: str | None = None,
+    gains: Mapping[str, float] | Mapping[float, float] | None = None,
+    ids: str | os.PathLike[str] | None = None,
+    query_vectors: str | os.PathLike[str] | None = None,
+    similarity: Literal["cosine", "dot", "euclidean"] = "cosine",
     judge: Source | None = None,
     by: str | None = None,
     pairs: Source | None = None,
     apart: bool = False,
     against: str | os.PathLike[str] | None = None,
+    **changes: Unpack[ScoringChanges],
 ) -> Scores:
-    """Score systems against the judgments, as `relstudy score` does; None is the command's default.
+    """Score systems against the judgments, as `relstudy score` does.
 
     Parameters
     ----------
@@ -78,29 +74,17 @@ def score(
     judgments : a path (table, TREC qrels, or a study's archive), a DataFrame with query_id, result_id and judgment, or
         what `calibrate` gives
     mappings : what `fit` gives, or the folder it was saved to; a system without one is mapped by `method`
-    method : isotonic (default), bagged, correlation, bayes, best or none: the mapping, fitted out of fold
-    folds : folds by query for the mapping, at least 2; default 10
-    threshold : the cut between relevant and not; default: that of the scale, 3.5 on 1-5
-    relevance : "share" (of a pair's ratings above the cut), "mean" (whether its judgment is), or "auto" (default): the
-        share where it is known
+    options : the choices that scoring rests on, for several calls; single ones are given by their names, as below
     ratings : the calibrated ratings behind the judgments, which another cut needs (query_id, result_id, calibrated);
         default: those that `calibrate` gave, or calibrated.csv beside the file of the judgments
-    correlation : what systems are compared by: "collection" (each pair counts as one over its inclusion probability),
-        "judged" (pairs alike, as in the paper) or "auto" (default): the collection where probabilities are known
-    weights : "design" (default: 1 / inclusion probability), "equal", or "rank-power" (the paper's rule)
-    power : of the rank, with weights "rank-power"; default 5, the paper's
-    policy : "drop" or "worst": judged pairs that a system does not score; default: drop, but worst for TREC runs
-    direction : "higher", "lower" or "auto" (default), for all systems or by system
-    measures : ir-measures, by their names or as that library has them, in place of nDCG@10, P@10, AP and RR
-    replicates : of the bootstrap over queries; default 1000
-    seed : of bootstrap and folds; default 0
-    level : of the intervals, between 0 and 1; default 0.95
-    population : "auto" (default), "collection" or "open": which queries intervals speak of
-    raters : "any" (like those who rated), "these" (alone) or "auto" (default): any where the ratings of three are known
-    allow_low_coverage : go on where a system scores under half of the judged pairs
-    columns : names of the columns of `scores` to ours
+    columns : names of columns to ours, in whichever of the tables they stand
     values, scale, missing : numbers for words ({"partly": 1}), the scale ("0-100") and what stands for no value
         (["NA", "-"]) in the judgments, as --values, --scale and --missing have it
+    where : which rows are read, as "split==test", of the tables that have the column
+    gains : what judgments are worth to nDCG and its like, by their texts or numbers, as {"exact": 1, "partly": 0.1}
+    ids : where `scores` is a path of vectors (.npy): their ids, a path of text, one a line; default: .ids.txt beside it
+    query_vectors : vectors (.npy) of the queries, where they are not results too
+    similarity : how vectors are compared
     judge : an automatic judge's table (query_id, result_id, rating; empty where it gave no answer) of many more pairs,
         which shortens intervals; `scores` then holds all of these pairs
     by : also score within groups: a column of the judgments, or of the pairs, such as paradigm
@@ -109,6 +93,7 @@ def score(
     apart : with `by`: fit each group's mappings to its own pairs alone
     against : a comparison that `relstudy score --save` kept, or the archive of a study (`relstudy archive`), among
         whose systems these are placed; `judgments` may then be left out
+    changes : the fields of `ScoringOptions`, each by its name; None leaves one as it is
 
     Raises
     ------
@@ -125,70 +110,66 @@ def score(
     [[1.0, 0.0]]
     """
     check_arguments(score, locals())
-    if isinstance(judgments, str | os.PathLike):
-        judgments = in_archive(judgments, "judgments.csv")
-    directions = {"*": direction} if isinstance(direction, str) else dict(direction or {})
-    given = {
-        "method": method,
-        "folds": folds,
-        "threshold": threshold,
-        "relevance": relevance,
-        "correlation": correlation,
-        "weights": weights,
-        "power": power,
-        "policy": policy,
-        "measures": None if measures is None else tuple(map(str, measures)),
-        "replicates": replicates,
-        "seed": seed,
-        "level": level,
-        "population": population,
-        "raters": raters,
-    }
-    stated: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    stated |= {"directions": directions} | ({"low_coverage": True} if allow_low_coverage else {})
+    stated = fields_given(ScoringOptions, changes)
+    if options is not None:
+        stated = differing(options_over(options, stated))
     saved = None if against is None else read_comparison(against)
-    options = options_over(ScoringOptions(), stated) if saved is None else saved.options_with(stated)
-    judged = _judged(judgments, ratings, Reading.given(None, values, scale, missing), saved)
+    chosen = options_over(ScoringOptions(), stated) if saved is None else saved.options_with(stated)
+    reading = Reading.given(columns, values, scale, missing, where, gains).among_several()
+    study = _study(judgments, ratings, reading, saved)
     if pairs is not None and by is None:
         raise RelstudyError("pairs tell which group a pair is in: name the column in `by`")
     if apart and by is None:
         raise RelstudyError("mappings are fitted apart within groups: name their column in `by`")
     if judge is not None and saved is not None:
         raise RelstudyError("a judge's grades do not go with a saved comparison; score all systems anew")
-    table, file = scores_of(scores, columns)
+    grader = None if judge is None else read_judge(path_or_frame(judge, "the judge"), reading=reading)
+    if isinstance(scores, str | os.PathLike) and os.fspath(scores).endswith((".npy", *TENSORS)):
+        file, queries = os.fspath(scores), None if query_vectors is None else read_vectors(query_vectors)
+        pairs_asked = study.judgments.frame[PAIR].astype("str")
+        if grader is not None:
+            given = pd.DataFrame({"query_id": grader.query_id, "result_id": grader.result_id})
+            pairs_asked = pd.concat([pairs_asked, given], ignore_index=True).drop_duplicates(PAIR)
+        table = vector_scores(pairs_asked, read_vectors(file, ids), queries, similarity, Path(file).stem)
+    elif ids is not None or query_vectors is not None:
+        raise RelstudyError("ids and query_vectors go with vectors (a path that ends in .npy), and none are given")
+    else:
+        table, file = scores_of(scores, reading)
+    reading.refuse_unfound()
     fitted = read_mappings(mappings) if isinstance(mappings, str | os.PathLike) else dict(mappings or {})
     run = score_tables(
-        judged, [(file, table)], options, fitted=fitted, stated=directions, saved=saved,
-        judge=None if judge is None else read_judge(judge),
-        grouping=None if by is None else Grouping(by, _groups(judgments, judged, by, pairs), apart),
-        pool=Pool.beside(Path(judgments)) if isinstance(judgments, str | os.PathLike) else None,
+        study, [(file, table)], chosen, fitted=fitted, stated=stated.get("directions", ()), saved=saved,
+        judge=grader,
+        grouping=None if by is None else Grouping(by, _groups(study, judgments, by, pairs), apart),
     )  # fmt: skip
     return Scores(run)
 
 
-def _judged(
+def _study(
     judgments: Source | CalibratedPanel | None, ratings: Source | None, reading: Reading, saved: SavedComparison | None
-) -> Judgments:
-    """The judgments given, or those of the saved comparison."""
+) -> StudyTables:
+    """The judgments given with what belongs to them, or those of the saved comparison."""
     if saved is not None and ratings is not None:
         raise RelstudyError("ratings go with judgments; a saved comparison keeps what it needs of the ratings")
-    if judgments is not None:
-        if saved is None:
-            return judgments_and_ratings(judgments, ratings, reading)
-        judged, _ = judgments_of(judgments, reading)
-        same_judgments(saved, judged)
-        return with_what_was_saved(judged, saved)
-    unread(None, reading)
     if saved is None:
-        raise RelstudyError("the judgments: a path or a pandas DataFrame is needed, or a saved comparison in `against`")
-    return saved.judgments
+        if judgments is None:
+            unread(None, reading)
+            raise RelstudyError(
+                "the judgments: a path or a pandas DataFrame is needed, or a saved comparison in `against`"
+            )
+        return study_tables_of(judgments, ratings, reading)
+    if judgments is None:
+        unread(None, reading)
+        return StudyTables(saved.judgments)
+    if isinstance(judgments, str | os.PathLike):
+        return read_study_tables(judgments, reading, completed=saved.complete)
+    return StudyTables(saved.complete(judgments_of(judgments, reading)[0]))
 
 
 def _groups(
-    judgments: Source | CalibratedPanel | None, judged: Judgments, column: str, pairs: Source | None
+    study: StudyTables, judgments: Source | CalibratedPanel | None, column: str, pairs: Source | None
 ) -> np.ndarray:
-    """Each pair's value of a column, of the judgments, or of the pairs: those given, or pairs.csv beside their file."""
+    """Each pair's value of a column, of the judgments, or of the pairs: those given, or those beside the judgments."""
     if judgments is None:
         raise RelstudyError("groups are by a column of the judgments, so these are needed too")
-    beside = Path(judgments).parent / "pairs.csv" if isinstance(judgments, str | os.PathLike) else None
-    return groups_of(judged.frame, column, beside if pairs is None else table_of(pairs, "the pairs"), option="by")
+    return study.groups(column, None if pairs is None else table_of(pairs, "the pairs"))

@@ -1,1 +1,1 @@
-"""What every stage uses: errors, tables, the console, figures, and estimates with their intervals."""
+"""Code that every stage uses: errors, tables, the console, figures, and estimates with their intervals."""

@@ -1,18 +1,33 @@
-"""A study's archive (`relstudy archive`) as a folder of tables: a zip is unpacked with care, a folder is what it is."""
+"""A study's tables in one zip file, as `relstudy archive` and `relstudy calibrate -o x.study.zip` write them.
+
+A zip is unpacked with care; a folder is what it is.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import tempfile
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from relstudy.common.damage import DAMAGED_ZIP
 from relstudy.common.errors import RelstudyError
+from relstudy.common.files import replacing
+from relstudy.common.packed import swells
 
-TABLES = ("judgments.csv", "calibrated.csv", "pairs.csv", "pool.csv", "comparison.json")
-"""What is unpacked; no name in a zip file becomes a path, and everything else in it is passed over."""
+TABLES = (
+    "judgments.csv",
+    "calibrated.csv",
+    "pairs.csv",
+    "pool.csv",
+    "pool.parquet",
+    "comparison.json",
+    "provenance.json",
+)
+"""Files that are unpacked; no name in a zip file becomes a path, and everything else in it is passed over."""
 MOST_BYTES = 2 << 30
 """Of a file that is unpacked: a small zip may hold a great deal of nothing."""
 _CHUNK = 1 << 20
@@ -37,12 +52,37 @@ def in_archive(path: str | os.PathLike[str], name: str) -> str:
         return os.fspath(path)
     folder = given if given.is_dir() else _unpacked(given.resolve(), given.stat().st_mtime_ns, given.stat().st_size)
     if not (folder / name).is_file():
-        raise RelstudyError(f"{given}: there is no {name} in it; `relstudy archive` writes it once there is one")
+        made_by = "relstudy calibrate" if name == "judgments.csv" else "relstudy archive"
+        raise RelstudyError(f"{given}: there is no {name} in it; `{made_by}` writes it")
     return str(folder / name)
 
 
+@contextlib.contextmanager
+def packing(path: Path) -> Iterator[Path]:
+    """A folder to write to, whose files become a zip file when the block ends well; the same files give the same bytes.
+
+    Raises
+    ------
+    RelstudyError
+        where the zip file cannot be written
+    """
+    with tempfile.TemporaryDirectory(prefix="relstudy-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        yield folder
+        with replacing(path) as beside, zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as archive:
+            for file in sorted(each for each in folder.rglob("*") if each.is_file()):
+                entry = zipfile.ZipInfo(file.relative_to(folder).as_posix())
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                archive.writestr(entry, file.read_bytes())
+
+
+def is_zip_name(path: Path) -> bool:
+    """Whether a path names a zip file, there or not."""
+    return path.suffix.lower() == ".zip"
+
+
 def _is_zip(path: Path) -> bool:
-    return path.suffix.lower() == ".zip" and path.is_file()
+    return is_zip_name(path) and path.is_file()
 
 
 @functools.lru_cache(maxsize=8)
@@ -73,4 +113,7 @@ def _copy(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path) -> Non
             if written > MOST_BYTES:
                 target.unlink()
                 raise RelstudyError(f"{archive.filename}: {entry.filename} is over {MOST_BYTES >> 30} GiB unpacked")
+            if swells(written, entry.compress_size):
+                target.unlink()
+                raise RelstudyError(f"{archive.filename}: {entry.filename} swells as no table does; unpack it first")
             out.write(chunk)

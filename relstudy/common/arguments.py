@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import os
 import types
 import typing
@@ -15,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.common.errors import RelstudyError
+from relstudy.common.kinds import SEED, Limits, members
 
 LARGEST = 2**53
 """Up to here a whole number is the same as a float; nothing is counted so far."""
@@ -47,12 +49,32 @@ def check_arguments(function: Callable[..., Any], given: Mapping[str, Any]) -> N
     relstudy.common.errors.RelstudyError: missing: a list of texts or None is needed, not 'NA'
     """
     for name, kind in _declared(function).items():
-        if name in given and not _fits(given[name], kind):
-            raise RelstudyError(f"{name}: {_words(kind)} is needed, not {_refused(given[name], kind)}")
-        if isinstance(given.get(name), Integral) and abs(given[name]) > LARGEST and name != "seed":
-            raise RelstudyError(f"{name}: a number up to {LARGEST:,} is needed, not {shown(given[name])}")
-    if (given.get("seed") or 0) < 0:
-        raise RelstudyError(f"seed: a whole number from 0 is needed, not {given['seed']}")
+        refused = refusal(given[name], kind, SEED if name == "seed" else None) if name in given else None
+        if refused is not None:
+            raise RelstudyError(f"{name}: {refused}")
+
+
+def refusal(value: Any, kind: Any, limits: Limits | None = None) -> str | None:
+    """Why a value is not taken, as a sentence without its subject; None where it is.
+
+    Parameters
+    ----------
+    kind : the declared type
+    limits : of a number, which must be finite then; None: any number
+
+    Examples
+    --------
+    >>> refusal(1, int, Limits(at_least=2)), refusal(3, int, Limits(at_least=2))
+    ('a whole number from 2 is needed, not 1', None)
+    """
+    fits = _fits(value, kind)
+    if fits and isinstance(value, Real) and not isinstance(value, bool):
+        number: Any = value
+        whole = isinstance(value, Integral)
+        if whole and abs(number) > LARGEST and not (limits and limits.any_size):
+            return f"a number up to {LARGEST:,} is needed, not {shown(value)}"
+        fits = limits is None or (limits.holds(number) and (whole or math.isfinite(number)))
+    return None if fits else f"{needed(kind, limits)} is needed, not {_refused(value, kind)}"
 
 
 def shown(value: object) -> str:
@@ -75,8 +97,7 @@ def shown(value: object) -> str:
 def _declared(function: Callable[..., Any]) -> dict[str, Any]:
     """Each parameter's type; the result's may name what is imported for type checkers alone."""
     function = inspect.unwrap(function)
-    annotations = {name: kind for name, kind in function.__annotations__.items() if name != "return"}
-    kinds = typing.get_type_hints(types.SimpleNamespace(__annotations__=annotations), function.__globals__)
+    kinds = hints_of(function, {name: kind for name, kind in function.__annotations__.items() if name != "return"})
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind is parameter.VAR_KEYWORD:
             del kinds[name]
@@ -85,13 +106,14 @@ def _declared(function: Callable[..., Any]) -> dict[str, Any]:
     return kinds
 
 
-def _members(kind: Any) -> tuple[Any, ...]:
-    return typing.get_args(kind) if typing.get_origin(kind) in (typing.Union, types.UnionType) else (kind,)
+def hints_of(function: Callable[..., Any], annotations: dict[str, Any]) -> dict[str, Any]:
+    """Annotations of a function as types."""
+    return typing.get_type_hints(types.SimpleNamespace(__annotations__=annotations), function.__globals__)
 
 
 def _fits(value: Any, kind: Any) -> bool:
-    members = _members(kind)
-    return pd.DataFrame in members or any(_is(value, member) for member in members)
+    kinds = members(kind)
+    return pd.DataFrame in kinds or any(_is(value, each) for each in kinds)
 
 
 def _is(value: Any, kind: Any) -> bool:
@@ -121,7 +143,7 @@ def _is(value: Any, kind: Any) -> bool:
 def _refused(value: Any, kind: Any) -> str:
     """What was given; of a list or dict whose kind is right, the member that is not."""
     wrong: list[str] = []
-    for member in _members(kind):
+    for member in members(kind):
         origin, inner = typing.get_origin(member), typing.get_args(member)
         if not isinstance(origin, type) or not issubclass(origin, Iterable) or not inner:
             continue
@@ -132,17 +154,35 @@ def _refused(value: Any, kind: Any) -> str:
     return " ".join([shown(value), *wrong[:1]])
 
 
-def _words(kind: Any) -> str:
-    members = _members(kind)
+def needed(kind: Any, limits: Limits | None = None) -> str:
+    """A type and the limits of its numbers in words.
+
+    Examples
+    --------
+    >>> needed(int | None, Limits(at_least=2)), needed(Literal["a", "b", "c"])
+    ('a whole number from 2 or None', "'a', 'b' or 'c'")
+    """
+    union = members(kind)
     # A path may be a text too, which goes without saying.
-    paths = any(typing.get_origin(member) is os.PathLike for member in members)
-    return " or ".join(dict.fromkeys(_words_of(member) for member in members if not (paths and member is str)))
+    paths = any(typing.get_origin(member) is os.PathLike for member in union)
+    within = limits.words() if limits else ""
+    words = [
+        f"{_words_of(member)} {within}" if within and member in (int, float) else _words_of(member)
+        for member in union
+        if not (paths and member is str)
+    ]
+    return " or ".join(dict.fromkeys(words))
+
+
+def _one_of(words: Iterable[Any]) -> str:
+    *first, last = map(repr, words)
+    return f"{', '.join(first)} or {last}" if first else last
 
 
 def _words_of(kind: Any) -> str:
     origin, inner = typing.get_origin(kind) or kind, typing.get_args(kind)
     if origin is Literal:
-        return " or ".join(repr(each) for each in inner)
+        return _one_of(inner)
     if origin is np.ndarray:
         return "an array"
     if origin is os.PathLike:
@@ -162,6 +202,8 @@ def _name(kind: Any) -> str | None:
     """Several of a kind, where there is a word for them."""
     if kind is Any:
         return None
-    if len(_members(kind)) > 1:
-        return " or ".join(filter(None, (_name(member) for member in _members(kind)))) or None
+    if typing.get_origin(kind) is Literal:
+        return _one_of(typing.get_args(kind))
+    if len(members(kind)) > 1:
+        return " or ".join(filter(None, (_name(member) for member in members(kind)))) or None
     return SEVERAL.get(kind, f"{kind.__name__}s")

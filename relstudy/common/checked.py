@@ -1,4 +1,4 @@
-"""A table as text, whose columns are checked as they are read; all faults are told together."""
+"""A table as text, whose columns are checked as they are read; all faults are reported together."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from relstudy.common.option_words import words
 from relstudy.common.whole_ids import whole_ids
 
 ROUNDED = r"\d(?:[.,]\d+)?(?:E\+\d+|e\+1[5-9])"
-"""How a spreadsheet, or pandas after a gap, writes a whole number of many digits, such as a rater's id."""
+"""A whole number of many digits as a spreadsheet, or pandas after a gap, writes it, such as a rater's id."""
 MOST_NAMES = 40
 """So many names of columns at most stand in a message."""
 SAME_VALUE = 3
@@ -26,6 +26,7 @@ class Checked:
     Attributes
     ----------
     header : the row of the columns' names, as a spreadsheet counts it; None where they stand in no row
+    wording : what was asked in each column, where a survey's export says so below its header
 
     Examples
     --------
@@ -59,6 +60,7 @@ class Checked:
         self.more = 0
         self.notes: tuple[str, ...] = ()
         self.words = words()
+        self.wording: dict[str, str] = {}
 
     def require(self, *columns: str, way_out: Callable[[str], str] | None = None) -> None:
         """Refuse at once a table that lacks a column.
@@ -76,7 +78,7 @@ class Checked:
             )
 
     def contents(self) -> str:
-        """Which columns it has, as a phrase."""
+        """Its columns, as a phrase."""
         return f"the file has: {self.columns_shown()}"
 
     def columns_shown(self) -> str:

@@ -1,4 +1,4 @@
-"""What every command shares: how it prints for machines, how long work shows, how an error ends."""
+"""Output that every command shares: JSON, tables, progress bars, and the ending by an error."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def print_json(value: Any) -> None:
 
 
 def say(text: str) -> None:
-    """Tell the person how the run goes, such as which files were written: goes to standard error, out of a pipe's way.
+    """Print a line on how the run goes, such as which files were written, to standard error, out of a pipe's way.
 
     What the program decided or assumed for the person belongs to the result and is printed with it, or stands under
     "notes" in JSON.
@@ -65,7 +65,7 @@ def hushed(library: str) -> Iterator[None]:
 
 
 def in_colour() -> bool:
-    """Whether output may be styled: on a terminal that can, and not where NO_COLOR is set to anything."""
+    """True where output may be styled: on a terminal that can, and not where NO_COLOR is set to anything."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 

@@ -18,7 +18,7 @@ from relstudy.common.checked import Checked
 from relstudy.common.damage import NO_JSON
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.headers import plain_name
-from relstudy.common.packed import ENDING, MAGIC, open_binary, open_text
+from relstudy.common.packed import MAGIC, is_packed, open_binary, open_text
 from relstudy.common.records import cell_text, unwrapped
 
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
@@ -82,8 +82,9 @@ def _layout(file: str) -> Layout:
         raise RelstudyError(f"{file}: the file is empty; a header row is needed")
     if start[:2] == b"PK" and file.lower().endswith((".xlsx", ".ods")):
         raise RelstudyError(f"{file}: this is a spreadsheet; save the sheet as CSV (UTF-8)")
-    if start[:2] == MAGIC:
-        raise RelstudyError(f"{file}: this file is packed by gzip; let its name end in {ENDING}")
+    packed = next((names for magic, names in MAGIC.items() if start.startswith(magic)), None)
+    if packed is not None:
+        raise RelstudyError(f"{file}: this file is packed by {packed[0]}; let its name end in {packed[1]}")
     if encoding != "utf-16" and b"\x00" in start:
         raise RelstudyError(f"{file}: this is not a text file; a CSV table in UTF-8 is needed")
     notes = ["the file is in UTF-16, as Excel and Qualtrics write it"] if encoding == "utf-16" else []
@@ -180,7 +181,7 @@ def _parsed(file: str, layout: Layout, names: list[str]) -> tuple[pd.DataFrame, 
     if layout.encoding == "utf-16":
         with open_text(file, "utf-16") as text:
             source = pa.BufferReader(text.read().encode("utf-8"))
-    elif file.endswith(ENDING):
+    elif is_packed(file):
         with open_binary(file) as handle:
             source = pa.BufferReader(handle.read())
     read = csv.ReadOptions(
@@ -244,6 +245,7 @@ def _tidied(table: Checked) -> Checked:
     """The table without what its tool writes besides: header rows, rows of no rating, answers wrapped in JSON."""
     frame = table.frame
     if len(frame) > 1 and frame.iloc[1].str.startswith(IMPORT_ID).any():
+        table.wording = {str(name): str(frame[name].iloc[0]).strip() for name in frame}
         return _kept(table, np.arange(len(frame)) > 1, "rows 2 and 3 are Qualtrics' wording and ImportIds: passed over")
     names = set(frame.columns)
     if names == {"query", "docid", "rating"}:

@@ -1,4 +1,4 @@
-"""What the readers of Python and NumPy raise where a file is damaged, beside OSError, of which each makes its own."""
+"""Files that cannot be read: what Python and NumPy raise for damaged ones, beside OSError, and files of tensors."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import lzma
 import tokenize
 import zipfile
 import zlib
+
+from relstudy.common.errors import RelstudyError
 
 NO_JSON = (ValueError, RecursionError)
 """Of a text: it is no JSON, it is no text, a number has thousands of digits, or it is nested without end."""
@@ -16,3 +18,26 @@ DAMAGED_ARRAYS = (
     *(KeyError, AttributeError, TypeError, OverflowError, MemoryError, SyntaxError, tokenize.TokenError),
 )
 """Of a file of arrays (.npy, .npz, .mat): its header is Python's text."""
+
+
+TENSORS = (".pt", ".pth", ".safetensors")
+"""Endings of the names of files of tensors."""
+
+
+def refuse_tensors(path: str) -> None:
+    """Refuse a file of tensors, which torch writes as a pickle that may run anything; say the line that saves numbers.
+
+    Examples
+    --------
+    >>> refuse_tensors("vectors.npy")
+    """
+    if not path.endswith(TENSORS):
+        return
+    load = f"torch.load({path!r}, weights_only=True)"
+    if path.endswith(".safetensors"):
+        load = f"safetensors.torch.load_file({path!r})['NAME']"
+    saved = path.rsplit(".", 1)[0]
+    raise RelstudyError(
+        f"{path}: this is a file of tensors, and pickled data is never loaded; in Python, "
+        f"numpy.save({saved + '.npy'!r}, {load}.cpu().numpy()) writes what can be read"
+    )

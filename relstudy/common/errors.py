@@ -15,6 +15,10 @@ class UnknownName(RelstudyError, KeyError):
     __str__ = Exception.__str__
 
 
+class NotHere(RelstudyError, AttributeError):
+    """A result has nothing under this name; `hasattr()` and what lists members take it for the AttributeError it is."""
+
+
 @dataclass(frozen=True)
 class Fault:
     """One wrong value in a table.

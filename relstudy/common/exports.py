@@ -1,5 +1,5 @@
-"""What annotation tools nest in JSON, as rows with the tool's own names of columns: Label Studio, Potato, Argilla,
-doccano, Quepid, and the Rated Ranking Evaluator.
+"""JSON exports of annotation tools as rows with the tool's own names of columns: Label Studio, Potato, Argilla,
+Prodigy, doccano, Quepid, and the Rated Ranking Evaluator.
 
 `--columns` then takes those names for relstudy's.
 """
@@ -12,7 +12,7 @@ from typing import Any
 from relstudy.common.records import NO, YES, Record, Records, cell_text, flat, objects, unwrapped
 
 FLATTENED = ".responses"
-"""What Argilla ends the name of a question with where it flattens a record."""
+"""Ending of a question's name where Argilla flattens a record."""
 
 
 def exported(content: Any) -> Records | None:
@@ -30,6 +30,8 @@ def exported(content: Any) -> Records | None:
         return Records("Potato", [_potato_row(row["user_id"], row["instance_id"], row["labels"]) for row in rows])
     if "responses" in keys or any(name.endswith(f"{FLATTENED}.users") for name in keys) or _questions(rows):
         return _argilla(rows)
+    if {"_input_hash", "answer"} <= keys:
+        return _prodigy(rows)
     if "label" in keys and isinstance(rows[0]["label"], list):
         return Records("doccano", [flat({**row, "label": unwrapped(row["label"])}) for row in rows])
     return None
@@ -40,7 +42,7 @@ def _label_studio(tasks: list[Record]) -> Records:
     rows, cancelled = [], 0
     for task in tasks:
         data = task.get("data")
-        known = {"id": task.get("id"), **(flat(data) if isinstance(data, dict) else {})}
+        shared = {"id": task.get("id"), **(flat(data) if isinstance(data, dict) else {})}
         for annotation in objects(task.get("annotations")):
             if annotation.get("was_cancelled"):
                 cancelled += 1
@@ -52,7 +54,7 @@ def _label_studio(tasks: list[Record]) -> Records:
                 given.setdefault(str(each.get("from_name")), []).append(unwrapped(each.get("value")))
             # a control that was used on several regions has several answers, and none of them is the item's
             answers = {name: values[0] if len(values) == 1 else values for name, values in given.items()}
-            rows.append({**known, "annotator": annotator, "annotation_id": annotation.get("id"), **answers})
+            rows.append({**shared, "annotator": annotator, "annotation_id": annotation.get("id"), **answers})
     notes = (f"{cancelled} annotations that were skipped (was_cancelled) are left out",) if cancelled else ()
     return Records("Label Studio", rows, notes)
 
@@ -90,6 +92,18 @@ def _potato_answer(labels: dict[str, Any]) -> Any:
     return answers[0] if len(answers) == 1 else answers or None
 
 
+def _prodigy(tasks: list[Record]) -> Records:
+    """One row a task; where options could be chosen, `accept` has the one that was, else `answer` says yes or no."""
+    has_options = any("accept" in task for task in tasks)
+    kept = [task for task in tasks if task.get("answer") in (("accept",) if has_options else ("accept", "reject"))]
+    rows = [{name: unwrapped(value) for name, value in task.items() if name != "options"} for task in kept]
+    if has_options:
+        rows = [{name: value for name, value in row.items() if name != "answer"} for row in rows]
+    skipped = len(tasks) - len(kept)
+    notes = (f"{skipped} tasks that were skipped or rejected (answer) are left out",) if skipped else ()
+    return Records("Prodigy", rows, notes)
+
+
 def _argilla(records: list[Record]) -> Records:
     """One row a response that was submitted; one without a status counts as such, and a note says so.
 
@@ -104,13 +118,13 @@ def _argilla(records: list[Record]) -> Records:
         fields = record.get("fields")
         if fields is None:
             fields = {name: value for name, value in record.items() if not isinstance(value, dict | list)}
-        known = {"id": record.get("id"), **(flat(fields) if isinstance(fields, dict) else {})}
+        shared = {"id": record.get("id"), **(flat(fields) if isinstance(fields, dict) else {})}
         by_user: dict[str, Record] = {}
         for user, question, answer, status in _argilla_answers(record, questions):
             statuses.add(status)
             if status in (None, "submitted"):
                 by_user.setdefault(user, {})[question] = unwrapped(answer)
-        rows += [{**known, "user_id": user, **answers} for user, answers in by_user.items()]
+        rows += [{**shared, "user_id": user, **answers} for user, answers in by_user.items()]
     notes = ["only responses that were submitted are read"] if statuses - {None} else []
     if None in statuses:
         notes.append("some responses do not say whether they were submitted; drafts and discarded may be among them")
@@ -129,7 +143,7 @@ def _questions(records: list[Record]) -> list[str]:
 
 
 def _argilla_answers(record: Record, questions: Iterable[str]) -> Iterable[tuple[str, str, Any, str | None]]:
-    """Person, question, answer and status (None where it is not told) of each answer of a record."""
+    """Person, question, answer and status (None where it is not given) of each answer of a record."""
     responses = record.get("responses", [])
     for question in questions:
         for response in objects(record.get(question)):
@@ -144,8 +158,8 @@ def _argilla_answers(record: Record, questions: Iterable[str]) -> Iterable[tuple
     for name, answers in record.items():
         users, statuses = record.get(f"{name}.users"), record.get(f"{name}.status")
         if name.endswith(FLATTENED) and isinstance(answers, list) and isinstance(users, list):
-            told = statuses if isinstance(statuses, list) else [None] * len(users)
-            for answer, user, status in zip(answers, users, told, strict=False):
+            given = statuses if isinstance(statuses, list) else [None] * len(users)
+            for answer, user, status in zip(answers, users, given, strict=False):
                 yield str(user), name.removesuffix(FLATTENED), answer, status
 
 

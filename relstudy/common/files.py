@@ -1,4 +1,4 @@
-"""Files that are never half-written, and JSON as it is read and written everywhere."""
+"""Files that are never half-written, JSON as it is read and written everywhere, text as UTF-8, and safe names."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import contextlib
 import errno
 import json
 import os
+import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +16,7 @@ from relstudy.common.damage import NO_JSON
 from relstudy.common.errors import RelstudyError
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""How the system says that a disk, or a person's part of it, is full."""
+"""The system's errors for a disk, or a user's part of it, that is full."""
 
 
 @contextlib.contextmanager
@@ -80,3 +81,44 @@ def _strict_json(handle: IO[str]) -> Any:
         raise json.JSONDecodeError(f"{constant} is not a finite number", constant, 0)
 
     return json.load(handle, parse_constant=refuse)
+
+
+def decoded(content: bytes, file: str, what: str) -> str:
+    """The text of a file, without the mark that some editors write before it.
+
+    Parameters
+    ----------
+    content : all of it
+    file : its name, for the message
+    what : what to call it there: run, table
+
+    Raises
+    ------
+    RelstudyError
+        naming the first byte that is not UTF-8
+    """
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise RelstudyError(f"{file}: byte {error.start} is not UTF-8; save the {what} as UTF-8") from None
+
+
+def file_names(systems: list[str]) -> dict[str, str]:
+    """A file name per system, safe on every file system; numbered where two would be the same.
+
+    Examples
+    --------
+    >>> file_names(["bm25", "dsg|pali 17b", "dsg:pali 17b"])
+    {'bm25': 'bm25', 'dsg|pali 17b': 'dsg_pali_17b', 'dsg:pali 17b': 'dsg_pali_17b-2'}
+    """
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    for system in systems:
+        plain = re.sub(r"[^A-Za-z0-9._+-]+", "_", system).strip("._")[:100] or "system"
+        name, number = plain, 1
+        while name.lower() in taken:
+            number += 1
+            name = f"{plain}-{number}"
+        taken.add(name.lower())
+        names[system] = name
+    return names

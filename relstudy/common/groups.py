@@ -1,4 +1,4 @@
-"""Rows of a table told apart by a column: by paradigm, by interface, by block, by any column of theirs."""
+"""Groups of a table's rows by a column: by paradigm, by interface, by block, by any column of theirs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pandas as pd
 
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
+from relstudy.common.option_words import option
 from relstudy.common.pairs_table import pair_rows
 from relstudy.common.plain_names import refuse_controls
 from relstudy.common.probabilities import PAIR
@@ -23,7 +24,6 @@ def groups_of(
     column: str,
     pairs_file: Path | Checked | None = None,
     table: str = "the judgments",
-    option: str = "--by",
 ) -> np.ndarray:
     """The value of a column for each row, as text [rows]; "(none)" where it is empty.
 
@@ -34,7 +34,6 @@ def groups_of(
     pairs_file : a table of pairs (query_id, result_id and other columns), or its file if there is one, for columns that
         `judged` lacks
     table : what messages call it
-    option : what messages call the choice of the column
 
     Raises
     ------
@@ -50,11 +49,11 @@ def groups_of(
             columns = [name for name in judged if name not in PAIR]
             beside = [] if pairs is None else [name for name in pairs if name not in (*PAIR, *columns)]
             raise RelstudyError(
-                f"{option}: there is no column {column!r} in {table}; there are: {', '.join(map(str, columns))}"
+                f"{option('by')}: there is no column {column!r} in {table}; there are: {', '.join(map(str, columns))}"
                 + (f"; and in {_name(pairs_file)}: {', '.join(map(str, beside))}" if beside else "")
             )
         one = pairs[[*PAIR, column]].drop_duplicates()
-        _refuse_two(one[one.duplicated(PAIR)], column, _name(pairs_file), option)
+        _refuse_two(one[one.duplicated(PAIR)], column, _name(pairs_file))
         values = judged[PAIR].astype("str").merge(one, on=PAIR, how="left", validate="many_to_one")[column]
     values = whole_ids(values)
     text = values.astype("str").str.strip().mask(values.isna(), "")
@@ -62,17 +61,18 @@ def groups_of(
     refuse_controls(sorted(set(groups)), table, "a group")
     number = len(set(groups))
     if number > MOST_GROUPS:
-        raise RelstudyError(
-            f"{option} {column}: {number} values are too many; up to {MOST_GROUPS} groups are told apart"
-        )
+        many = f"{number} values are too many; up to {MOST_GROUPS} groups are allowed"
+        raise RelstudyError(f"{option('by')} {column}: {many}")
     return groups
 
 
-def _refuse_two(again: pd.DataFrame, column: str, file: str, option: str) -> None:
+def _refuse_two(again: pd.DataFrame, column: str, file: str) -> None:
     """Refuse pairs that a table puts into two groups."""
     if len(again):
         pair = f"query_id {again['query_id'].iloc[0]}, result_id {again['result_id'].iloc[0]}"
-        raise RelstudyError(f"{option} {column}: {file} has two values for one pair ({pair}); a pair is in one group")
+        raise RelstudyError(
+            f"{option('by')} {column}: {file} has two values for one pair ({pair}); a pair is in one group"
+        )
 
 
 def _name(pairs: Path | Checked | None) -> str:

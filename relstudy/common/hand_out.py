@@ -1,4 +1,4 @@
-"""How unique pairs came to their raters: the words a ratings table records it in."""
+"""Hand-out of unique pairs to raters, in the words of a ratings table."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class HandOut(StrEnum):
-    """How unique pairs were handed to raters; pairs of the base block go to everyone, so nothing is recorded of them.
+    """Hand-out of unique pairs to raters; pairs of the base block go to everyone, so nothing is recorded of them.
 
     RANDOM : drawn at random over the pool, so that raters' pairs differ by chance alone
     FIXED : in any other way: by file order, by topic, by the rater's group or choice
@@ -17,4 +17,4 @@ class HandOut(StrEnum):
 
 
 EARLIER_WORDS: dict[str, HandOut | None] = {"at random over the pool": HandOut.RANDOM, "to everyone": None}
-"""What exports wrote before they wrote the values; None on pairs of the base block."""
+"""Words that exports wrote before they wrote the values; None on pairs of the base block."""

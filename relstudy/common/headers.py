@@ -25,7 +25,7 @@ def plain_name(name: object) -> str:
 
 
 def under_own_names(table: Checked, names: Iterable[str], keep: Iterable[object] = ()) -> Checked:
-    """The table with relstudy's names for columns that are called almost so, which one of its notes tells.
+    """The table with relstudy's names for columns that are called almost so, and a note on them.
 
     Parameters
     ----------

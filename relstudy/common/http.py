@@ -36,7 +36,7 @@ def address(url: str) -> urllib.parse.SplitResult | None:
 
 
 def is_private(url: str) -> bool:
-    """Whether nobody on the way can read what is sent to an address, and it holds no name or password itself.
+    """True where nobody on the way can read what is sent to an address, and it holds no name or password itself.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def is_private(url: str) -> bool:
 
 
 def can_be_sent(secret: str) -> bool:
-    """Whether a key or token can stand in a header.
+    """True where a key or token can stand in a header.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def opener_for(url: str) -> urllib.request.OpenerDirector:
 
 
 class _NoRedirection(urllib.request.HTTPRedirectHandler):
-    """What is sent must not follow to another host; where a redirection leads is not even read."""
+    """Handler that refuses redirections, so that what is sent never follows to another host."""
 
     def http_error_302(self, *_: Any, **__: Any) -> None:
         return None

@@ -9,10 +9,10 @@ from typing import Any
 from relstudy.common.damage import NO_JSON
 from relstudy.common.errors import RelstudyError
 from relstudy.common.exports import exported
+from relstudy.common.files import decoded
 from relstudy.common.headers import plain_name
 from relstudy.common.packed import read_bytes, unpacked_name
 from relstudy.common.records import Record, Records, flat
-from relstudy.common.utf8 import decoded
 
 OWN = {"raterid", "queryid", "resultid", "rating", "judgment", "score"}
 """Plain names of columns by one of which a table is known."""
@@ -20,7 +20,7 @@ ENDINGS = (".json", ".jsonl", ".ndjson")
 
 
 def is_json(path: str | os.PathLike[str]) -> bool:
-    """Whether a file is JSON or JSON lines by its ending."""
+    """True where a file is JSON or JSON lines by its ending."""
     return unpacked_name(path).lower().endswith(ENDINGS)
 
 
@@ -68,7 +68,7 @@ def _records(content: Any) -> Records:
 
 
 def _by_column(content: Record) -> Records | None:
-    """Rows of a table that was written column by column, as pandas does unless told; None for anything else."""
+    """Rows of a table that was written column by column, as pandas does by default; None for anything else."""
     columns = [values for values in content.values() if isinstance(values, dict)]
     if len(columns) < len(content) or not OWN & {plain_name(name) for name in content}:
         return None

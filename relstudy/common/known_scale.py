@@ -1,4 +1,4 @@
-"""Which scale a table's numbers are on: as stated, by its columns or its name, else told from the numbers."""
+"""Scale of a table's numbers: as stated, by its columns or its name, else by the numbers."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def odd_values(values: np.ndarray) -> list[float]:
     rest = np.unique(values)
     odd: list[float] = []
     while 3 <= len(rest) <= 13 and len(odd) < 3 and (rest % 1 == 0).all():
-        # of three values, two tell little about how far apart values may be
+        # of three values, two say little about how far apart values may be
         few = float(len(rest) == 3)
         low, high = rest[0], rest[-1]
         if high - rest[-2] >= max(rest[-2] - low + few, 4):
@@ -172,6 +172,6 @@ def known_scale(
             f"answer: {table.words.missing(f'{value:g}')} says so, and "
             f"{table.words.scale(f'{min(rest.min(), value):g}-{max(rest.max(), value):g}')} that it counts",
         )
-    known = scale_of_values(rest, what, slack)
+    found = scale_of_values(rest, what, slack)
     unread = name_column(table)
-    return replace(known, note=f"{known.note}; {unread!r} in the column scale names none") if unread else known
+    return replace(found, note=f"{found.note}; {unread!r} in the column scale names none") if unread else found

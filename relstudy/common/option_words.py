@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import shlex
+import types
 from collections.abc import Callable
 from contextvars import ContextVar
 from typing import ParamSpec, TypeVar
@@ -56,11 +57,15 @@ class CommandWords:
         """Which column of the table is relstudy's `name`."""
         return f"--columns {name}=NAME"
 
+    def where(self, condition: str) -> str:
+        """Rows by what stands in a column."""
+        return f"--where {_quoted(condition)}"
+
     def by(self, column: str) -> str:
         """Each value of a column by itself."""
         return f"--by {column}"
 
-    def option(self, name: str, value: str | bool | None = None) -> str:
+    def option(self, name: str, value: str | int | None = None) -> str:
         """An option by its name in Python, with its value; True for one that is a switch."""
         option = f"--{name.replace('_', '-')}"
         return option if value is None or value is True else f"{option} {value}"
@@ -87,10 +92,13 @@ class PythonWords(CommandWords):
     def column(self, name: str) -> str:
         return f"columns={{'NAME': {name!r}}}"
 
+    def where(self, condition: str) -> str:
+        return f"where={condition!r}"
+
     def by(self, column: str) -> str:
         return f"calibrate_by(..., {column!r})"
 
-    def option(self, name: str, value: str | bool | None = None) -> str:
+    def option(self, name: str, value: str | int | None = None) -> str:
         return name if value is None else f"{name}={value!r}"
 
 
@@ -102,7 +110,7 @@ def words() -> CommandWords:
     return _WORDS.get()()
 
 
-def option(name: str, value: str | bool | None = None) -> str:
+def option(name: str, value: str | int | None = None) -> str:
     """A choice as the reader of a message makes it.
 
     Parameters
@@ -120,6 +128,17 @@ def option(name: str, value: str | bool | None = None) -> str:
     return words().option(name, value)
 
 
+def either(command: str, python: str) -> str:
+    """The one or the other, for a choice whose argument is not the option's name with other letters.
+
+    Examples
+    --------
+    >>> either("--format hex", "form='hex'"), called_in_python(either)("--format hex", "form='hex'")
+    ('--format hex', "form='hex'")
+    """
+    return python if isinstance(words(), PythonWords) else command
+
+
 def called_in_python(function: Callable[P, R]) -> Callable[P, R]:
     """The function, whose messages name its arguments in place of a command's options while it runs."""
 
@@ -132,3 +151,15 @@ def called_in_python(function: Callable[P, R]) -> Callable[P, R]:
             _WORDS.reset(before)
 
     return call
+
+
+def members_called_in_python(cls: type) -> None:
+    """Let the methods and properties that a class defines name arguments, too: what they say is worked out when
+    somebody looks, long after the function that made the object has returned."""
+    for name, member in list(vars(cls).items()):
+        if isinstance(member, types.FunctionType) and not name.startswith("__"):
+            setattr(cls, name, called_in_python(member))
+        elif isinstance(member, property) and member.fget is not None:
+            setattr(cls, name, property(called_in_python(member.fget)))
+        elif isinstance(member, functools.cached_property):
+            member.func = called_in_python(member.func)

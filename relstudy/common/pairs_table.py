@@ -25,7 +25,7 @@ COMBINED = "combined"
 NO_SYSTEM = (RANDOM, COMBINED)
 SOURCE_SEPARATOR = ";"
 INSIDE, OUTSIDE = "inside", "outside"
-"""What column `pool` says, where results are drawn from the pool of what systems rank highest."""
+"""Values of column `pool`, where results are drawn from the pool of what systems rank highest."""
 
 PAGE = "page"
 """Column that says which of its query's pages a pair is shown on, where the draw decides that."""
@@ -147,7 +147,7 @@ def sources_of(text: str) -> list[str]:
 
 
 def source_members(sources: Iterable[str]) -> dict[str, np.ndarray]:
-    """Which pairs each system proposed; a pair may be proposed by several.
+    """The pairs that each system proposed; a pair may be proposed by several.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def source_members(sources: Iterable[str]) -> dict[str, np.ndarray]:
     >>> {name: pairs.tolist() for name, pairs in source_members(["a", "a;b", ""]).items()}
     {'a': [True, True, False], 'b': [False, True, False]}
     """
-    proposers = [frozenset(sources_of(text)) for text in sources]
+    proposers = [frozenset(names) for names in _sources_of_each(sources)]
     return {name: np.array([name in each for each in proposers]) for name in sorted(frozenset().union(*proposers))}
 
 
@@ -174,8 +174,15 @@ def one_row_per_source(frame: pd.DataFrame) -> pd.DataFrame:
     >>> one_row_per_source(pd.DataFrame({"source": ["a;b", ""], "rating": [4.0, 1.0]})).values.tolist()
     [['a', 4.0], ['b', 4.0]]
     """
-    several = frame.assign(source=pd.Series([sources_of(text) for text in frame["source"]], frame.index, object))
+    several = frame.assign(source=pd.Series(_sources_of_each(frame["source"]), frame.index, object))
     return several.explode("source").dropna(subset="source").reset_index(drop=True)
+
+
+def _sources_of_each(sources: Iterable[str]) -> list[list[str]]:
+    """`sources_of` each text, each different text taken apart once."""
+    texts = list(map(str, sources))
+    known = {text: sources_of(text) for text in set(texts)}
+    return [known[text] for text in texts]
 
 
 def _repeated(table: Checked, frame: pd.DataFrame) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Which figures a design can estimate: known before anyone rates, and nothing that a sample can change.
+"""Figures that a design can estimate: known before anyone rates, whatever is drawn.
 
 Where the rarest pairs of the population stand for much of what is relevant, a study that happens to draw none of them
 looks sure of itself and is wrong. What matters is how many relevant pairs would be drawn if every pair were as rare as
@@ -18,12 +18,9 @@ REACH = "design_reach"
 LEAST_REACH = 20.0
 """Intervals of figures over the whole population are given from here on; `scripts/coverage.py pool` shows why."""
 
-LIMITED = ("average_precision", "normalised_rank", "recall")
-"""The figures that rest on all that is relevant in the population."""
-
 
 def reach_of(queries: int, relevant: float, rarest: float) -> float:
-    """How many relevant pairs a study would hold if all were drawn with the probability of the rarest.
+    """Number of relevant pairs that a study would hold if all were drawn with the probability of the rarest.
 
     Parameters
     ----------

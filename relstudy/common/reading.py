@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,12 +18,30 @@ from numbers import Real
 import numpy as np
 import pandas as pd
 
+from relstudy.common.arguments import shown
 from relstudy.common.checked import MOST_NAMES, Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.option_words import option
 from relstudy.common.records import NO, YES, chosen_label
 from relstudy.common.scales import Scale, stated_scale
+from relstudy.common.survey_rows import Condition, answered, chosen, conditions
 
+OWN = frozenset(
+    (
+        *("rater_id", "query_id", "result_id", "pair_id", "rating", "judgment", "system", "score", "block", "scale"),
+        *("scale_low", "scale_high", "scale_step", "inclusion_probability", "query_probability", "query_weight"),
+        *("seconds", "set_aside", "handed_out", "direction", "rank", "relevant_share", "relevance_cut", "n_ratings"),
+        *("standard_error", "source", "judge", "gain"),
+    )
+)
+"""relstudy's names of columns, by which a person's `theirs=ours` is told from `ours=theirs`."""
+KINDS = ("ratings", "judgments", "scores", "judge", "pairs")
+"""Tables that a command reads, each by a name that may stand before a column's."""
+OF_SCORES = ("system", "score", "direction", "rank")
+"""Columns that only a table of scores has, besides ids."""
+IDS = ("query_id", "result_id")
+WHERE, WORDING = "where", "wording"
+FILE_ENDING = r"\.(csv|tsv|txt|json|jsonl|ndjson|parquet|run|trec|qrels)(\.[a-z0-9]+)?$"
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?")
 
 
@@ -38,6 +57,13 @@ class Reading:
     values : numbers by the texts that stand for them ("relevant": 2); case and blanks around do not matter
     scale : the scale of ratings or judgments
     missing : texts that stand for no value, besides the empty one
+    of_tables : by (relstudy's name, the table's own), the kind (`KINDS`) or the file of the one table that is meant
+    where : what the rows that are read must hold
+    gains : what judgments are worth to graded measures, by their texts or numbers; a word that `values` lacks has its
+        gain for a number
+    items : the query and the result that each column of a survey asked about; None takes them from its wording
+    found : where several tables are read by this, the names that one of them had so far; None where there is one table,
+        which must have them all
 
     Examples
     --------
@@ -49,12 +75,24 @@ class Reading:
     values: Mapping[str, float] = field(default_factory=dict)
     scale: Scale | None = None
     missing: tuple[str, ...] = ()
+    of_tables: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    where: tuple[Condition, ...] = ()
+    gains: Mapping[str, float] = field(default_factory=dict)
+    items: Mapping[str, tuple[str, str]] | None = field(default_factory=dict)
+    found: set[tuple[str, str]] | None = field(default=None, compare=False)
 
     @classmethod
     def stated(
-        cls, columns: str | None = None, values: str | None = None, scale: str | None = None, missing: str | None = None
+        cls,
+        columns: str | None = None,
+        values: str | None = None,
+        scale: str | None = None,
+        missing: str | None = None,
+        where: str | None = None,
+        gains: str | None = None,
+        items: str | None = None,
     ) -> Reading:
-        """From the texts of --columns, --values, --scale and --missing; None where an option is not given.
+        """From the texts of the options that have these names; None where an option is not given.
 
         Raises
         ------
@@ -62,25 +100,19 @@ class Reading:
             for a text that is not understood
         """
         named: dict[str, tuple[str, ...]] = {}
+        of_tables: dict[tuple[str, str], str] = {}
         for entry in _entries(columns):
-            ours, equals, theirs = entry.partition("=")
-            if not (ours.strip() and equals and theirs.strip()):
-                raise RelstudyError(
-                    f"--columns: {entry!r} is not understood; rater_id=worker,rating=grade would be right"
-                )
-            named[ours.strip()] = (*named.get(ours.strip(), ()), theirs.strip())
-        numbers: dict[str, float] = {}
-        for entry in _entries(values):
-            text, equals, number = entry.rpartition("=")
-            try:
-                numbers[_plain(text)] = float(number)
-            except ValueError:
-                equals = ""
-            if not equals or not np.isfinite(numbers[_plain(text)]):
-                raise RelstudyError(
-                    f'--values: {entry!r} is not understood; "not=0,partly=1,relevant=2" would be right'
-                )
-        return cls(named, numbers, None if scale is None else stated_scale(scale), tuple(_entries(missing)))
+            table, ours, theirs = _renaming(entry)
+            if theirs not in named.get(ours, ()):
+                named[ours] = (*named.get(ours, ()), theirs)
+            if table:
+                of_tables[ours, theirs] = table
+        numbers = _numbers_by_text("values", values, "not=0,partly=1,relevant=2")
+        worth = _numbers_by_text("gains", gains, "exact=1,substitute=.1,irrelevant=0")
+        stated = None if scale is None else stated_scale(scale)
+        return cls(
+            named, numbers, stated, tuple(_entries(missing)), of_tables, conditions(where), worth, items_of(items)
+        )
 
     @classmethod
     def given(
@@ -89,6 +121,9 @@ class Reading:
         values: Mapping[str, float] | None = None,
         scale: str | None = None,
         missing: str | float | Iterable[object] | None = None,
+        where: str | None = None,
+        gains: Mapping[str, float] | Mapping[float, float] | None = None,
+        items: str | os.PathLike[str] | pd.DataFrame | None = None,
     ) -> Reading:
         """From the arguments of a function, which say what --columns, --values, --scale and --missing do.
 
@@ -98,6 +133,9 @@ class Reading:
         values : numbers by texts
         scale : as "0-100"
         missing : texts or numbers that stand for no value
+        where : which rows are read, as "Finished==1"
+        gains : what judgments are worth, by their texts or numbers
+        items : a table (column, query_id, result_id) of what each column of a survey asked about, or "wording"
 
         Raises
         ------
@@ -113,22 +151,99 @@ class Reading:
         for theirs, ours in (columns or {}).items():
             named[ours] = (*named.get(ours, ()), theirs)
         numbers = {_plain(text): number for text, number in (values or {}).items()}
-        for text, number in numbers.items():
-            if not isinstance(number, Real) or not np.isfinite(number):
-                raise RelstudyError(f"values: a number is needed for {text!r}, not {number!r}")
+        worth = {_plain(text): number for text, number in (gains or {}).items()}
+        for name, given in (("values", numbers), ("gains", worth)):
+            for text, number in given.items():
+                if not isinstance(number, Real) or not np.isfinite(number):
+                    raise RelstudyError(f"{name}: a number is needed for {text!r}, not {number!r}")
         absent = () if missing is None else missing
         several: Iterable[object] = [absent] if isinstance(absent, str | int | float) else absent
-        return cls(named, numbers, None if scale is None else stated_scale(scale), tuple(map(str, several)))
+        stated = None if scale is None else stated_scale(scale)
+        return cls(
+            named,
+            numbers,
+            stated,
+            tuple(map(str, several)),
+            where=conditions(where),
+            gains=worth,
+            items=items_of(items),
+        )
+
+    @property
+    def tells_answers(self) -> bool:
+        """Whether it says what stands in a column of answers, which only a table of answers has."""
+        return bool(self.values or self.scale or self.missing or self.gains or self.items != {})
+
+    def among_several(self) -> Reading:
+        """The same for one of several tables: a column that it does not have is looked for in the others.
+
+        `refuse_unfound` says, when all are read, which none of them had.
+        """
+        return replace(self, found=set())
+
+    def refuse_unfound(self) -> None:
+        """Refuse a name that none of the tables had; nothing where a single table is read."""
+        if self.found is None:
+            return
+        for condition in self.where:
+            if (WHERE, condition.column) not in self.found:
+                raise RelstudyError(f"{option('where')} names {condition.column!r}, and none of the tables has it")
+        for ours, names in self.columns.items():
+            for theirs in names:
+                if (ours, theirs) not in self.found:
+                    raise RelstudyError(
+                        f"{option('columns')} names {theirs!r} for {ours}, and none of the tables has such a column"
+                    )
+
+    def renamed_in(self, table: Checked, kind: str = "") -> dict[str, list[str]]:
+        """The table's own names of columns by relstudy's: those of its kind and file that it has.
+
+        Raises
+        ------
+        RelstudyError
+            when a column that was named for this table is not there
+        """
+        theirs: dict[str, list[str]] = {}
+        for ours, names in self.columns.items():
+            if kind == "scores" and ours in OWN and ours not in (*IDS, *OF_SCORES):
+                continue
+            if kind not in ("", "scores") and ours in OF_SCORES[:2] and self.found is not None:
+                continue
+            for name in names:
+                meant = self.of_tables.get((ours, name))
+                if meant is not None and meant not in (kind, table.file, table.file.rsplit("/")[-1]):
+                    continue
+                one, other = _told_apart(ours, name, table)
+                matching = _matching(table, other)
+                if not matching and self.found is not None and meant is None:
+                    continue
+                if not matching:
+                    have = table.columns_shown()
+                    raise RelstudyError(
+                        f"{table.file}: {option('columns')} names {other!r}, and there is no such column (there are: "
+                        f"{have})"
+                    )
+                if self.found is not None:
+                    self.found.add((ours, name))
+                theirs.setdefault(one, []).extend(each for each in matching if each not in theirs.get(one, []))
+        return theirs
+
+    def names_only(self, table: Checked, kind: str) -> Checked:
+        """The table of this kind under relstudy's names, its rows chosen; what stands in its cells is left alone."""
+        return Reading(self.columns, of_tables=self.of_tables, where=self.where, found=self.found).apply(
+            table, kind=kind
+        )
 
     def __bool__(self) -> bool:
-        return bool(self.columns or self.values or self.scale or self.missing)
+        return bool(self.columns or self.tells_answers)
 
-    def apply(self, table: Checked, value: Sequence[str] = ("rating", "judgment")) -> Checked:
+    def apply(self, table: Checked, value: Sequence[str] = ("rating", "judgment"), kind: str = "") -> Checked:
         """The table with relstudy's names of columns and with numbers for words; texts for "missing" become empty.
 
         Parameters
         ----------
         table : as it stands in the file
+        kind : which of `KINDS` it is, where several tables are read
         value : the columns that hold numbers, by relstudy's names; words and missing texts are looked for there
 
         Raises
@@ -136,10 +251,20 @@ class Reading:
         RelstudyError
             when a column that was named is not there
         """
+        table = self.rows_of(table)
         if not self:
             return table
-        theirs = {ours: self._find(table, names) for ours, names in self.columns.items()}
-        read = self._renamed(table, theirs)
+        if self.gains:
+            return self._with_gains(table, value, kind)
+        theirs = self.renamed_in(table, kind)
+        items = items_in_wording(table) if self.items is None else self.items
+        if items:
+            theirs["rating"] = [name for name in theirs.get("rating", items) if name in items]
+            lacking = [name for name in theirs["rating"] if name not in table.frame]
+            if lacking or not theirs["rating"]:
+                name = (lacking or list(items))[0]
+                raise RelstudyError(f"{table.file}: {option('items')} names {name!r}, and there is no such column")
+        read = self._renamed(table, theirs, items)
         seen: set[str] = set()
         for name in value:
             if name in read.frame and (self.values or self.missing):
@@ -150,9 +275,43 @@ class Reading:
             read = read.among(read.frame[given].reset_index(drop=True), read.rows[given])
         nowhere = [text for text in (*self.values, *self.missing) if _same(text) not in seen]
         told = f"; {', '.join(map(repr, nowhere))} {'stands' if len(nowhere) == 1 else 'stand'} nowhere in it"
-        sentence = replace(self, columns={ours: tuple(names) for ours, names in theirs.items()}).sentence()
-        read.notes = (*table.notes, f"{sentence}{told if nowhere else ''}")
+        stated = replace(self, columns={ours: tuple(names) for ours, names in theirs.items()})
+        if stated:
+            read.notes = (*table.notes, f"{stated.sentence()}{told if nowhere else ''}")
         return read
+
+    def _with_gains(self, table: Checked, value: Sequence[str], kind: str) -> Checked:
+        """The table with a column `gain`, and with gains for words that have no other number."""
+        words = {text: gain for text, gain in self.gains.items() if not NUMBER.fullmatch(text)}
+        numbers = {**words, **self.values}
+        read = replace(self, gains={}, values=numbers).apply(table, value, kind)
+        name = next((each for each in value if each in read.frame), None)
+        if name is None:
+            return read
+        worth = {_same(numbers.get(text, text)): gain for text, gain in self.gains.items()}
+        cells = _cells(read.frame[name])
+        gain = pd.to_numeric(cells.map(worth), errors="coerce")
+        lacking = cells[gain.isna() & (cells != "")]
+        if len(lacking):
+            raise RelstudyError(f"{table.file}: {option('gains')} says nothing of {lacking.iloc[0]!r}")
+        negative = [text for text, worth_of in self.gains.items() if worth_of < 0]
+        if negative:
+            raise RelstudyError(f"{option('gains')}: {negative[0]!r} is worth less than 0")
+        read.frame["gain"] = gain
+        return read
+
+    def rows_of(self, table: Checked) -> Checked:
+        """The rows that are chosen and that no survey tool marks as no answers."""
+        here = [each for each in self.where if each.column in table.frame]
+        lacking = [each.column for each in self.where if each.column not in table.frame]
+        if lacking and self.found is None:
+            have = table.columns_shown()
+            raise RelstudyError(
+                f"{table.file}: {option('where')} names {lacking[0]!r}, and there is no such column (there are: {have})"
+            )
+        if self.found is not None:
+            self.found.update((WHERE, each.column) for each in here)
+        return chosen(answered(table, [each.column for each in here]), here)
 
     def mentions(self, column: pd.Series) -> np.ndarray:
         """Which cells are stated to be missing or to stand for a number, bool [rows]."""
@@ -165,13 +324,17 @@ class Reading:
         parts = [f"{ours} from {_named(theirs)}" for ours, theirs in self.columns.items()]
         parts += [f"{text!r} as {number:g}" for text, number in self.values.items()]
         parts += [f"{text!r} as missing" for text in self.missing]
+        parts += [f"{len(self.items)} columns by a table of items"] if self.items else []
+        parts += ["items from the wording"] if self.items is None else []
         parts += [] if self.scale is None else [f"on the scale {self.scale.name}"]
         return f"read as stated: {', '.join(parts)}"
 
-    def _renamed(self, table: Checked, theirs: Mapping[str, list[str]]) -> Checked:
+    def _renamed(
+        self, table: Checked, theirs: Mapping[str, list[str]], items: Mapping[str, tuple[str, str]]
+    ) -> Checked:
         if not theirs:
             return table
-        several = [ours for ours, names in theirs.items() if len(names) > 1]
+        several = [ours for ours, names in theirs.items() if len(names) > 1 or (items and ours == "rating")]
         if [ours for ours in several if ours != "rating"]:
             raise RelstudyError(
                 f"{table.file}: {option('columns')} names {len(theirs[several[0]])} columns for {several[0]}; one is "
@@ -181,25 +344,14 @@ class Reading:
         kept = table.frame[[name for name in table.frame.columns if name not in melted and name not in theirs]]
         single = {ours: table.frame[names[0]] for ours, names in theirs.items() if len(names) == 1}
         frame = pd.concat([pd.DataFrame(single, index=table.frame.index), kept], axis=1)
-        labels = {ours: names[0] for ours, names in theirs.items() if len(names) == 1}
+        labels = {ours: names[0] for ours, names in theirs.items() if ours not in several}
+        if items:
+            return _melted(table, frame, theirs["rating"], labels, items)
         if several and "rater_id" in frame and {"query_id", "result_id"} & set(frame):
             return _chosen(table, frame, theirs["rating"], labels)
         if several:
             return _melted(table, frame, theirs["rating"], labels)
         return table.among(frame, table.rows, labels)
-
-    def _find(self, table: Checked, names: Sequence[str]) -> list[str]:
-        columns = []
-        for name in names:
-            matching = [column for column in table.frame.columns if column == name]
-            matching = matching or [column for column in table.frame.columns if fnmatchcase(column, name)]
-            if not matching:
-                have = table.columns_shown()
-                raise RelstudyError(
-                    f"{table.file}: {option('columns')} names {name!r}, and there is no such column (there are: {have})"
-                )
-            columns += [column for column in matching if column not in columns]
-        return columns
 
     def _numbers(self, column: pd.Series, found: set[str]) -> pd.Series:
         """The cells with numbers for words, empty where they are missing; `found` gets what stands in the column."""
@@ -215,12 +367,132 @@ PLAIN = Reading()
 """Nothing is stated: the table has relstudy's own names and numbers."""
 
 
-def _melted(table: Checked, frame: pd.DataFrame, columns: Sequence[str], labels: Mapping[str, str]) -> Checked:
-    """One row per rating, where each rater (or, with a rater_id, each item) has a column."""
+def items_of(source: str | os.PathLike[str] | pd.DataFrame | None) -> dict[str, tuple[str, str]] | None:
+    """The query and the result of each column, from a table of them; none where no table is given, and None for
+    "wording", which takes them from what the survey asked.
+
+    Raises
+    ------
+    RelstudyError
+        where the table lacks a column, or has one column of the survey twice
+    """
+    if source is None:
+        return {}
+    if isinstance(source, str) and source == WORDING:
+        return None
+    from relstudy.common.tables import read_table
+
+    if not isinstance(source, str | os.PathLike | pd.DataFrame):
+        raise RelstudyError(f"items: a path, a pandas DataFrame or {WORDING!r} is needed, not {shown(source)}")
+    table = Checked(source, "the items") if isinstance(source, pd.DataFrame) else read_table(source)
+    table.require("column", "result_id")
+    frame = table.frame
+    results = table.texts("result_id")
+    queries = table.texts("query_id") if "query_id" in frame else results
+    columns = table.texts("column")
+    table.add(columns.duplicated(), "column", "this column stands in an earlier row; each may stand once")
+    table.raise_faults()
+    return {name: (query, result) for name, query, result in zip(columns, queries, results, strict=True)}
+
+
+def items_in_wording(table: Checked) -> dict[str, tuple[str, str]]:
+    """The query and the result of each column whose wording holds both, with a bar, slash or arrow between.
+
+    The wording stands below the header (Qualtrics), or in brackets in a column's name (LimeSurvey, Google Forms). In
+    "How well does it match? - red lamp | d1", what stands after the last " - " counts.
+
+    Raises
+    ------
+    RelstudyError
+        where no column's wording holds a query and a result
+
+    Examples
+    --------
+    >>> table = Checked(pd.DataFrame(columns=["id", "How good? [red lamp | d1]"]), "survey.csv")
+    >>> items_in_wording(table)
+    {'How good? [red lamp | d1]': ('red lamp', 'd1')}
+    """
+    items = {}
+    for name in map(str, table.frame):
+        brackets = re.search(r"\[(.+)\]", name)
+        text = table.wording.get(name) or (brackets[1] if brackets else "")
+        parts = re.split(r"\s+(?:\||/|->|→|::)\s+", text.rsplit(" - ")[-1])
+        if len(parts) == 2 and all(parts):
+            items[name] = (parts[0].strip(), parts[1].strip())
+    if not items:
+        raise RelstudyError(
+            f"{table.file}: no column's wording holds a query and a result with a bar between, as 'red lamp | d1'; "
+            f"{option('items', 'FILE')} says what each column asked about"
+        )
+    return items
+
+
+def _numbers_by_text(name: str, text: str | None, example: str) -> dict[str, float]:
+    """Numbers by the texts that stand for them, from an option's list."""
+    numbers: dict[str, float] = {}
+    for entry in _entries(text):
+        word, equals, number = entry.rpartition("=")
+        try:
+            numbers[_plain(word)] = float(number)
+        except ValueError:
+            equals = ""
+        if not equals or not np.isfinite(numbers[_plain(word)]):
+            raise RelstudyError(f'--{name}: {entry!r} is not understood; "{example}" would be right')
+    return numbers
+
+
+def _renaming(entry: str) -> tuple[str, str, str]:
+    """The table that is meant ("" for any), relstudy's name and the table's own, from an entry of --columns.
+
+    Examples
+    --------
+    >>> _renaming("rater_id=worker"), _renaming("worker=rater_id"), _renaming("labels.csv:grade=rating")
+    (('', 'rater_id', 'worker'), ('', 'rater_id', 'worker'), ('labels.csv', 'rating', 'grade'))
+    """
+    table, colon, rest = entry.partition(":")
+    is_table = colon and (table.strip() in KINDS or re.search(FILE_ENDING, table.strip()))
+    left, equals, right = (rest if is_table else entry).partition("=")
+    left, right = left.strip(), right.strip()
+    if not (left and equals and right):
+        raise RelstudyError(f"--columns: {entry!r} is not understood; worker=rater_id,grade=rating would be right")
+    ours, theirs = (right, left) if right in OWN and left not in OWN else (left, right)
+    return (table.strip() if is_table else "", ours, theirs)
+
+
+def _told_apart(ours: str, theirs: str, table: Checked) -> tuple[str, str]:
+    """Which of two names is relstudy's: where both or none of them are, the one that the table does not have."""
+    if (ours in OWN) == (theirs in OWN) and ours in table.frame and not _matching(table, theirs):
+        return theirs, ours
+    return ours, theirs
+
+
+def _matching(table: Checked, name: str) -> list[str]:
+    """The columns of that name, or those that fit it as a pattern."""
+    columns = list(table.frame.columns)
+    return [each for each in columns if each == name] or [each for each in columns if fnmatchcase(str(each), name)]
+
+
+def _melted(
+    table: Checked,
+    frame: pd.DataFrame,
+    columns: Sequence[str],
+    labels: Mapping[str, str],
+    items: Mapping[str, tuple[str, str]] | None = None,
+) -> Checked:
+    """One row per rating, where each rater (or, with a rater_id, each item) has a column.
+
+    Parameters
+    ----------
+    items : the query and the result of each column; None takes its name for both
+    """
     by_item = "rater_id" in frame
     count = len(columns)
     long = frame.loc[np.repeat(frame.index, count)].reset_index(drop=True)
     names = np.tile(np.asarray(columns, dtype=object), len(frame))
+    if items:
+        pairs = [items[name] for name in columns]
+        long["query_id"] = np.tile(np.asarray([query for query, _ in pairs], dtype=object), len(frame))
+        long["result_id"] = np.tile(np.asarray([result for _, result in pairs], dtype=object), len(frame))
     for name in ("result_id", "query_id") if by_item else ("rater_id",):
         if name not in long:
             long[name] = names

@@ -5,54 +5,54 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import click
+from relstudy.common.command_options import option_under
 
 if TYPE_CHECKING:
     from relstudy.common.reading import Reading
 
-NAMES = ("columns", "values", "scale", "missing")
+NAMES = ("columns", "values", "scale", "missing", "where", "items")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-_OPTIONS = (
-    click.option(
-        "--columns",
-        metavar="OURS=THEIRS,...",
-        help="Which column is which, as rater_id=worker,rating=grade. Several for rating (or a pattern, as rating=P*) "
-        "where each rater, or each answer, has a column.",
+_OPTIONS = {
+    "--columns": (
+        "THEIRS=OURS,...",
+        "Which column is which, as worker=rater_id,grade=rating, in whatever table it stands (FILE:grade=rating for "
+        "one of them). Several for rating (or a pattern, as P*=rating) where each rater, or each answer, has a column.",
     ),
-    click.option("--values", metavar="TEXT=NUMBER,...", help='Numbers for words, as "not=0,partly=1,relevant=2".'),
-    click.option("--scale", metavar="LOW-HIGH", help="The scale of the ratings or judgments, as 0-100."),
-    click.option("--missing", metavar="TEXT,...", help="What stands for no answer, as NA,nan,-."),
-)
+    "--values": ("TEXT=NUMBER,...", 'Numbers for words, as "not=0,partly=1,relevant=2".'),
+    "--scale": ("LOW-HIGH", "The scale of the ratings or judgments, as 0-100."),
+    "--missing": ("TEXT,...", "What stands for no answer, as NA,nan,-."),
+    "--where": ("COLUMN==VALUE", "Which rows are read, as Finished==1; several are joined by and."),
+    "--items": (
+        "FILE|wording",
+        "Which pair each column of a survey asked about: a table column,query_id,result_id, or the survey's wording.",
+    ),
+}
 
 
-OF_JUDGMENTS = (
-    *("query_id", "result_id", "judgment", "rating", "rater_id", "inclusion_probability", "query_probability"),
-)
-"""Columns that `--columns` may name where judgments are read beside scores."""
-
-
-def judgments_reading(stated: Mapping[str, str | None], has_judgments: bool = True) -> Reading:
-    """How the judgments are to be read, from the options of a command that reads scores too.
+def reading_of_several(stated: Mapping[str, str | None], has_judgments: bool = True) -> Reading:
+    """How tables are to be read, from the options of a command that reads judgments and scores.
 
     Raises
     ------
     RelstudyError
-        where --columns names one of the scores' columns, or there are no judgments to read
+        where something is said of judgments, and there are none to read
     """
     from relstudy.common.errors import RelstudyError
     from relstudy.common.reading import Reading
 
-    reading = Reading.stated(**{name: stated[name] for name in NAMES})
-    foreign = [name for name in reading.columns if name not in OF_JUDGMENTS]
-    if foreign or (reading and not has_judgments):
-        what = f"there is no column {foreign[0]!r} in them" if foreign else "none are given"
-        raise RelstudyError(f"--columns, --values, --scale and --missing are for the judgments, and {what}")
-    return reading
+    reading = Reading.stated(**{name: stated[name] for name in (*NAMES, "gains") if name in stated})
+    if not has_judgments and reading.tells_answers:
+        raise RelstudyError("--values, --scale, --missing and --gains are for the judgments, and none are given")
+    return reading.among_several()
 
 
-def reading_options(command: Command) -> Command:
-    """Give a command --columns, --values, --scale and --missing, each None where it is left out."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+def reading_options(heading: str) -> Callable[[Command], Command]:
+    """Give a command the options of how tables are read, under a heading; each is None where it is left out."""
+
+    def decorate(command: Command) -> Command:
+        for flag, (metavar, sentence) in reversed(_OPTIONS.items()):
+            command = option_under(heading, flag, metavar=metavar, help=sentence)(command)
+        return command
+
+    return decorate

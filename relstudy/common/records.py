@@ -26,7 +26,7 @@ class Records:
     ----------
     tool : whose export they are; "JSON" where that is not known
     rows : values by column, one record per row
-    notes : what a person should be told, as sentences
+    notes : on how it was read, as sentences
     """
 
     tool: str
@@ -43,7 +43,7 @@ class Records:
 
 
 def unwrapped(value: Any) -> Any:
-    """What was answered, out of the objects that tools wrap it in.
+    """The answer, out of the objects that tools wrap it in.
 
     Examples
     --------
@@ -98,4 +98,5 @@ def chosen_label(row: Iterable[tuple[str, str]], must_say_yes: bool) -> list[str
     texts = [(label, cell.strip().casefold()) for label, cell in row]
     if must_say_yes:
         return [label for label, cell in texts if cell in YES]
-    return [label for label, cell in texts if cell and cell not in NO]
+    # a cell that holds its own label says so, be that label "no"
+    return [label for label, cell in texts if cell and (cell not in NO or cell == label.casefold())]

@@ -1,4 +1,4 @@
-"""Which of the pairs that were drawn are judged, and with which probability a pair is both.
+"""Drawn pairs that are judged, and the probability of a pair to be both.
 
 A round that is not rated yet lends its pairs no judgment, so a pair of an earlier round is not as likely to be judged
 as it is to be drawn. Response rates of the rounds (weighting classes: Little and Rubin 2019, section 3.3) multiply the
@@ -28,7 +28,7 @@ FROM_DESIGN = ("pool", REACH, DRAWN)
 
 @dataclass(frozen=True)
 class ResponseCount:
-    """How many of a class of pairs were drawn, and how many of them are judged."""
+    """Numbers of pairs drawn and judged in one class of pairs."""
 
     round: int
     block: str
@@ -41,7 +41,7 @@ class ResponseCount:
 
 @dataclass(frozen=True, eq=False)
 class Response:
-    """What became of the pairs that were drawn.
+    """Drawn pairs, judged and missing.
 
     Parameters
     ----------
@@ -58,11 +58,11 @@ class Response:
 
     @property
     def missing(self) -> int:
-        """How many are not judged."""
+        """Number of drawn pairs that are not judged."""
         return self.drawn - sum(count.judged for count in self.counts)
 
     def sentence(self) -> str | None:
-        """How many are not judged, by round and block; None where all are."""
+        """Sentence on the pairs that are not judged, by round and block; None where all are."""
         if not self.missing:
             return None
         parts = [

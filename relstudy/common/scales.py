@@ -106,7 +106,7 @@ class Scale:
         return self.step or (self.high - self.low) / 100
 
     def columns(self) -> dict[str, float | None]:
-        """What stands beside every rating and judgment."""
+        """The columns of the scale that stand beside every rating and judgment."""
         return dict(zip(SCALE_COLUMNS, (self.low, self.high, self.step), strict=True))
 
     def parse(self, text: str) -> float | None:
@@ -132,14 +132,14 @@ USUAL = ((0, 1), (1, 5), (1, 7), (1, 9), (0, 10), (0, 100))
 
 @dataclass(frozen=True)
 class KnownScale:
-    """A scale and how it came to be known.
+    """A scale and the origin of that knowledge.
 
     Parameters
     ----------
     scale : the scale
     how : "stated" (in columns or by an option), "named" (by a scale's name), or "values" (taken from the numbers)
     note : the same as a phrase, such as "taken from the judgments, which run from 0.8 to 4.9"
-    disputed : whether the table says something else, which the note tells
+    disputed : whether the table says something else; the note says what
     """
 
     scale: Scale
@@ -155,6 +155,7 @@ class KnownScale:
             "low": scale.low,
             "high": scale.high,
             "step": scale.step,
+            **({} if scale.step or scale.continuous else {"values": list(scale.values)}),
             "cut": scale.cut,
             "how": self.how,
             "note": self.note,
@@ -163,7 +164,10 @@ class KnownScale:
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> KnownScale:
         """The scale that `as_json` wrote."""
-        scale = Scale.between(content["low"], content["high"], content["step"], content["name"])
+        if "values" in content:
+            scale = Scale(content["name"], tuple(content["values"]))
+        else:
+            scale = Scale.between(content["low"], content["high"], content["step"], content["name"])
         return cls(scale, content["how"], content["note"]).with_cut(content["cut"])
 
     def with_cut(self, cut: float) -> KnownScale:
@@ -187,18 +191,25 @@ def show_value(value: float) -> str:
 
 
 def scale_named(name: str) -> Scale | None:
-    """A scale by its name; None when the name doesn't tell.
+    """A scale by its name; None when no scale has it.
 
     Examples
     --------
     >>> scale_named("0-6").values, scale_named("yes/no").values, scale_named("stars")
     ((0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0), (0, 1), None)
+    >>> scale_named("0,.01,.1,1").values
+    (0.0, 0.01, 0.1, 1.0)
     """
     text = name.strip().lower()
     if text in SCALES:
         return SCALES[text]
     if text == "yes/no":
         return SCALES["binary"]
+    if "," in text:
+        numbers = [re.fullmatch(r"-?(\d+\.?\d*|\.\d+)", each.strip()) for each in text.split(",")]
+        values = tuple(float(each[0]) for each in numbers if each)
+        is_ascending = len(values) == len(numbers) and len(values) > 1 and all(np.diff(values) > 0)
+        return Scale(name.strip(), values) if is_ascending else None
     match = re.fullmatch(r"(-?\d+(?:\.\d+)?)\s*(?:-|–|to|\.\.)\s*(-?\d+(?:\.\d+)?)", text)
     if match is None or float(match[1]) >= float(match[2]):
         return None
@@ -211,7 +222,8 @@ def stated_scale(text: str) -> Scale:
     scale = scale_named(text)
     if scale is None:
         raise RelstudyError(
-            f"the scale {text!r} is not understood; two ends such as 1-5 or 0-100, or binary, are needed"
+            f"the scale {text!r} is not understood; two ends such as 1-5 or 0-100, or binary, are needed; "
+            "0,0.1,1 names every value"
         )
     return scale
 
@@ -243,7 +255,7 @@ def read_scale(table: Checked) -> Scale | None:
 
 
 def name_column(table: Checked) -> str:
-    """What the column `scale` says, "" where there is none or nothing in it."""
+    """The value of the column `scale`, "" where there is none or it is empty."""
     if "scale" not in table.frame:
         return ""
     names = table.frame["scale"].dropna().astype("str").str.strip()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from relstudy.common.terminal import shown_safely
@@ -23,49 +23,96 @@ class Shown:
     """A result with a heading, a table and notes."""
 
     def heading(self) -> str:
-        """What this is, in a line."""
+        """What this is, in a line.
+
+        Examples
+        --------
+        >>> import relstudy as rs
+        >>> plan = rs.plan(correlations=(0.7, 0.2), results=10, studies=20)
+        >>> plan.heading()[:5]
+        'About'
+        """
         raise NotImplementedError
 
     def overview(self) -> pd.DataFrame:
-        """The rows and columns worth seeing first."""
+        """The rows and columns worth seeing first.
+
+        Examples
+        --------
+        >>> import relstudy as rs
+        >>> plan = rs.plan(correlations=(0.7, 0.2), results=10, studies=20)
+        >>> list(plan.overview())
+        ['queries', 'power', 'standard_error', 'studies']
+        """
         raise NotImplementedError
 
     def remarks(self) -> Sequence[str]:
-        """What a person should know, one sentence each."""
+        """What a person should know, one sentence each.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import relstudy as rs
+        >>> counts = rs.hashing.CountTable(np.array([[2, 4, 4]]), np.array([[2, 2, 1]]))
+        >>> rs.hashing.compare({"itq": counts}).remarks()[-1][:11]
+        'conventions'
+        """
         return ()
 
     def __repr__(self) -> str:
-        table = self.overview()
+        return result_as_text(self.heading(), {"": self.overview()}, _few(self.remarks()))
+
+    def _repr_html_(self) -> str:
+        return result_as_html(self.heading(), {"": self.overview()}, _few(self.remarks()))
+
+
+def result_as_text(
+    heading: str, tables: Mapping[str, pd.DataFrame], remarks: Sequence[str], most_rows: int = ROWS
+) -> str:
+    """A heading, tables of at most so many rows, each under what it shows, and remarks, for a console."""
+    lines = textwrap.wrap(heading, WIDTH)
+    for title, table in tables.items():
+        lines += ["", title] if title else []
         text = table.to_string(
-            max_rows=ROWS,
+            max_rows=most_rows,
             max_cols=COLUMNS,
             line_width=WIDTH,
-            index=False,
+            index=has_named_rows(table),
             na_rep="–",
             float_format=_short,
             max_colwidth=40,
         )
-        more = [f"... {len(table)} rows"] if len(table) > ROWS else []
-        lines = [*textwrap.wrap(self.heading(), WIDTH), text, *more]
-        for remark in _few(self.remarks()):
-            lines += textwrap.wrap(remark, WIDTH, initial_indent="- ", subsequent_indent="  ")
-        return shown_safely("\n".join(lines))
+        lines += [text, *([f"... {len(table)} rows"] if len(table) > most_rows else [])]
+    for remark in remarks:
+        lines += textwrap.wrap(remark, WIDTH, initial_indent="- ", subsequent_indent="  ")
+    return shown_safely("\n".join(lines))
 
-    def _repr_html_(self) -> str:
-        table = self.overview()
+
+def result_as_html(
+    heading: str, tables: Mapping[str, pd.DataFrame], remarks: Sequence[str], most_rows: int = ROWS
+) -> str:
+    """The same for a notebook."""
+    parts = []
+    for title, table in tables.items():
         body = table.to_html(
-            max_rows=ROWS,
+            max_rows=most_rows,
             max_cols=COLUMNS,
-            index=False,
+            index=has_named_rows(table),
             border=0,
             na_rep="–",
             float_format=_short,
             show_dimensions=False,
         )
-        more = f"<p>{len(table)} rows</p>" if len(table) > ROWS else ""
-        remarks = "".join(f"<li>{html.escape(remark)}</li>" for remark in _few(self.remarks()))
-        notes = f"<ul>{remarks}</ul>" if remarks else ""
-        return f"<div><p><strong>{html.escape(self.heading())}</strong></p>{body}{more}{notes}</div>"
+        more = f"<p>{len(table)} rows</p>" if len(table) > most_rows else ""
+        parts.append((f"<p>{html.escape(title)}</p>" if title else "") + body + more)
+    said = "".join(f"<li>{html.escape(remark)}</li>" for remark in remarks)
+    notes = f"<ul>{said}</ul>" if said else ""
+    return f"<div><p><strong>{html.escape(heading)}</strong></p>{''.join(parts)}{notes}</div>"
+
+
+def has_named_rows(table: pd.DataFrame) -> bool:
+    """Whether the index of a table does more than count its rows."""
+    return type(table.index).__name__ != "RangeIndex" or table.index.name is not None
 
 
 def _short(value: float) -> str:

@@ -5,21 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 
 from relstudy.common.errors import RelstudyError
-from relstudy.common.packed import ENDING
+from relstudy.common.packed import ENDINGS
 
 SCORE_ENDINGS = (".csv", ".tsv", ".parquet", ".run", ".trec", ".txt")
-"""How the names of score tables and runs end, and of .gz files besides."""
+"""Endings of the names of score tables and runs, also before .gz and its like."""
 
 
 def is_score_file(path: Path) -> bool:
-    """Whether a file in scores/ is a score table or a run by its name."""
+    """True where a file in scores/ is a score table or a run by its name."""
     if path.name.startswith(".") or _is_of_vectors(path):
         return False
-    return path.name.endswith((*SCORE_ENDINGS, ENDING)) and path.is_file()
+    return path.name.endswith((*SCORE_ENDINGS, *ENDINGS)) and path.is_file()
 
 
 def _is_of_vectors(path: Path) -> bool:
-    """Whether a text holds the ids of the vectors beside it: NAME.txt or NAME.ids.txt of NAME.npy."""
+    """True where a text holds the ids of the vectors beside it: NAME.txt or NAME.ids.txt of NAME.npy."""
     name = path.name.removesuffix(".txt").removesuffix(".ids")
     return path.name.endswith(".txt") and path.with_name(f"{name}.npy").is_file()
 
@@ -35,7 +35,7 @@ def notes_on_scores(folder: Path | None) -> list[str]:
         return []
     others = [path.name for path in (folder / "scores").glob("[!.]*") if path.is_file() and not is_score_file(path)]
     named = ", ".join(sorted(others))
-    endings = ", ".join((*SCORE_ENDINGS, ENDING))
+    endings = ", ".join((*SCORE_ENDINGS, *ENDINGS))
     return [f"{folder / 'scores'}: left out, since score tables end in {endings}: {named}"] if others else []
 
 

@@ -18,7 +18,7 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.files import replacing
 from relstudy.common.headers import plain_name
 from relstudy.common.json_files import is_json, read_records
-from relstudy.common.packed import BROKEN
+from relstudy.common.packed import BROKEN, refuse_swelling
 
 
 def read_table(path: str | os.PathLike[str] | Checked, *required: str) -> Checked:
@@ -27,8 +27,9 @@ def read_table(path: str | os.PathLike[str] | Checked, *required: str) -> Checke
     Parameters
     ----------
     path : the file; Parquet when it ends in .parquet, records when it ends in .json, .jsonl or .ndjson, else CSV (UTF-8
-        or UTF-16; separated by commas, semicolons or tabs); records and CSV may be packed (.gz). Blank lines are passed
-        over, and rows keep the numbers a spreadsheet shows. A table that is in memory already is given back
+        or UTF-16; separated by commas, semicolons or tabs); records and CSV may be packed (.gz, .bz2, .xz, .zst). Blank
+        lines are passed over, and rows keep the numbers a spreadsheet shows. A table that is in memory already is given
+        back
     required : column names without which the table is refused
 
     Raises
@@ -60,11 +61,20 @@ def read_table(path: str | os.PathLike[str] | Checked, *required: str) -> Checke
 
 def _read(file: str) -> Checked:
     if file.endswith(".parquet"):
+        _refuse_swelling_parquet(file)
         frame = pd.read_parquet(file)
         # ids that pandas wrote as columns, and would read as an index
         levels = [name for name in frame.index.names if plain_name(name) in (*IDS, "system")]
         return Checked(frame.reset_index(levels) if levels else frame, file)
     return read_records(file).table(file) if is_json(file) else read_csv(file)
+
+
+def _refuse_swelling_parquet(file: str) -> None:
+    """Look at the number of cells before they are read: a column of one value repeated takes hardly a byte."""
+    import pyarrow.parquet as pq
+
+    stored = pq.read_metadata(file)
+    refuse_swelling(file, 8 * stored.num_rows * stored.num_columns)
 
 
 def write_table(frame: pd.DataFrame, path: str | os.PathLike[str], *, private: bool = False) -> None:

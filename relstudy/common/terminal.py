@@ -1,4 +1,4 @@
-"""What a command writes to a terminal: text, and the styles of this program.
+"""Text and styles that commands write to a terminal.
 
 Names of files and ids are other people's, and a terminal obeys what stands in them: an escape code in a file's name
 cleared the screen or hid the lines before it.

@@ -29,6 +29,17 @@ def in_words(number: int) -> str:
     return IN_WORDS[number] if 0 <= number < len(IN_WORDS) else f"{number:,}"
 
 
+def tenths(number: float) -> str:
+    """A number of pairs of which each may count a part, to a tenth.
+
+    Examples
+    --------
+    >>> tenths(392.812), tenths(1234567.0)
+    ('392.8', '1,234,567')
+    """
+    return f"{number:,.1f}".removesuffix(".0")
+
+
 def percent(share: float, digits: int = 0) -> str:
     """A share in percent.
 
@@ -90,7 +101,7 @@ def sentence(text: str) -> str:
 
     Examples
     --------
-    >>> sentence("no measure tells a and b apart")
-    'No measure tells a and b apart.'
+    >>> sentence("no measure separates a and b")
+    'No measure separates a and b.'
     """
     return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith((".", "?")) else ".")

@@ -7,8 +7,8 @@ from itertools import pairwise
 import numpy as np
 
 from relstudy.analysis.hashing.counting.counts import count
-from relstudy.analysis.hashing.demonstration.extension import extended
-from relstudy.analysis.hashing.encoders import LSH
+from relstudy.analysis.hashing.demonstration import extended
+from relstudy.analysis.hashing.encoders.projections import LSH
 from relstudy.analysis.hashing.metrics.ball import ramap_from_precision
 from relstudy.analysis.hashing.metrics.conventions import PRESETS
 from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision

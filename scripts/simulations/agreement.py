@@ -14,9 +14,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from relstudy.calibration.agreement import gwet, krippendorff_alpha
-from relstudy.calibration.couples import pairwise
 from relstudy.calibration.intraclass import intraclass
 from relstudy.calibration.panel import Panel
+from relstudy.calibration.rater_pairs import pairwise
 from relstudy.calibration.simulation import simulate_panel
 from relstudy.calibration.variance import (
     bootstrap_interval,

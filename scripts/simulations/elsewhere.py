@@ -47,7 +47,9 @@ CONCENTRATION, LENIENCY, LENIENCIES = 5.0, 0.35, 100
 SYSTEMS, PROPOSERS = ("fine", "tied", "new"), ("fine", "tied")
 SHARES = (0.02, 0.1)
 RATED = np.arange(1.0, 6.0)
-SHOWN = ("pearson", "average_precision", "normalised_rank", *(f"{k} {s:g}" for s in SHARES for k in ("p", "r")))
+INDICES = ("pearson", "average_precision", "normalised_rank")
+"""Those whose truth `Truth` works out."""
+SHOWN = (*INDICES, *(f"{k} {s:g}" for s in SHARES for k in ("p", "r")))
 
 
 def chances_of(middle: np.ndarray, lenient: np.ndarray | float) -> np.ndarray:
@@ -244,8 +246,8 @@ def figures_of(found: rs.Scores, truth: Truth) -> dict[tuple[str, str], tuple[Es
     result, true = found.result, truth.figures
     figures = {}
     for system in result.systems:
-        for index in ("pearson", "average_precision", "normalised_rank"):
-            figures[system.name, index] = (system.estimate(index), true[system.name, index])
+        for index in INDICES:
+            figures[system.name, index] = (system.indices[index], true[system.name, index])
         for point in system.points:
             if round(point.share, 6) not in SHARES:
                 continue
@@ -256,6 +258,8 @@ def figures_of(found: rs.Scores, truth: Truth) -> dict[tuple[str, str], tuple[Es
             for kind, estimate, value in zip(kinds, (point.precision, point.recall), values, strict=True):
                 figures[system.name, kind] = (estimate, value)
     for each in result.comparisons:
+        if each.index not in INDICES:
+            continue
         value = true[each.first, each.index] - true[each.second, each.index]
         figures[f"{each.first} - {each.second}", each.index] = (each.difference, value)
     return figures

@@ -1,4 +1,4 @@
-"""Everything an archive holds, put together from a study's folder and database."""
+"""Everything an archive holds, put together from a study's folder and database, and written to disk."""
 
 from __future__ import annotations
 
@@ -7,20 +7,110 @@ import io
 import json
 import re
 import tempfile
+import tomllib
+import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date, datetime
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from relstudy.common.errors import RelstudyError
+from relstudy.common.files import replacing
 from relstudy.common.study_folder import score_files
-from relstudy.studyapp.archive.codes import NewCodes
 from relstudy.studyapp.archive.metadata import About, citation, croissant, versions
-from relstudy.studyapp.archive.public_settings import public_settings
-from relstudy.studyapp.archive.tables import ArchivedTable, archived, folder_tables, score_tables
+from relstudy.studyapp.archive.tables import ArchivedTable, NewCodes, archived, folder_tables, score_tables
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.texts import Texts
+
+KEPT: dict[str, tuple[str, ...]] = {
+    "study": ("id", "title", "language", "consent", "instructions", "thanks"),
+    "entry": (
+        "rules",
+        "id_parameter",
+        "keep_parameters",
+        "group_parameter",
+        "code_needs_decided",
+        "failed_checks_allowed",
+        "joins_per_address",
+    ),
+}
+"""Of these tables, the settings that are kept."""
+WHOLE = (
+    *("handout", "scales", "blocks", "practice", "qualification", "attention", "screening", "groups", "limits"),
+    *("questions", "texts", "analysis"),
+)
+"""Tables that are kept as they are. Whatever is neither here nor above is left out, so that nothing slips through."""
+NO_PASSPHRASE = "left out"
+
+
+def public_settings(study: Study) -> tuple[str, tuple[str, ...]]:
+    """The text of a study.toml without secrets and addresses, and the names of the settings that were left out."""
+    kept: dict[str, Any] = {}
+    left_out: list[str] = []
+    for table, content in tomllib.loads(study.text).items():
+        if table in WHOLE:
+            kept[table] = content
+        elif table in KEPT:
+            kept[table] = {name: value for name, value in content.items() if name in KEPT[table]}
+            left_out += [f"{table}.{name}" for name in content if name not in KEPT[table]]
+        else:
+            left_out.append(table)
+    if "passphrase" in kept.get("entry", {}).get("rules", ()):
+        kept["entry"]["passphrase"] = NO_PASSPHRASE
+    return as_toml(kept), tuple(left_out)
+
+
+def as_toml(data: dict[str, Any]) -> str:
+    """Plain data as TOML: tables, lists of tables, and values on one line.
+
+    Examples
+    --------
+    >>> print(as_toml({"a": {"b": "x\\ny", "c": {"1": 2.0}}, "d": [{"e": [True]}]}).strip())
+    [a]
+    b = "x\\ny"
+    c = {"1" = 2.0}
+    <BLANKLINE>
+    [[d]]
+    e = [true]
+    """
+    lines: list[str] = []
+    for name, content in data.items():
+        for entry in content if isinstance(content, list) else [content]:
+            lines.append(f"[[{_key(name)}]]" if isinstance(content, list) else f"[{_key(name)}]")
+            lines += [f"{_key(key)} = {_value(value)}" for key, value in entry.items()]
+            lines.append("")
+    return "\n".join(lines)
+
+
+def _key(name: str) -> str:
+    plain = name.isascii() and name.replace("_", "a").replace("-", "a").isalnum() and not name[0].isdigit()
+    return name if plain else _text(name)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, list):
+        return f"[{', '.join(map(_value, value))}]"
+    return "{" + ", ".join(f"{_key(key)} = {_value(entry)}" for key, entry in value.items()) + "}"
+
+
+def _text(text: str) -> str:
+    """A basic string; control characters by their number."""
+    short = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+    return (
+        '"' + "".join(short.get(c) or (f"\\u{ord(c):04x}" if ord(c) < 32 or ord(c) == 127 else c) for c in text) + '"'
+    )
+
 
 COMPARISON = "comparison.json"
 NEVER = (
@@ -103,7 +193,7 @@ def make_archive(
 
 
 def _left_out(tables: list[ArchivedTable], settings: tuple[str, ...]) -> list[str]:
-    """What of this very study is not in its archive."""
+    """Sentences for the files of this study that its archive leaves out."""
     phrases = []
     for table in tables:
         columns = [name for name in table.left_out if name != "rated_at"]
@@ -146,13 +236,9 @@ def _figures(folder: Path, codes: NewCodes) -> dict[str, bytes]:
 
 def _comparison(files: Mapping[str, bytes]) -> tuple[dict[str, bytes], list[str]]:
     """The saved comparison that `relstudy score NEW --against` reads, made of the archive's own tables; its systems."""
-    from relstudy.analysis.scoring.judged import JudgedPairs
+    from relstudy.analysis.pipeline import score_tables as scored
     from relstudy.analysis.scoring.options import ScoringOptions
-    from relstudy.analysis.scoring.proposers import with_proposers
-    from relstudy.analysis.scoring.rated import judgments_with_ratings
-    from relstudy.analysis.scoring.saved import save_comparison
-    from relstudy.analysis.scoring.systems import candidates_of
-    from relstudy.calibration.judgments import read_judgments
+    from relstudy.calibration.study_tables import read_study_tables
     from relstudy.mapping.fitted import read_mappings
     from relstudy.mapping.scores.table import read_scores
 
@@ -162,15 +248,13 @@ def _comparison(files: Mapping[str, bytes]) -> tuple[dict[str, bytes], list[str]
         folder = Path(name)
         _unpack(files, folder)
         file = folder / "judgments.csv"
-        judged = with_proposers(judgments_with_ratings(read_judgments(file), file), file)
         scores = [(path.name, read_scores(path)) for path in score_files(folder)]
         if not scores:
             raise RelstudyError("there are no scores of systems (`relstudy sample` keeps them in scores/)")
         fitted = read_mappings(folder / "mappings") if (folder / "mappings").is_dir() else {}
-        pairs, options = JudgedPairs.of(judged), ScoringOptions()
-        candidates, _ = candidates_of(scores, pairs, options, fitted)
-        save_comparison(pairs, candidates, options, folder / COMPARISON)
-        return {COMPARISON: (folder / COMPARISON).read_bytes()}, [candidate.name for candidate in candidates]
+        run = scored(read_study_tables(file), scores, ScoringOptions(), fitted=fitted)
+        run.save(str(folder / COMPARISON))
+        return {COMPARISON: (folder / COMPARISON).read_bytes()}, [candidate.name for candidate in run.candidates]
 
 
 def _unpack(files: Mapping[str, bytes], folder: Path) -> None:
@@ -191,14 +275,42 @@ _WHAT: Mapping[str, str] = {
 
 
 def _readme(study: Study, tables: list[ArchivedTable], files: Mapping[str, bytes], left_out: tuple[str, ...]) -> str:
-    known = {table.path for table in tables}
+    archived_paths = {table.path for table in tables}
     lines = [f"# {study.title}", "", "An anonymised archive of a rating study, made by `relstudy archive`.", ""]
     lines += [f"- `{table.path}`: table, {len(table.meanings) or 'no named'} columns" for table in tables]
     lines += [f"- `{path}`: {_WHAT[path]}" for path in sorted(files) if path in _WHAT]
     for folder, what in (("mappings", "fitted mappings"), ("figures", "figures")):
-        if count := sum(path.startswith(f"{folder}/") and path not in known for path in files):
+        if count := sum(path.startswith(f"{folder}/") and path not in archived_paths for path in files):
             lines.append(f"- `{folder}/`: {count} {what}")
     lines += ["", "## Not in it", "", *(f"- {phrase}" for phrase in left_out)]
     if COMPARISON in files:
         lines += ["", "## A new system among these", "", "    relstudy score new.run --against ARCHIVE", ""]
     return "\n".join(lines).rstrip() + "\n"
+
+
+EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+def write_archive(files: Mapping[str, bytes], target: Path) -> None:
+    """Write the files as a zip, where the target ends in .zip, else into a new or empty folder.
+
+    Raises
+    ------
+    RelstudyError
+        where the folder holds something already
+    """
+    if target.suffix == ".zip":
+        with replacing(target) as beside, zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path, content in sorted(files.items()):
+                entry = zipfile.ZipInfo(path, EPOCH)
+                entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+                archive.writestr(entry, content)
+        return
+    if target.is_file():
+        raise RelstudyError(f"{target}: this is a file; name a new folder, or a file that ends in .zip")
+    if target.is_dir() and any(target.iterdir()):
+        raise RelstudyError(f"{target}: this folder is not empty; name a new one, so that nothing else gets in")
+    for path, content in files.items():
+        file = target / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)

@@ -1,4 +1,4 @@
-"""What every column of a study's tables means: the one owner, for the archive's dictionary and docs/columns.md."""
+"""Meanings of all columns of a study's tables: the one owner, for the archive's dictionary and docs/columns.md."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ _ROUND = re.compile(r"round_\d+_probability")
 
 
 def meaning_of(table: str, column: str) -> str | None:
-    """What a column means, or None where nobody has said.
+    """Meaning of a column, or None for one that is not described.
 
     Examples
     --------

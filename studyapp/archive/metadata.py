@@ -1,4 +1,4 @@
-"""What libraries and readers know an archive by: CITATION.cff, Croissant, the versions that made it.
+"""Metadata that libraries and readers look for: CITATION.cff, Croissant, the versions that made an archive.
 
 Croissant Format Specification 1.0: https://docs.mlcommons.org/croissant/docs/croissant-spec.html; Citation File Format
 1.2.0: https://citation-file-format.github.io.
@@ -54,7 +54,7 @@ _FORMATS = {".csv": "text/csv", ".parquet": "application/x-parquet"}
 
 @dataclass(frozen=True)
 class About:
-    """What a person says of the archive.
+    """Bibliographic data that a person gives for the archive.
 
     Parameters
     ----------

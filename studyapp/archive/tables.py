@@ -2,16 +2,71 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import io
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
 
+from relstudy.common.errors import RelstudyError
 from relstudy.common.study_folder import score_files
 from relstudy.common.tables import read_table
-from relstudy.studyapp.archive.codes import NewCodes
 from relstudy.studyapp.archive.meanings import MEANINGS, meaning_of
+
+
+class NewCodes:
+    """New codes of raters: rater-01 and so on, the same each time, which do not reveal the old ones.
+
+    Parameters
+    ----------
+    raters : their codes in the study
+    secret : the study's own; who does not have it cannot compute the order
+
+    Examples
+    --------
+    >>> codes = NewCodes(["RA", "RB"], b"secret")
+    >>> sorted(codes.new.values())
+    ['rater-1', 'rater-2']
+    """
+
+    def __init__(self, raters: Iterable[str], secret: bytes) -> None:
+        def place(rater: str) -> bytes:
+            return hmac.new(secret, b"archive:" + rater.encode(), hashlib.sha256).digest()
+
+        ordered = sorted(set(raters), key=place)
+        width = len(str(len(ordered)))
+        self.new = {rater: f"rater-{number:0{width}d}" for number, rater in enumerate(ordered, start=1)}
+
+    def renamed(self, table: pd.DataFrame, name: str) -> pd.DataFrame:
+        """A table with the new codes, in the order of these: the order of its rows said who came first.
+
+        Raises
+        ------
+        RelstudyError
+            where it holds a rater whom the ratings do not: one who was removed since, or of another study
+        """
+        codes = table["rater_id"].astype("str")
+        unknown = sorted(set(codes) - self.new.keys())
+        if unknown:
+            raise RelstudyError(
+                f"{name}: rater {unknown[0]} is not among the ratings (removed since, or of another study); run "
+                "`relstudy export` and `relstudy calibrate` again, then make the archive"
+            )
+        renamed = table.assign(rater_id=codes.map(self.new))
+        order = [column for column in ("rater_id", "query_id", "result_id", "study_block") if column in renamed]
+        return renamed.sort_values(order, kind="stable").reset_index(drop=True)
+
+    def in_text(self, text: str) -> str:
+        """A text (of a figure) with the new codes in place of the old ones."""
+        if not self.new:
+            return text
+        names = "|".join(sorted(map(re.escape, self.new), key=len, reverse=True))
+        return re.sub(rf"(?<!\w)(?:{names})(?!\w)", lambda match: self.new[match[0]], text)
+
 
 OF_FOLDER = ("pairs", "judgments", "calibrated", "raters", "pool")
 """Tables of the folder, beside the ratings."""
@@ -86,7 +141,7 @@ def _scores(file: Path) -> ArchivedTable:
 
 
 def _kinds(content: bytes) -> dict[str, str]:
-    """What a reader takes each column for."""
+    """Croissant data type of each column."""
     read = pd.read_csv(io.BytesIO(content), low_memory=False)
     names = {"i": "Integer", "u": "Integer", "f": "Float"}
     kinds = {str(name): names.get(read[name].dtype.kind, "Text") for name in read}

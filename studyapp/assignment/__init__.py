@@ -1,1 +1,1 @@
-"""Who rates what next: the pool of pages, what each rater has been given, and what became of it."""
+"""Assignment of pages to raters: the pool of pages, the pages each rater was given, and their answers."""

@@ -1,4 +1,4 @@
-"""What becomes of an answer: each change is a row of its own, and the last one is the rating that counts."""
+"""Answers as stored: each change is a row of its own, and the last one is the rating that counts."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from relstudy.studyapp.assignment.raters import Visit
 from relstudy.studyapp.assignment.sequence import Assignment
 from relstudy.studyapp.assignment.slots import settle, weigh_answer
-from relstudy.studyapp.assignment.visit import Visit
 from relstudy.studyapp.database.tables import assignments, pairs, raters, ratings
 
 
@@ -147,7 +147,7 @@ def submit(visit: Visit, assignment: Assignment, answers: Mapping[str, float | N
     if assignment.answered_at is None:
         surplus = assignment.slot_id is not None and not settle(connection, assignment)
         connection.execute(_ANSWERED, {"assignment": assignment.id, "now": visit.now, "is_surplus": surplus})
-    if assignment.kind == "practice" and visit.study.qualification is not None:  # its answer is told next
+    if assignment.kind == "practice" and visit.study.qualification is not None:  # its answer is shown next
         locked = sa.update(raters).where(raters.c.id == visit.rater.id, raters.c.locked_to < assignment.position)
         connection.execute(locked.values(locked_to=assignment.position))
     if assignment.slot_id is not None and not surplus and (rows or not counts):

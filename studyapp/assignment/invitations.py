@@ -1,4 +1,4 @@
-"""Inviting people and forgetting them."""
+"""Inviting people."""
 
 from __future__ import annotations
 
@@ -6,21 +6,15 @@ import secrets
 import time
 from dataclasses import dataclass
 
-import sqlalchemy as sa
-
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment.raters import (
     enrol,
-    find_by_code,
-    lock_rater,
     set_extra_pages,
     set_group,
     token_identity,
 )
-from relstudy.studyapp.assignment.set_aside import give_back
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.database.store import Store, shred
-from relstudy.studyapp.database.tables import assignments, raters, ratings
+from relstudy.studyapp.database.store import Store
 
 
 @dataclass(frozen=True)
@@ -43,8 +37,8 @@ def invite(store: Store, study: Study, count: int, extra_pairs: int = 0, group: 
     if "personal" not in study.entry.rules:
         raise RelstudyError('this study takes nobody by personal link; add "personal" to [entry] rules in study.toml')
     if group and group not in [entry.name for entry in study.groups]:
-        known = ", ".join(entry.name for entry in study.groups) or "none"
-        raise RelstudyError(f"there is no group {group!r} in this study; its groups: {known}")
+        names = ", ".join(entry.name for entry in study.groups) or "none"
+        raise RelstudyError(f"there is no group {group!r} in this study; its groups: {names}")
     extra_pages = _pages_of(study, extra_pairs)
     invitations = []
     now = time.time()
@@ -82,27 +76,3 @@ def crowd_link(study: Study) -> str | None:
         return None
     names = [entry.id_parameter, *entry.keep_parameters]
     return "/join?" + "&".join(f"{name}={values.get(name, '${' + name + '}')}" for name in names)
-
-
-def forget(store: Store, rater_id: str) -> int:
-    """Remove a rater and everything they left; their share of the unique pairs goes back to the pool.
-
-    Returns how many ratings went. Copies made earlier (exports, backups) are not reached.
-
-    Raises
-    ------
-    RelstudyError
-        when there is no such rater
-    """
-    with store.write() as connection:
-        rater = find_by_code(connection, rater_id)
-        if rater is None or lock_rater(connection, rater.id) is None:
-            raise RelstudyError(f"there is no rater {rater_id!r} in this study")
-        key = rater.id
-        of_rater = sa.select(assignments.c.id).where(assignments.c.rater == key)
-        give_back(connection, key)
-        removed = connection.execute(sa.delete(ratings).where(ratings.c.assignment_id.in_(of_rater))).rowcount
-        connection.execute(sa.delete(assignments).where(assignments.c.rater == key))
-        connection.execute(sa.delete(raters).where(raters.c.id == key))
-    shred(store)
-    return removed

@@ -29,13 +29,13 @@ DRAWN_FILES = (
 
 
 def has_ratings(connection: sa.Connection) -> bool:
-    """Whether anyone has rated; practice does not count."""
+    """True if anyone has rated; practice does not count."""
     rated = sa.select(ratings.c.id).join(assignments, assignments.c.id == ratings.c.assignment_id)
     return connection.execute(rated.where(assignments.c.kind != "practice").limit(1)).first() is not None
 
 
 def study_has_ratings(folder: Path) -> bool:
-    """Whether anyone has rated in the study of this folder; False where it has no database yet."""
+    """True if anyone has rated in the study of this folder; False where it has no database yet."""
     store = Store.of_study(folder)
     if store.is_sqlite and not Path(str(store.url.database)).exists():
         return False

@@ -1,4 +1,4 @@
-"""What a rater is given next.
+"""The next page or step of a rater.
 
 The base block comes first, the same for everyone, its pages shuffled per rater. Then unique pairs are drawn at random
 over the whole pool; each page has k slots, a slot is leased to a rater and done when that rater answers. Each `Visit`
@@ -13,12 +13,11 @@ from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
 
-from relstudy.studyapp.assignment.places import is_over
-from relstudy.studyapp.assignment.qualification import PracticeResult, is_practising, practice_result
-from relstudy.studyapp.assignment.raters import end_visit, set_extra_pages
+from relstudy.studyapp.assignment.eligibility import PracticeResult, is_practising, practice_result
+from relstudy.studyapp.assignment.quotas import is_over
+from relstudy.studyapp.assignment.raters import Visit, end_visit, set_extra_pages
 from relstudy.studyapp.assignment.sequence import NextPage, RaterPage, append, find_rater_page, give_up, lay_out_base
-from relstudy.studyapp.assignment.slots import draw, lease, others_hold_pages
-from relstudy.studyapp.assignment.visit import Visit
+from relstudy.studyapp.assignment.slots import draw, lease, lease_seconds, others_hold_pages
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block
 from relstudy.studyapp.database.tables import assignments, raters
@@ -35,7 +34,7 @@ _COUNTS = (
 
 @dataclass(frozen=True)
 class Step:
-    """Where a rater goes next: "rate" (with the position), "wait", "questions" or "thanks".
+    """Next step of a rater: "rate" (with the position), "wait", "questions" or "thanks".
 
     Or "screening", "again" (who has not passed the practice and may begin it anew), "ended" (who is out of the study).
     """
@@ -45,7 +44,7 @@ class Step:
 
 
 def next_step(visit: Visit, *, hand_out: bool = True) -> Step:
-    """Where the rater goes next; hands out unique pairs as needed.
+    """Return the rater's next step; hands out unique pairs as needed.
 
     `hand_out` is False while the study is paused: then only what the rater already holds comes. Nobody is at the end
     while pages are only leased to others, who may not answer them: until then the step is "wait". Past the deadline,
@@ -85,7 +84,7 @@ def next_step(visit: Visit, *, hand_out: bool = True) -> Step:
 
 
 def open_attempt(visit: Visit) -> PracticeResult | None:
-    """How the practice went of a rater who may begin it anew; None for anyone else."""
+    """Practice result of a rater who may begin the practice anew; None for anyone else."""
     step = next_step(visit, hand_out=False)
     if step.name != "again":
         return None
@@ -94,7 +93,7 @@ def open_attempt(visit: Visit) -> PracticeResult | None:
 
 
 def _may_get_more(visit: Visit, handed: Mapping[tuple[str, str], int]) -> bool:
-    """Whether pages that the rater is still asked for are with others; not for who has chosen to finish."""
+    """True if pages that the rater is still asked for are with others; not for who has chosen to finish."""
     if visit.rater.finished_at is not None or visit.rater.answered_at is not None:
         return False
     blocks = [block for block in visit.blocks if block.unique]
@@ -108,15 +107,16 @@ def _may_get_more(visit: Visit, handed: Mapping[tuple[str, str], int]) -> bool:
 
 
 def is_at_end(visit: Visit) -> bool:
-    """Whether the rater has begun and has no page left that waits for an answer."""
+    """True if the rater has begun and has no page left that waits for an answer."""
     return visit.rater.started_at is not None and next_step(visit, hand_out=False).name in AT_END
 
 
 def needs_opening(page: RaterPage, study: Study, now: float) -> bool:
-    """Whether a page is to be leased before it is shown: at first sight, and when half of its lease is over."""
+    """True if a page is to be leased before it is shown: at first sight, and when half of its lease is over."""
     if page.assignment is None or page.assignment.answered_at is not None or page.assignment.slot_id is None:
         return False
-    return page.leased_until is None or page.leased_until - now <= 30 * study.lease_minutes
+    half = lease_seconds(study, page.assignment.position) / 2
+    return page.leased_until is None or page.leased_until - now <= half
 
 
 def open_page(visit: Visit, position: int, *, hand_out: bool = True) -> RaterPage | None:
@@ -226,7 +226,7 @@ def finish(visit: Visit) -> None:
 
 
 def lock_answered(visit: Visit) -> None:
-    """What the rater has answered so far is not shown again, and stays as it is."""
+    """Lock the rater's answers so far: their pages are not shown again and cannot be changed."""
     rater = visit.rater
     last = (
         sa.select(sa.func.coalesce(sa.func.max(assignments.c.position), 0))

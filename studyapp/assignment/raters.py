@@ -5,12 +5,16 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import sqlalchemy as sa
+from sqlalchemy import Connection
 from sqlalchemy.dialects import postgresql, sqlite
 
+from relstudy.studyapp.assignment.catalogue import Catalogue
 from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.config.study_parts import Block
 from relstudy.studyapp.database.tables import raters
 
 ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -56,10 +60,11 @@ RATER_COLUMNS = [raters.c[name] for name in Rater._fields]
 # Built once: building a statement costs more than running it.
 _BY_ID = sa.select(*RATER_COLUMNS).where(raters.c.id == sa.bindparam("rater"))
 _LOCKED = _BY_ID.with_for_update()
+HOLD_RATER = sa.select(raters.c.id).where(raters.c.id == sa.bindparam("rater")).with_for_update()
 
 
 def token_identity(token: str) -> str:
-    """What is kept of a personal link's token: not the token itself."""
+    """SHA-256 of a personal link's token, which is stored in place of the token."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
@@ -157,3 +162,30 @@ def set_extra_pages(connection: sa.Connection, rater: Rater, count: int) -> Rate
 def code(length: int) -> str:
     """Random characters that are hard to confuse when read aloud."""
     return "".join(secrets.choice(ALPHABET) for _ in range(length))
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One rater at work on one study, inside one transaction.
+
+    Parameters
+    ----------
+    connection : a transaction of `Store.write`
+    study : the study
+    catalogue : its pages and pairs
+    rater : the rater, as read (and held) in this transaction
+    now : the time, in seconds since 1970
+    version : number of the version of the study; 0 where nobody counts
+    """
+
+    connection: Connection
+    study: Study
+    catalogue: Catalogue
+    rater: Rater
+    now: float
+    version: int = 0
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The blocks that this rater is given."""
+        return self.study.blocks_of(self.rater.rater_group)

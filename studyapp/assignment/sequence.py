@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from relstudy.studyapp.assignment.catalogue import Catalogue, PageRow
-from relstudy.studyapp.assignment.raters import RATER_COLUMNS, Rater, lock_rater
-from relstudy.studyapp.assignment.visit import Visit
+from relstudy.studyapp.assignment.raters import HOLD_RATER, RATER_COLUMNS, Rater, Visit
 from relstudy.studyapp.config.study_parts import Block
 from relstudy.studyapp.database.tables import assignments, raters, slots
 
@@ -52,30 +51,31 @@ class RaterPage:
 
     @property
     def is_lost(self) -> bool:
-        """Whether the page waits for an answer and has become somebody else's in the meantime."""
+        """True if the page waits for an answer and has become somebody else's in the meantime."""
         page = self.assignment
         waits = page is not None and page.answered_at is None and page.slot_id is not None
         return waits and self.leased_until is None
 
 
 def _page_query() -> sa.Select[Any]:
-    here, after, before = assignments.alias("here"), assignments.alias("after"), assignments.alias("before")
+    page, after, before = assignments.alias("here"), assignments.alias("after"), assignments.alias("before")
     position: sa.BindParameter[int] = sa.bindparam("position", type_=sa.Integer)
+    # Pages are answered in their order, so the one before says it for all: a look-up however many there are.
     earlier = sa.select(before.c.id).where(
-        before.c.rater == raters.c.id, before.c.position < position, before.c.answered_at.is_(None)
+        before.c.rater == raters.c.id, before.c.position == position - 1, before.c.answered_at.is_(None)
     )
     return (
         sa.select(
             *RATER_COLUMNS,
-            *(here.c[name].label(f"here_{name}") for name in Assignment._fields),
+            *(page.c[name].label(f"here_{name}") for name in Assignment._fields),
             after.c.pair_ids.label("upcoming"),
             slots.c.leased_until,
             earlier.exists().label("too_early"),
         )
         .select_from(
-            raters.outerjoin(here, (here.c.rater == raters.c.id) & (here.c.position == position))
+            raters.outerjoin(page, (page.c.rater == raters.c.id) & (page.c.position == position))
             .outerjoin(after, (after.c.rater == raters.c.id) & (after.c.position == position + 1))
-            .outerjoin(slots, (slots.c.id == here.c.slot_id) & (slots.c.assignment_id == here.c.id))
+            .outerjoin(slots, (slots.c.id == page.c.slot_id) & (slots.c.assignment_id == page.c.id))
         )
         .where(raters.c.id == sa.bindparam("rater"))
     )
@@ -83,6 +83,8 @@ def _page_query() -> sa.Select[Any]:
 
 # Built once: building a statement costs more than running it.
 _PAGE = _page_query()
+_RATER = slice(len(Rater._fields))
+_HERE = slice(_RATER.stop, _RATER.stop + len(Assignment._fields))
 _INSERT = sa.insert(assignments)
 
 
@@ -91,19 +93,19 @@ def find_rater_page(connection: sa.Connection, rater: int, position: int, *, loc
     if lock and connection.dialect.name != "sqlite":
         # A statement of its own: after waiting for a lock, PostgreSQL would show the page as it was before the wait.
         # SQLite has one writer at a time anyway.
-        lock_rater(connection, rater)
+        connection.execute(HOLD_RATER, {"rater": rater})
     row = connection.execute(_PAGE, {"rater": rater, "position": position}).one_or_none()
     if row is None:
         return None
     assignment = None
     if row.here_id is not None:
-        assignment = Assignment(*(getattr(row, f"here_{name}") for name in Assignment._fields))
-    rater_row = Rater(*row[: len(Rater._fields)])
+        assignment = Assignment(*row[_HERE])
+    rater_row = Rater(*row[_RATER])
     return RaterPage(rater_row, assignment, bool(row.too_early), row.upcoming, row.leased_until)
 
 
 def count_answered(connection: sa.Connection, rater: Rater) -> int:
-    """How many pages the rater has answered."""
+    """Number of pages that the rater has answered."""
     query = sa.select(sa.func.count(assignments.c.answered_at)).where(assignments.c.rater == rater.id)
     return int(connection.execute(query).scalar_one())
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.assignment.hands import close_gaps
+from relstudy.studyapp.assignment.handed_pages import close_gaps
 from relstudy.studyapp.assignment.raters import Rater, end_visit, find_by_code, lock_rater
 from relstudy.studyapp.assignment.sequence import Assignment
 from relstudy.studyapp.database.store import Store, Transaction
 from relstudy.studyapp.database.tables import DONE, LEASED, OPEN, UNDECIDED, assignments, raters, ratings, slots
+from relstudy.studyapp.database.tombstones import WITHDREW, bury
 
 SET_ASIDE = "set_aside"
 """The outcome of who is set aside."""
-WITHDREW = "withdrew"
-"""The outcome of who has withdrawn from a study that keeps and marks their ratings."""
 LEFT_OUT = (SET_ASIDE, WITHDREW)
 """Outcomes of raters whose ratings stay and are marked, and whose places in the pool are others'."""
 _IN_STUDY = raters.c.outcome.is_(None) | raters.c.outcome.not_in(LEFT_OUT)
@@ -34,21 +34,24 @@ def set_aside(store: Store, rater_id: str) -> int:
     RelstudyError
         when there is no such rater, or they are out of the study already
     """
-    return _leave_out(store, rater_id, SET_ASIDE)
-
-
-def withdraw(store: Store, rater_id: str) -> int:
-    """The same for a rater who withdraws, and is not taken back."""
-    return _leave_out(store, rater_id, WITHDREW)
-
-
-def _leave_out(store: Store, rater_id: str, outcome: str) -> int:
     with store.write() as connection:
-        rater = _locked(connection, rater_id)
-        if rater.outcome is not None:
-            raise RelstudyError(f"rater {rater_id} is out of the study already ({rater.outcome.replace('_', ' ')})")
-        end_visit(connection, rater, outcome)
-        return give_back(connection, rater.id)
+        return _leave_out(connection, rater_id, SET_ASIDE)
+
+
+def withdraw(store: Store, folder: Path, rater_id: str) -> int:
+    """The same for a rater who withdraws, and is not taken back: not by a backup either."""
+    with store.write() as connection:
+        pages = _leave_out(connection, rater_id, WITHDREW)
+        bury(folder, WITHDREW, [rater_id])
+        return pages
+
+
+def _leave_out(connection: Transaction, rater_id: str, outcome: str) -> int:
+    rater = _locked(connection, rater_id)
+    if rater.outcome is not None:
+        raise RelstudyError(f"rater {rater_id} is out of the study already ({rater.outcome.replace('_', ' ')})")
+    end_visit(connection, rater, outcome)
+    return give_back(connection, rater.id)
 
 
 def set_aside_if_at_work(store: Store, rater_id: str) -> bool:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
 
+from relstudy.studyapp.assignment.raters import Visit
 from relstudy.studyapp.assignment.sequence import Assignment, NextPage, append
-from relstudy.studyapp.assignment.visit import Visit
+from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block
-from relstudy.studyapp.database.tables import DONE, LEASED, OPEN, UNDECIDED, assignments, slots
+from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.database.tables import DONE, LEASED, OPEN, UNDECIDED, assignments, raters, slots
 
 HAND_OUT_RULE = (
     "base block: every rater, pages in random order; unique pairs: pages drawn at random over the whole pool, "
@@ -21,6 +25,7 @@ HAND_OUT_RULE = (
 
 # Until a page is opened it is only set aside; so those who come in numbers and look at nothing hold up nobody for long.
 RESERVED_SECONDS = 120.0
+FIRST_LEASE = 300.0
 CLOCKS = 60.0  # seconds by which the clocks of several machines may differ
 # How many raters who are undecided about every result of a page are followed by another.
 MOST_UNDECIDED = 2
@@ -69,11 +74,28 @@ _LEASE = (
     .where(slots.c.id == sa.bindparam("slot"))
     .values(state=LEASED, leased_until=sa.bindparam("until"), assignment_id=sa.bindparam("assignment"))
 )
+_RENEW = (
+    sa.update(slots)
+    .where(
+        slots.c.id == sa.bindparam("slot"),
+        slots.c.assignment_id == sa.bindparam("assignment"),
+        slots.c.state == LEASED,
+    )
+    .values(leased_until=sa.bindparam("until"))
+)
 _SETTLE = (
     sa.update(slots)
     .where(slots.c.id == sa.bindparam("slot"), slots.c.assignment_id == sa.bindparam("assignment"))
     .values(state=DONE)
 )
+
+
+def lease_seconds(study: Study, position: int) -> float:
+    """Seconds for which a page is leased: few at first, and as many again for each page that was answered before it.
+
+    So those who come in numbers and answer nothing hold no pool for long.
+    """
+    return min(60 * study.lease_minutes, FIRST_LEASE * position)
 
 
 def draw(visit: Visit, position: int, block: Block) -> bool:
@@ -89,7 +111,7 @@ def draw(visit: Visit, position: int, block: Block) -> bool:
 
 
 def any_left(connection: sa.Connection, rater: int, blocks: Sequence[Block], now: float) -> bool:
-    """Whether these blocks have a page of unique pairs that the rater could be given."""
+    """True if these blocks have a page of unique pairs that the rater could be given."""
     names = [block.name for block in blocks if block.unique]
     return bool(names) and connection.execute(_LEFT, {"blocks": names, "rater": rater, "now": now}).first() is not None
 
@@ -137,17 +159,13 @@ def settle(connection: sa.Connection, assignment: Assignment) -> bool:
 
 def lease(visit: Visit, assignment: Assignment) -> bool:
     """Lease an unanswered page to the rater who is looking at it; False when it is somebody else's by now."""
-    return bool(
-        visit.connection.execute(
-            sa.update(slots)
-            .where(slots.c.id == assignment.slot_id, slots.c.assignment_id == assignment.id, slots.c.state == LEASED)
-            .values(leased_until=visit.now + 60 * visit.study.lease_minutes)
-        ).rowcount
-    )
+    until = visit.now + lease_seconds(visit.study, assignment.position)
+    values = {"slot": assignment.slot_id, "assignment": assignment.id, "until": until}
+    return bool(visit.connection.execute(_RENEW, values).rowcount)
 
 
 def others_hold_pages(visit: Visit, block: Block) -> bool:
-    """Whether pages that this rater has not had are with other raters, who may not answer them."""
+    """True if pages that this rater has not had are with other raters, who may not answer them."""
     values = {"rater": visit.rater.id, "block": block.name}
     return visit.connection.execute(_LEASED, values).first() is not None
 
@@ -178,3 +196,42 @@ def weigh_answer(visit: Visit, assignment: Assignment, *, decided: bool) -> bool
     elif state is None and decided and not assignment.surplus:  # undecided, set aside and taken back: without a place
         return not settle(visit.connection, assignment)
     return False
+
+
+SHOWN = 500
+
+
+@dataclass(frozen=True)
+class Lease:
+    """A page that a rater holds; times are seconds since 1970. Expired: the next rater who asks may get it."""
+
+    rater_id: str
+    block: str
+    pairs: int
+    handed_at: float
+    leased_until: float
+    expired: bool
+
+
+def read_leases(store: Store, now: float | None = None) -> list[Lease]:
+    """The first `SHOWN` leases, the one that ends first on top."""
+    moment = time.time() if now is None else now
+    query = (
+        sa.select(
+            *(raters.c.rater_id, slots.c.block, slots.c.leased_until),
+            *(assignments.c.pair_ids, assignments.c.handed_at),
+        )
+        .join(assignments, assignments.c.id == slots.c.assignment_id)
+        .join(raters, raters.c.id == assignments.c.rater)
+        .where(slots.c.state == LEASED)
+        .order_by(slots.c.leased_until, slots.c.id)
+        .limit(SHOWN)
+    )
+    with store.read() as connection:
+        return [
+            Lease(
+                *(row.rater_id, row.block, len(row.pair_ids), row.handed_at, row.leased_until),
+                row.leased_until < moment,
+            )
+            for row in connection.execute(query)
+        ]

@@ -1,9 +1,8 @@
-"""The study as it is served: one version for all servers, kept in the database.
+"""The study as it is served: one version for all servers, its state and address, kept in the database.
 
 A server answers every request by the version that the database has at that moment, whatever has become of the study's
 files since. A change makes a new version, in one transaction that waits for those under way, so that no page and no
-rating is half of one and half of another.
-"""
+rating is half of one and half of another."""
 
 from __future__ import annotations
 
@@ -27,7 +26,8 @@ _HEAD = sa.select(_NEWEST.label("version"), _STATE.label("state"))
 
 @dataclass(frozen=True)
 class Head:
-    """What a server must know before it answers: the version's number (0: none yet), and open, paused or closed."""
+    """Version and state that a server reads before it answers: the version's number (0: none yet), and open, paused or
+    closed."""
 
     version: int
     state: str
@@ -63,7 +63,7 @@ def hold_versions(connection: sa.Connection) -> None:
 
 
 def read_study(connection: sa.Connection, folder: Path) -> Study | None:
-    """What the newest version asks; None where the study has never been served."""
+    """The study of the newest version; None where the study has never been served."""
     text = connection.execute(sa.select(versions.c.study).where(versions.c.number == _NEWEST)).scalar_one_or_none()
     return None if text is None else Study.parse(text, folder=folder)
 
@@ -76,7 +76,7 @@ def read_version(connection: sa.Connection, folder: Path, secret: bytes) -> Vers
 
 
 def read_item_rows(connection: sa.Connection) -> list[list[str]]:
-    """What the items of the newest version show; empty where there is none."""
+    """Rows of the items of the newest version; empty where there is none."""
     newest = sa.select(versions.c.shown_items).where(versions.c.number == _NEWEST)
     return connection.execute(newest).scalar_one_or_none() or []
 
@@ -87,3 +87,32 @@ def add_version(connection: sa.Connection, study: Study, item_rows: list[list[st
     row = {"number": number, "made_at": time.time(), "study": study.text, "shown_items": item_rows}
     connection.execute(sa.insert(versions).values(row))
     return number
+
+
+STATES = ("open", "paused", "closed")
+
+
+def read_state(connection: sa.Connection) -> str:
+    """open, paused or closed, as last set."""
+    value = connection.execute(sa.select(settings.c.value).where(settings.c.key == "state")).scalar_one_or_none()
+    return value or "open"
+
+
+def read_address(connection: sa.Connection) -> str:
+    """Address at which the study was last served, such as http://localhost:8000; empty where it never was."""
+    query = sa.select(settings.c.value).where(settings.c.key == "address")
+    return connection.execute(query).scalar_one_or_none() or ""
+
+
+def write_address(connection: sa.Connection, address: str) -> None:
+    """Remember where the study is served."""
+    connection.execute(sa.delete(settings).where(settings.c.key == "address"))
+    connection.execute(sa.insert(settings).values(key="address", value=address))
+
+
+def write_state(connection: sa.Connection, state: str) -> None:
+    """Set open, paused or closed."""
+    if state not in STATES:
+        raise ValueError(f"{state!r} is not one of {', '.join(STATES)}")
+    connection.execute(sa.delete(settings).where(settings.c.key == "state"))
+    connection.execute(sa.insert(settings).values(key="state", value=state))

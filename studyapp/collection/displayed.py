@@ -1,4 +1,4 @@
-"""What a rater looks at, found by an opaque key: no name from a request ever becomes a path."""
+"""Items as raters see them, found by an opaque key: no name from a request ever becomes a path."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class DisplayedItems:
         )
 
     def rows(self, folder: Path, item_ids: Iterable[str]) -> dict[str, list[str]]:
-        """What is kept of these items where they are there, by id: id, kind, title, text, path in `folder`, role."""
+        """Rows that are stored of these items, by id: id, kind, title, text, path in `folder`, role."""
         return {
             item.id: [
                 *(item.id, item.kind, item.title, item.text),

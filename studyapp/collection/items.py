@@ -15,7 +15,33 @@ import numpy as np
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.tables import read_table
-from relstudy.studyapp.collection.image_files import can_be_shown
+
+IMAGE_TYPES = {
+    b"\xff\xd8\xff": "image/jpeg",
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"GIF87a": "image/gif",
+    b"GIF89a": "image/gif",
+}
+
+
+def image_type(head: bytes) -> str | None:
+    """The media type by the file's first bytes; None for anything but JPEG, PNG, GIF and WebP."""
+    for magic, media_type in IMAGE_TYPES.items():
+        if head.startswith(magic):
+            return media_type
+    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
+        return "image/webp"
+    return None
+
+
+def can_be_shown(path: Path) -> bool:
+    """True if a file's first bytes are those of a picture that browsers show; what cannot be read is no such file."""
+    try:
+        with path.open("rb") as handle:
+            return image_type(handle.read(16)) is not None
+    except OSError:
+        return False
+
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -107,7 +133,8 @@ class Collection:
         ids = table.texts("item_id")
         table.add(ids.duplicated().to_numpy(), "item_id", "each item may stand there once")
         kinds = [
-            kind or ("image" if path else "text") for kind, path in zip(values["kind"], values["path"], strict=True)
+            kind.lower() or ("image" if path else "text")
+            for kind, path in zip(values["kind"], values["path"], strict=True)
         ]
         if columns["kind"] is not None:
             table.add(np.array([kind not in KINDS for kind in kinds], bool), "kind", "image or text is allowed")
@@ -223,7 +250,7 @@ class Collection:
         }
 
     def roles(self) -> dict[str, Any]:
-        """How many pictures and texts may ask and may answer, and how many texts were only taken for queries."""
+        """Numbers of pictures and texts that may ask and may answer, and of texts that were only taken for queries."""
         return {
             "queries": {kind: len(self.queries(kind)) for kind in KINDS},
             "results": {kind: sum(item.kind == kind and item.role != "query" for item in self.items) for kind in KINDS},

@@ -76,8 +76,8 @@ def _record(folder: Path, did: str, about: str) -> None:
 
 
 def _address(folder: Path) -> str:
-    """Where the study, or the first of a host's studies that has been served, is."""
-    from relstudy.studyapp.assignment.study_state import read_address
+    """Address of the study, or of the first of a host's studies that has been served."""
+    from relstudy.studyapp.assignment.versions import read_address
     from relstudy.studyapp.commands.opening import store_of_command
     from relstudy.studyapp.config.study import Study
 

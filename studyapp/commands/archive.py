@@ -51,9 +51,8 @@ def archive(
     from datetime import date as day
 
     from relstudy.common.console import print_json, say
-    from relstudy.studyapp.archive.contents import make_archive
+    from relstudy.studyapp.archive.contents import make_archive, write_archive
     from relstudy.studyapp.archive.metadata import About
-    from relstudy.studyapp.archive.writing import write_archive
     from relstudy.studyapp.commands.opening import ratings_of_study
     from relstudy.studyapp.config.secret import read_secret
 

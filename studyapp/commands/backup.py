@@ -10,7 +10,8 @@ import click
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Default: FOLDER/backup-TIME.db.")
-def backup(folder: Path, output: Path | None) -> None:
+@click.option("--yes", is_flag=True, help="Do not ask before writing over a file.")
+def backup(folder: Path, output: Path | None, yes: bool) -> None:
     """Copy a live database; nobody who is rating is held up. The copy is checked before it gets its name.
 
     The copy is a SQLite file, whatever database the study uses. `relstudy restore` goes back to it; a copy over
@@ -27,6 +28,8 @@ def backup(folder: Path, output: Path | None) -> None:
     from relstudy.studyapp.database.backup import copy_database
 
     _, store = open_database(folder)
+    if output is not None and output.is_file() and not yes:
+        click.confirm(f"{output} exists already, perhaps as an earlier backup. Write over it?", abort=True, err=True)
     target = output or folder / f"backup-{time.strftime('%Y%m%d-%H%M%S')}.db"
     count = copy_database(store, target)
     say(f"{count} ratings -> {target}")

@@ -17,7 +17,8 @@ def forget(folder: Path, rater: str | None, all_people: bool, yes: bool) -> None
 
     A rater's unique pairs go back to the pool. With --all-people the ratings stay, under the raters' codes, and what
     says who they are goes: ways in, platform ids, kept parameters, links, completion codes, answers to questions. The
-    study must be closed. Exports and backups made earlier are not changed; they are yours to mend.
+    study must be closed. Exports and backups made earlier are not changed, but looked for in the study's
+    folder and named: they are yours to delete or mend. A backup that is put back forgets them again.
 
     \b
     Examples:
@@ -28,22 +29,31 @@ def forget(folder: Path, rater: str | None, all_people: bool, yes: bool) -> None
         raise click.UsageError("name one rater, or give --all-people.")
     from relstudy.common.console import say
     from relstudy.common.wording import count_of
-    from relstudy.studyapp.assignment.invitations import forget as remove
-    from relstudy.studyapp.assignment.retention import forget_all_people
+    from relstudy.studyapp.assignment.forgetting import forget as remove
+    from relstudy.studyapp.assignment.forgetting import forget_all_people
     from relstudy.studyapp.commands.opening import open_database
     from relstudy.studyapp.monitoring.audit_log import record_command
+    from relstudy.studyapp.monitoring.traces import traces_of
 
     _, store = open_database(folder)
     if rater is None:
         if not yes:
             click.confirm("Forget who all raters are for good, and keep their ratings?", abort=True)
-        known = forget_all_people(store)
+        count = forget_all_people(store, folder)
         record_command(store, "forget", "all people")
-        whose = count_of(known, "rater is", "raters are")
-        say(f"what said who {whose} is gone; the ratings stay under the raters' codes")
-        return
-    if not yes:
-        click.confirm(f"Remove rater {rater} and all their ratings for good?", abort=True)
-    count = remove(store, rater)
-    record_command(store, "forget", rater)
-    say(f"rater {rater} and {count} rating rows are gone")
+        whose = count_of(count, "rater is", "raters are")
+        done = f"what said who {whose} is deleted; the ratings stay under the raters' codes"
+    else:
+        if not yes:
+            click.confirm(f"Remove rater {rater} and all their ratings for good?", abort=True)
+        count = remove(store, folder, rater)
+        record_command(store, "forget", rater)
+        done = f"rater {rater} and {count_of(count, 'rating row is', 'rating rows are')} deleted"
+    say(done)
+    left = traces_of(folder, store)
+    for trace in left:
+        say(f"Mind: {trace.words}.")
+    if left:
+        say(f"A server goes on deleting what is left in the database; relstudy doctor {folder} says what is left.")
+    else:
+        say("nothing of it is left in the database's files, or in copies in the study's folder")

@@ -31,7 +31,7 @@ def host(
     A FOLDER is a study or a folder of studies. A study that is put into a folder of studies is served from its first
     visitor on; one that is taken out, or in which there is a file called `stopped`, is not served any more. None of
     this needs a restart. Each study has its own database: study.db in its folder or, where DATABASE_URL holds `{name}`,
-    the PostgreSQL database of its name. One that cannot be served is told, and the others go on.
+    the PostgreSQL database of its name. One that cannot be served is reported, and the others go on.
 
     \b
     Examples:

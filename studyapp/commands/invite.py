@@ -41,7 +41,7 @@ def invite(
     from relstudy.common.wording import listed
     from relstudy.studyapp.assignment.invitations import crowd_link
     from relstudy.studyapp.assignment.invitations import invite as make
-    from relstudy.studyapp.assignment.study_state import read_address
+    from relstudy.studyapp.assignment.versions import read_address
     from relstudy.studyapp.commands.opening import open_study
     from relstudy.studyapp.monitoring.audit_log import record_command
 

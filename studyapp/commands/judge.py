@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from relstudy.common.command_options import FiniteRange
 from relstudy.common.console import print_json
 from relstudy.common.damage import NO_JSON
 from relstudy.common.errors import RelstudyError
 from relstudy.common.http import can_be_sent
-from relstudy.common.option_types import FiniteRange
 
 if TYPE_CHECKING:
     from relstudy.studyapp.collection.items import Collection
@@ -121,15 +121,15 @@ def _from_file(folder: Path, name: str, path: Path, tuned: list[str] | None) -> 
 
 
 def _from_several(folder: Path, name: str, mean_of: Sequence[str], best: int | None, quiet: bool) -> dict[str, Any]:
-    from relstudy.studyapp.judging.several import mean_of_study
+    from relstudy.studyapp.judging.results import mean_of_study
 
     content, among = mean_of_study(folder, name, mean_of, best, _today())
-    told = ", ".join(
+    members = ", ".join(
         f"{each['judge']} (R² {each['r_squared']:.2f}{', in reverse' if each['turned'] else ''})"
         for each in content["mean_of"]
     )
     if not quiet:
-        click.echo(f"The mean of {len(content['mean_of'])} of {among} judges: {told}.")
+        click.echo(f"The mean of {len(content['mean_of'])} of {among} judges: {members}.")
     return content
 
 
@@ -137,7 +137,7 @@ def _from_model(
     folder: Path, name: str, tuned: list[str] | None, as_json: bool, choices: dict[str, Any]
 ) -> dict[str, Any]:
     from relstudy.studyapp.judging.answer_log import AnswerLog
-    from relstudy.studyapp.judging.batch import export_batch, import_batch
+    from relstudy.studyapp.judging.asking import export_batch, import_batch
     from relstudy.studyapp.judging.results import judge_files, repeated_answers, table_of_answers, write_judge
 
     if not choices["model"]:
@@ -178,7 +178,7 @@ def _from_model(
 
 
 def _cost(run: _Run, log: AnswerLog) -> float | None:
-    """What the answers cost; None where prices are not known."""
+    """Cost of the answers; None where prices are not known."""
     costs = [log.records.get(each.key, {}).get("cost") for each in (*run.questions, *run.again)]
     return None if run.interview.prices.into is None else sum(cost for cost in costs if cost is not None)
 
@@ -192,7 +192,7 @@ class _Run:
 
 
 def _prepare(folder: Path, name: str, choices: dict[str, Any]) -> _Run:
-    """What is to be asked of whom."""
+    """Prepare the questions and the judge that is asked."""
     from relstudy.studyapp.collection.items import Collection
     from relstudy.studyapp.config.study import Study
     from relstudy.studyapp.judging.answer_log import Asked
@@ -243,14 +243,14 @@ def _ask(run: _Run, questions: Sequence[Question], log: AnswerLog, workers: int,
     with log, counter("asking", len(questions)) as bar:
         spent = 0.0
 
-        def tell(record: dict[str, Any]) -> None:
+        def on_record(record: dict[str, Any]) -> None:
             nonlocal spent
             spent += record.get("cost") or 0.0
             if cost is not None:
                 bar.set_postfix_str(f"cost {spent:.2f}", refresh=False)
             bar.update()
 
-        return ask(interview, run.client, questions, log, workers, tell)
+        return ask(interview, run.client, questions, log, workers, on_record)
 
 
 def _what_is_sent(collection: Collection, questions: Sequence[Question]) -> str:

@@ -12,7 +12,7 @@ import click
 @click.option("-n", "--entries", default=50, show_default=True, type=click.IntRange(1, 1_000_000), help="How many.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def log(folder: Path, entries: int, as_json: bool) -> None:
-    """Who did what on the admin pages and by commands, the newest first; times in UTC.
+    """Show actions on the admin pages and by commands, the newest first; times in UTC.
 
     FOLDER is a study or, for what was done to the accounts of a host, its folder of studies.
 

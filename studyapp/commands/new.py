@@ -19,8 +19,22 @@ import click
 @click.option(
     "--seed", default=0, show_default=True, type=click.IntRange(0), help="The same seed paints the same pictures."
 )
-def new(folder: Path, pictures: int, seed: int) -> None:
-    """Start a study: write a commented study.toml and an example collection of painted pictures.
+@click.option(
+    "--from",
+    "sources",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Folder of your own pictures and texts (.txt, .md), or a single file, to make collection.csv of; may be "
+    "repeated, or followed by more.",
+)
+@click.argument("more", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--convert", is_flag=True, help="With --from: make PNG files of pictures that browsers do not show, as .tif."
+)
+def new(
+    folder: Path, pictures: int, seed: int, sources: tuple[Path, ...], more: tuple[Path, ...], convert: bool
+) -> None:
+    """Start a study: write a commented study.toml and an example collection of painted pictures, or of your own.
 
     Where FOLDER has a collection.csv, study.toml asks for what it holds: pictures, texts or both. Nothing that is there
     already is written over.
@@ -28,12 +42,14 @@ def new(folder: Path, pictures: int, seed: int) -> None:
     \b
     Example:
       relstudy new my-study
+      relstudy new my-study --from photos/ texts/
       relstudy sample my-study
       relstudy serve my-study
     """
     from relstudy.common.console import progress, say
     from relstudy.common.errors import RelstudyError
     from relstudy.common.files import write_text
+    from relstudy.studyapp.collection.from_folder import Found, make_collection
     from relstudy.studyapp.collection.items import Collection
     from relstudy.studyapp.config.starter import starter_toml
 
@@ -41,10 +57,30 @@ def new(folder: Path, pictures: int, seed: int) -> None:
     if settings.exists():
         raise RelstudyError(f"{settings} is there already; nothing was written")
     has_collection = (folder / "collection.csv").exists()
+    given = (*sources, *more)
+    if more and not sources:
+        raise click.UsageError(f"{more[0]}: one study is begun at a time; --from takes folders of pictures and texts")
+    if given and has_collection:
+        raise RelstudyError(f"{folder / 'collection.csv'} is there already; nothing was written")
+    if not given and not has_collection and pictures and folder.is_dir():
+        lies_there = Found.among([folder])
+        if lies_there.pictures or lies_there.to_convert:
+            raise RelstudyError(
+                f"{folder} holds {lies_there.sentence()} and no collection.csv; relstudy new {folder} --from {folder} "
+                "makes one of them (nothing was written)"
+            )
+    notes: tuple[str, ...] = ()
+    if given:
+        found = Found.among(given)
+        number = len(found.pictures) + len(found.to_convert) + len(found.texts)
+        steps = progress(range(number), "taking in", number)
+        notes = make_collection(given, folder, convert=convert, done=lambda _: next(steps, None))
+        has_collection = True
     paradigms = Collection.load(folder).paradigms() if has_collection else ("image",)
     write_text(starter_toml(folder.resolve().name, paradigms or ("image",)), settings)
     if pictures and not has_collection:
-        from relstudy.studyapp.rendered.collection import make_collection, write_collection
+        from relstudy.studyapp.rendered.collection import make_collection as painted_collection
+        from relstudy.studyapp.rendered.collection import write_collection
 
         bar = progress(range(pictures), "painting", pictures)
 
@@ -52,8 +88,10 @@ def new(folder: Path, pictures: int, seed: int) -> None:
             for _ in range(count):
                 next(bar, None)
 
-        write_collection(make_collection(pictures, seed), folder, done=done)
+        write_collection(painted_collection(pictures, seed), folder, done=done)
         say(f"{folder}: study.toml and {pictures} example pictures; next: relstudy sample {folder}")
     else:
+        for note in notes:
+            say(note)
         first = "" if has_collection else "a collection.csv, then "
         say(f"{folder}: study.toml; next: {first}relstudy sample {folder}")

@@ -1,4 +1,4 @@
-"""What the commands on a study folder share."""
+"""Opening a study folder and its database, for the commands that work on one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 
 from relstudy.common.errors import RelstudyError
 from relstudy.common.tables import read_table
-from relstudy.studyapp.assignment.asked import require_as_asked
+from relstudy.studyapp.assignment.rated_blocks import require_rated_blocks
 from relstudy.studyapp.assignment.synchronisation import prepare, require_own
 from relstudy.studyapp.assignment.versions import read_study
 from relstudy.studyapp.config.study import Study
@@ -69,7 +69,7 @@ def open_ratings(folder: Path) -> tuple[Study, Store]:
     """The same to read ratings; refused as well when study.toml asks something else than was rated."""
     study, store = open_database(folder)
     with store.read() as connection:
-        require_as_asked(connection, Study.load(folder))
+        require_rated_blocks(connection, Study.load(folder))
     return study, store
 
 

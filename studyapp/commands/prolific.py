@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from relstudy.common.option_types import FiniteRange
+from relstudy.common.command_options import FiniteRange
 
 if TYPE_CHECKING:
     from relstudy.studyapp.database.store import Store
@@ -58,7 +58,7 @@ def _options(command: Command) -> Command:
 @prolific.command()
 @_options
 def status(folder: Path, studies: tuple[str, ...], server: str | None, as_json: bool) -> None:
-    """Who is missing, unpaid, double, or holds a place in vain.
+    """Show submissions that are missing, unpaid or double, and places that are held in vain.
 
     \b
     Example:

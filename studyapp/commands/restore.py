@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+WORDS = {"forgotten": "were forgotten", "unnamed": "were made nameless", "withdrew": "have withdrawn"}
+
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
@@ -15,7 +17,8 @@ import click
 def restore(folder: Path, backup: Path, yes: bool, as_json: bool) -> None:
     """Put BACKUP, as `relstudy backup` wrote it, in the place of the study's database.
 
-    The backup is checked first; it must be of this study. What the database holds now is kept beside it as
+    The backup is checked first; it must be of this study. Who was forgotten or has withdrawn since stays so, and is
+    named. What the database holds now is kept beside it as
     before-restore-TIME.db. Refused while a server runs.
 
     \b
@@ -24,9 +27,11 @@ def restore(folder: Path, backup: Path, yes: bool, as_json: bool) -> None:
     """
     from relstudy.common.console import print_json, say
     from relstudy.common.errors import RelstudyError
+    from relstudy.common.wording import listed
+    from relstudy.studyapp.assignment.forgetting import forget_again
     from relstudy.studyapp.commands.opening import store_of_command
     from relstudy.studyapp.config.study import Study
-    from relstudy.studyapp.database.restoring import checked_copy, held_study, put_back
+    from relstudy.studyapp.database.backup import changed_copy, checked_copy, content_of, held_study, put_back
     from relstudy.studyapp.database.serving_lock import nobody_serves
 
     study = Study.load(folder)
@@ -43,13 +48,18 @@ def restore(folder: Path, backup: Path, yes: bool, as_json: bool) -> None:
             if not yes:
                 words = f"{content.ratings} ratings, {content.when}"
                 click.confirm(f"Go back to this backup ({words})? The database of now is kept.", abort=True, err=True)
+            again, content = changed_copy(copy, lambda backup: (forget_again(backup, folder), content_of(backup)))
             kept = put_back(copy, store, folder)
     finally:
         store.dispose()
     if as_json:
-        print_json({"ratings": content.ratings, "newest": content.newest, "kept": None if kept is None else str(kept)})
+        kept_as = None if kept is None else str(kept)
+        print_json({"ratings": content.ratings, "newest": content.newest, "kept": kept_as, "again": again})
         return
     say(f"{content.ratings} ratings are back ({content.when}), from {backup}")
+    for what, people in again.items():
+        if people:
+            say(f"{WORDS[what]} since that backup, and are so again: {listed(people)}")
     if kept is not None:
         say(f"what stood there before is kept in {kept}")
     say(f"Next: relstudy serve {folder}")

@@ -3,19 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
+from relstudy.common.command_options import GroupedCommand, option_under, options_of
 from relstudy.common.console import print_json, progress
 from relstudy.common.errors import RelstudyError
-from relstudy.common.option_groups import GroupedCommand
-from relstudy.common.option_types import FiniteRange
-from relstudy.studyapp.commands.sample_output import cost_of, print_next_round, print_preview, summarise
+from relstudy.common.options import declared, fields_given
+from relstudy.studyapp.commands.sample_output import (
+    Cost,
+    cost_of,
+    print_judge_round,
+    print_next_round,
+    print_preview,
+    summarise,
+)
+from relstudy.studyapp.sampling.options import (
+    ASSUMED_GOOD,
+    DRAW,
+    FURTHER,
+    AssumptionOptions,
+    CostOptions,
+    JudgeRoundOptions,
+    NextOptions,
+    SampleOptions,
+)
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from relstudy.studyapp.config.study import Study
     from relstudy.studyapp.sampling.first_round import Sample
     from relstudy.studyapp.sampling.further_pairs import Extended
@@ -26,135 +45,76 @@ def bar(items: Iterable[int], what: str, total: int) -> Iterator[int]:
     return progress(items, what, total)
 
 
-OPTION_GROUPS = {
-    "What to draw": (
-        *("systems", "queries", "text-queries", "given", "results", "base", "base-queries", "paradigm"),
-        *("exponent", "floor", "one-from-each", "strata", "seed"),
-    ),
-    "A pool of the systems' first results": ("depth", "outside"),
-    "Cost and what can be estimated": ("raters", "seconds", "good", "skill"),
-    "A further round": ("from-mappings", "mappings", "judgments", "same-queries", "next", "judge", "pairs", "aim"),
-}
+@dataclass(frozen=True)
+class Round:
+    """A kind of round, and the command's arguments that it takes beside those of every round."""
+
+    name: str
+    options: type
+    further: frozenset[str]
+
+    def refuse_strangers(self, choices: dict[str, Any]) -> None:
+        """Refuse an option that only other rounds take, with the first of them."""
+        taken = {each.argument for each in declared(self.options)} | self.further
+        for option in click.get_current_context().command.params:
+            name = option.name or ""
+            if name in choices and choices[name] not in (None, False) and name not in taken:
+                others = [each.name for each in ROUNDS if name in each.further | _names(each.options)]
+                raise click.UsageError(f"{option.opts[0]} is for {' or '.join(others)}, and this is {self.name}")
 
 
-@click.command(cls=GroupedCommand, option_groups=OPTION_GROUPS)
+def _names(options: type) -> set[str]:
+    return {each.argument for each in declared(options)}
+
+
+FIRST = Round("a first round", SampleOptions, frozenset({"systems", "given", "good", "skill", "overwrite"}))
+BY_MAPPINGS = Round("a round with --from-mappings", NextOptions, frozenset({"from_mappings", "mappings", "judgments"}))
+BY_JUDGE = Round("a round with --next --judge NAME", JudgeRoundOptions, frozenset({"by_judge", "judge", "judgments"}))
+ROUNDS = (FIRST, BY_MAPPINGS, BY_JUDGE)
+
+
+@click.command(cls=GroupedCommand)
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option(
+@option_under(
+    DRAW,
     "--systems",
     help="Systems that propose pairs, separated by commas: built-in names, or score tables and TREC runs. "
     "[default: keywords and colour where they apply, and every table in scores/]",
 )
-@click.option("--queries", default=100, show_default=True, type=click.IntRange(1), help="Queries by image to draw.")
-@click.option("--text-queries", type=click.IntRange(0), help="Queries by text to draw. [default: as --queries]")
-@click.option(
+@option_under(
+    DRAW,
     "--given",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Use the queries listed in this table (column query_id), all of them.",
 )
-@click.option("--results", default=20, show_default=True, type=click.IntRange(1), help="Results to draw per query.")
-@click.option(
-    "--exponent", default=1.0, show_default=True, type=FiniteRange(0), help="p of the shaping function rank**-p."
-)
-@click.option(
-    "--floor",
-    default=0.05,
-    show_default=True,
-    type=FiniteRange(0, 1),
-    help="Share drawn from all candidates alike.",
-)
-@click.option(
-    "--base",
-    default=100,
-    show_default=True,
-    type=click.IntRange(0),
-    help="Pairs that everyone rates, for each way of asking.",
-)
-@click.option(
-    "--base-queries",
-    type=click.IntRange(0),
-    help="Base block of all pairs of so many queries, for each way of asking; instead of --base.",
-)
-@click.option(
-    "--depth",
-    type=click.IntRange(1),
-    help="Draw from a pool: the union of the systems' first so many results. Figures then speak of the pool. [default: "
-    "all results]",
-)
-@click.option(
-    "--outside",
-    default=1,
-    show_default=True,
-    type=click.IntRange(0),
-    help="With --depth: results per query, in addition, from outside the pool, to tell what it misses.",
-)
-@click.option(
-    "--strata",
-    default=1,
-    show_default=True,
-    type=click.IntRange(1),
-    help="Spread each query's results evenly over so many strata by probability, so that rare ones are never missed.",
-)
-@click.option(
-    "--one-from-each",
-    is_flag=True,
-    help="Every system draws its part of the results by itself, and a page shows one result from each.",
-)
-@click.option(
-    "--seed", default=0, show_default=True, type=click.IntRange(0), help="The same seed draws the same pairs."
-)
-@click.option("--raters", default=12, show_default=True, type=click.IntRange(1), help="For the cost: how many people.")
-@click.option(
-    "--seconds",
-    type=FiniteRange(0, min_open=True),
-    help="For the cost: seconds per rating. [default: the median of ratings.csv, else 6]",
-)
-@click.option(
-    "--good",
-    type=FiniteRange(0, 1, min_open=True, max_open=True),
-    help="Share of all pairs that are good matches, as far as can be told before anyone rates: decides what the design "
-    "can estimate.  [default: 0.02]",
-)
-@click.option(
-    "--skill",
-    default=0.5,
-    show_default=True,
-    type=FiniteRange(0, 1, max_open=True),
-    help="Likewise, correlation of a system's scores with what people value.",
-)
-@click.option(
+@options_of(SampleOptions, CostOptions, AssumptionOptions)
+@option_under(
+    FURTHER,
     "--from-mappings",
     is_flag=True,
     help="Add a round, shaped by what the mappings predict, so that people will use every category equally often.",
 )
-@click.option(
-    "--mappings",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="With --from-mappings: the folder of mappings. [default: FOLDER/mappings]",
-)
-@click.option(
-    "--judgments",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="With --from-mappings or --next: the judgments so far. [default: FOLDER/judgments.csv]",
-)
-@click.option(
-    "--same-queries", is_flag=True, help="With --from-mappings: draw for the last round's queries, not for new ones."
-)
-@click.option(
-    "--paradigm",
-    type=click.Choice(["image", "text"]),
-    default="image",
-    show_default=True,
-    help="With --from-mappings or --next: which way of asking.",
-)
-@click.option(
+@option_under(
+    FURTHER,
     "--next",
     "by_judge",
     is_flag=True,
     help="Add a round for the last round's queries, where people's judgments tell most beside --judge.",
 )
-@click.option("--judge", help="With --next: the judge, FOLDER/judges/NAME.csv, that was given all candidates.")
-@click.option("--pairs", type=click.IntRange(1), help="With --next: how many new pairs, on average. [default: 500]")
-@click.option("--aim", help="With --next: the index that they are to tell most of. [default: average_precision]")
+@option_under(FURTHER, "--judge", help="With --next: the judge, FOLDER/judges/NAME.csv, that was given all candidates.")
+@option_under(
+    FURTHER,
+    "--mappings",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="With --from-mappings: the folder of mappings. [default: FOLDER/mappings]",
+)
+@option_under(
+    FURTHER,
+    "--judgments",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="In a further round: the judgments so far. [default: FOLDER/judgments.csv]",
+)
+@options_of(NextOptions, JudgeRoundOptions, only=("same_queries", "paradigm", "pairs", "aim"))
 @click.option("--preview", is_flag=True, help="Say what would be drawn; write nothing.")
 @click.option(
     "--overwrite",
@@ -163,37 +123,7 @@ OPTION_GROUPS = {
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the preview as JSON.")
 def sample(
-    folder: Path,
-    systems: str | None,
-    queries: int,
-    text_queries: int | None,
-    given: Path | None,
-    results: int,
-    exponent: float,
-    floor: float,
-    base: int,
-    base_queries: int | None,
-    depth: int | None,
-    outside: int,
-    strata: int,
-    one_from_each: bool,
-    seed: int,
-    raters: int,
-    seconds: float | None,
-    good: float | None,
-    skill: float,
-    from_mappings: bool,
-    mappings: Path | None,
-    judgments: Path | None,
-    same_queries: bool,
-    paradigm: str,
-    by_judge: bool,
-    judge: str | None,
-    pairs: int | None,
-    aim: str | None,
-    preview: bool,
-    overwrite: bool,
-    as_json: bool,
+    folder: Path, raters: int | None, seconds: float | None, preview: bool, as_json: bool, **choices: Any
 ) -> None:
     """Choose the pairs of the study in FOLDER, each with its inclusion probability.
 
@@ -208,71 +138,78 @@ def sample(
       relstudy sample my-study --from-mappings
       relstudy sample my-study --next --judge model --pairs 500 --aim average_precision
     """
-    from relstudy.studyapp.sampling.first_round import ASSUMED_GOOD, SampleOptions, base_pages, draw_sample
-
-    if by_judge or from_mappings:
+    this = BY_JUDGE if choices["by_judge"] else BY_MAPPINGS if choices["from_mappings"] else FIRST
+    this.refuse_strangers(choices)
+    if this is BY_JUDGE and choices["judge"] is None:
+        raise click.UsageError("--next goes with --judge NAME")
+    if this is not FIRST:
         _complete_round(folder)
     study = _study(folder)
-    cost = cost_of(folder, study, raters, seconds)
-    if by_judge:
-        if judge is None or from_mappings:
-            raise click.UsageError("--next goes with --judge NAME, and not with --from-mappings")
-        from relstudy.analysis.judges.study import judge_file
-        from relstudy.studyapp.commands.sample_judge import draw_by_judge
-        from relstudy.studyapp.sampling.judge_round import JudgeRoundOptions
+    cost = cost_of(folder, study, CostOptions().raters if raters is None else raters, seconds)
+    draw = {FIRST: _draw_first, BY_MAPPINGS: _draw_by_mappings, BY_JUDGE: _draw_by_judge}[this]
+    draw(folder, study, cost, choices, preview, as_json)
 
-        stated = click.get_current_context().get_parameter_source("floor") is ParameterSource.COMMANDLINE
-        chosen = {"pairs": pairs, "aim": aim, "floor": floor if stated else None}
-        known: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
-        options_of_judge = JudgeRoundOptions(
-            judge_file(folder, judge), paradigm=paradigm, seed=seed, judgments=judgments, **known
-        )
-        draw_by_judge(folder, options_of_judge, cost, as_json, preview)
-        return
-    if judge or pairs or aim:
-        raise click.UsageError("--judge, --pairs and --aim go with --next")
-    if from_mappings:
-        from relstudy.studyapp.sampling.next_round import NextOptions, draw_next_round
 
-        later = NextOptions(queries, same_queries, results, floor, _categories(study, paradigm), paradigm, seed)
-        added = draw_next_round(
-            folder, mappings or folder / "mappings", judgments or folder / "judgments.csv", later, bar
-        )
-        if not preview:
-            write(folder, added)
-        print_next_round(folder, added, later, cost, as_json, preview)
-        return
-    if mappings or judgments or same_queries:
-        raise click.UsageError("--mappings, --judgments and --same-queries go with --from-mappings or --next")
+def _draw_by_judge(
+    folder: Path, study: Study | None, cost: Cost, choices: dict[str, Any], preview: bool, as_json: bool
+) -> None:
+    """Add a round where people's judgments tell most beside a judge; its pairs are of queries of any scale."""
+    from relstudy.analysis.judges.study import judge_file
+    from relstudy.studyapp.sampling.judge_round import draw_judge_round
+
+    del study
+    stated = fields_given(JudgeRoundOptions, choices)
+    options = JudgeRoundOptions(judge_file(folder, choices["judge"]), judgments=choices["judgments"], **stated)
+    added = draw_judge_round(folder, options, bar)
+    if not preview:
+        added.write_sizes(folder)
+        write(folder, added)
+    print_judge_round(folder, added, options.aim, cost, as_json, preview)
+
+
+def _draw_by_mappings(
+    folder: Path, study: Study | None, cost: Cost, choices: dict[str, Any], preview: bool, as_json: bool
+) -> None:
+    """Add a round shaped by what mappings predict."""
+    from relstudy.studyapp.sampling.next_round import draw_next_round
+
+    stated = NextOptions(**fields_given(NextOptions, choices))
+    options = replace(stated, categories=_categories(study, stated.paradigm))
+    mappings, judgments = choices["mappings"] or folder / "mappings", choices["judgments"] or folder / "judgments.csv"
+    added = draw_next_round(folder, mappings, judgments, options, bar)
+    if not preview:
+        write(folder, added)
+    print_next_round(folder, added, options, cost, as_json, preview)
+
+
+def _draw_first(
+    folder: Path, study: Study | None, cost: Cost, choices: dict[str, Any], preview: bool, as_json: bool
+) -> None:
+    """Draw the first round, anew where there is one."""
+    from relstudy.studyapp.sampling.first_round import base_pages, draw_sample
+
     rated = None if preview else _ratings_of(folder)
-    if rated and not overwrite:
+    if rated and not choices["overwrite"]:
         raise RelstudyError(
             f"{folder / 'pairs.csv'} has ratings in {rated}, and a new draw would give its pair ids to other pairs; "
             "add a round with --from-mappings, or pass --overwrite, which keeps this study in a folder beside it and "
             "starts anew"
         )
     options = SampleOptions(
-        systems=None if systems is None else [name.strip() for name in systems.split(",") if name.strip()],
-        queries=queries,
-        text_queries=text_queries,
-        given=_given(given),
-        results=results,
-        exponent=exponent,
-        floor=floor,
-        base=base,
-        base_queries=base_queries,
+        systems=_systems(choices["systems"]),
+        given=_given(choices["given"]),
         page=base_pages(study),
-        seed=seed,
-        depth=depth,
-        outside=outside,
-        strata=strata,
-        one_from_each=one_from_each,
+        **fields_given(SampleOptions, choices),
     )
-    drawn = draw_sample(folder, options, bar).with_reach(good, skill)
+    assumed = AssumptionOptions(**fields_given(AssumptionOptions, choices))
+    drawn = draw_sample(folder, options, bar).with_reach(assumed.good, assumed.skill)
+    if study is not None:
+        drawn = replace(drawn, notes=(*drawn.notes, *_what_decides(study, drawn.pairs)))
     kept = None
     if not preview:
         kept = write(folder, drawn, keep_old=rated is not None)
-    summary = summarise(drawn, study, cost, ASSUMED_GOOD if good is None else good, skill)
+    good = ASSUMED_GOOD if assumed.good is None else assumed.good
+    summary = summarise(drawn, study, cost, good, assumed.skill)
     if as_json:
         print_json(summary if kept is None else {**summary, "kept": str(kept)})
         return
@@ -280,6 +217,24 @@ def sample(
     if kept is not None:
         click.echo(f"The study as it was, with its ratings, is in {kept}.")
         click.echo("A server that is running must be started again.")
+
+
+def _what_decides(study: Study, pairs: pd.DataFrame) -> list[str]:
+    """Note on a primary index of study.toml that compares results of one query, where the draw gives it too little."""
+    from relstudy.analysis.indices.index import Needs
+    from relstudy.analysis.indices.known import index_called
+    from relstudy.analysis.scoring.primary import LEAST_PAIRS, LEAST_QUERIES
+
+    if not study.analysis.primary:
+        return []
+    index = index_called(study.analysis.primary)
+    queries = int((pairs["query_id"].value_counts() >= LEAST_PAIRS).sum())
+    if index.needs is not Needs.LISTS or queries >= LEAST_QUERIES:
+        return []
+    return [
+        f"study.toml lets {index.term} decide, which wants {LEAST_QUERIES} queries of {LEAST_PAIRS} results or more; "
+        f"this draw has {queries}."
+    ]
 
 
 def write(folder: Path, drawn: Sample | Extended, *, keep_old: bool = False) -> Path | None:
@@ -320,6 +275,10 @@ def _study(folder: Path) -> Study | None:
     from relstudy.studyapp.config.study import Study
 
     return Study.load(folder) if (folder / "study.toml").exists() else None
+
+
+def _systems(text: str | None) -> list[str] | None:
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _given(file: Path | None) -> list[str] | None:

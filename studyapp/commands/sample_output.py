@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from relstudy.common.console import print_json, print_table, say
-from relstudy.common.wording import percent
+from relstudy.common.wording import listed, percent
 
 if TYPE_CHECKING:
     from relstudy.studyapp.config.study import Study
     from relstudy.studyapp.sampling.first_round import Sample
-    from relstudy.studyapp.sampling.next_round import NextOptions, NextRound
+    from relstudy.studyapp.sampling.judge_round import JudgeRound
+    from relstudy.studyapp.sampling.next_round import NextRound
+    from relstudy.studyapp.sampling.options import NextOptions
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ def summarise(drawn: Sample, study: Study | None, cost: Cost, good: float, skill
     cost : what ratings cost
     good, skill : the assumptions of `chance_of_good`
     """
-    from relstudy.studyapp.assignment.shown import pairs_not_shown
+    from relstudy.studyapp.assignment.unused_pairs import unused_pairs
 
     pairs = drawn.pairs
     counts = {(str(kind), str(by)): len(rows) for (kind, by), rows in pairs.groupby(["block", "paradigm"])}
@@ -99,7 +101,7 @@ def summarise(drawn: Sample, study: Study | None, cost: Cost, good: float, skill
         "taken_as": drawn.roles,
         "directions": dict(drawn.directions),
         "notes": list(drawn.notes),
-        "not_shown": [] if study is None else [vars(entry) for entry in pairs_not_shown(counts, study)],
+        "not_shown": [] if study is None else [vars(entry) for entry in unused_pairs(counts, study)],
     }
 
 
@@ -121,6 +123,8 @@ def estimates_of(drawn: Sample, good: float, skill: float) -> dict[str, Any]:
 
 def print_estimates(estimates: dict[str, Any]) -> None:
     """What can be estimated of what, with which width to expect, one paragraph for each way of asking."""
+    from relstudy.analysis.indices.known import index_of, limited_figures
+
     for paradigm, told in estimates.items():
         of = f"By {paradigm}" if len(estimates) > 1 else "These pairs"
         speaks = (
@@ -130,15 +134,15 @@ def print_estimates(estimates: dict[str, Any]) -> None:
             f"expected {percent(told['share_of_good_matches'])} of the good matches)"
         )
         if told["can_estimate"]:
-            widths = [f"{name.replace('_', ' ')} {width:.2f}" for name, width in told["expected_width"].items()]
+            widths = [f"{index_of(name).term} {width:.2f}" for name, width in told["expected_width"].items()]
             wide = f"; expected width of a 95 % interval, at least about: {', '.join(widths)}" if widths else ""
             click.echo(
-                f"{of} can estimate average precision, recall and normalised rank over {speaks} (reach "
+                f"{of} can estimate {listed(limited_figures())} over {speaks} (reach "
                 f"{told['reach']:.0f}, at least {told['least_reach']:g} needed){wide}."
             )
             continue
         click.echo(
-            f"{of} cannot estimate average precision, recall and normalised rank over {speaks}: the rarest pairs would "
+            f"{of} cannot estimate {listed(limited_figures())} over {speaks}: the rarest pairs would "
             f"stand for too much (reach {told['reach']:.1f}, at least {told['least_reach']:g} needed). "
             + (
                 "Later steps leave out their intervals; correlations and precision are not concerned."
@@ -158,7 +162,7 @@ def print_estimates(estimates: dict[str, Any]) -> None:
 
 def print_preview(folder: Path, summary: dict[str, Any], preview: bool) -> None:
     """Print what `summarise` gives as a table, and what its figures rest on."""
-    from relstudy.studyapp.assignment.shown import NotShown, say_not_shown
+    from relstudy.studyapp.assignment.unused_pairs import UnusedPairs, unused_pairs_sentences
 
     hours = summary["rater_hours"]
     share = summary["expected_good_share"]
@@ -192,7 +196,7 @@ def print_preview(folder: Path, summary: dict[str, Any], preview: bool) -> None:
     print_directions(summary["directions"])
     for note in summary["notes"]:
         click.echo(note)
-    for sentence in say_not_shown([NotShown(**entry) for entry in summary["not_shown"]]):
+    for sentence in unused_pairs_sentences([UnusedPairs(**entry) for entry in summary["not_shown"]]):
         click.echo(f"Mind: {sentence}.")
     print_estimates(summary["estimates"])
     click.echo(f"Expected good matches: an assumption, not a measurement: {share['assumes']} (--good, --skill).")
@@ -289,4 +293,54 @@ def print_next_round(
     else:
         click.echo(
             f"Wrote {folder / 'pairs.csv'} with the probabilities of all rounds combined, and {folder / 'design.json'}."
+        )
+
+
+def print_judge_round(folder: Path, added: JudgeRound, aim: str, cost: Cost, as_json: bool, preview: bool) -> None:
+    """Say what a round that a judge shaped brings: how many pairs, and the widths of intervals to expect."""
+    from relstudy.studyapp.sampling.further_pairs import sizes_file
+
+    this = added.design.rounds[-1]
+    new = added.pairs[added.pairs["round"] == this.number]
+    summary = {
+        "round": this.number,
+        "judge": this.judge,
+        "aim": aim,
+        "new_pairs": added.new,
+        "pairs": len(added.pairs),
+        "queries": int(new["query_id"].nunique()),
+        "smallest_inclusion_probability": added.smallest,
+        "width": {
+            each.system: {"now": each.now, "as_before": each.as_before, "expected": each.expected}
+            for each in added.widths
+        },
+        **cost.of(0, added.new),
+        "notes": list(added.notes),
+    }
+    if as_json:
+        print_json(summary)
+        return
+    cell = lambda width: "–" if width is None else f"{width:.3f}"  # noqa: E731
+    print_table(
+        [[each.system, cell(each.now), cell(each.as_before), cell(each.expected)] for each in added.widths],
+        [f"width of {aim.replace('_', ' ')}", "now", "as many drawn as before", "this round"],
+    )
+    click.echo(
+        f"Round {this.number}, shaped by judge {this.judge}: {added.new} new pairs of {summary['queries']} queries, "
+        f"{len(added.pairs)} in all; smallest inclusion probability {added.smallest:.3g}; "
+        f"{summary['rater_hours']['total']:.1f} rater hours at {cost.seconds:.3g} seconds per rating, "
+        f"{cost.seconds_from}."
+    )
+    click.echo(
+        "Widths are of 95 % intervals with the judge's help, and to be expected: they rest on what its grades were "
+        "worth so far."
+    )
+    for note in added.notes:
+        click.echo(note)
+    if preview:
+        click.echo("Nothing was written.")
+    else:
+        click.echo(
+            f"Wrote {folder / 'pairs.csv'} with the probabilities of all rounds combined, {folder / 'design.json'}, "
+            f"and {folder / sizes_file(this.number)}, on which this round's probabilities rest."
         )

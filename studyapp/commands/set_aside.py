@@ -16,7 +16,7 @@ def set_aside(folder: Path, rater: str, back: bool, as_json: bool) -> None:
     """Set a rater aside: their ratings are kept and marked, and their unique pairs go to others.
 
     Whoever is at work gets the last page, with the way back of the outcome `set_aside`. `relstudy calibrate` leaves
-    their ratings out unless it is told --with-set-aside. `relstudy forget` is for good, and this is not.
+    their ratings out unless given --with-set-aside. `relstudy forget` is for good, and this is not.
 
     \b
     Examples:

@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+from relstudy.common.console import print_table
+from relstudy.common.times import LEAST_SECONDS
+from relstudy.common.wording import count_of, listed, percent
+
+if TYPE_CHECKING:
+    from relstudy.studyapp.assignment.slots import Lease
+    from relstudy.studyapp.monitoring.statistics import StudyStatistics
+    from relstudy.studyapp.monitoring.status import BlockStatus, LimitStatus, RaterStatus, Status
+
+NOTHING = "–"
+BARS = "▁▂▃▄▅▆▇█"
 
 
 @click.command()
@@ -24,18 +39,11 @@ def status(folder: Path, state: str | None, raters: bool, insight: bool, show_le
       relstudy status my-study --raters
     """
     from relstudy.common.console import print_json
-    from relstudy.studyapp.assignment.leases import read_leases
     from relstudy.studyapp.assignment.retention import retention_notes
-    from relstudy.studyapp.assignment.shown import say_not_shown
-    from relstudy.studyapp.assignment.study_state import write_state
+    from relstudy.studyapp.assignment.slots import read_leases
+    from relstudy.studyapp.assignment.unused_pairs import unused_pairs_sentences
+    from relstudy.studyapp.assignment.versions import write_state
     from relstudy.studyapp.commands.opening import open_ratings
-    from relstudy.studyapp.commands.status_output import (
-        next_step,
-        print_insight,
-        print_leases,
-        print_progress,
-        print_raters,
-    )
     from relstudy.studyapp.monitoring.audit_log import record_command
     from relstudy.studyapp.monitoring.statistics import study_statistics
     from relstudy.studyapp.monitoring.status import study_status
@@ -59,7 +67,7 @@ def status(folder: Path, state: str | None, raters: bool, insight: bool, show_le
         print_json(answer)
         return
     print_progress(study.title, now)
-    for sentence in say_not_shown(now.not_shown):
+    for sentence in unused_pairs_sentences(now.not_shown):
         click.echo(f"\n{sentence}.")
     for sentence in overdue:
         click.echo(f"\nMind: {sentence}.")
@@ -70,3 +78,184 @@ def status(folder: Path, state: str | None, raters: bool, insight: bool, show_le
     if leases is not None:
         print_leases(leases)
     click.echo(f"\n{next_step(folder, now)}")
+
+
+def print_progress(title: str, now: Status) -> None:
+    """The study's state, who is there, and how much is rated."""
+    from relstudy.studyapp.assignment.eligibility import COMPLETED
+
+    click.echo(f"{title}: {now.state}")
+    click.echo(f"{_people_sentence(now)} {_ratings_sentence(now)}")
+    if otherwise := [f"{count:,} {name}" for name, count in now.outcomes.items() if name != COMPLETED]:
+        click.echo(f"Ended otherwise than completed: {listed(otherwise)}.")
+    for limit in now.limits:
+        click.echo(_limit_sentence(limit))
+    if now.webhook is not None and (now.webhook.waiting or now.webhook.given_up):
+        click.echo(
+            f"The webhook has still to be notified of {now.webhook.waiting:,} who have finished; "
+            f"{now.webhook.given_up:,} are given up."
+        )
+    if now.groups:
+        click.echo()
+        rows = [
+            [group.name, str(group.finished), str(group.active), f"{group.quota or NOTHING}", ", ".join(group.blocks)]
+            for group in now.groups
+        ]
+        print_table(rows, ["group", "finished", "at work", "quota", "blocks"])
+    click.echo()
+    columns: list[tuple[str, Callable[[BlockStatus], str]]] = [
+        ("block", lambda block: block.name),
+        ("scale", lambda block: block.scale),
+        ("pairs", lambda block: f"{block.total_pairs:,}"),
+        ("ratings", lambda block: f"{block.ratings:,}"),
+        ("undecided", lambda block: _count(block.undecided)),
+        ("pages", _pages),
+        ("with raters", lambda block: _count(block.pages_leased)),
+        ("overdue", lambda block: _count(block.pages_expired)),
+        ("beyond k", lambda block: _count(block.surplus_pages)),
+        ("seconds", lambda block: _seconds(block.median_seconds)),
+        ("uniformity error", lambda block: _figure(block.uniformity_error)),
+    ]
+    _print_filled([[cell(block) for _, cell in columns] for block in now.blocks], [name for name, _ in columns])
+
+
+def next_step(folder: Path, now: Status) -> str:
+    """The command to type after this one."""
+    if now.state == "paused":
+        return f"Next: relstudy status {folder} --reopen"
+    if now.state == "open" and not now.ratings:
+        return f"Next: relstudy serve {folder}"
+    done, wanted = _pages_of_unique_pairs(now)
+    return f"Next: relstudy export {folder}" + (", which takes what there is so far" if done < wanted else "")
+
+
+def print_raters(people: Sequence[RaterStatus]) -> None:
+    """A line for each rater."""
+    from relstudy.studyapp.assignment.eligibility import COMPLETED
+
+    click.echo("\nRaters in the order in which they joined:")
+    checked = any(person.checks for person in people)
+    rows = [
+        [
+            *(person.rater_id, person.entry, person.state, f"{person.pages:,}", f"{person.ratings:,}"),
+            *(str(person.undecided), _seconds(person.median_seconds)),
+            f"{person.checks_passed} of {person.checks}" if checked else NOTHING,
+            person.group or NOTHING,
+            person.outcome if person.outcome not in ("", COMPLETED) else NOTHING,
+        ]
+        for person in people
+    ]
+    header = ["rater_id", "entry", "state", "pages", "ratings", "undecided", "seconds", "checks passed"]
+    _print_filled(rows, [*header, "group", "outcome"])
+
+
+def print_insight(statistics: StudyStatistics) -> None:
+    """Use of the scale by source, agreement as it grew, and raters worth a look."""
+    click.echo()
+    uses = [
+        [use.scale, use.source or "all pairs", f"{use.ratings:,}", _figure(use.error)] for use in statistics.sources
+    ]
+    print_table(uses, ["scale", "source", "ratings", "uniformity error"])
+    if statistics.agreement:
+        click.echo("\nKrippendorff's alpha of base pairs as they were rated, before calibration:")
+    for line in statistics.agreement:
+        computed = [alpha for alpha in line.alpha if alpha is not None]
+        last = f"{computed[-1]:.3f} after {count_of(line.ratings[-1], 'rating')}" if computed else "too few ratings yet"
+        click.echo(f"  {line.scale}  {sparkline(computed)}  {last}" if computed else f"  {line.scale}  {last}")
+    flagged = [[rater, "; ".join(view.flags)] for rater, view in statistics.raters.items() if view.flags]
+    if flagged:
+        click.echo()
+        print_table(flagged, ["rater_id", "worth a look"])
+
+
+def print_leases(leases: Sequence[Lease]) -> None:
+    """Pages of unique pairs in raters' hands."""
+    click.echo()
+    rows = [
+        [
+            *(lease.rater_id, lease.block, str(lease.pairs), _clock(lease.handed_at)),
+            *(_clock(lease.leased_until), "expired" if lease.expired else "active"),
+        ]
+        for lease in leases
+    ]
+    print_table(rows, ["rater_id", "block", "pairs", "handed out (UTC)", "kept until (UTC)", "state"])
+
+
+def sparkline(values: Sequence[float]) -> str:
+    """Values between 0 and 1 as bars; what lies outside is shown as the nearest.
+
+    Examples
+    --------
+    >>> sparkline([0.0, 0.5, 1.0])
+    '▁▅█'
+    """
+    return "".join(BARS[min(max(int(value * len(BARS)), 0), len(BARS) - 1)] for value in values)
+
+
+def _limit_sentence(limit: LimitStatus) -> str:
+    """Sentence on progress towards a limit, and on the consequence where it is reached."""
+    if limit.name == "deadline":
+        said = f"Deadline {_clock(limit.most)} UTC"
+        return f"{said}: passed; nobody new is taken in, and nothing is handed out." if limit.reached else f"{said}."
+    said = f"{limit.now:,.0f} of {limit.most:,.0f} {limit.name} wanted"
+    over = "nobody new is taken in" + (", and nothing is handed out" if limit.name == "ratings" else "")
+    return f"{said}: {over}." if limit.reached else f"{said}."
+
+
+def _people_sentence(now: Status) -> str:
+    if not now.raters:
+        return "Nobody has joined yet."
+    parts = [
+        f"{count} {words}"
+        for count, words in (
+            (now.finished, "finished"),
+            (now.at_work, "at work"),
+            (now.not_begun, "consented and not begun"),
+            (now.ended, "left before the end"),
+            (now.raters - now.consented, "without consent yet"),
+        )
+        if count
+    ]
+    return f"{count_of(now.raters, 'rater')}: {listed(parts)}."
+
+
+def _ratings_sentence(now: Status) -> str:
+    undecided = sum(block.undecided for block in now.blocks)
+    ratings = f"{count_of(now.ratings, 'rating')}{f', {undecided:,} undecided' if undecided else ''}."
+    done, wanted = _pages_of_unique_pairs(now)
+    if not wanted:
+        return ratings
+    if done == wanted:
+        return f"All {wanted:,} pages of unique pairs are rated: {ratings}"
+    return f"{done:,} of {wanted:,} pages of unique pairs are rated ({percent(done / wanted)}): {ratings}"
+
+
+def _pages_of_unique_pairs(now: Status) -> tuple[int, int]:
+    unique = [block for block in now.blocks if block.pages_wanted is not None]
+    return sum(block.pages_done for block in unique), sum(block.pages_wanted or 0 for block in unique)
+
+
+def _pages(block: BlockStatus) -> str:
+    return "by everyone" if block.pages_wanted is None else f"{block.pages_done:,} of {block.pages_wanted:,}"
+
+
+def _print_filled(rows: list[list[str]], header: list[str]) -> None:
+    """Print a table without the columns in which nothing stands."""
+    filled = [i for i in range(len(header)) if any(row[i] != NOTHING for row in rows)]
+    print_table([[row[i] for i in filled] for row in rows], [header[i] for i in filled])
+
+
+def _count(number: int) -> str:
+    return f"{number:,}" if number else NOTHING
+
+
+def _seconds(median: float | None) -> str:
+    return NOTHING if median is None or median < LEAST_SECONDS else f"{median:g}"
+
+
+def _figure(value: float | None) -> str:
+    return NOTHING if value is None else f"{value:.3f}"
+
+
+def _clock(moment: float) -> str:
+    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d %H:%M")

@@ -31,7 +31,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
 
 @dataclass(frozen=True)
 class Account:
-    """Who may see a study's pages, or which program may ask its API.
+    """A person who may see a study's pages, or a program that may ask its API.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class Account:
     token: str = ""
 
     def may(self, role: str) -> bool:
-        """Whether this account may do what a role may."""
+        """True if this account may do what a role may."""
         return ROLES.index(self.role) >= ROLES.index(role)
 
 
@@ -139,7 +139,7 @@ def remove_account(folder: Path, name: str) -> None:
 
 
 def account_of_link(folder: Path, token: str) -> Account | None:
-    """Whose one-time link has this token."""
+    """The account whose one-time link has this token."""
     hashed = _hashed(token)
     matching = [account for account in read_accounts(folder).values() if account.setup]
     return next((account for account in matching if secrets.compare_digest(account.setup, hashed)), None)

@@ -29,7 +29,7 @@ class Group:
     when: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def fits(self, answers: Mapping[str, str]) -> bool:
-        """Whether the answers to the screening questions lead into this group.
+        """True if the answers to the screening questions lead into this group.
 
         Examples
         --------

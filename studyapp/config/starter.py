@@ -106,13 +106,20 @@ seed = 0                           # the order in which pairs are handed out
 # text = "Is there anything you want to tell us?"
 # kind = "long"
 
+# What decides between systems, stated before ratings come in: among the results of one query, how often a good match is
+# above a poor one. Any other index or measure may be named (pearson, average_precision, nDCG@10).
+# matters: the smallest difference that matters to you; 0.05 is 5 in 100.
+[analysis]
+primary = "same_query"
+matters = 0.05
+
 # Automatic judges (relstudy judge): where their server's key is, and what a million tokens cost:
 # [judges]
 # key_variable = "JUDGE_KEY"
 # input_price = 2.5
 # output_price = 10
 
-# A program that is told of each rater who finishes, and where the secret is that such messages are signed with:
+# A program that is notified of each rater who finishes, and where the secret is that such messages are signed with:
 # [webhook]
 # url = "https://lab.example.org/finished"
 # secret_variable = "WEBHOOK_SECRET"

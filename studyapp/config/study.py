@@ -14,10 +14,10 @@ from typing import Any
 from relstudy.common.errors import RelstudyError
 from relstudy.common.scales import Scale
 from relstudy.studyapp.config.groups import Group, read_groups
-from relstudy.studyapp.config.limits import Limits, read_limits
 from relstudy.studyapp.config.study_parts import (
     OUTCOMES,
     WITHDRAWALS,
+    AnalysisSettings,
     Block,
     Entry,
     JudgeSettings,
@@ -26,19 +26,22 @@ from relstudy.studyapp.config.study_parts import (
     Question,
 )
 from relstudy.studyapp.config.study_toml import (
+    Limits,
+    WebhookSettings,
+    read_analysis,
     read_blocks,
     read_entry,
     read_judges,
     read_known,
+    read_limits,
     read_qualification,
     read_questions,
     read_scales,
     read_screening,
     read_texts,
+    read_webhook,
 )
-from relstudy.studyapp.config.toml_checker import ID, LANGUAGE, PUBLIC, TomlChecker
-from relstudy.studyapp.config.toml_lines import line_numbers
-from relstudy.studyapp.config.webhook import WebhookSettings, read_webhook
+from relstudy.studyapp.config.toml_checker import ID, LANGUAGE, PUBLIC, TomlChecker, line_numbers
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,7 @@ class Study:
     questions: tuple[Question, ...]
     texts: dict[str, str]
     judges: JudgeSettings
+    analysis: AnalysisSettings
     webhook: WebhookSettings
     text: str = field(default="", repr=False, compare=False)
 
@@ -103,7 +107,7 @@ class Study:
 
     @property
     def outcomes_without_way_back(self) -> tuple[str, ...]:
-        """What may become of raters from a platform, and has neither code nor address in [entry.outcomes].
+        """Possible outcomes of raters from a platform that have neither code nor address in [entry.outcomes].
 
         Examples
         --------
@@ -116,7 +120,7 @@ class Study:
 
     @property
     def possible_outcomes(self) -> tuple[str, ...]:
-        """What may become of raters who do not complete, of OUTCOMES."""
+        """Outcomes, of OUTCOMES, that are possible for raters who do not complete."""
         cannot_be = {
             "screened_out": not self.screening,
             "withdrew": not self.withdrawal,
@@ -175,6 +179,7 @@ def _read(check: TomlChecker, data: dict[str, Any], folder: Path) -> Study:
             "questions",
             "texts",
             "judges",
+            "analysis",
             "webhook",
         ),
     )
@@ -224,6 +229,7 @@ def _read(check: TomlChecker, data: dict[str, Any], folder: Path) -> Study:
         questions=read_questions(check, check.tables(data, "questions")),
         texts=read_texts(check, check.table(data, (), "texts")),
         judges=read_judges(check, check.table(data, (), "judges")),
+        analysis=read_analysis(check, check.table(data, (), "analysis")),
         webhook=read_webhook(check, check.table(data, (), "webhook")),
     )
     if study.entry.failed_checks_allowed is not None and not study.attention:

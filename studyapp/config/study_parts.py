@@ -1,4 +1,4 @@
-"""What a study is made of: blocks, pairs with known answers, questions, the ways in."""
+"""Parts of a study: blocks, pairs with known answers, questions, the ways in."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Block:
 
     @property
     def pages_per_rater(self) -> int | None:
-        """How many pages of unique pairs a rater is asked for."""
+        """Number of pages of unique pairs that a rater is asked for."""
         return None if self.pairs_per_rater is None else -(-self.pairs_per_rater // self.results_per_page)
 
     @property
@@ -71,7 +71,7 @@ class KnownPair:
     block : the block whose scale, question and look it has
     query_id, result_id : items of the collection
     expected : the answers taken as right
-    feedback : what the rater is told afterwards (practice only)
+    feedback : text that the rater is shown afterwards (practice only)
     """
 
     block: str
@@ -83,7 +83,7 @@ class KnownPair:
 
 @dataclass(frozen=True)
 class Qualification:
-    """What a rater has to reach in the practice to go on.
+    """Practice score that a rater has to reach to go on.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class Qualification:
     attempts: int = 1
 
     def needed(self, total: int) -> int:
-        """How many of so many results must be answered as expected.
+        """Number of results, of so many, that must be answered as expected.
 
         Examples
         --------
@@ -122,7 +122,7 @@ class Question:
     most: float | None = None
 
     def accepts(self, answer: str) -> bool:
-        """Whether somebody with this answer can take part.
+        """True if somebody with this answer can take part.
 
         Examples
         --------
@@ -151,7 +151,7 @@ def as_number(text: str) -> float | None:
 
 @dataclass(frozen=True)
 class Entry:
-    """Who gets in, and where they are sent at the end.
+    """Ways into the study, and addresses at its end.
 
     Parameters
     ----------
@@ -182,11 +182,11 @@ class Entry:
 
     @property
     def is_platform(self) -> bool:
-        """Whether raters come from a platform, and have to go back there."""
+        """True if raters come from a platform, and have to go back there."""
         return any(rule in PLATFORM_RULES for rule in self.rules)
 
     def address(self, code: str, identity: str, parameters: Mapping[str, str]) -> str:
-        """Where somebody goes back to with a code, or with an outcome's own address; empty where there is none.
+        """Address to return to with a code, or with an outcome's own address; empty where there is none.
 
         `{code}`, `{id}` and each kept parameter in braces are filled in.
 
@@ -207,8 +207,22 @@ class Entry:
 
 
 @dataclass(frozen=True)
+class AnalysisSettings:
+    """What is stated of the analysis before ratings come in.
+
+    Parameters
+    ----------
+    primary : name of the index that decides between systems; empty: by the design
+    matters : the smallest difference in it that matters, in its own points
+    """
+
+    primary: str = ""
+    matters: float = 0.05
+
+
+@dataclass(frozen=True)
 class JudgeSettings:
-    """What the study says of automatic judges.
+    """Settings of the study's automatic judges.
 
     Parameters
     ----------

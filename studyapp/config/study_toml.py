@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
+from relstudy.common.errors import RelstudyError
+from relstudy.common.http import is_private
 from relstudy.common.scales import SCALES, Scale, show_value
 from relstudy.studyapp.config.study_parts import (
     ENTRY_RULES,
     OUTCOMES,
     QUESTION_KINDS,
+    AnalysisSettings,
     Block,
     Entry,
     JudgeSettings,
@@ -183,7 +187,7 @@ def read_screening(check: TomlChecker, data: list[dict[str, Any]]) -> tuple[Ques
 
 
 def _read_accepted(check: TomlChecker, entry: dict[str, Any], path: Keys, question: Question) -> dict[str, Any]:
-    """What of a screening question's answers is accepted; a question without a rule accepts all."""
+    """Accepted answers of a screening question; a question without a rule accepts all."""
     accepted = check.texts(entry, path, "accepted")
     if accepted and question.kind == "number":
         check.fault((*path, "accepted"), list(accepted), "for numbers, least and most say what is accepted")
@@ -275,6 +279,21 @@ def read_judges(check: TomlChecker, data: dict[str, Any]) -> JudgeSettings:
     return JudgeSettings(variable, *prices)
 
 
+def read_analysis(check: TomlChecker, data: dict[str, Any]) -> AnalysisSettings:
+    """The table [analysis] of study.toml; faults are left with `check`."""
+    path = ("analysis",)
+    check.keys(data, path, ("primary", "matters"))
+    primary = check.text(data, path, "primary", "")
+    if primary:
+        from relstudy.analysis.indices.known import index_called
+
+        try:
+            index_called(primary)
+        except RelstudyError as error:
+            check.fault((*path, "primary"), None, str(error))
+    return AnalysisSettings(primary, check.number(data, path, "matters", 0.05, 1e-6, 1e6))
+
+
 def _read_outcomes(check: TomlChecker, data: dict[str, Any], completion_url: str) -> dict[str, str]:
     """[entry.outcomes]: a code, or an address of its own."""
     path = ("entry", "outcomes")
@@ -294,3 +313,78 @@ def read_texts(check: TomlChecker, data: dict[str, Any]) -> dict[str, str]:
         elif not isinstance(value, str):
             check.fault(("texts", key), value, "a text in quotes is allowed")
     return {key: str(value) for key, value in data.items()}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a study takes nobody new.
+
+    Parameters
+    ----------
+    raters : how many may have finished or be at work; None: any number
+    ratings : how many may be stored; None: any number
+    deadline : seconds since 1970; None: none
+    place_hours : how long after their last page a rater still counts as at work
+    """
+
+    raters: int | None = None
+    ratings: int | None = None
+    deadline: float | None = None
+    place_hours: float = 24.0
+
+
+def read_limits(check: TomlChecker, data: dict[str, Any]) -> Limits:
+    """The table [limits] of study.toml; faults are left with `check`."""
+    path = ("limits",)
+    check.keys(data, path, ("raters", "ratings", "deadline", "place_hours"))
+    counts = {
+        name: check.whole(data, path, name, 1, 1, 1_000_000_000) if name in data else None
+        for name in ("raters", "ratings")
+    }
+    return Limits(
+        **counts,
+        deadline=_read_moment(check, data, "deadline"),
+        place_hours=check.number(data, path, "place_hours", 24, 0.01, 100_000),
+    )
+
+
+def _read_moment(check: TomlChecker, data: dict[str, Any], key: str) -> float | None:
+    value = data.get(key)
+    if value is None:
+        return None
+    if not isinstance(value, datetime) or value.tzinfo is None:
+        allowed = "a time with its offset is allowed, without quotes, such as 2027-01-31T12:00:00Z"
+        check.fault(("limits", key), str(value), allowed)
+        return None
+    return value.astimezone(UTC).timestamp()
+
+
+@dataclass(frozen=True)
+class WebhookSettings:
+    """Program that is notified of each rater who finishes.
+
+    Parameters
+    ----------
+    url : where to, by https or on this machine; empty: nobody is notified
+    secret_variable : name of the environment variable that holds the secret to sign with
+    """
+
+    url: str = ""
+    secret_variable: str = ""
+
+
+def read_webhook(check: TomlChecker, data: dict[str, Any]) -> WebhookSettings:
+    """The table [webhook] of study.toml; faults are left with `check`."""
+    path = ("webhook",)
+    check.keys(data, path, ("url", "secret_variable"))
+    if not data:
+        return WebhookSettings()
+    url = check.text(data, path, "url", None)
+    if not is_private(url):
+        check.fault((*path, "url"), url, "an address with https:// is allowed, or with http:// on this machine")
+    variable = check.text(data, path, "secret_variable", None)
+    if not re.fullmatch(VARIABLE, variable):
+        # it may be the secret itself, which stands in no message
+        allowed = "the name of an environment variable is allowed (capitals, digits and _), never the secret itself"
+        check.fault((*path, "secret_variable"), None, allowed)
+    return WebhookSettings(url, variable)

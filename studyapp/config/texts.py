@@ -12,7 +12,7 @@ ENGLISH: dict[str, str] = {
         "any time. Your ratings are stored under a code, without your name or network address, for research."
     ),
     "consent.minutes": "It takes about {minutes} min.",
-    "consent.pages": "It has {pages} pages.",
+    "consent.pages": "There are {pages} pages.",
     "consent.stored.platform": (
         "What your platform sends with you ({names}) is stored with them, so that you are one person here and can be "
         "paid."
@@ -83,7 +83,7 @@ ENGLISH: dict[str, str] = {
         "You can do everything with the keyboard: press a digit to rate, U for undecided, the arrow keys to "
         "move, Enter to go on and Backspace to go back."
     ),
-    "instructions.practice": "A few practice pages come first. They show how others answered and do not count.",
+    "instructions.practice": "A few practice pages come first. They show how we would have answered, and do not count.",
     "instructions.qualify": (
         "Practice comes first: after each page you see the answers that were expected. To go on you need {needed} of "
         "{total} as expected. Attempts: {attempts}."
@@ -129,7 +129,7 @@ ENGLISH: dict[str, str] = {
     "keys.on": "single keys on",
     "practice.heading": "Practice: how it went",
     "practice.right": "Your answer is one of those expected.",
-    "practice.other": "Most people answer differently here.",
+    "practice.other": "We would have answered differently:",
     "practice.given": "Your answer",
     "practice.expected": "Expected",
     "practice.continue": "Go on",

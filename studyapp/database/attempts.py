@@ -73,7 +73,7 @@ class Limit:
         return (attempts.c.what == self.what) & (attempts.c.client == key)
 
     def _is_full(self, connection: sa.Connection, key: str, most: int) -> bool:
-        """Whether the client has made so many attempts; remembered until the first of them is over."""
+        """True if the client has made so many attempts; remembered until the first of them is over."""
         now = time.time()
         # One that is later than now was counted by a clock that has been put back since.
         counts = (attempts.c.made_at > now - self.seconds) & (attempts.c.made_at <= now + self.seconds)

@@ -1,6 +1,11 @@
-"""What keeps a database from doing what it is asked."""
+"""Failures of the database: which kind they are, and how a database that lets people wait in vain is spared."""
 
 from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterator
 
 import sqlalchemy as sa
 
@@ -15,7 +20,7 @@ DATABASE_ERRORS = (sa.exc.DBAPIError, sa.exc.TimeoutError)
 
 
 def classify_error(error: Exception) -> str:
-    """What kept the database from working (one of DATABASE_ERRORS): "full", "busy" or "broken"."""
+    """Kind of a database failure (one of DATABASE_ERRORS): "full", "busy" or "broken"."""
     if not isinstance(error, sa.exc.DBAPIError):
         return "busy"  # no connection became free in time
     text = str(error.orig).lower()
@@ -30,5 +35,48 @@ def classify_error(error: Exception) -> str:
 
 
 def is_full(text: str) -> bool:
-    """Whether a database's message says that the disk has no room."""
+    """True if a database's message says that the disk has no room."""
     return any(words in text.lower() for words in ("disk is full", "no space left", "disk i/o error"))
+
+
+LASTS = 5.0  # seconds after a wait in vain
+
+
+class Trouble:
+    """State of a database that lets people wait in vain, which lasts until a success or for `LASTS` seconds.
+
+    Meanwhile one request at a time tries the database, and the others fail at once, as when it is busy.
+
+    Parameters
+    ----------
+    seconds : a failure after so long was a wait in vain
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._until = 0.0
+        self._turn = threading.RLock()  # a request may read while it reads
+
+    @contextlib.contextmanager
+    def spared(self) -> Iterator[None]:
+        """Use the database inside the block.
+
+        Raises
+        ------
+        sqlalchemy.exc.OperationalError
+            where somebody else is trying already
+        """
+        alone = time.monotonic() < self._until
+        if alone and not self._turn.acquire(blocking=False):
+            raise sa.exc.OperationalError("BEGIN", {}, Exception("database is busy"))
+        began = time.monotonic()
+        try:
+            yield
+            self._until = 0.0
+        except DATABASE_ERRORS as error:
+            if time.monotonic() - began >= self._seconds and classify_error(error) == "busy":
+                self._until = time.monotonic() + LASTS
+            raise
+        finally:
+            if alone:
+                self._turn.release()

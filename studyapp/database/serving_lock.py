@@ -1,4 +1,4 @@
-"""Whether a server has a study's database in use."""
+"""The lock that a server holds on a study's database while it serves."""
 
 from __future__ import annotations
 

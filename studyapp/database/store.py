@@ -9,22 +9,27 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import sqlite3
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.database.postgresql import connection_arguments
+from relstudy.studyapp.database.errors import Trouble
 from relstudy.studyapp.database.tables import settings
-from relstudy.studyapp.database.trouble import Trouble
-from relstudy.studyapp.database.writers import WritersTurn
+
+try:
+    import fcntl
+except ImportError:  # Windows: SQLite's own locking and busy timeout must do
+    fcntl = None  # type: ignore[assignment]
 
 BUSY_SECONDS = 5.0
 HEALTH_SECONDS = 5.0
+CHECKPOINT_SECONDS = 0.2
 Transaction = sa.Connection  # for rooms that hand one on and send no SQL of their own
 MIGRATIONS = Path(__file__).with_name("migrations")
 _MIGRATING = threading.Lock()  # Alembic keeps its state in module globals
@@ -64,6 +69,7 @@ class Store:
             self.engine = sa.create_engine(
                 self.url,
                 pool_size=16,
+                pool_use_lifo=True,  # the connection used last has the pages at hand that it wrote
                 max_overflow=16,
                 hide_parameters=True,
                 connect_args={"timeout": busy_seconds},
@@ -186,7 +192,7 @@ class Store:
                 connection.exec_driver_sql(f"CREATE DATABASE {name}")
 
     def answers(self) -> bool:
-        """Whether the database can be reached and written to, some seconds ago at most."""
+        """True if the database can be reached and written to, some seconds ago at most."""
         looked_at, answered = self._answered
         if time.monotonic() - looked_at > HEALTH_SECONDS:
             try:
@@ -220,7 +226,7 @@ class Store:
             raise self._unopened(error) from None
 
     def _unopened(self, error: sa.exc.DBAPIError) -> RelstudyError:
-        """What keeps the database from being opened, in a sentence."""
+        """Sentence on what keeps the database from being opened."""
         read_only = self.is_sqlite and not os.access(Path(str(self.url.database)).parent, os.W_OK)
         hint = (
             "; its folder cannot be written to, as SQLite needs: copy the folder to where it can" if read_only else ""
@@ -231,6 +237,21 @@ class Store:
         """Empty SQLite's write-ahead log into the file, so that the file alone is the database."""
         with self.engine.connect() as connection:
             connection.exec_driver_sql("PRAGMA journal_mode=DELETE")
+
+    def empty_wal(self) -> bool:
+        """Write SQLite's write-ahead log into the file and empty it; False where a reader still needs what is in it.
+
+        Writers are kept waiting for `CHECKPOINT_SECONDS` at most.
+        """
+        try:
+            with (
+                self._turn.taken(),
+                contextlib.closing(sqlite3.connect(str(self.url.database), timeout=CHECKPOINT_SECONDS)) as connection,
+            ):
+                busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except sqlite3.Error as error:
+            raise sa.exc.OperationalError("PRAGMA wal_checkpoint", {}, error) from error
+        return not busy
 
     @property
     def shown(self) -> str:
@@ -250,21 +271,27 @@ def _newest() -> tuple[str, ...]:
     return tuple(ScriptDirectory(str(MIGRATIONS)).get_heads())
 
 
-def shred(store: Store) -> None:
-    """Overwrite what has been deleted: it would stay readable in SQLite's write-ahead log."""
-    if store.is_sqlite:
-        with store.engine.connect() as connection:
-            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
-
-
 def _prepare_sqlite(connection: Any, _record: object) -> None:
     connection.isolation_level = None  # transactions begin where `read` and `write` say so, not where sqlite3 guesses
     cursor = connection.cursor()
-    cursor.execute("PRAGMA journal_mode=WAL")
+    _enter_wal(cursor)
     cursor.execute("PRAGMA synchronous=FULL")
     cursor.execute("PRAGMA foreign_keys=ON")
     cursor.execute("PRAGMA secure_delete=ON")  # what `forget` removes is overwritten
     cursor.close()
+
+
+def _enter_wal(cursor: sqlite3.Cursor) -> None:
+    """Take up the write-ahead log; of a new file, whoever comes second is refused without a busy wait."""
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.005)
 
 
 def _with_driver(url: str) -> str:
@@ -272,3 +299,106 @@ def _with_driver(url: str) -> str:
         if url.startswith(prefix):
             return "postgresql+psycopg://" + url[len(prefix) :]
     return url
+
+
+class WritersTurn:
+    """One writer to SQLite at a time, among the threads of a process and among processes.
+
+    SQLite's own busy wait polls with growing sleeps, so that under load some writers starve. This queue only orders:
+    SQLite's lock still decides.
+
+    Parameters
+    ----------
+    database : path of the SQLite file; the lock is a file beside it
+    seconds : how long a writer waits before it is refused
+    """
+
+    def __init__(self, database: str, seconds: float) -> None:
+        self._database = database
+        self._seconds = seconds
+        self._thread = threading.Lock()
+        self._file: IO[str] | None = None
+
+    @contextlib.contextmanager
+    def taken(self) -> Iterator[None]:
+        """Hold the turn for as long as the block lasts."""
+        if not self._thread.acquire(timeout=self._seconds):
+            raise _locked()
+        try:
+            if fcntl is not None and self._file is None:
+                self._file = self._opened()
+            if self._file is not None:
+                self._wait_for_other_processes(self._file)
+            try:
+                yield
+            finally:
+                if self._file is not None:
+                    fcntl.flock(self._file, fcntl.LOCK_UN)
+        finally:
+            self._thread.release()
+
+    def _opened(self) -> IO[str]:
+        """The lock's file, kept open for the process; that it cannot be opened is the database's trouble."""
+        try:
+            return open(f"{self._database}.lock", "a")
+        except OSError as error:
+            raise sa.exc.OperationalError("BEGIN IMMEDIATE", {}, error) from error
+
+    def _wait_for_other_processes(self, lock_file: IO[str]) -> None:
+        # Asked for every half millisecond rather than waited for: a process that hangs must not hang all others.
+        deadline = time.monotonic() + self._seconds
+        while True:
+            try:
+                fcntl.flock(lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    raise _locked() from None
+                time.sleep(0.0005)
+            except OSError as error:
+                raise RelstudyError(
+                    f"{self._database}: this file system knows no file locks ({error.strerror}), without which "
+                    "several processes would spoil the database; keep the study elsewhere, or set DATABASE_URL to a "
+                    "PostgreSQL server"
+                ) from None
+
+
+def _locked() -> sa.exc.OperationalError:
+    return sa.exc.OperationalError("BEGIN IMMEDIATE", {}, Exception("database is locked"))
+
+
+GONE = {"keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 3}
+"""After these seconds of silence the other side is asked whether it is there, every so many, so many times."""
+UNANSWERED = 10_000  # milliseconds after which what was sent and not taken ends a connection
+
+
+def connection_arguments(url: sa.URL, busy_seconds: float) -> dict[str, str | int]:
+    """Arguments of the driver besides the address, whose own parameters have the last word.
+
+    A rating is on disk once it is acknowledged, and a peer that is gone is noticed in seconds on both sides, instead of
+    holding a thread here or locks there for hours.
+
+    Parameters
+    ----------
+    url : the database's address
+    busy_seconds : how long another's lock is waited for
+
+    Examples
+    --------
+    >>> given = connection_arguments(sa.make_url("postgresql://h/n?connect_timeout=30&options=-c%20work_mem=8MB"), 5.0)
+    >>> "connect_timeout" in given, given["keepalives_idle"], given["options"].split(" -c ")[-2:]
+    (False, 5, ['tcp_user_timeout=10000', 'work_mem=8MB'])
+    """
+    libpq = {"connect_timeout": 5, **GONE, "tcp_user_timeout": UNANSWERED}
+    server = {
+        "lock_timeout": int(busy_seconds * 1000),
+        "statement_timeout": 60_000,
+        "synchronous_commit": "on",
+        **{f"tcp_{name}": value for name, value in GONE.items()},
+        "tcp_user_timeout": UNANSWERED,
+    }
+    stated = url.query.get("options", ())
+    options = [f"-c {name}={value}" for name, value in server.items()] + (
+        [stated] if isinstance(stated, str) else [*stated]
+    )
+    return {name: value for name, value in libpq.items() if name not in url.query} | {"options": " ".join(options)}

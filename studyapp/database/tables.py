@@ -166,3 +166,20 @@ audit_log = sa.Table(
     sa.Column("did", sa.Text, nullable=False),
     sa.Column("about", sa.Text, nullable=False),
 )
+
+# Changes of the ratings, for programs that follow them; written by triggers (migration 0011). A reader takes them in
+# the order of `xid` (on PostgreSQL the transaction; 0 on SQLite, whose writers take turns) and `id`. `rating_id` is a
+# row of `ratings`, or `rater_id` the code of a rater who finished, was set aside or taken back, or withdrew; of one who
+# was forgotten its SHA-256.
+events = sa.Table(
+    "events",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("xid", sa.BigInteger, nullable=False, server_default=sa.text("0")),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("rating_id", sa.Integer),
+    sa.Column("rater_id", sa.Text),
+    sa.Index(None, "xid", "id"),
+    sqlite_autoincrement=True,
+)
+events.add_is_dependent_on(ratings)  # a copy of ratings makes events, which those of the original then replace

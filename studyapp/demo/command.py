@@ -75,7 +75,7 @@ def demo(
     if no_serve:
         say(f"Report: {outcome.report}. To look around: relstudy serve {folder}")
     else:
-        from relstudy.studyapp.demo.look import look_around
+        from relstudy.studyapp.demo.server import look_around
 
         look_around(folder, port)
 

@@ -12,16 +12,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from relstudy.analysis.indices.index import Index, Needs
+from relstudy.analysis.indices.known import AVERAGE_PRECISION, own_indices
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.run import score_systems
 from relstudy.common.pairs_table import read_pairs
 from relstudy.common.tables import write_table
 from relstudy.common.wording import percent
 from relstudy.mapping.scores.table import read_score_files
-from relstudy.studyapp.demo.in_process import run_command
 from relstudy.studyapp.demo.panel import HIGH, LOW
 from relstudy.studyapp.demo.recovered import Census, Recovered, recovered_table
-from relstudy.studyapp.demo.show import Stages
+from relstudy.studyapp.demo.show import Stages, run_command
 from relstudy.studyapp.rendered.collection import DemoCollection
 
 NAME = "simulated"
@@ -30,13 +31,12 @@ LEANING = 1.0
 """Points of the scale that a result gets on top where the favoured system ranks it in the best tenth of a query."""
 REFUSED = 0.02
 REPLICATES = 300
-INDICES = ("average_precision", "normalised_rank")
 
 
 def grades(
     collection: DemoCollection, everything: pd.DataFrame, queries: Sequence[str], favoured: str, seed: int
 ) -> pd.DataFrame:
-    """What the judge says of every result of some queries that all systems score.
+    """Grades that the judge gives all results of some queries that all systems score.
 
     Parameters
     ----------
@@ -86,21 +86,27 @@ def judged_stage(
         rows = []
         for name in names:
             true = census.indices[name]
-            for index in INDICES:
+            for index in _of_relevance():
                 value = true.estimate(index).value
-                assisted = helped[name]["assisted"][index]
-                ways = {"people alone": assisted["people"], "judge alone": alone[name][index], "both": assisted}
-                rows += [_row(f"{index.replace('_', ' ')}, {way}", name, value, each) for way, each in ways.items()]
+                assisted = helped[name]["assisted"][index.name]
+                ways = {"people alone": assisted["people"], "judge alone": alone[name][index.name], "both": assisted}
+                rows += [
+                    _row(f"{index.name.replace('_', ' ')}, {way}", name, value, each) for way, each in ways.items()
+                ]
         write_table(recovered_table(rows), folder / "truth" / "judge.csv")
-        ratios = [helped[name]["assisted"]["average_precision"]["width_ratio"] for name in names]
-        known = [ratio for ratio in ratios if ratio is not None]
-        width = f"{percent(1 - np.mean(known))}" if known else "nothing"
-        stage.outcome = f"{len(said):,} grades take {width} off the intervals of average precision"
+        ratios = [helped[name]["assisted"][AVERAGE_PRECISION.name]["width_ratio"] for name in names]
+        finite = [ratio for ratio in ratios if ratio is not None]
+        width = f"{percent(1 - np.mean(finite))}" if finite else "nothing"
+        stage.outcome = f"{len(said):,} grades take {width} off the intervals of {AVERAGE_PRECISION.term}"
     return rows
 
 
 def _row(quantity: str, system: str, true: float | None, estimate: dict[str, Any]) -> Recovered:
     return Recovered(quantity, system, float("nan") if true is None else true, *map(estimate.get, _ENDS))
+
+
+def _of_relevance() -> list[Index]:
+    return [index for index in own_indices() if index.needs is Needs.RELEVANCE]
 
 
 _ENDS = ("value", "low", "high")
@@ -113,4 +119,6 @@ def _alone(said: pd.DataFrame, census: Census) -> dict[str, dict[str, Any]]:
     options = ScoringOptions(replicates=REPLICATES, measures=(), low_coverage=True)
     scores = census.scores[census.scores["query_id"].isin(answered["query_id"].unique())]
     result = score_systems(answered[["query_id", "result_id", "judgment"]].assign(**scale), scores, options=options)
-    return {each.name: {index: each.estimate(index).as_json() for index in INDICES} for each in result.systems}
+    return {
+        each.name: {index.name: each.estimate(index).as_json() for index in _of_relevance()} for each in result.systems
+    }

@@ -22,7 +22,7 @@ PIVOT = 2.5
 
 @dataclass(frozen=True)
 class SimulatedRater:
-    """How one rater turns true relevance t into a rating.
+    """A rater's way from true relevance t to a rating.
 
     rating = round(PIVOT + leniency + spread (t - PIVOT) + noise e), clipped to the scale; e is standard normal.
 
@@ -198,11 +198,12 @@ class SimulatedPanel:
         return lowest
 
     def cuts(self, cut: float, base: np.ndarray) -> np.ndarray:
-        """Where each rater's true line (`relevant_share`) has the cut on this rater's own scale; shape (raters,)."""
+        """Position of the cut on each rater's own scale, by the rater's true line (`relevant_share`); shape
+        (raters,)."""
         means, spreads = np.transpose([rater.moments(base) for rater in self.raters])
         return np.asarray(means + (cut - means.mean()) * spreads / np.exp(np.log(spreads).mean()))
 
     def true_offsets(self, relevance: np.ndarray) -> np.ndarray:
-        """How far each rater's expected mean over these pairs lies above the panel's; shape (raters,)."""
+        """Difference of each rater's expected mean over these pairs from the panel's; shape (raters,)."""
         means = np.array([rater.expected(relevance).mean() for rater in self.raters])
         return means - means.mean()

@@ -1,4 +1,4 @@
-"""What the demo adds for the paper's tables: a second round of pairs, and the base pairs on other scales."""
+"""Additions of the demo for the paper's tables: a second round of pairs, and the base pairs on other scales."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import pandas as pd
 from relstudy.common.pairs_table import read_pairs
 from relstudy.common.scales import SCALES
 from relstudy.common.tables import write_table
-from relstudy.studyapp.demo.in_process import run_command
 from relstudy.studyapp.demo.panel import SimulatedPanel
-from relstudy.studyapp.demo.show import Stages
+from relstudy.studyapp.demo.show import Stages, run_command
 from relstudy.studyapp.demo.sizes import Size
 
 INTERFACES = {"binary": 6, "1-9": 5}
@@ -46,7 +45,7 @@ def other_interfaces(folder: Path, panel: SimulatedPanel, show: Stages) -> list[
 
 
 def raters_asked(panel: SimulatedPanel) -> dict[str, int]:
-    """How many raters of the panel answer on each scale: as many as in the paper, or all where there are fewer."""
+    """Number of the panel's raters who answer on each scale: as many as in the paper, or all where there are fewer."""
     return {name: min(raters, len(panel.raters)) for name, raters in INTERFACES.items()}
 
 

@@ -18,12 +18,10 @@ from relstudy.common.files import write_json, write_text
 from relstudy.common.pairs_table import read_pairs
 from relstudy.common.tables import write_table
 from relstudy.studyapp.collection.items import Collection
-from relstudy.studyapp.demo.folder import claim
-from relstudy.studyapp.demo.in_process import run_command, without_database_url
+from relstudy.studyapp.demo.folder import claim, write_study
 from relstudy.studyapp.demo.judge import judged_stage
 from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
 from relstudy.studyapp.demo.paper import other_interfaces, sample_again
-from relstudy.studyapp.demo.questions import write_study
 from relstudy.studyapp.demo.rating import rate
 from relstudy.studyapp.demo.recovered import (
     Census,
@@ -34,7 +32,7 @@ from relstudy.studyapp.demo.recovered import (
     recovered_table,
     system_rows,
 )
-from relstudy.studyapp.demo.show import Stage, Stages
+from relstudy.studyapp.demo.show import Stage, Stages, run_command, without_database_url
 from relstudy.studyapp.demo.sizes import Size, available, available_systems
 from relstudy.studyapp.rendered.collection import DemoCollection, make_collection, write_collection
 from relstudy.studyapp.systems import fit, make
@@ -67,7 +65,7 @@ class Outcome:
     judged: list[Recovered]
 
     def as_json(self) -> dict[str, Any]:
-        """What `relstudy demo --json` prints."""
+        """Content of `relstudy demo --json`."""
         return {
             "folder": str(self.folder),
             "report": str(self.report),
@@ -254,7 +252,7 @@ def _score_variants(folder: Path, names: tuple[str, ...], show: Stages) -> None:
 
 
 def score_file(folder: Path, name: str) -> Path:
-    """Where `relstudy sample` kept a system's scores."""
+    """Path at which `relstudy sample` kept a system's scores."""
     files = [folder / "scores" / f"{name}{ending}" for ending in (".csv", ".parquet")]
     return next((file for file in files if file.exists()), files[0])
 

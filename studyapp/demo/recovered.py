@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from relstudy.analysis.indices.index import Needs
+from relstudy.analysis.indices.known import own_indices
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.run import ScoringOptions, score_systems
 from relstudy.common.wording import percent
@@ -41,7 +43,7 @@ class Recovered:
 
     @property
     def covered(self) -> bool | None:
-        """Whether the interval holds the true value; None without an interval."""
+        """True if the interval holds the true value; None without an interval."""
         if self.low is None or self.high is None:
             return None
         return self.low <= self.true <= self.high
@@ -61,7 +63,7 @@ def recovered_table(rows: Sequence[Recovered]) -> pd.DataFrame:
 def rater_rows(
     raters: pd.DataFrame, judgments: pd.DataFrame, panel: SimulatedPanel, names: dict[str, int], base: pd.DataFrame
 ) -> tuple[list[Recovered], pd.DataFrame]:
-    """How well leniency was recovered, and the table behind it.
+    """Recovery of leniency, and the table behind it.
 
     A rater's line c = offset + slope h says which rating h stands for the base pairs' mean judgment m; how far that
     lies above m is the leniency that calibration takes out.
@@ -102,7 +104,7 @@ def rater_rows(
 
 
 def judgment_rows(judgments: pd.DataFrame, raw: pd.DataFrame, panel: SimulatedPanel) -> list[Recovered]:
-    """How well judgments follow the truth, calibrated and raw.
+    """Agreement of judgments with the truth, calibrated and raw.
 
     Parameters
     ----------
@@ -214,10 +216,10 @@ def system_rows(systems: Mapping[str, Any], everything: Census) -> list[Recovere
                     true = everything.at_share(system.name, point["share"])
                 for name, value in zip(("precision", "recall"), true, strict=True):
                     rows.append(_row(f"{name} in the best {percent(point['share'])}", system.name, value, point[name]))
-        for name in ("average_precision", "normalised_rank"):
-            whole = system.estimate(name)
+        for index in (each for each in own_indices() if each.needs is Needs.RELEVANCE):
+            whole = system.estimate(index)
             if whole.value is not None:
-                rows.append(_row(name.replace("_", " "), system.name, whole.value, estimates[name]))
+                rows.append(_row(index.name.replace("_", " "), system.name, whole.value, estimates[index.name]))
     return rows
 
 

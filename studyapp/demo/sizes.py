@@ -1,4 +1,4 @@
-"""How large a demo is, and which systems take part."""
+"""Sizes of the demo, and the systems that take part."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CONCEPT_VARIANTS = ("romm-all", "romm-test", "rwmm-all", "rwmm-test")
 
 @dataclass(frozen=True)
 class Size:
-    """How large a demo is.
+    """Size of a demo.
 
     Parameters
     ----------

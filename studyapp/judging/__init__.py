@@ -1,1 +1,1 @@
-"""Asking an automatic judge: which pairs, what it is asked, what it said, and the table that comes of it."""
+"""Automatic judges: their pairs, their questions, their answers, and the table of grades."""

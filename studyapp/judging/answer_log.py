@@ -23,7 +23,7 @@ except ImportError:  # Windows: two processes must not ask one judge at a time
 
 @dataclass(frozen=True)
 class Asked:
-    """What a set of questions has in common; pairs are told apart by what is in them.
+    """Common parts of a set of questions; pairs are distinguished by their content.
 
     Parameters
     ----------
@@ -41,13 +41,13 @@ class Asked:
 
         Parameters
         ----------
-        repeat : 0, or the number of the repetition that tells whether the judge says the same again
+        repeat : 0, or the number of the repetition that shows how consistent the judge is
         """
         parts = [self.model, json.dumps(self.parameters, sort_keys=True), self.prompt, query, result]
         return text_hash("\x1f".join([*parts, *([str(repeat)] if repeat else [])]))
 
     def as_json(self) -> dict[str, Any]:
-        """What stands in every line."""
+        """Fields that stand in every line."""
         return {"model": self.model, "parameters": self.parameters, "prompt": self.prompt}
 
 
@@ -114,7 +114,7 @@ class AnswerLog:
             self.records[record["key"]] = record
 
     def answered(self, key: str) -> bool:
-        """Whether an answer is there that is no failure."""
+        """True if an answer is there that is no failure."""
         return key in self.records and self.records[key]["status"] != "error"
 
 

@@ -1,8 +1,9 @@
-"""Ask a judge for the pairs that it has not answered, several at a time; may be stopped and taken up at any time."""
+"""Ask a judge for the pairs that it has not answered: over HTTP, several at a time, or by files of JSON lines."""
 
 from __future__ import annotations
 
 import datetime
+import json
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -10,14 +11,17 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
+from relstudy.common.damage import NO_JSON
+from relstudy.common.errors import RelstudyError
+from relstudy.common.files import replacing
 from relstudy.common.scales import Scale
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.judging.answer_log import AnswerLog, Asked
-from relstudy.studyapp.judging.answers import read_reply
 from relstudy.studyapp.judging.client import ChatClient, NoReply
-from relstudy.studyapp.judging.prompt import Prompt, content_hash
+from relstudy.studyapp.judging.prompt import Prompt, content_hash, read_reply
 
 
 @dataclass(frozen=True)
@@ -38,13 +42,13 @@ class Prices:
     out: float | None = None
 
     def cost(self, tokens_in: float, tokens_out: float) -> float | None:
-        """What so many tokens cost; None where a price is unknown."""
+        """Cost of so many tokens; None where a price is unknown."""
         return None if self.into is None or self.out is None else (tokens_in * self.into + tokens_out * self.out) / 1e6
 
 
 @dataclass(frozen=True)
 class Interview:
-    """Who is asked what.
+    """A judge, its questions, and the scales of their answers.
 
     Parameters
     ----------
@@ -68,7 +72,7 @@ class Interview:
         ]
 
     def messages(self, question: Question) -> list[dict[str, Any]]:
-        """What is sent for a question."""
+        """Messages that are sent for a question."""
         query, result = self.collection[question.query_id], self.collection[question.result_id]
         return self.prompts[query.kind].messages(query, result)
 
@@ -79,7 +83,7 @@ class Interview:
 
     def record(self, question: Question, body: dict[str, Any] | None, seconds: float | None = None) -> dict[str, Any]:
         """A line of the log for an answer; None for no answer."""
-        known: dict[str, Any] = {
+        common: dict[str, Any] = {
             "key": question.key,
             "query_id": question.query_id,
             "result_id": question.result_id,
@@ -89,14 +93,14 @@ class Interview:
             "seconds": seconds,
         }
         if body is None:
-            return {**known, "status": "error"}
+            return {**common, "status": "error"}
         answer = read_reply(body, self.scales[self.collection[question.query_id].kind])
         usage = body.get("usage")
         counts = usage if isinstance(usage, dict) else {}
         into, out = (counts.get(name) for name in ("prompt_tokens", "completion_tokens"))
         cost = self.prices.cost(into, out) if isinstance(into, int) and isinstance(out, int) else None
         said = {"status": answer.status, "rating": answer.rating, "confidence": answer.confidence, "cost": cost}
-        return {**known, **said, "answer": body}
+        return {**common, **said, "answer": body}
 
 
 def ask(
@@ -105,7 +109,7 @@ def ask(
     questions: Sequence[Question],
     log: AnswerLog,
     workers: int = 8,
-    tell: Callable[[dict[str, Any]], None] = lambda record: None,
+    on_record: Callable[[dict[str, Any]], None] = lambda record: None,
 ) -> bool:
     """Ask every question, and keep each answer as it comes.
 
@@ -115,7 +119,7 @@ def ask(
     ----------
     log : open to be added to
     workers : how many questions are on their way at a time, at least 1
-    tell : called with each record that was kept
+    on_record : called with each record that was kept
 
     Returns
     -------
@@ -153,7 +157,7 @@ def ask(
                 if error is not None:
                     failure = failure or error
                 else:
-                    tell(each.result())
+                    on_record(each.result())
     if failure is not None:
         raise failure
     return next(left, None) is None
@@ -180,3 +184,63 @@ def interruptions(stop: Callable[[], None]) -> Iterator[None]:
     finally:
         for each in signals:
             signal.signal(each, before[each])
+
+
+ADDRESS = "/v1/chat/completions"
+
+
+def export_batch(interview: Interview, client: ChatClient, questions: Sequence[Question], path: Path) -> None:
+    """Write one request a line; each is known by its answer's key."""
+    with replacing(path) as beside, beside.open("w", encoding="utf-8") as handle:
+        for each in questions:
+            body = client.body(interview.messages(each))
+            line = {"custom_id": each.key, "method": "POST", "url": ADDRESS, "body": body}
+            handle.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+
+def import_batch(interview: Interview, questions: Sequence[Question], path: Path, log: AnswerLog) -> int:
+    """Keep the answers of a file of results; how many were new.
+
+    Parameters
+    ----------
+    questions : those that the file may answer
+    log : open to be added to
+
+    Raises
+    ------
+    RelstudyError
+        where a line is no result, or none of them answers a question of this judge; then nothing is kept
+    """
+    by_key = {each.key: each for each in questions}
+    results = list(_results(path))
+    matched = [(by_key[key], body) for key, body in results if key in by_key]
+    if not matched:
+        raise RelstudyError(
+            f"{path}: none of its {len(results)} answers is to a question of this judge; the same --model, --prompt, "
+            "parameters and collection as at --export-batch are needed"
+        )
+    new = [(question, body) for question, body in matched if not log.answered(question.key)]
+    for question, body in new:
+        log.add(interview.record(question, body))
+    return len(new)
+
+
+def _results(path: Path) -> Iterator[tuple[str, dict[str, Any] | None]]:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise RelstudyError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            result = json.loads(line)
+            key = result["custom_id"]
+        except (*NO_JSON, KeyError, TypeError):
+            raise RelstudyError(
+                f"{path}, line {number}: a result of a batch is needed, JSON with a custom_id"
+            ) from None
+        response = result.get("response") or {}
+        body = response.get("body") if isinstance(response, dict) else None
+        failed = result.get("error") or not isinstance(body, dict) or response.get("status_code", 200) != 200
+        yield str(key), None if failed else body

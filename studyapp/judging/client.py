@@ -79,7 +79,7 @@ class ChatClient:
 
     @property
     def host(self) -> str:
-        """Where questions are sent."""
+        """Host that questions are sent to."""
         return urllib.parse.urlsplit(self.base_url).netloc
 
     def body(self, messages: list[dict[str, Any]]) -> dict[str, Any]:
@@ -132,11 +132,11 @@ class ChatClient:
         return body
 
     def _without_key(self, said: bytes) -> bytes:
-        """What a server said, which is kept, without the key, which some of them repeat."""
+        """A server's reply, which is kept, without the key, which some of them repeat."""
         return said if self.key is None else said.replace(self.key.encode(), b"[key]")
 
     def _refused(self, error: urllib.error.HTTPError) -> str:
-        """Why a question may be asked again, as a phrase; raises where it may not."""
+        """Reason, as a phrase, for which a question may be asked again; raises where it may not."""
         reason = self._without_key(f"the server says {error.code} {error.reason}".encode()).decode()
         if error.code in (401, 403):
             raise RelstudyError(

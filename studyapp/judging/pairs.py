@@ -1,4 +1,4 @@
-"""Which pairs a judge is given."""
+"""Selection of the pairs that a judge is given."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.scoring.outside import Pool
+from relstudy.calibration.study_tables import Pool, find_pool
 from relstudy.common.errors import RelstudyError
 from relstudy.common.pairs_table import OUTSIDE, read_pairs
 from relstudy.common.probabilities import PAIR
@@ -17,7 +17,7 @@ from relstudy.studyapp.sampling.population import Eligible
 
 
 class Extent(StrEnum):
-    """How far a judge is asked."""
+    """Extent to which a judge is asked."""
 
     JUDGED = "judged"
     QUERIES = "queries"
@@ -52,7 +52,7 @@ def pairs_to_judge(folder: Path, collection: Collection, extent: str) -> pd.Data
     if extent == Extent.QUERIES:
         asked = set(drawn["query_id"])
         queries = [query for query in queries if query in asked]
-    pool = None if extent == Extent.COLLECTION else Pool.beside(folder / "judgments.csv")
+    pool = None if extent == Extent.COLLECTION else find_pool(folder)
     if pool is not None:
         return _of_pool(pool, queries)
     parts = []

@@ -9,12 +9,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.judges.table import COLUMNS, check_judge, judge_rows
+from relstudy.analysis.judges.several import mean_of_judges
+from relstudy.analysis.judges.study import judge_file
+from relstudy.analysis.judges.table import COLUMNS, check_judge, judge_rows, read_judge
+from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.calibration.qrels import is_qrels
+from relstudy.calibration.study_tables import read_study_tables
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
-from relstudy.common.files import write_json
+from relstudy.common.files import read_json, write_json
+from relstudy.common.packed import ENDINGS
 from relstudy.common.probabilities import PAIR
+from relstudy.common.study_folder import table_in
 from relstudy.common.tables import write_table
 from relstudy.mapping.scores.table import read_scores
 from relstudy.studyapp.collection.items import Collection
@@ -31,17 +37,17 @@ def judge_files(folder: Path, name: str) -> tuple[Path, Path, Path]:
 
 
 def table_of_answers(questions: Sequence[Question], log: AnswerLog) -> pd.DataFrame:
-    """What came of every question, one row each, with COLUMNS; those not asked yet are errors."""
+    """Table of the answers, one row a question, with COLUMNS; those not asked yet are errors."""
     rows = []
     for each in questions:
         record = log.records.get(each.key, {"status": "error"})
-        told = {name: record.get(name) for name in COLUMNS[2:]}
-        rows.append({"query_id": each.query_id, "result_id": each.result_id, **told})
+        cells = {name: record.get(name) for name in COLUMNS[2:]}
+        rows.append({"query_id": each.query_id, "result_id": each.result_id, **cells})
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def repeated_answers(questions: Sequence[Question], again: Sequence[Question], log: AnswerLog) -> dict[str, int] | None:
-    """How many pairs were asked twice and answered both times, and how many of these got the same grade."""
+    """Number of pairs that were asked twice and answered both times, and number of these with the same grade."""
     first = {(each.query_id, each.result_id): log.records.get(each.key, {}).get("rating") for each in questions}
     second = [
         (first.get((each.query_id, each.result_id)), log.records.get(each.key, {}).get("rating")) for each in again
@@ -74,7 +80,7 @@ def table_of_file(path: Path, name: str, collection: Collection | None) -> tuple
 
 
 def _read(path: Path, name: str) -> tuple[pd.DataFrame, np.ndarray, list[str]]:
-    if is_qrels(path) or path.suffix not in (".run", ".trec", ".gz", ".txt"):
+    if is_qrels(path) or path.suffix not in (".run", ".trec", ".txt", *ENDINGS):
         table = judge_rows(path)
         if "rating" in table.frame:
             judged = check_judge(table, name)
@@ -101,3 +107,43 @@ def write_judge(folder: Path, name: str, table: pd.DataFrame, description: dict[
     write_table(table, path)
     write_json(content, described)
     return content
+
+
+def mean_of_study(
+    folder: Path, name: str, mean_of: Sequence[str], best: int | None, date: str
+) -> tuple[dict[str, Any], int]:
+    """Write the judge `name`, the mean of others of the study in `folder`.
+
+    Parameters
+    ----------
+    mean_of : names of the judges to choose from; none takes all of the study that are no means themselves
+    best : how many to take, those that explain people's judgments best; None takes all
+
+    Returns
+    -------
+    What judges/NAME.json says, and how many judges there were to choose from
+
+    Raises
+    ------
+    RelstudyError
+        where there is no such judge, there are too few, or judges/NAME.csv holds a judge that is no mean
+    """
+    path, *_ = judge_files(folder, name)
+    if path.is_file() and not _is_mean(path):
+        raise RelstudyError(f"{path} holds a judge that is no mean of others; give the mean another --judge")
+    names = list(dict.fromkeys(mean_of)) or sorted(
+        each.stem for each in (folder / FOLDER).glob("*.csv") if not _is_mean(each)
+    )
+    if name in names:
+        raise RelstudyError(f"--mean-of {name}: a judge has no part in a mean of its own name")
+    judges = [read_judge(judge_file(folder, each), each) for each in names]
+    file = table_in(folder, "judgments.csv", "relstudy calibrate")
+    pairs = JudgedPairs.of(read_study_tables(file).judgments)
+    mean = mean_of_judges(judges, pairs, best)
+    said = {"mean_of": [each.as_json() for each in mean.members], "date": date}
+    return write_judge(folder, name, mean.table, said), mean.among
+
+
+def _is_mean(path: Path) -> bool:
+    description = path.with_suffix(".json")
+    return description.is_file() and "mean_of" in read_json(description)

@@ -1,1 +1,1 @@
-"""What has come in: progress, statistics, export."""
+"""Collected ratings: progress, statistics, export."""

@@ -1,4 +1,4 @@
-"""Who did what with a study: kept in its database, the newest first."""
+"""Log of all actions on a study: kept in its database, the newest first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a study can be served from where it stands: folder, files, database, disk, clock, permissions."""
+"""Check of a study before it is served: folder, files, database, disk, clock, permissions."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.wording import listed
 from relstudy.studyapp.assignment.retention import retention_notes
 from relstudy.studyapp.assignment.synchronisation import change_study, require_own
+from relstudy.studyapp.config.accounts import read_accounts
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.backup import count_ratings
 from relstudy.studyapp.database.errors import DATABASE_ERRORS
 from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.monitoring.traces import traces_of
 
 LEAST_FREE = 500 * 2**20  # bytes; a study of 100,000 ratings takes some 50 MB, and a backup as much again
 MOST_APART = 2.0  # seconds between the clocks of this machine and of the database's
@@ -29,7 +31,7 @@ PRIVATE = ("study.db", "secret.key", "admin.hash", "admin.setup", "accounts.json
 
 @dataclass(frozen=True)
 class Finding:
-    """What was looked at, whether it is well ("ok", "mind" or "wrong"), and what mends it (may be empty)."""
+    """A check, its result ("ok", "mind" or "wrong"), and the remedy (may be empty)."""
 
     what: str
     state: str
@@ -73,6 +75,10 @@ def _private(folder: Path) -> Iterator[Finding]:
         yield Finding("permissions", "wrong", f"{name} can be read by others", f"chmod 600 {folder / name}")
     if not open_to_others:
         yield Finding("permissions", "ok", "nobody else can read secrets, ratings or people")
+    try:
+        read_accounts(folder)
+    except RelstudyError as error:
+        yield Finding("accounts", "wrong", str(error), "until then nobody can open the researcher's pages")
     if not (folder / "admin.hash").exists():
         yield Finding("password", "mind", "the researcher's pages have no password yet", f"relstudy serve {folder}")
 
@@ -119,6 +125,7 @@ def _database(folder: Path, study: Study, store: Store) -> Iterator[Finding]:
         return
     yield Finding("database", "ok", f"{store.shown} is whole and can be written to")
     yield from _retention(folder, study, store)
+    yield from _forgotten(folder, store)
     yield from _clock(store)
     yield from _files(folder, store)
 
@@ -135,6 +142,23 @@ def _retention(folder: Path, study: Study, store: Store) -> Iterator[Finding]:
         yield Finding("people", "ok", f"who raters are may be kept until {study.keep_until}, or is forgotten")
 
 
+def _forgotten(folder: Path, store: Store) -> Iterator[Finding]:
+    """Check that nothing is left of who was forgotten."""
+    try:
+        traces = traces_of(folder, store)
+    except RelstudyError as error:
+        yield Finding("forgotten", "wrong", str(error), "mend the line it names; restore needs it")
+        return
+    for trace in traces:
+        if trace.where == "database":
+            mend = "end what reads the database; a server, or its next start, deletes the rest"
+        else:
+            mend = "delete the file, or make it anew"
+        yield Finding("forgotten", "wrong", trace.words, mend)
+    if not traces:
+        yield Finding("forgotten", "ok", "nothing is left of who was forgotten, in the database or in copies beside it")
+
+
 def _clock(store: Store) -> Iterator[Finding]:
     if store.is_sqlite:
         return
@@ -146,7 +170,7 @@ def _clock(store: Store) -> Iterator[Finding]:
 
 
 def _files(folder: Path, store: Store) -> Iterator[Finding]:
-    """Whether the files say what is served."""
+    """Check that the files are those that are served."""
     try:
         _, changes = change_study(folder, store, lambda changes: False)
     except RelstudyError as error:

@@ -22,7 +22,7 @@ from relstudy.common.reach import REACH
 from relstudy.common.response import DRAWN, Response, response_of
 from relstudy.common.scales import SCALE_COLUMNS
 from relstudy.studyapp.assignment.answers import select_ratings
-from relstudy.studyapp.assignment.outcomes import outcome_of
+from relstudy.studyapp.assignment.eligibility import outcome_of
 from relstudy.studyapp.assignment.raters import Rater, read_raters
 from relstudy.studyapp.assignment.set_aside import LEFT_OUT
 from relstudy.studyapp.config.study import Study
@@ -54,12 +54,14 @@ FROM_PAIRS = ("inclusion_probability", "query_probability", "source", "rank")
 
 FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 """What a spreadsheet takes for the beginning of a formula, in one locale or another (OWASP, CSV injection)."""
+_SPLIT_CELL = re.compile(r"((?:^|[;,\t\r\n])[\s\"]*)([^;,\t\r\n]*)")
+"""A cell as any spreadsheet may split it, and what stands before it."""
 PART = 10_000  # rows that are looked at together
 
 
 @dataclass(frozen=True)
 class _ScaleCells:
-    """What every rating of a block has of its scale."""
+    """Cells on the scale, the same for every rating of a block."""
 
     name: str
     columns: dict[str, float | None]
@@ -70,19 +72,20 @@ _NO_SCALE = _ScaleCells("", dict.fromkeys(SCALE_COLUMNS))  # of a block that has
 
 @dataclass(frozen=True)
 class _Rules:
-    """What the study says of its ratings: scales by block, pairs with known answers, and how blocks are handed out."""
+    """Rules of the study for its ratings: scales by block, pairs with known answers, and the way blocks are handed
+    out."""
 
     scales: dict[str, _ScaleCells]
     known_pairs: dict[str, KnownPair]
     hand_outs: dict[str, HandOut]
 
     def passed(self, pair_id: str, rating: float | None) -> str:
-        """Whether an answer is one of those expected; empty where none is."""
-        known = self.known_pairs.get(pair_id)
-        return "" if known is None else "yes" if rating in known.expected else "no"
+        """Return "yes" if an answer is one of those expected, else "no"; empty where none is expected."""
+        pair = self.known_pairs.get(pair_id)
+        return "" if pair is None else "yes" if rating in pair.expected else "no"
 
     def handed_out(self, kind: str, block: str) -> str:
-        """How a pair came to its rater; empty for all but unique pairs."""
+        """Way in which a pair came to its rater; empty for all but unique pairs."""
         return self.hand_outs.get(block, HandOut.RANDOM).value if kind == "unique" else ""
 
 
@@ -121,7 +124,7 @@ def ratings_table(store: Store, study: Study, *, history: bool = False) -> pd.Da
 
 
 def _as_drawn(frame: pd.DataFrame, study: Study) -> pd.DataFrame:
-    """What pairs.csv says now of where each rated pair came from.
+    """Origin of each rated pair as pairs.csv has it now.
 
     A further round changes the probabilities of pairs that were drawn before, and the database learns of it only when
     the study is served again. It has the last word on pairs that pairs.csv no longer holds. Probabilities are those of
@@ -153,7 +156,7 @@ def _as_drawn(frame: pd.DataFrame, study: Study) -> pd.DataFrame:
 
 
 def drawn_and_judged(folder: Path, ratings: pd.DataFrame) -> Response | None:
-    """What became of the pairs that were drawn, from the ratings of `ratings_table`; None without a pairs.csv."""
+    """Table of the drawn pairs with their judgments, from the ratings of `ratings_table`; None without a pairs.csv."""
     file = folder / "pairs.csv"
     return response_of(read_pairs(file), judged_pairs(ratings)) if file.is_file() else None
 
@@ -168,7 +171,8 @@ def judged_pairs(ratings: pd.DataFrame) -> pd.DataFrame:
 
 
 def _hand_outs(study: Study) -> dict[str, HandOut]:
-    """How each block of unique pairs is handed out: not at random where groups draw from pools of their own."""
+    """Way in which each block of unique pairs is handed out: not at random where groups draw from pools of their
+    own."""
     fixed = {scale.name for scale in study.scales if len(study.pools_of_groups(scale.name)) > 1}
     return {
         block.name: HandOut.FIXED if block.scale.name in fixed else HandOut.RANDOM
@@ -233,12 +237,14 @@ def people_table(store: Store, study: Study) -> pd.DataFrame:
 
 
 def _attempts(rater: Rater) -> int:
-    """How often the rater has begun the practice."""
+    """Number of the rater's practice attempts."""
     return 0 if rater.started_at is None else 1 + rater.practice_retries
 
 
 def _no_formula(text: str) -> str:
-    """What a stranger typed, so that a spreadsheet shows it and does not run it; control characters are left out.
+    """Typed text, changed so that a spreadsheet shows it and does not run it; control characters are left out.
+
+    A spreadsheet that splits at semicolons, tabs or line breaks takes what follows one for a cell of its own.
 
     Examples
     --------
@@ -246,10 +252,16 @@ def _no_formula(text: str) -> str:
     '=HYPERLINK(A1) -3 blue
     >>> print(_no_formula("\\0=A1"), _no_formula("＝A1"))
     '=A1 '＝A1
+    >>> print(_no_formula('x;=A1'), _no_formula('x; y;"+A1'), _no_formula("10;-3"))
+    x;'=A1 x; y;"'+A1 10;-3
     """
     text = "".join(sign for sign in text if sign in "\t\n\r" or unicodedata.category(sign) != "Cc")
-    is_number = re.fullmatch(r"[+-]?[0-9]+([.,][0-9]*)?", text) is not None
-    return f"'{text}" if text.startswith(FORMULA_SIGNS) and not is_number else text
+    return _SPLIT_CELL.sub(lambda found: found[1] + _shown(found[2]), text)
+
+
+def _shown(cell: str) -> str:
+    is_number = re.fullmatch(r"[+-]?[0-9]+([.,][0-9]*)?", cell) is not None
+    return f"'{cell}" if cell.startswith(FORMULA_SIGNS) and not is_number else cell
 
 
 def _utc(moment: float | None) -> str:

@@ -1,4 +1,4 @@
-"""What the ratings so far tell: growth, time, use of the scale by source, agreement, raters worth a look.
+"""Statistics of the ratings so far: growth, time, use of the scale by source, agreement, raters worth a look.
 
 The numbers behind the admin pages and `relstudy status --insight`.
 """
@@ -33,7 +33,7 @@ LEAST_FOR_PATTERN = 10  # ratings
 
 @dataclass(frozen=True)
 class SourceUse:
-    """How one source's pairs were rated on one scale ("": all pairs); `error` is Eq. 5.4, None without a rating."""
+    """Ratings of one source's pairs on one scale ("": all pairs); `error` is Eq. 5.4, None without a rating."""
 
     scale: str
     source: str
@@ -63,7 +63,7 @@ class RaterView:
 
 @dataclass(frozen=True)
 class StudyStatistics:
-    """Everything that the ratings tell, for the admin pages.
+    """All statistics of a study's ratings, for the admin pages.
 
     Times are seconds since 1970; `growth_of_blocks` holds running counts at `times`.
     """
@@ -103,7 +103,7 @@ def _current(store: Store, study: Study) -> pd.DataFrame:
 
 
 def statistics_of(table: pd.DataFrame, study: Study) -> StudyStatistics:
-    """What a table of ratings tells, as `study_statistics` does for a study's database.
+    """Statistics of a table of ratings, as `study_statistics` computes them for a study's database.
 
     Base and unique pairs alone, at least one. Needed columns: rater_id, pair_id, query_id, result_id, block (base or
     unique), study_block, scale, source, rating (NaN: undecided), seconds, at (seconds since 1970).
@@ -131,7 +131,7 @@ def _running(at: pd.Series, edges: np.ndarray) -> tuple[int, ...]:
 
 
 def _time_counts(seconds: pd.Series) -> tuple[int, ...]:
-    """How many ratings took how long: counts in the bins between SECONDS, the last without an upper end."""
+    """Numbers of ratings by time taken: counts in the bins between SECONDS, the last without an upper end."""
     counts, _ = np.histogram(seconds.to_numpy(), bins=[*SECONDS, np.inf])
     return tuple(int(n) for n in counts)
 

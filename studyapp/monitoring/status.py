@@ -1,4 +1,4 @@
-"""How far the ratings have come: the numbers behind `relstudy status` and the admin pages."""
+"""Progress of a study: the numbers behind `relstudy status` and the admin pages."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from typing import Any
 import sqlalchemy as sa
 
 from relstudy.analysis.indices.uniformity import uniformity_error
+from relstudy.common.times import LEAST_SECONDS
 from relstudy.studyapp.assignment.answers import select_ratings
-from relstudy.studyapp.assignment.catalogue import Catalogue
-from relstudy.studyapp.assignment.outcomes import outcome_of
-from relstudy.studyapp.assignment.places import Taken, count_places, count_ratings
+from relstudy.studyapp.assignment.catalogue import BlockSize, read_block_sizes
+from relstudy.studyapp.assignment.eligibility import outcome_of
+from relstudy.studyapp.assignment.notifications import Undelivered, count_undelivered
+from relstudy.studyapp.assignment.quotas import Taken, count_places, count_ratings
 from relstudy.studyapp.assignment.raters import Rater, read_raters
-from relstudy.studyapp.assignment.shown import NotShown, stored_not_shown
-from relstudy.studyapp.assignment.study_state import read_state
-from relstudy.studyapp.assignment.telling import Untold, untold
+from relstudy.studyapp.assignment.unused_pairs import UnusedPairs, stored_unused_pairs
+from relstudy.studyapp.assignment.versions import read_state
 from relstudy.studyapp.config.groups import Group
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block
 from relstudy.studyapp.database.store import Store
-from relstudy.studyapp.database.tables import DONE, LEASED, OPEN, assignments, slots
+from relstudy.studyapp.database.tables import DONE, LEASED, OPEN, assignments, ratings, slots
 from relstudy.studyapp.sampling.ratable_pairs import known_pair_ids
 
 _ANSWERS = select_ratings(assignments.c.rater, assignments.c.block, assignments.c.kind)
@@ -56,7 +57,7 @@ class BlockStatus:
 class RaterStatus:
     """One rater: pages answered, ratings by kind, time, attention checks passed of those answered.
 
-    `outcome` is how the visit ended (`relstudy.studyapp.assignment.outcomes`), empty while the rater is at work.
+    `outcome` is how the visit ended (`relstudy.studyapp.assignment.eligibility`), empty while the rater is at work.
     """
 
     rater_id: str
@@ -114,11 +115,11 @@ class Status:
     ratings: int
     blocks: list[BlockStatus] = field(default_factory=list)
     people: list[RaterStatus] = field(default_factory=list)
-    not_shown: list[NotShown] = field(default_factory=list)
+    not_shown: list[UnusedPairs] = field(default_factory=list)
     outcomes: dict[str, int] = field(default_factory=dict)
     groups: list[GroupStatus] = field(default_factory=list)
     limits: list[LimitStatus] = field(default_factory=list)
-    webhook: Untold | None = None
+    webhook: Undelivered | None = None
     not_begun: int = 0
 
     @property
@@ -138,12 +139,14 @@ def study_status(store: Store, study: Study, now: float | None = None) -> Status
         state = read_state(connection)
         answers = connection.execute(_ANSWERS).all()
         people = read_raters(connection)
-        catalogue = Catalogue(connection)
-        blocks = [_block(connection, catalogue, block, answers, moment) for block in study.blocks]
-        not_shown = stored_not_shown(connection, study)
+        sizes = read_block_sizes(connection)
+        blocks = [
+            _block(connection, block, sizes.get(block.name, BlockSize()), answers, moment) for block in study.blocks
+        ]
+        not_shown = stored_unused_pairs(connection, study)
         places = count_places(connection, study, moment)
         limits = list(_limits(connection, study, places, moment))
-        unsent = untold(connection) if study.webhook.url else None
+        unsent = count_undelivered(connection) if study.webhook.url else None
     by_rater: dict[int, list[sa.Row[Any]]] = {}
     for row in answers:
         by_rater.setdefault(row.rater, []).append(row)
@@ -190,11 +193,10 @@ def _limits(
 
 
 def _block(
-    connection: sa.Connection, catalogue: Catalogue, block: Block, answers: Sequence[sa.Row[Any]], now: float
+    connection: sa.Connection, block: Block, size: BlockSize, answers: Sequence[sa.Row[Any]], now: float
 ) -> BlockStatus:
     name = block.name
     rated = [row for row in answers if row.block == name and row.kind == "pair"]
-    sizes = [len(catalogue.pages[page_id].pair_ids) for page_id in catalogue.of(name, "pair")]
     by_state = {OPEN: 0, LEASED: 0, DONE: 0}
     in_block = (slots.c.block == name) & slots.c.state.in_(by_state)
     grouped = sa.select(slots.c.state, sa.func.count()).where(in_block).group_by(slots.c.state)
@@ -212,8 +214,8 @@ def _block(
         name=name,
         pairs=block.pairs,
         scale=block.scale.name,
-        total_pairs=sum(sizes),
-        pages=len(sizes),
+        total_pairs=size.pairs,
+        pages=size.pages,
         pages_wanted=sum(by_state.values()) if block.unique else None,
         pages_done=by_state[DONE] if block.unique else done_base,
         pages_leased=by_state[LEASED],
@@ -253,3 +255,16 @@ def _person(study: Study, person: Rater, answers: Sequence[sa.Row[Any]]) -> Rate
 
 def _median(values: list[float]) -> float | None:
     return round(median(values), 2) if values else None
+
+
+LATEST = 500  # ratings looked at: enough for a median, and a short read of the newest rows in a study of any size
+FEWEST = 20  # ratings before a pace counts: five pages of four, about one person's first minutes
+
+
+def seconds_per_rating(store: Store) -> float | None:
+    """Median seconds of the latest ratings; None while there are few, and where programs rated."""
+    latest = sa.select(ratings.c.seconds).order_by(ratings.c.id.desc()).limit(LATEST)
+    with store.read_one() as connection:
+        taken = [seconds for seconds in connection.execute(latest).scalars() if seconds is not None]
+    middle = median(taken) if len(taken) >= FEWEST else 0.0
+    return middle if middle >= LEAST_SECONDS else None

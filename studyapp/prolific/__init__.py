@@ -1,1 +1,1 @@
-"""Prolific: submissions there beside raters here, and what Prolific tells by webhook."""
+"""Prolific: submissions there beside raters here, and its webhook events."""

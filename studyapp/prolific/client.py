@@ -115,9 +115,9 @@ class ProlificClient:
             if not isinstance(results, list):
                 raise RelstudyError(f"{self.server}: there is no list of results in the answer")
             read = [_submission(entry) for entry in results]
-            known = len(submissions)
+            count_before = len(submissions)
             submissions.update((submission.id, submission) for submission in read)
-            if not read or not _has_next(reply) or len(submissions) == known:
+            if not read or not _has_next(reply) or len(submissions) == count_before:
                 return list(submissions.values())
         raise RelstudyError(f"{self.server}: more than {MOST_PAGES * PAGE_SIZE:,} submissions are not read")
 
@@ -153,7 +153,7 @@ class ProlificClient:
         return body
 
     def _refused(self, error: urllib.error.HTTPError) -> str:
-        """Why to ask again, as a phrase; raises where that would not help."""
+        """Reason, as a phrase, to ask again; raises where that would not help."""
         if error.code in (401, 403):
             raise RelstudyError(f"{self.server} refuses the token in {TOKEN_VARIABLE} ({error.code})")
         if error.code not in AGAIN:
@@ -173,7 +173,7 @@ def _submission(entry: Any) -> Submission:
 
 
 def _has_next(reply: dict[str, Any]) -> bool:
-    """Whether there is a further page; its address is not followed, for the token goes to one server only."""
+    """True if there is a further page; its address is not followed, for the token goes to one server only."""
     links = reply.get("_links")
     following = links.get("next") if isinstance(links, dict) else reply.get("next")
     return bool(following.get("href") if isinstance(following, dict) else following)

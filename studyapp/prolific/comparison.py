@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from relstudy.studyapp.assignment.outcomes import COMPLETED
+from relstudy.studyapp.assignment.eligibility import COMPLETED
 from relstudy.studyapp.assignment.raters import Rater
 from relstudy.studyapp.assignment.set_aside import SET_ASIDE
 from relstudy.studyapp.prolific.client import Submission
@@ -21,7 +21,7 @@ UNSTARTED = ("RESERVED",)
 
 @dataclass(frozen=True)
 class Comparison:
-    """What differs between the two, by participants' ids; each list says what is worth doing.
+    """Differences between the two, by participants' ids; each list says what is worth doing.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def compare(submissions: Sequence[Submission], raters: Sequence[Rater], outcomes
     for submission in submissions:
         by_person.setdefault(submission.participant, []).append(submission)
         counts[submission.status] = counts.get(submission.status, 0) + 1
-    here = {rater.identity: outcomes.get(rater.id, "") for rater in raters if rater.entry == ENTRY}
+    outcome_by_person = {rater.identity: outcomes.get(rater.id, "") for rater in raters if rater.entry == ENTRY}
     statuses = {person: {each.status for each in theirs} for person, theirs in by_person.items()}
     left = {person for person, of_person in statuses.items() if of_person <= set(GONE)}
     expected = {person for person in statuses if person not in left and not statuses[person] <= set(UNSTARTED)}
@@ -80,21 +80,21 @@ def compare(submissions: Sequence[Submission], raters: Sequence[Rater], outcomes
     def those(people: Any) -> tuple[str, ...]:
         return tuple(sorted(people))
 
-    completed = {person for person, outcome in here.items() if outcome == COMPLETED}
+    completed = {person for person, outcome in outcome_by_person.items() if outcome == COMPLETED}
     approved = {person for person, of_person in statuses.items() if PAID in of_person}
     waits = {person for person, of_person in statuses.items() if WAITING in of_person}
-    known = here.keys() & statuses.keys()
+    in_both = outcome_by_person.keys() & statuses.keys()
     return Comparison(
         statuses=dict(sorted(counts.items())),
-        raters=len(here),
-        not_here=those(expected - here.keys()),
-        not_there=those(here.keys() - statuses.keys()),
-        unpaid=those((completed & known) - approved - waits),
+        raters=len(outcome_by_person),
+        not_here=those(expected - outcome_by_person.keys()),
+        not_there=those(outcome_by_person.keys() - statuses.keys()),
+        unpaid=those((completed & in_both) - approved - waits),
         to_approve=those((completed & waits) - approved),
-        paid_without=those(person for person in approved & known if here[person] != COMPLETED),
+        paid_without=those(person for person in approved & in_both if outcome_by_person[person] != COMPLETED),
         double=those(person for person, theirs in by_person.items() if len(theirs) > 1),
-        to_free=those(person for person in left & known if not here[person]),
-        to_take_back=those(person for person in (approved | waits) & known if here[person] == SET_ASIDE),
+        to_free=those(person for person in left & in_both if not outcome_by_person[person]),
+        to_take_back=those(person for person in (approved | waits) & in_both if outcome_by_person[person] == SET_ASIDE),
     )
 
 

@@ -1,7 +1,11 @@
-"""A study's raters from Prolific: read for a comparison, and freed of places they hold no more."""
+"""A study's raters from Prolific: read for a comparison, freed of places they hold no more, and signed events."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import hmac
+import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,6 +18,34 @@ from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.monitoring.status import study_status
 from relstudy.studyapp.prolific.client import plain_status
 from relstudy.studyapp.prolific.comparison import ENTRY, GONE
+
+SECRET_VARIABLE = "PROLIFIC_WEBHOOK_SECRET"
+"""Environment variable of the secret that Prolific signs with; it stands in no file and no message."""
+SECONDS = 600.0
+"""How old a request may be, or how far ahead its clock: an old one that somebody kept counts no more."""
+
+
+def signature_holds(secret: str, timestamp: str, body: bytes, signature: str, now: float) -> bool:
+    """True if the signature is that of timestamp and body, and the timestamp is not old.
+
+    As https://docs.prolific.com/api-reference/webhooks/verifying describes.
+
+    Examples
+    --------
+    >>> # printf '1000{}' | openssl dgst -sha256 -hmac s -binary | base64
+    >>> by_openssl = "GtjyWkhwFTaoEz/zp6Or4ehv2FJ1QQyCOcZnAs3K8uA="
+    >>> signature_holds("s", "1000", b"{}", by_openssl, 1001.0), signature_holds("t", "1000", b"{}", by_openssl, 1001.0)
+    (True, False)
+    """
+    try:
+        sent_at = float(timestamp)
+    except ValueError:
+        return False
+    if not math.isfinite(sent_at) or abs(now - sent_at) > SECONDS:
+        return False
+    digest = hmac.new(secret.encode(), timestamp.encode() + body, hashlib.sha256).digest()
+    return hmac.compare_digest(base64.b64encode(digest), signature.encode())
+
 
 STUDY_PARAMETER, SUBMISSION_PARAMETER = "STUDY_ID", "SESSION_ID"
 

@@ -1,4 +1,4 @@
-"""The demo's collection: pictures rendered from a seed, with keywords that tell part of what they show."""
+"""The demo's collection: pictures rendered from a seed, with keywords that name part of what they show."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def _paint_batch(jobs: list[tuple[Scene, Path]]) -> int:
 
 
 def _keywords(scene: Scene) -> list[str]:
-    """Words that tell part of the scene: each true word is kept with some luck, and a stray word comes in."""
+    """Words for part of the scene: each true word is kept with some luck, and a stray word comes in."""
     rng = np.random.default_rng([scene.seed, 1])
     words: list[str] = []
 

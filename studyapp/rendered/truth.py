@@ -1,4 +1,4 @@
-"""What a perfectly fair rater with endless patience would say of any two demo pictures.
+"""True relevance of any two demo pictures: the rating of a perfectly fair rater with endless patience.
 
 Truth is a smooth function of the latent parameters: what is in front counts most, then the place, then hour and
 weather, then composition. Keywords name only part of it and colours follow only part of it, so no system can be
@@ -135,7 +135,7 @@ def to_scale(closeness: np.ndarray, low: float = 1.0, high: float = 5.0) -> np.n
 
 
 def closeness(scenes: Sequence[Scene]) -> np.ndarray:
-    """How close every picture is to every other, 0 to 1, symmetric; shape (n, n)."""
+    """Closeness of every picture to every other, 0 to 1, symmetric; shape (n, n)."""
     count = len(scenes)
     places, hours, weathers, seen = _codes(scenes)
     settings = _place_likeness()[np.ix_(places, places)]
@@ -155,7 +155,7 @@ def closeness(scenes: Sequence[Scene]) -> np.ndarray:
 
 
 def wish_closeness(wishes: Sequence[Wish], scenes: Sequence[Scene]) -> np.ndarray:
-    """How well every picture fulfils every text query, 0 to 1; shape (wishes, pictures)."""
+    """Degree to which every picture fulfils every text query, 0 to 1; shape (wishes, pictures)."""
     places, hours, _, seen = _codes(scenes)
     kin, place_kin, hour_kin = _thing_likeness(), _place_likeness(), _hour_likeness()
     rows = []

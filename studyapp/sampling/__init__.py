@@ -1,1 +1,1 @@
-"""Which pairs are rated: drawn from systems' rankings with known inclusion probabilities."""
+"""Sampling of the pairs to be rated: drawn from systems' rankings with known inclusion probabilities."""

@@ -57,7 +57,7 @@ class Round:
     strata : strata of about equal expected number, by inclusion probability, that each query's results are spread over
     from_each : results that every system draws by itself, one of them for each page; 0: the systems draw together
     judge : the automatic judge by whose grades a later round is shaped; empty: none
-    aim : the index that such a round is to tell most of
+    aim : the index that such a round is to estimate best
     """
 
     number: int
@@ -95,7 +95,7 @@ class CandidateProbabilities:
     probability : inclusion probability of each candidate given the query, float64 [entries]
     outside : that of each result outside the pool, 0 to 1
     scores : by system, its scores of the items
-    own : where every system draws by itself, the probability that it draws each candidate, float64 [systems, entries]
+    by_system : where each system draws by itself, its probability of drawing each candidate, float64 [systems, entries]
     """
 
     population: Population
@@ -105,7 +105,7 @@ class CandidateProbabilities:
     probability: np.ndarray
     outside: float
     scores: dict[str, ScoredItems]
-    own: np.ndarray | None = None
+    by_system: np.ndarray | None = None
 
     @property
     def candidates(self) -> np.ndarray:
@@ -114,7 +114,7 @@ class CandidateProbabilities:
 
     @property
     def times(self) -> np.ndarray:
-        """How many candidates each entry stands for, float64 [entries]."""
+        """Number of candidates that each entry stands for, float64 [entries]."""
         times = np.ones(len(self.probability))
         if self.population.others:
             times[-1] = self.population.others
@@ -122,7 +122,7 @@ class CandidateProbabilities:
 
     @property
     def expected(self) -> float:
-        """How many candidates are drawn on average, without those from outside the pool."""
+        """Expected number of drawn candidates, without those from outside the pool."""
         return float((self.probability * self.times).sum())
 
     def at(self, positions: np.ndarray) -> np.ndarray:
@@ -135,7 +135,7 @@ class CandidateProbabilities:
         return np.where(listed[at] == positions, self.probability[at], rest)
 
     def inside(self, positions: np.ndarray) -> np.ndarray:
-        """Which of some items that may answer are candidates, bool."""
+        """Mask of the items that are candidates, of some that may answer, bool."""
         if self.population.outside == 0:
             return np.ones(len(positions), dtype=bool)
         return np.isin(positions, self.candidates)
@@ -212,7 +212,7 @@ def probabilities_in(this: Round, population: Population, scores: dict[str, Scor
 
 
 def population_of(this: Round, query: Item, collection: Collection, scores: Mapping[str, ScoredItems]) -> Population:
-    """What a round draws a query's results from.
+    """Population that a round draws a query's results from.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ def population_of(this: Round, query: Item, collection: Collection, scores: Mapp
 
 
 def scores_of(query: Item, sources: Sequence[Source]) -> dict[str, ScoredItems]:
-    """What each system that can answer the query says of the items, by the system's name."""
+    """Scores of the items by each system that can answer the query, by the system's name."""
     scores: dict[str, ScoredItems] = {}
     for source in sources:
         if isinstance(source, TableSource):
@@ -335,5 +335,5 @@ class Design:
 
 
 def path(folder: Path) -> Path:
-    """Where the design of a study is kept."""
+    """Path of a study's design file."""
     return Path(folder) / "design.json"

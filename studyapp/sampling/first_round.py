@@ -23,55 +23,21 @@ from relstudy.studyapp.sampling.drawing import (
 )
 from relstudy.studyapp.sampling.forecast import Assumed, Forecast, forecast
 from relstudy.studyapp.sampling.kept_scores import ScoreTableWriter
+from relstudy.studyapp.sampling.options import ASSUMED_GOOD, SampleOptions
 from relstudy.studyapp.sampling.preview import Expectation
 from relstudy.studyapp.sampling.query_draw import draw_results
-from relstudy.studyapp.sampling.sources import Source, directions_of, notes_of, open_sources
+from relstudy.studyapp.sampling.sources import (
+    Source,
+    directions_of,
+    notes_of,
+    open_sources,
+    silent_systems,
+    tells_apart,
+)
 from relstudy.studyapp.systems.base import Progress, silent
 
-ASSUMED_GOOD = 0.02
-"""Share of all pairs that are good matches, where nobody says."""
 SMALL_COLLECTION = 1_000
 """Up to so many results per query, what the design can estimate is only said, unless the share of good is stated."""
-
-
-@dataclass(frozen=True)
-class SampleOptions:
-    """What to draw.
-
-    Parameters
-    ----------
-    systems : see `relstudy.studyapp.sampling.sources.open_sources`
-    queries : how many queries by image, drawn at random; all where there are fewer
-    text_queries : the same for queries by text; None: as `queries`
-    given : ids of the queries to use instead, all of them
-    results : results per query
-    exponent : p of the shaping function
-    floor : share given to all candidates alike
-    base : size of the base block in pairs, for each paradigm
-    base_queries : the base block as so many whole queries for each paradigm; None: by `base`
-    page : results on a base page, by paradigm
-    seed : of the draw
-    depth : draw from the pool of the systems' first results, so many of each; None: from all results
-    outside : with a pool, how many more results to draw per query from outside it
-    strata : strata that each query's results are spread over; see `Round`
-    one_from_each : every system draws an equal part of the results by itself, and a page shows one from each
-    """
-
-    systems: Sequence[str] | None = None
-    queries: int = 100
-    text_queries: int | None = None
-    given: Sequence[str] | None = None
-    results: int = 20
-    exponent: float = 1.0
-    floor: float = 0.05
-    base: int = 100
-    base_queries: int | None = None
-    page: dict[str, int] = field(default_factory=dict)
-    seed: int = 0
-    depth: int | None = None
-    outside: int = 1
-    strata: int = 1
-    one_from_each: bool = False
 
 
 def base_pages(study: Study | None) -> dict[str, int]:
@@ -110,11 +76,11 @@ class Sample:
     notes: tuple[str, ...] = ()
 
     def queries(self, paradigm: str) -> int:
-        """How many queries of this way of asking were drawn."""
+        """Number of queries of this way of asking that were drawn."""
         return int(self.pairs.loc[self.pairs["paradigm"] == paradigm, "query_id"].nunique())
 
     def forecasts(self, good: float, skill: float) -> dict[str, Forecast]:
-        """What the design can estimate, by way of asking, where `good` of all pairs are good matches and each system's
+        """Forecasts of the estimates, by way of asking, where `good` of all pairs are good matches and each system's
         scores correlate `skill` with what people value."""
         assumed = Assumed(good, skill)
         return {
@@ -196,9 +162,11 @@ def draw_sample_from(
     scores = ScoreTableWriter(collection.ids, len(drawn_queries))
     expectation = Expectation()
     parts, pools = [], []
+    ordering_systems: set[str] = set()
     for number in progress(range(len(drawn_queries)), "Queries", len(drawn_queries)):
         query = drawn_queries[number]
         chances = candidate_probabilities(this, query, collection, sources)
+        ordering_systems |= {name for name, said in chances.scores.items() if tells_apart(said, chances.candidates)}
         expectation.add(chances, query.kind, this.query_probability[query.kind])
         rows = draw_results(this, query, chances, collection, rng)
         scores.add(query.id, chances.scores, chances.population.eligible, rows["position"])
@@ -233,12 +201,12 @@ def draw_sample_from(
     if not this.from_each:
         pairs = pairs.drop(columns=PAGE)
     whole_pool = pd.concat(pools, ignore_index=True) if pools else None
-    ordering, notes = directions_of(sources), notes_of(sources)
+    ordering, notes = directions_of(sources), (*notes_of(sources), *silent_systems(sources, ordering_systems))
     return Sample(pairs, Design((this,)), expectation, scores, collection.roles(), whole_pool, ordering, notes)
 
 
 def results_from_each(options: SampleOptions, systems: int) -> int:
-    """How many results each system draws by itself; 0 where they draw together."""
+    """Number of results that each system draws by itself; 0 where they draw together."""
     if not options.one_from_each:
         return 0
     if options.strata > 1:
@@ -299,7 +267,7 @@ def one_table(parts: Sequence[dict[str, np.ndarray]]) -> pd.DataFrame:
 
 
 def number_pairs(pairs: pd.DataFrame, rng: np.random.Generator, first: int) -> pd.DataFrame:
-    """Put queries and pairs in random order (so that neither ids nor rows tell a rank) and number them."""
+    """Put queries and pairs in random order (so that neither ids nor rows reveal a rank) and number them."""
     turn = rng.permutation(int(pairs["query"].max()) + 1)[pairs["query"].to_numpy()]
     order = np.lexsort((rng.random(len(pairs)), turn, pairs["block"].to_numpy() != "base"))
     pairs = pairs.iloc[order].reset_index(drop=True)

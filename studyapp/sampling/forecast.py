@@ -1,4 +1,4 @@
-"""What a design can estimate, and how closely, before anyone rates; and which design could.
+"""Forecasts, before anyone rates: the precision of a design's estimates, and designs that reach one.
 
 All of it rests on the preview's assumption: a share of all pairs is good, and each system's scores correlate with what
 people value (`relstudy.studyapp.sampling.preview.chance_of_good`).
@@ -28,7 +28,7 @@ PROPOSAL_QUERIES = 5
 
 @dataclass(frozen=True)
 class Assumed:
-    """What is assumed of the collection before anyone rates.
+    """Assumptions on the collection before anyone rates.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Assumed:
 
 @dataclass(frozen=True)
 class Forecast:
-    """What the design of one way of asking can estimate.
+    """Estimates that the design of one way of asking allows.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class Forecast:
 
 
 def forecast(queries: int, kept: Sequence[CandidateProbabilities], assumed: Assumed) -> Forecast:
-    """What a design can estimate, from the probabilities of some of its queries.
+    """Forecast of a design's estimates, from the probabilities of some of its queries.
 
     Parameters
     ----------
@@ -114,18 +114,19 @@ def chance_of_each(chances: CandidateProbabilities, assumed: Assumed) -> np.ndar
         mean: np.ndarray = by_system.mean(axis=0)
         return mean
     # beyond a system's first results its ranks are those within the pool, which say too much
-    known = chances.ranks <= (chances.population.depth or 0)
-    return np.asarray((by_system * known).sum(axis=0) / np.maximum(known.sum(axis=0), 1))
+    in_pool = chances.ranks <= (chances.population.depth or 0)
+    return np.asarray((by_system * in_pool).sum(axis=0) / np.maximum(in_pool.sum(axis=0), 1))
 
 
 def expected_width(
     queries: int, kept: Sequence[CandidateProbabilities], chances: Sequence[np.ndarray]
 ) -> dict[str, float]:
-    """Width of a 95 % interval of average precision and normalised rank of the first system, by simulated studies.
+    """Width of a 95 % interval of the first system's figures that rest on all that is relevant, by simulated studies.
 
     Queries are drawn anew among those kept, results by their probabilities, and what is good by its chance.
     """
-    from relstudy.analysis.indices.precision_recall import average_precision
+    from relstudy.analysis.indices.known import own_indices
+    from relstudy.analysis.indices.pairs import SystemPairs
 
     if not len(kept[0].ranks):
         return {}
@@ -136,28 +137,20 @@ def expected_width(
     weight = np.concatenate([1 / each.probability for each in kept])
     score = np.concatenate([-each.ranks[0].astype(float) for each in kept])
     chance = np.minimum(np.concatenate(chances), 1.0)
-    values: dict[str, list[float]] = {"average_precision": [], "normalised_rank": []}
+    limited = [index for index in own_indices() if index.limited]
+    values: list[list[float]] = []
     for _ in range(STUDIES):
         of_query = np.repeat(rng.integers(len(kept), size=queries), per_query)
         rows = np.minimum(np.searchsorted(steps, of_query + rng.random(len(of_query))), len(steps) - 1)
         good = rng.random(len(rows)) < chance[rows]
-        if not good.any() or good.all():
-            continue
-        values["average_precision"].append(average_precision(good, score[rows], weight[rows]))
-        values["normalised_rank"].append(_normalised_rank(good, score[rows], weight[rows]))
-    if len(values["normalised_rank"]) < STUDIES // 2 or queries < 2:
+        if good.any() and not good.all():
+            pooled = SystemPairs.pooled(good.astype(float), score[rows], weight[rows])
+            values.append([float(index.by_query(pooled)[0]) for index in limited])
+    if len(values) < STUDIES // 2 or queries < 2:
         return {}
     factor = 2 * float(student.ppf(0.975, queries - 1))
-    return {name: factor * float(np.std(each, ddof=1)) for name, each in values.items()}
-
-
-def _normalised_rank(good: np.ndarray, score: np.ndarray, weight: np.ndarray) -> float:
-    """One minus the weighted area under the ROC curve, ties half."""
-    levels, level = np.unique(-score, return_inverse=True)
-    hits = np.bincount(level, weights=weight * good, minlength=len(levels))
-    misses = np.bincount(level, weights=weight * ~good, minlength=len(levels))
-    above = np.cumsum(misses) - misses / 2
-    return float((hits * above).sum() / (hits.sum() * misses.sum()))
+    spread = np.std(values, axis=0, ddof=1)
+    return {index.name: factor * float(each) for index, each in zip(limited, spread, strict=True)}
 
 
 @dataclass(frozen=True)

@@ -175,18 +175,18 @@ def extend(
 def _first_drawn(pairs: pd.DataFrame, rounds: int) -> dict[int, np.ndarray]:
     """With which probability each pair was first drawn in each round so far, and 0 for the round to come."""
     if rounds == 1:
-        known = {1: pairs["inclusion_probability"].to_numpy(dtype=float).copy()}
+        by_round = {1: pairs["inclusion_probability"].to_numpy(dtype=float).copy()}
     else:
         # studies of which earlier rounds did not keep them learn them as far as this round's queries go
         unknown = np.full(len(pairs), np.nan)
-        known = {
+        by_round = {
             number: np.array(pairs.get(round_column(number), unknown), dtype=float) for number in range(1, rounds + 1)
         }
-    return {**known, rounds + 1: np.zeros(len(pairs))}
+    return {**by_round, rounds + 1: np.zeros(len(pairs))}
 
 
 def drawn_pairs(path: Path) -> pd.DataFrame:
-    """The pairs of earlier rounds; refuses a table of which a further round's probabilities cannot be told."""
+    """The pairs of earlier rounds; refuses a table from which a further round's probabilities cannot be computed."""
     pairs = read_pairs(path, "pair_id", "paradigm", "source", "inclusion_probability")
     unknown = int(pairs["inclusion_probability"].isna().sum())
     if unknown:
@@ -210,7 +210,7 @@ def sources_of_rounds(
 
 
 def sizes_file(number: int) -> str:
-    """Where a round that a judge shaped keeps its candidates' sizes, seen from the study's folder."""
+    """Path, within the study's folder, of the candidates' sizes of a round that a judge shaped."""
     return f"rounds/round-{number}.csv"
 
 

@@ -1,4 +1,4 @@
-"""A further round of pairs where people's judgments tell most, given what an automatic judge said of all candidates."""
+"""A further round of pairs where people's judgments add most to an automatic judge's grades of all candidates."""
 
 from __future__ import annotations
 
@@ -18,36 +18,13 @@ from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.collection.items import Item
 from relstudy.studyapp.sampling.design import candidate_probabilities, population_of, scores_of
 from relstudy.studyapp.sampling.further_pairs import DrawnStudy, Extended, extend, sizes_file, sources_of
+from relstudy.studyapp.sampling.options import JudgeRoundOptions
 from relstudy.studyapp.sampling.response_model import MappedTerm, ResponseShape
 from relstudy.studyapp.sampling.sources import sources_of as sources_of_table
 from relstudy.studyapp.systems.base import Progress, silent
 
 LEVELS = 50
 """Sizes are kept as so many levels, so that a table of whole numbers gives the same probabilities again."""
-
-
-@dataclass(frozen=True)
-class JudgeRoundOptions:
-    """What to draw in a round that a judge shapes.
-
-    Parameters
-    ----------
-    judge : its table
-    pairs : how many new pairs, on average
-    aim : the index that they are to tell most of
-    floor : share given to all candidates alike
-    paradigm : image or text
-    seed : of the draw, and of the bootstrap behind the widths
-    judgments : those so far; None takes the folder's
-    """
-
-    judge: Path
-    pairs: int = 500
-    aim: str = "average_precision"
-    floor: float = 0.2
-    paradigm: str = "image"
-    seed: int = 0
-    judgments: Path | None = None
 
 
 @dataclass(frozen=True)

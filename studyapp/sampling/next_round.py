@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,34 +19,11 @@ from relstudy.studyapp.collection.items import Item
 from relstudy.studyapp.sampling.design import Round, population_of, scores_of
 from relstudy.studyapp.sampling.drawing import simple_random_sample
 from relstudy.studyapp.sampling.further_pairs import DrawnStudy, Extended, extend
+from relstudy.studyapp.sampling.options import NextOptions
 from relstudy.studyapp.sampling.response_model import Judged, RoundPlan, plan_round
 from relstudy.studyapp.systems.base import Progress, silent
 
 REFERENCE_QUERIES = 200
-
-
-@dataclass(frozen=True)
-class NextOptions:
-    """What to draw in a further round.
-
-    Parameters
-    ----------
-    queries : how many queries to draw anew
-    same_queries : draw for the last round's queries instead
-    results : results per query, on average
-    floor : share given to all candidates alike
-    categories : values of the scale that responses are given on
-    paradigm : image or text
-    seed : of the draw
-    """
-
-    queries: int = 100
-    same_queries: bool = False
-    results: float = 20
-    floor: float = 0.05
-    categories: Sequence[float] = (1, 2, 3, 4, 5)
-    paradigm: str = "image"
-    seed: int = 0
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""What a query's pairs are drawn from: the whole collection, or the pool of what the systems rank highest.
+"""Population of a query's pairs: the whole collection, or the pool of what the systems rank highest.
 
 Only results that a system scores are written down; all others are a number, since they are all alike to a draw.
 """
@@ -20,7 +20,7 @@ _SPREAD = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 @dataclass(frozen=True, eq=False)
 class ScoredItems:
-    """What a system says of the items for one query.
+    """Scores of the items by one system for one query.
 
     Parameters
     ----------
@@ -50,8 +50,8 @@ class ScoredItems:
         """Positions and scores of the items that are scored and may answer, positions ascending."""
         positions = eligible.all() if self.positions is None else self.positions[eligible.holds(self.positions)]
         scores = self.at(positions)
-        known = ~np.isnan(scores)
-        return (positions, scores) if known.all() else (positions[known], scores[known])
+        scored = ~np.isnan(scores)
+        return (positions, scores) if scored.all() else (positions[scored], scores[scored])
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,12 +76,12 @@ class Eligible:
         return len(self.results) - int(self.holds_item(self.query))
 
     def holds_item(self, position: int) -> bool:
-        """Whether an item answers queries of this kind."""
+        """True if an item answers queries of this kind."""
         at = int(np.searchsorted(self.results, position))
         return at < len(self.results) and int(self.results[at]) == position
 
     def holds(self, positions: np.ndarray) -> np.ndarray:
-        """Which of some items may answer, bool."""
+        """Mask of the items that may answer, bool."""
         at = np.minimum(np.searchsorted(self.results, positions), len(self.results) - 1)
         return np.asarray((self.results[at] == positions) & (positions != self.query))
 
@@ -132,7 +132,7 @@ class Population:
 
     @property
     def size(self) -> int:
-        """How many candidates there are."""
+        """Number of candidates."""
         return len(self.candidates) + self.others
 
 

@@ -1,7 +1,8 @@
-"""What a design will cost and bring, before anyone rates."""
+"""Preview of a design's cost and yield, before anyone rates."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -49,25 +50,33 @@ def chance_of_good(
     return shared
 
 
+QUERIES_KEPT = 40
+ENTRIES_KEPT = 1_000_000
+
+
+@dataclass(eq=False)
 class Expectation:
-    """Collects what the preview needs while the queries go by, one at a time."""
+    """Collects what the preview needs while the queries go by, one at a time.
 
-    QUERIES_KEPT = 40
-    ENTRIES_KEPT = 1_000_000
+    Parameters
+    ----------
+    smallest : the smallest inclusion probability so far
+    kept : by paradigm, the candidates of the first queries
+    entries : how many candidates these have
+    """
 
-    def __init__(self) -> None:
-        self.smallest = 1.0
-        self.kept: dict[str, list[CandidateProbabilities]] = {}
-        self._entries = 0
+    smallest: float = 1.0
+    kept: dict[str, list[CandidateProbabilities]] = field(default_factory=dict)
+    entries: int = 0
 
     def add(self, chances: CandidateProbabilities, paradigm: str, query_probability: float) -> None:
         """Take in one query's candidates, with the probability of the query to be drawn."""
         self.smallest = min(self.smallest, query_probability * float(chances.probability.min()))
         kept = self.kept.setdefault(paradigm, [])
         entries = chances.parts.size
-        if len(kept) < 3 or (len(kept) < self.QUERIES_KEPT and self._entries + entries <= 4 * self.ENTRIES_KEPT):
+        if len(kept) < 3 or (len(kept) < QUERIES_KEPT and self.entries + entries <= 4 * ENTRIES_KEPT):
             kept.append(chances)
-            self._entries += entries
+            self.entries += entries
 
     def good_share(self, good: float, skill: float) -> float:
         """Expected share of good matches among the pairs, by the model of `chance_of_good` for each system."""

@@ -23,7 +23,11 @@ def draw_results(
     systems draw by themselves, `source` names all that drew the pair, `rank` is the best of theirs, and `page` the
     number of the page. Results from outside the pool come last.
     """
-    drawn = draw_together(this, chances, rng) if chances.own is None else draw_from_each(chances, chances.own, rng)
+    drawn = (
+        draw_together(this, chances, rng)
+        if chances.by_system is None
+        else draw_from_each(chances, chances.by_system, rng)
+    )
     entries, positions = drawn.entries, drawn.positions
     inside = len(entries)
     beyond = np.empty(0, dtype=np.int64)
@@ -80,17 +84,17 @@ def draw_together(this: Round, chances: CandidateProbabilities, rng: np.random.G
     return Drawn(entries, positions, source, rank, np.full(len(entries), np.nan))
 
 
-def draw_from_each(chances: CandidateProbabilities, own: np.ndarray, rng: np.random.Generator) -> Drawn:
+def draw_from_each(chances: CandidateProbabilities, by_system: np.ndarray, rng: np.random.Generator) -> Drawn:
     """Every system draws by itself (Shirahatti and Barnard 2005, appendix A.1.1), and page k shows its k-th result.
 
     A result that several systems drew is shown once, on the first of its pages; the others then hold fewer results.
 
     Parameters
     ----------
-    own : the probability that each system draws each candidate, float64 [systems, entries]
+    by_system : the probability that each system draws each candidate, float64 [systems, entries]
     """
-    draws = [draw_entries(chances.population, probability, rng) for probability in own]
-    system = np.repeat(np.arange(len(own)), [len(entries) for entries, _ in draws])
+    draws = [draw_entries(chances.population, probability, rng) for probability in by_system]
+    system = np.repeat(np.arange(len(by_system)), [len(entries) for entries, _ in draws])
     entries, positions = (np.concatenate([draw[part] for draw in draws]) for part in (0, 1))
     shown = np.concatenate([1.0 + rng.permutation(len(entries)) for entries, _ in draws])
     result, first, of = np.unique(positions, return_index=True, return_inverse=True)

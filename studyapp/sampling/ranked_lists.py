@@ -1,4 +1,4 @@
-"""What each system returns for one query, judgments beside (Shirahatti and Barnard 2005, figures 1.2 to 1.4)."""
+"""Results of each system for one query, judgments beside (Shirahatti and Barnard 2005, figures 1.2 to 1.4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be rated: the rows of pairs.csv, and the pairs of study.toml whose right answers are known."""
+"""Pairs that can be rated: the rows of pairs.csv, and the pairs of study.toml whose right answers are known."""
 
 from __future__ import annotations
 

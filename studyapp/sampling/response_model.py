@@ -222,8 +222,8 @@ def _weigh(
 
 @dataclass(frozen=True, eq=False)
 class _ResponseModel:
-    """How people respond to a source's bins: share [bins, categories], number of candidates per query [bins], and base,
-    the response to a candidate at random [categories]."""
+    """Responses to a source's bins: share [bins, categories], number of candidates per query [bins], and base, the
+    response to a candidate at random [categories]."""
 
     edges: list[float]
     share: np.ndarray

@@ -1,9 +1,9 @@
-"""Where the rankings come from: built-in systems, and score tables or runs that someone else made."""
+"""Sources of rankings: built-in systems, and score tables or runs that someone else made."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -12,11 +12,12 @@ import numpy as np
 import pandas as pd
 
 from relstudy.common.errors import RelstudyError
+from relstudy.common.option_words import option
 from relstudy.common.pairs_table import NO_SYSTEM, SOURCE_SEPARATOR
 from relstudy.common.study_folder import score_files
 from relstudy.mapping.scores.score_table import ScoreTable
 from relstudy.studyapp.collection.items import Collection, Item
-from relstudy.studyapp.sampling.computed_tables import is_computed
+from relstudy.studyapp.sampling.kept_scores import is_computed
 from relstudy.studyapp.sampling.population import ScoredItems
 from relstudy.studyapp.systems import SYSTEMS, fit
 from relstudy.studyapp.systems.base import Progress, System, silent
@@ -116,9 +117,25 @@ def directions_of(sources: Sequence[Source]) -> dict[str, str | None]:
 
 
 def notes_of(sources: Sequence[Source]) -> tuple[str, ...]:
-    """What a person should know of how the systems' tables were read, each sentence once."""
+    """Sentences on how the systems' tables were read, each once."""
     notes = (note for source in sources if isinstance(source, TableSource) for note in source.notes)
     return tuple(dict.fromkeys(notes))
+
+
+def tells_apart(said: ScoredItems, candidates: np.ndarray) -> bool:
+    """Whether a system says anything else of one candidate than of another, by which it would order them."""
+    scores = said.at(candidates)
+    scored = scores[~np.isnan(scores)]
+    return 0 < len(scored) < len(scores) or (len(scored) > 1 and bool((scored != scored[0]).any()))
+
+
+def silent_systems(sources: Sequence[Source], ordering: Container[str]) -> tuple[str, ...]:
+    """A sentence on each system that orders the results of no query, and so draws at random."""
+    return tuple(
+        f"{source.name} scores all pairs alike: what it proposes is drawn at random"
+        for source in sources
+        if source.name not in ordering
+    )
 
 
 def default_systems(collection: Collection) -> list[str]:
@@ -172,7 +189,7 @@ def open_sources(
 
 
 def _check_names(sources: Sequence[Source]) -> None:
-    """Refuse systems that cannot be told apart by name."""
+    """Refuse systems of the same name."""
     files: dict[str, str] = {}
     for source in sources:
         file = source.file if isinstance(source, TableSource) else ""
@@ -188,7 +205,7 @@ def _check_names(sources: Sequence[Source]) -> None:
             raise RelstudyError(
                 f"two systems cannot both be named {source.name!r}"
                 + (f"; one is in {tables[0]}" if tables else "")
-                + "; rename one of them, or say with --systems which to use"
+                + f"; rename one of them, or say with {option('systems')} which to use"
             )
         files[source.name] = file
 
@@ -199,5 +216,5 @@ def foreign_tables(folder: Path) -> list[Path]:
 
 
 def is_built_in(stamp: str) -> bool:
-    """Whether a source with this stamp is a built-in system; a table's stamp is the hash of its bytes alone."""
+    """True if a source with this stamp is a built-in system; a table's stamp is the hash of its bytes alone."""
     return ":" in stamp

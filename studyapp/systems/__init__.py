@@ -52,7 +52,7 @@ SYSTEMS: dict[str, tuple[str, str]] = {
     ),
     "bm25": ("relstudy.studyapp.systems.bm25:BM25", "BM25 over titles, texts and keywords"),
 }
-# several systems of one class, told apart by name
+# several systems of one class, distinguished by name
 FAMILIES = ("gift", "romm", "rwmm", "simplicity", "annotation")
 VECTORS = "vectors:"
 

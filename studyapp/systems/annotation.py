@@ -21,7 +21,7 @@ VARIANTS = ("annotation-all", "annotation-test")
 
 
 class Annotation:
-    """How much likelier the query's words are for a picture than for any, by its regions.
+    """Ratio of the query's words' likelihood for a picture to that for any picture, by its regions.
 
     Parameters
     ----------

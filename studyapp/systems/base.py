@@ -1,4 +1,4 @@
-"""What every retrieval system offers: fit a collection, then score all its items for one query."""
+"""Interface of every retrieval system: fit a collection, then score all its items for one query."""
 
 from __future__ import annotations
 

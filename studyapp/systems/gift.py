@@ -55,7 +55,7 @@ def gift_features(rgb: np.ndarray) -> dict[str, np.ndarray]:
 
 
 class InvertedFile:
-    """Which pictures have a feature, by feature, with weights log(1 / cf)^2 of its collection frequency cf.
+    """Inverted file: the pictures with each feature, and weights log(1 / cf)^2 of its collection frequency cf.
 
     Parameters
     ----------
@@ -65,7 +65,6 @@ class InvertedFile:
 
     def __init__(self, codes: np.ndarray, values: int) -> None:
         number, slots = codes.shape
-        self._values = values
         self._number = number
         # built slot by slot, so that memory stays near that of the postings themselves
         self._postings = np.empty((slots, number), dtype=np.int32)
@@ -153,7 +152,7 @@ def frequency_weights(histogram: np.ndarray) -> np.ndarray:
 
 
 def shared_share(histogram: np.ndarray, query: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """What the query's histogram shares with each picture's, feature by feature, over what the query has in all.
+    """Share of the query's histogram that each picture's has too, feature by feature.
 
     Parameters
     ----------

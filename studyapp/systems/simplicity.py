@@ -93,7 +93,7 @@ def regions(rgb: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def zone_chi_square(labels: np.ndarray, down: np.ndarray, across: np.ndarray) -> np.ndarray:
-    """How unevenly each region lies over the 4 x 4 zones of the picture.
+    """Unevenness of each region over the 4 x 4 zones of the picture.
 
     sum over zones j of (p_j - 1/16)**2 / (1/16), where p_j is the share of the region in zone j: 0 where a region is
     spread evenly, as in a texture; 15 where it lies in one zone. Source: Li, Wang and Wiederhold 2000b.

@@ -1,19 +1,25 @@
-"""What programs may ask of a study by a token: its status, its ratings as JSON lines, invitations."""
+"""The API for programs with a token: a study's status, its ratings as JSON lines, invitations."""
 
 from __future__ import annotations
 
 import functools
+import json
+import re
 from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime
 from typing import IO, Any
 
 import pandas as pd
-from flask import Blueprint, abort, g, jsonify, request
+from flask import Blueprint, Response, abort, g, jsonify, request
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import HTTPException
 
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment import invitations
 from relstudy.studyapp.config.accounts import Account, account_of_token
+from relstudy.studyapp.database.feed import NoCursorError
+from relstudy.studyapp.monitoring.changes import changes_after
 from relstudy.studyapp.monitoring.export import ratings_table
 from relstudy.studyapp.monitoring.status import study_status
 from relstudy.studyapp.web import session
@@ -21,12 +27,14 @@ from relstudy.studyapp.web.admin.figures import forget_figures
 from relstudy.studyapp.web.admin.invite import MOST_LINKS, public_address
 from relstudy.studyapp.web.admin.researchers import note
 from relstudy.studyapp.web.large import one_at_a_time, send_written
-from relstudy.studyapp.web.refused import headers_of
+from relstudy.studyapp.web.rendering import headers_of
 from relstudy.studyapp.web.site import current_site
 
 blueprint = Blueprint("api", __name__, url_prefix="/api")
 
 NO_TOKEN = "this needs a valid token in the header `Authorization: Bearer TOKEN`"
+CURSOR = "X-Relstudy-Cursor"
+ISO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)", re.ASCII)
 ROWS = 1000  # that are written at a time
 View = Callable[..., ResponseReturnValue]
 
@@ -63,7 +71,7 @@ def _account_of(token: str) -> Account | None:
 
 
 def refusal(error: HTTPException) -> ResponseReturnValue:
-    """Why a program gets nothing, as JSON."""
+    """Reason why a program gets nothing, as JSON."""
     challenge = {"WWW-Authenticate": "Bearer"} if error.code == 401 else {}
     return jsonify(error=error.description), error.code or 500, {**headers_of(error), **challenge}
 
@@ -71,32 +79,48 @@ def refusal(error: HTTPException) -> ResponseReturnValue:
 @blueprint.get("/status")
 @token_required("viewer")
 def status() -> ResponseReturnValue:
-    """How far the ratings have come."""
-    here = current_site()
+    """Progress of the ratings."""
+    site = current_site()
     with one_at_a_time():
-        return jsonify(study_status(here.store, here.study).as_json())
+        return jsonify(study_status(site.store, site.study).as_json())
 
 
 @blueprint.get("/ratings")
 @token_required("viewer")
 def ratings() -> ResponseReturnValue:
-    """The rows of the export, one JSON object a line."""
+    """The rows of the export, one JSON object a line; with `after`, the changes since a cursor instead."""
     since = request.args.get("since", "")
-    if since:
-        try:
-            moment = pd.Timestamp(since)
-            if moment is pd.NaT:  # of which nothing is later
-                raise ValueError
-            moment = moment.tz_localize("UTC") if moment.tzinfo is None else moment
-        except ValueError:
-            abort(400, description=f"since is {since[:40]!r}; a time such as 2026-01-31T12:00:00+00:00 is needed")
-    here = current_site()
+    if "after" in request.args:
+        return _changes(request.args["after"], since)
+    moment = _moment(since) if since else None
+    site = current_site()
     with one_at_a_time():
-        table = ratings_table(here.store, here.study)
-        if since:
+        table = ratings_table(site.store, site.study)
+        if moment is not None:
             table = table[pd.to_datetime(table["rated_at"], utc=True, format="ISO8601") > moment]
         note(g.account, "read ratings", str(len(table)))
         return send_written(functools.partial(_write_lines, table), "application/x-ndjson")
+
+
+def _changes(after: str, since: str) -> ResponseReturnValue:
+    if since:
+        abort(400, description="after and since exclude each other; after misses nothing")
+    try:
+        changes = changes_after(current_site().store, after)
+    except NoCursorError as error:
+        abort(400, description=str(error))
+    if changes.events:
+        note(g.account, "read changes", str(len(changes.events)))
+    lines = "".join(json.dumps(event) + "\n" for event in changes.events)
+    return Response(lines, mimetype="application/x-ndjson", headers={CURSOR: changes.cursor})
+
+
+def _moment(text: str) -> datetime:
+    with suppress(ValueError):  # as 2026-02-30 is
+        if ISO_TIME.fullmatch(text):
+            return datetime.fromisoformat(text)
+    needed = "2026-01-31T12:00:00Z, or with another offset, whose + is written %2B in an address"
+    return abort(400, description=f"since is {text[:40]!r}; a time with its offset is needed, such as {needed}")
 
 
 def _write_lines(table: pd.DataFrame, file: IO[bytes]) -> None:
@@ -119,9 +143,9 @@ def invites() -> ResponseReturnValue:
         abort(400, description=f'a JSON object with "count", 1 to {MOST_LINKS}, is needed')
     if not isinstance(group, str):
         abort(400, description='"group" is the name of a group')
-    here = current_site()
+    site = current_site()
     try:
-        made = invitations.invite(here.store, here.study, count, group=group)
+        made = invitations.invite(site.store, site.study, count, group=group)
     except RelstudyError as error:
         abort(400, description=str(error))
     forget_figures()

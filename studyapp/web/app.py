@@ -23,24 +23,24 @@ from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.attempts import Limit
 from relstudy.studyapp.database.errors import DATABASE_ERRORS, classify_error
 from relstudy.studyapp.database.store import Store
-from relstudy.studyapp.web import api, large, pictures, preview, webhook
+from relstudy.studyapp.web import api, large, pictures, preview, prolific_events
 from relstudy.studyapp.web.admin import access, audit, export, invite, leases, overview, raters, researchers
 from relstudy.studyapp.web.assets import serve_assets
-from relstudy.studyapp.web.rater import ended, ending, entry, practice, rating, screening, withdrawal
-from relstudy.studyapp.web.refused import headers_of, refusal_page
-from relstudy.studyapp.web.rendering import prepare_templates, show
+from relstudy.studyapp.web.rater import ending, entry, practice, rating, screening, withdrawal
+from relstudy.studyapp.web.rendering import headers_of, prepare_templates, refusal_page, show
 from relstudy.studyapp.web.security import Sessions, Signer, add_headers
 from relstudy.studyapp.web.site import Site, current_site
 from relstudy.studyapp.web.views import MessagePage
 
 BODY_LIMIT = 64 * 1024
+PASSPHRASES = 200  # wrong ones from one address; a laboratory may share it, and its members type the passphrase
 GUESSING_SECONDS = 600.0  # the stretch in which attempts are counted
 log = logging.getLogger("relstudy")
 
 
 @dataclass(frozen=True)
 class HostAccess:
-    """What the studies of a host share: the folder of its accounts, and where guesses at passwords are counted."""
+    """Access shared by the studies of a host: the folder of its accounts, and the counts of guesses at passwords."""
 
     folder: Path
     store: Store
@@ -64,7 +64,7 @@ def create_app(
     secure : whether cookies are for https only; default: whether the study's url begins with https
     only_preview : show the study's pages, and let nobody rate
     host : where the study is one of several on a host
-    address : the study's public address, where its host was told one
+    address : the study's public address, where its host was given one
     """
     study = Study.load(folder)
     secret = read_secret(folder)
@@ -90,20 +90,21 @@ def create_app(
         store=database,
         signer=Signer(secret),
         at_start=study,
+        templates=app.jinja_env,
         address=address,
         account_folders=(Path(folder), host.folder) if host else (Path(folder),),
         link_limit=Limit(database, "link", 30, GUESSING_SECONDS, secret),
         password_limit=_password_limit(host) if host else Limit(database, "password", 10, GUESSING_SECONDS, secret),
-        passphrase_limit=Limit(database, "passphrase", 10, GUESSING_SECONDS, secret),
+        passphrase_limit=Limit(database, "passphrase", PASSPHRASES, GUESSING_SECONDS, secret),
         join_limit=Limit(database, "join", study.entry.joins_per_address, GUESSING_SECONDS, secret),
     )
     for module in (
-        *(entry, screening, rating, practice, ending, withdrawal, ended, pictures, preview, webhook),
+        *(entry, screening, rating, practice, ending, withdrawal, pictures, preview, prolific_events),
         *(access, overview, raters, leases, invite, export, audit, api),
     ):
         app.register_blueprint(module.blueprint)
     app.session_interface = Sessions()
-    prepare_templates(app.jinja_env, app.extensions["relstudy"])
+    prepare_templates(app.jinja_env)
     app.jinja_env.globals.update(may=researchers.may, researcher=researchers.current_account)
     app.add_url_rule("/health", "health", _health)
     add_headers(app)

@@ -34,7 +34,7 @@ AWAY = "This study cannot be reached at the moment. Please try again in a few mi
 
 @dataclass(frozen=True)
 class Hosting:
-    """What `relstudy host` was asked for."""
+    """Arguments of `relstudy host`."""
 
     places: tuple[Path, ...]
     host: str
@@ -48,12 +48,12 @@ class Hosting:
 
 
 def run_host(hosting: Hosting) -> None:
-    """Open every study that is there, listen, and serve until told to stop.
+    """Open every study that is there, listen, and serve until stopped.
 
     Raises
     ------
     RelstudyError
-        where a folder is missing or the port is taken; a study that cannot be served is told and left out
+        where a folder is missing or the port is taken; a study that cannot be served is reported and left out
     """
     for place in hosting.places:
         if not place.is_dir():
@@ -69,7 +69,7 @@ def run_host(hosting: Hosting) -> None:
                 f"{' or '.join(RESERVED)}"
             )
             continue
-        with contextlib.suppress(RelstudyError):  # it has been told
+        with contextlib.suppress(RelstudyError):  # it has been reported
             studies.get(name)
     say(f"{studies.served} studies below {url}/ (health: {url}/health)")
     print(f"listening on {shown_host(hosting.host)}:{listener.getsockname()[1]}", flush=True)
@@ -107,7 +107,7 @@ def _front_app(studies: HostedStudies) -> Flask:
     texts = Texts()
     app = StudyFlask("host", root_path=str(Path(__file__).parent))
     app.jinja_env.undefined = StrictUndefined
-    app.jinja_env.filters["at"] = at
+    app.jinja_env.filters.update(at=at, text=texts)
     app.jinja_env.globals.update(
         preview=lambda: None, text=texts, study=SimpleNamespace(language="en", title=TITLE, contact="")
     )

@@ -1,6 +1,6 @@
 """The studies of a host: found in their folders, opened when they are asked for, closed when they are taken away.
 
-Each has its own database, cookies, limits and locks; what is wrong with one is told for that one.
+Each has its own database, cookies, limits and locks; a fault of one is reported for that one.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.config.accounts import read_accounts
 from relstudy.studyapp.config.secret import read_secret
 from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database.erasure import finish_deletions
 from relstudy.studyapp.database.errors import DATABASE_ERRORS
 from relstudy.studyapp.database.serving_lock import hold_as_server, one_prepares
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.web.admin.access import make_setup_link
 from relstudy.studyapp.web.app import HostAccess, create_app
-from relstudy.studyapp.web.finished import Teller, teller_of
+from relstudy.studyapp.web.notifier import Notifier, notifier_of
 from relstudy.studyapp.web.starting import note_address, take_over
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
@@ -35,12 +36,13 @@ RESERVED = ("static", "health")  # addresses of the host itself
 STOPPED = "stopped"  # a study in whose folder a file of this name lies is not served
 KEPT_CONNECTIONS = 1  # to PostgreSQL, by each study in each worker
 TRY_AGAIN = 5.0  # seconds until a study that could not be opened is tried again
+DELETE_AGAIN = 10.0  # seconds between two attempts to finish what deletions left in a database's files
 LOOK = 1.0  # seconds between two looks whether a study was taken away
 
 
 @dataclass
 class HostedStudy:
-    """A study that is being served; `is_folder` tells its folder from another that takes its place."""
+    """A study that is being served; `is_folder` distinguishes its folder from another that takes its place."""
 
     folder: Path
     is_folder: tuple[int, int]
@@ -48,7 +50,7 @@ class HostedStudy:
     app: Flask
     store: Store
     mark: IO[str] | None = None
-    teller: Teller | None = None
+    notifier: Notifier | None = None
 
 
 class HostedStudies:
@@ -97,7 +99,7 @@ class HostedStudies:
         return studies
 
     def folder_of(self, name: str) -> Path | None:
-        """Where the study of a name is; None where there is none."""
+        """Folder of the study with a name; None where there is none."""
         if not NAME.fullmatch(name) or name in RESERVED:
             return None
         for given in self.places:
@@ -146,7 +148,7 @@ class HostedStudies:
         store = None
         try:
             with one_prepares(folder):
-                teller = teller_of(Study.load(folder), folder)
+                notifier = notifier_of(Study.load(folder), folder)
                 study = take_over(folder)
                 note_address(folder, study, address)
                 is_new = not self._at_work or not (folder / "admin.setup").exists()
@@ -169,12 +171,12 @@ class HostedStudies:
             mark.close()
             mark = None
         status = folder.stat()
-        if teller is not None and self._at_work:
-            teller.start()
-        return HostedStudy(folder, (status.st_dev, status.st_ino), study, app, store, mark, teller)
+        if notifier is not None and self._at_work:
+            notifier.start()
+        return HostedStudy(folder, (status.st_dev, status.st_ino), study, app, store, mark, notifier)
 
     def _has_owner(self) -> bool:
-        """Whether somebody can open every study with an account of the host."""
+        """True if somebody can open every study with an account of the host."""
         accounts = read_accounts(self.access.folder).values() if self.access else ()
         return any(account.role == "owner" and account.password for account in accounts)
 
@@ -187,14 +189,19 @@ class HostedStudies:
             except (RelstudyError, OSError):  # being restored, or gone; it is opened when that has ended
                 self._close(name)
                 continue
-            if hosted.teller is not None:
-                hosted.teller.start()
+            if hosted.notifier is not None:
+                hosted.notifier.start()
         threading.Thread(target=self._watch, daemon=True).start()
 
     def _watch(self) -> None:
+        deleting_at = 0.0
         while not self._ended.wait(LOOK):
             with contextlib.suppress(OSError):
                 self.let_go()
+            if time.monotonic() > deleting_at:
+                for hosted in list(self._open.values()):
+                    finish_deletions(hosted.store)
+                deleting_at = time.monotonic() + DELETE_AGAIN
 
     def let_go(self) -> None:
         """Close the studies that were taken away, stopped, or replaced by another folder."""
@@ -210,8 +217,8 @@ class HostedStudies:
 
     def _close(self, name: str) -> None:
         hosted = self._open.pop(name)
-        if hosted.teller is not None:
-            hosted.teller.stop()
+        if hosted.notifier is not None:
+            hosted.notifier.stop()
         hosted.store.dispose()
         if hosted.mark is not None:
             hosted.mark.close()
@@ -226,5 +233,5 @@ class HostedStudies:
 
     @property
     def served(self) -> int:
-        """How many are open in this process."""
+        """Number of studies that are open in this process."""
         return len(self._open)

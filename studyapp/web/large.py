@@ -35,7 +35,7 @@ def one_at_a_time() -> Iterator[None]:
 
 
 def _comes_free() -> bool:
-    """Whether the one who may wait got the turn."""
+    """True if the one who may wait got the turn."""
     if not _NEXT.acquire(blocking=False):
         return False
     try:
@@ -45,7 +45,7 @@ def _comes_free() -> bool:
 
 
 def is_being_made() -> bool:
-    """Whether something large is being made in this worker."""
+    """True if something large is being made in this worker."""
     return _TURN.locked()
 
 

@@ -1,4 +1,4 @@
-"""Where a study is mounted: the path that its addresses begin with, such as /studies/mine.
+"""Mount of a study: the path that its addresses begin with, such as /studies/mine.
 
 Inside the app every address begins at the study ("/rate/1"). `at` puts the path before it where one leaves the app: in
 templates as a filter, in redirections by `security.add_headers`.

@@ -8,7 +8,7 @@ import logging
 from flask import Blueprint, abort
 from flask.typing import ResponseReturnValue
 
-from relstudy.studyapp.collection.image_files import image_type
+from relstudy.studyapp.collection.items import image_type
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.admin.researchers import may_preview
 from relstudy.studyapp.web.large import send_whole

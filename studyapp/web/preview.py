@@ -11,8 +11,7 @@ from flask import Blueprint, Flask, abort, g, redirect, request
 from flask.typing import ResponseReturnValue
 
 from relstudy.common.scales import show_value
-from relstudy.studyapp.assignment.outcomes import COMPLETED
-from relstudy.studyapp.assignment.qualification import PracticeResult
+from relstudy.studyapp.assignment.eligibility import COMPLETED, PracticeResult
 from relstudy.studyapp.assignment.raters import Rater
 from relstudy.studyapp.assignment.sequence import Assignment, RaterPage
 from relstudy.studyapp.web.admin.researchers import is_admin, may_preview
@@ -84,8 +83,8 @@ def page(name: str) -> ResponseReturnValue:
 
 def _pages() -> list[Shown]:
     """Every page that this study has, as it is served."""
-    here = current_site()
-    study, texts, catalogue = here.study, here.texts, here.catalogue
+    site = current_site()
+    study, texts, catalogue = site.study, site.texts, site.catalogue
     rater = _somebody()
     asks = "passphrase" in study.entry.rules
     shown = [
@@ -114,27 +113,27 @@ def _pages() -> list[Shown]:
 
 
 def _endings(rater: Rater) -> list[Shown]:
-    """How a visit may end: completed first, then every other way."""
-    here = current_site()
+    """Possible ends of a visit: completed first, then every other."""
+    site = current_site()
 
     def thanks(outcome: str) -> Shown:
         page = thanks_page(outcome, rater, more=outcome == COMPLETED)
-        return Shown(outcome, here.texts(f"preview.{outcome}"), lambda: show("thanks.html", page, rater))
+        return Shown(outcome, site.texts(f"preview.{outcome}"), lambda: show("thanks.html", page, rater))
 
     def ended(outcome: str) -> Shown:
         page = end_page(outcome, rater)
         return Shown(outcome, page.heading, lambda: show("message.html", page))
 
-    heading = here.texts("withdraw.heading")
+    heading = site.texts("withdraw.heading")
     leaving = [Shown("withdraw", heading, lambda: show("withdraw.html", withdraw_view(rater), rater))]
-    limits = here.study.limits
-    is_limited = bool(here.study.groups) or limits.raters is not None or limits.ratings is not None
+    limits = site.study.limits
+    is_limited = bool(site.study.groups) or limits.raters is not None or limits.ratings is not None
     with_thanks = ("undecided", "failed_checks", *(() if is_limited else ("full",)))
-    ways = here.study.possible_outcomes
+    ways = site.study.possible_outcomes
     return [
         thanks(COMPLETED),
         *(thanks(way) for way in ways if way in with_thanks),
-        *(leaving if here.study.withdrawal else []),
+        *(leaving if site.study.withdrawal else []),
         *(ended(way) for way in ways if way not in with_thanks),
     ]
 
@@ -145,7 +144,7 @@ def _screening(rater: Rater) -> list[Shown]:
 
 
 def _again(rater: Rater) -> list[Shown]:
-    """What who has not passed the practice is told, where there is another attempt."""
+    """The page of those who have not passed the practice, where there is another attempt."""
     study = current_site().study
     if study.qualification is None or study.qualification.attempts < 2:
         return []
@@ -163,13 +162,13 @@ def _practice(rater: Rater, block: str, page_id: int, number: int) -> list[Shown
     values = current_site().study.block(block).scale.values
     chosen = dict.fromkeys(assignment.pair_ids, show_value(values[0]))
 
-    def told() -> str:
+    def feedback() -> str:
         onward = g.preview.onward
         return show("practice.html", feedback_page(assignment, chosen, onward), rater)
 
     return [
         Shown(address, texts("preview.practice", number=number), _rating(rater, block, "practice", page_id, address)),
-        Shown(f"{address}-told", texts("preview.told", number=number), told),
+        Shown(f"{address}-told", texts("preview.told", number=number), feedback),
     ]
 
 
@@ -194,7 +193,7 @@ def _assignment(block: str, kind: str, page_id: int) -> Assignment:
 def _somebody() -> Rater:
     """A rater who does not exist, come by the study's first way in."""
     entry = current_site().study.entry
-    known: dict[str, Any] = {
+    fields: dict[str, Any] = {
         **dict.fromkeys(Rater._fields),  # what has not happened to anybody yet
         **dict.fromkeys(("id", "seed", "created_at", "consented_at", "started_at", "locked_to", "extra_pages"), 0),
         "rater_id": NOBODY,
@@ -204,4 +203,4 @@ def _somebody() -> Rater:
         "parameters": dict.fromkeys(entry.keep_parameters, NOBODY),
         "completion_code": entry.completion_code or NOBODY,
     }
-    return Rater(**known)
+    return Rater(**fields)

@@ -1,83 +1,52 @@
-"""From the study's values to what a template is given."""
+"""From the study's values to what a template is given, and the page of a form that is refused."""
 
 from __future__ import annotations
 
-import functools
 import re
-import types
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
-from flask import current_app, g
-from jinja2 import BytecodeCache, Environment, pass_context
-from jinja2.bccache import Bucket
+from flask import g, request
+from flask.typing import ResponseReturnValue
+from jinja2 import Environment, pass_context
 from jinja2.runtime import Context
-from markupsafe import Markup
-from werkzeug.local import LocalProxy
+from werkzeug.exceptions import HTTPException
 
 from relstudy.common.scales import Scale, show_value
 from relstudy.studyapp.assignment.raters import Rater
 from relstudy.studyapp.collection.displayed import DisplayedItem
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.mount import at
-from relstudy.studyapp.web.site import Site, current_site
-from relstudy.studyapp.web.views import Choice, ItemView, MessagePage
+from relstudy.studyapp.web.site import current_site
+from relstudy.studyapp.web.views import Choice, ItemView, MessagePage, RefusedPage
 
 
 def show(template: str, page: object, rater: Rater | None = None) -> str:
     """Render a template; each gets `page` and `csrf`, beside what `prepare_templates` gives to all."""
-    return current_app.jinja_env.get_template(template).render(
-        page=page, csrf=session.csrf(rater), withdraws=_may_withdraw(rater)
-    )
+    templates = current_site().served.templates
+    return templates.get_template(template).render(page=page, csrf=session.csrf(rater), withdraws=_may_withdraw(rater))
 
 
 def _may_withdraw(rater: Rater | None) -> bool:
-    """Whether the page's foot leads a rater out of the study."""
+    """True if the page's foot leads a rater out of the study."""
     is_in = rater is not None and rater.consented_at is not None and rater.outcome is None
     return is_in and bool(current_site().study.withdrawal)
 
 
-class CompiledTemplates(BytecodeCache):
-    """Templates of all studies of a process, each compiled once: a host's twentieth study has them at hand."""
-
-    def __init__(self) -> None:
-        self._codes: dict[tuple[str, str], types.CodeType] = {}
-
-    def load_bytecode(self, bucket: Bucket) -> None:
-        """The code, where the template of that name has the same text."""
-        bucket.code = self._codes.get((bucket.key, bucket.checksum))
-
-    def dump_bytecode(self, bucket: Bucket) -> None:
-        """Keep what was compiled."""
-        if bucket.code is not None:
-            self._codes[bucket.key, bucket.checksum] = bucket.code
-
-
-_COMPILED = CompiledTemplates()
-
-
-def prepare_templates(environment: Environment, here: Site) -> None:
-    """Give all templates `text` (the texts), `study` and `cached_scale`, of the version that answers a request, and the
-    filter `at`, through which goes every address of the study."""
-    environment.bytecode_cache = _COMPILED
+def prepare_templates(environment: Environment) -> None:
+    """Give all templates the filter `at`, through which goes every address of the study, and `preview`."""
     environment.filters["at"] = _address_of_page
-    environment.globals.update(
-        text=lambda key, **values: here.texts(key, **values),
-        study=LocalProxy(lambda: here.study),
-        preview=current_preview,
-        cached_scale=cached_scale(environment),
-    )
+    environment.globals["preview"] = current_preview
 
 
-@pass_context  # without it Jinja works out a fixed address once, for whoever is the first to see the template
+@pass_context  # without it Jinja works out a fixed address when it compiles the template
 def _address_of_page(_: Context, address: str) -> str:
     return at(preview_address(address))
 
 
 @dataclass(frozen=True)
 class Preview:
-    """Where one is in the preview of a study: each form and link of the page leads on in the preview.
+    """Position in the preview of a study: each form and link of the page leads on in the preview.
 
     Parameters
     ----------
@@ -104,41 +73,23 @@ class Preview:
         return f"/preview/{self.names[self.number]}" if self.number < len(self.names) else "/preview/"
 
 
+_SAME_IN_PREVIEW = ("/item/", "/preview/", "/admin/", "/static/")
+
+
 def current_preview() -> Preview | None:
     """The preview that this page belongs to; None for a rater's own pages."""
     return cast("Preview | None", g.get("preview"))
 
 
 def preview_address(address: str) -> str:
-    """Where an address of the study leads from the page at hand: from a page of the preview, on in the preview."""
+    """Target of an address of the study from the page at hand: from a page of the preview, on in the preview."""
+    if not address.startswith("/") or address == "/" or address.startswith(_SAME_IN_PREVIEW):
+        return address
     preview = current_preview()
-    kept = ("/item/", "/preview/", "/admin/", "/static/")
-    if preview is None or not address.startswith("/") or address == "/" or address.startswith(kept):
+    if preview is None:
         return address
     same = {"/instructions": "instructions", "/decline": "no_consent"}.get(address)
     return f"/preview/{same}" if same else preview.onward
-
-
-def cached_scale(environment: Environment) -> Callable[..., Markup]:
-    """The scale's markup (macro `scale` of parts.html), made once for each field and choice.
-
-    A page repeats it for every result, and nothing in it belongs to one rater: drawing it anew was a quarter of the
-    time it took to answer a request.
-    """
-
-    @functools.lru_cache(maxsize=4096)
-    def draw(version: int, choices: tuple[Choice, ...], undecided: bool, name: str, chosen: str, legend: str) -> Markup:
-        parts = environment.get_template("parts.html").module
-        drawn: Markup = parts.scale(choices, undecided, name, chosen, legend)  # type: ignore[attr-defined]
-        return drawn
-
-    def scale(choices: tuple[Choice, ...], undecided: bool, name: str, chosen: str, legend: str) -> Markup:
-        # What was typed may be anything; only what the scale knows is worth keeping.
-        is_choice = chosen == "undecided" or any(chosen == choice.value for choice in choices)
-        version = current_site().version  # its texts are in the markup
-        return draw(version, choices, undecided, name, chosen if is_choice else "", legend)
-
-    return scale
 
 
 def paragraphs(text: str) -> tuple[str, ...]:
@@ -180,9 +131,25 @@ def unavailable() -> tuple[str, int]:
 
 
 def end_page(outcome: str, rater: Rater | None = None) -> MessagePage:
-    """What is said to who ends with this outcome, and the way back; in words where study.toml names no address."""
+    """The last page for an outcome, and the way back; in words where study.toml names no address."""
     texts = current_site().texts
     back = session.way_back(outcome, rater)
     further = "" if back or not session.is_from_platform(rater) else texts("ended.platform")
     link_text = texts("thanks.return") if back else ""
     return MessagePage(texts(f"{outcome}.heading"), texts(f"{outcome}.text"), back, link_text, further)
+
+
+KEPT = 200  # fields
+
+
+def refusal_page(reason: str, status: int, *, again: bool = True) -> ResponseReturnValue:
+    """Say why nothing was saved (`reason` names the text) and keep the form's fields, to be sent again."""
+    fields = [(name, value) for name, value in request.form.items(multi=True)][:KEPT]
+    page = RefusedPage(current_site().texts(f"refused.{reason}"), request.path, tuple(fields) if again else (), again)
+    headers = {"Retry-After": "5"} if status in (503, 507) else {}
+    return show("refused.html", page), status, headers
+
+
+def headers_of(error: HTTPException) -> dict[str, str]:
+    """The headers of a refusal that a page or JSON in its place keeps: when to ask again, and what may be asked."""
+    return {name: value for name, value in error.get_headers() if name in ("Retry-After", "Allow")}

@@ -61,7 +61,7 @@ class Sessions(SecureCookieSessionInterface):
     _serializer: itsdangerous.URLSafeTimedSerializer | None = None
 
     def get_cookie_path(self, app: Flask) -> str:
-        """What else is on this host does not see the study's cookie."""
+        """Path of the study's cookie, which nothing else on this host sees."""
         return request.script_root or "/"
 
     def get_signing_serializer(self, app: Flask) -> itsdangerous.URLSafeTimedSerializer | None:
@@ -111,7 +111,7 @@ class Signer:
         return itsdangerous.Signer(self._secret, f"csrf|{who}", **_SIGNATURE).get_signature(b"").decode()
 
     def csrf_holds(self, who: str, token: str) -> bool:
-        """Whether a form's token is this person's."""
+        """True if a form's token is this person's."""
         return hmac.compare_digest(self.csrf(who).encode(), token.encode())
 
     def form(self, who: str, assignment: int, asked: str) -> str:
@@ -119,7 +119,7 @@ class Signer:
         return self._page(who, assignment).sign(f"{secrets.token_hex(4)}-{asked}").decode()
 
     def shown_form(self, who: str, assignment: int, token: str) -> ShownForm | None:
-        """What a form says of itself; None when it was not made for this rater and page."""
+        """Content of a signed form; None when it was not made for this rater and page."""
         try:
             value, shown_at = self._page(who, assignment).unsign(token.encode(), return_timestamp=True)
         except itsdangerous.BadSignature:

@@ -17,16 +17,16 @@ from relstudy.studyapp.database.serving_lock import hold_as_server
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.web.admin.access import make_setup_link
 from relstudy.studyapp.web.app import create_app, log_to
-from relstudy.studyapp.web.finished import teller_of
 from relstudy.studyapp.web.listening import listen, make_worker, shown_host
 from relstudy.studyapp.web.mount import mounted, path_of
+from relstudy.studyapp.web.notifier import notifier_of
 from relstudy.studyapp.web.processes import run_workers
 from relstudy.studyapp.web.starting import note_address, take_over
 
 
 @dataclass(frozen=True)
 class Serving:
-    """What `relstudy serve` was asked for."""
+    """Arguments of `relstudy serve`."""
 
     folder: Path
     host: str
@@ -40,7 +40,7 @@ class Serving:
 
 
 def run(serving: Serving, *, reset_admin: bool = False) -> None:
-    """Prepare the database, listen, and serve until told to stop."""
+    """Prepare the database, listen, and serve until stopped."""
     # Held, also by the forked workers, until the last of them has ended.
     lock = hold_as_server(serving.folder) if serving.folder.is_dir() else None
     try:
@@ -70,7 +70,7 @@ def run_preview(serving: Serving) -> None:
 
 
 def _run(serving: Serving, *, reset_admin: bool) -> None:
-    teller = teller_of(Study.load(serving.folder), serving.folder)
+    notifier = notifier_of(Study.load(serving.folder), serving.folder)
     study = take_over(serving.folder)
     if reset_admin:
         (serving.folder / "admin.hash").unlink(missing_ok=True)
@@ -90,8 +90,8 @@ def _run(serving: Serving, *, reset_admin: bool) -> None:
     log_to(sys.stderr, logging.WARNING if serving.quiet else logging.INFO)
 
     def work() -> None:
-        if teller is not None:
-            teller.start()
+        if notifier is not None:
+            notifier.start()
         make_worker(mounted(app, path), listener, serving.threads, serving.trusted_proxy, serving.per_address).run()
 
     run_workers(work, serving.workers)

@@ -1,7 +1,9 @@
-"""Who is asking: the rater behind the session cookie, someone on the way in, or nobody."""
+"""The session of a request: the rater behind the cookie, someone on the way in, or nobody."""
 
 from __future__ import annotations
 
+import contextlib
+import ipaddress
 import secrets
 from typing import Any, NoReturn
 
@@ -10,7 +12,6 @@ from flask import abort, make_response, redirect, request, session
 from relstudy.studyapp.assignment.raters import Rater, read_rater
 from relstudy.studyapp.assignment.sequence import Assignment, RaterPage, find_rater_page
 from relstudy.studyapp.config.study_parts import PLATFORM_RULES
-from relstudy.studyapp.web.addresses import customer
 from relstudy.studyapp.web.site import current_site
 
 MOST_GIVEN = 100  # pages that a browser's cookie remembers
@@ -33,7 +34,7 @@ def claimed_rater() -> int | None:
 
 
 def is_really(rater: Rater) -> bool:
-    """Whether this session belongs to the rater (it does not any more once they were forgotten)."""
+    """True if this session belongs to the rater (it does not any more once they were forgotten)."""
     return secrets.compare_digest(rater.session_key, str(session["rater"][1]))
 
 
@@ -51,7 +52,7 @@ def consented_rater() -> Rater | None:
 
 
 def may_rate(rater: Rater) -> bool:
-    """Whether this session belongs to the rater, and the rater has consented and is in the study."""
+    """True if this session belongs to the rater, and the rater has consented and is in the study."""
     return is_really(rater) and rater.consented_at is not None and rater.outcome is None
 
 
@@ -84,18 +85,18 @@ def begin_here() -> None:
 
 
 def came_by_id_alone(rater: Rater) -> bool:
-    """Whether this browser may be a stranger's who knows a rater's id, and what the rater gave elsewhere not theirs."""
+    """True if this browser may be a stranger's who knows a rater's id, and what the rater gave elsewhere not theirs."""
     return "by_id" in session and rater.started_at is not None
 
 
 def given_elsewhere(assignment: Assignment) -> bool:
-    """Whether a page's answers may be of somebody else than who asks: it was not this browser that gave them."""
+    """True if a page's answers may be of somebody else than who asks: it was not this browser that gave them."""
     is_known = "by_id" not in session or assignment.id in session.get("given", ())
     return assignment.answered_at is not None and not is_known
 
 
 def has_given() -> bool:
-    """Whether there may be pages that this browser has answered."""
+    """True if there may be pages that this browser has answered."""
     return "by_id" not in session or bool(session.get("given"))
 
 
@@ -124,7 +125,7 @@ def set_pending(entry: str, identity: str, parameters: dict[str, str]) -> None:
 
 
 def way_back(outcome: str, rater: Rater | None = None) -> str:
-    """Where whoever is asking goes back to without having completed; empty where study.toml names nothing."""
+    """Address for those who leave without having completed; empty where study.toml names nothing."""
     entry = current_site().study.entry
     identity, parameters = (rater.identity, rater.parameters) if rater is not None else _arrival()
     code = entry.outcomes.get(outcome, "")
@@ -132,7 +133,7 @@ def way_back(outcome: str, rater: Rater | None = None) -> str:
 
 
 def is_from_platform(rater: Rater | None = None) -> bool:
-    """Whether who is asking came from a platform, which has to learn what became of them."""
+    """True if who is asking came from a platform, which has to learn what became of them."""
     arrival = session.get("pending")
     way = rater.entry if rater is not None else arrival.get("entry") if isinstance(arrival, dict) else None
     return way in PLATFORM_RULES
@@ -186,3 +187,17 @@ def refuse_guess(status: int, description: str, too_many: str | None = None) -> 
 def client() -> str:
     """The address attempts are counted under; never stored."""
     return customer(request.remote_addr or "")
+
+
+def customer(address: str) -> str:
+    """The customer that an address counts as: itself or, of IPv6, its network, which is one customer's.
+
+    Examples
+    --------
+    >>> customer("203.0.113.7"), customer("2001:db8::7"), customer("")
+    ('203.0.113.7', '2001:db8::/64', '')
+    """
+    with contextlib.suppress(ValueError):
+        if ipaddress.ip_address(address).version == 6:
+            return str(ipaddress.ip_network(f"{address}/64", strict=False))
+    return address

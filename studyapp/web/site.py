@@ -1,4 +1,4 @@
-"""What the routes of one running study share."""
+"""State that the routes of one running study share."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import cast
 
 from flask import current_app, g
+from jinja2 import Environment
 
 from relstudy.studyapp.assignment.catalogue import Catalogue
-from relstudy.studyapp.assignment.raters import Rater
-from relstudy.studyapp.assignment.study_state import write_state
-from relstudy.studyapp.assignment.versions import Head, Version, join_version, read_head, read_version
-from relstudy.studyapp.assignment.visit import Visit
+from relstudy.studyapp.assignment.raters import Rater, Visit
+from relstudy.studyapp.assignment.versions import Head, Version, join_version, read_head, read_version, write_state
 from relstudy.studyapp.collection.displayed import DisplayedItems
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block
@@ -24,6 +23,7 @@ from relstudy.studyapp.config.texts import Texts
 from relstudy.studyapp.database.attempts import Limit
 from relstudy.studyapp.database.store import Store, Transaction
 from relstudy.studyapp.web.security import Signer
+from relstudy.studyapp.web.version_templates import templates_of
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,20 @@ class Served:
     """A version of the study, with what is worked out from it once."""
 
     version: Version
+    app_templates: Environment
 
     @functools.cached_property
     def texts(self) -> Texts:
         return Texts(self.version.study.texts)
 
+    @functools.cached_property
+    def templates(self) -> Environment:
+        """The app's templates with this version's settings and texts."""
+        return templates_of(self.version.study, self.texts, self.app_templates)
+
     def planned_pages(self, group: str | None) -> int:
-        """How many pages a rater of a group has from first to last, as long as the pool lasts; None: in any group."""
+        """Number of pages that a rater of a group has from first to last, as long as the pool lasts; None: in any
+        group."""
         return self._planned.get(group, self._planned[None])
 
     @functools.cached_property
@@ -61,7 +68,7 @@ class Served:
 
     @functools.cached_property
     def results_on_page(self) -> float:
-        """How many results a page has on average."""
+        """Average number of results on a page."""
         pages = self.version.catalogue.pages.values()
         return sum(len(page.pair_ids) for page in pages) / max(1, len(pages))
 
@@ -83,6 +90,7 @@ class Site:
     passphrase_limit: Limit
     join_limit: Limit
     at_start: Study
+    templates: Environment
     address: str = ""
     account_folders: tuple[Path, ...] = ()
     _served: Served | None = field(default=None, repr=False)
@@ -91,7 +99,8 @@ class Site:
     @property
     def served(self) -> Served:
         """The version of the study that answers this request."""
-        if "served" not in g:
+        served = g.get("served")
+        if served is None:
             with self.store.read_one() as connection:
                 head = read_head(connection)
             served = self._kept(head)
@@ -99,13 +108,13 @@ class Site:
                 with self.store.read() as connection:
                     served = self._read(connection)
             g.served = served
-        return cast(Served, g.served)
+        return cast(Served, served)
 
     def answer_without_database(self) -> None:
         """Answer this request by what is known of the study: the database is away."""
         if "served" not in g:
             nothing = Version(0, self.at_start, DisplayedItems([]), Catalogue())
-            g.served = self._served or Served(nothing)
+            g.served = self._served or Served(nothing, self.templates)
 
     @property
     def study(self) -> Study:
@@ -146,7 +155,7 @@ class Site:
 
     def _read(self, connection: Transaction) -> Served:
         """The newest version, which is kept."""
-        served = self._served = Served(read_version(connection, self.folder, self.secret))
+        served = self._served = Served(read_version(connection, self.folder, self.secret), self.templates)
         return served
 
     def visit(self, connection: Transaction, rater: Rater, now: float) -> Visit:

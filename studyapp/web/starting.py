@@ -9,10 +9,12 @@ import click
 from relstudy.common.console import say
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment.retention import retention_notes
-from relstudy.studyapp.assignment.shown import say_not_shown, stored_not_shown
-from relstudy.studyapp.assignment.study_state import write_address
 from relstudy.studyapp.assignment.synchronisation import change_study
+from relstudy.studyapp.assignment.unused_pairs import stored_unused_pairs, unused_pairs_sentences
+from relstudy.studyapp.assignment.versions import write_address
+from relstudy.studyapp.config.accounts import read_accounts
 from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database.erasure import finish_deletions
 from relstudy.studyapp.database.store import Store
 
 
@@ -46,9 +48,16 @@ def note_address(folder: Path, study: Study, address: str) -> None:
     """Keep the address for invitations, and warn of pairs that no page will show."""
     store = Store.of_study(folder)
     try:
+        unfinished = finish_deletions(store)
+        if unfinished:
+            click.echo(f"Mind: {unfinished}.")
+        try:
+            read_accounts(folder)
+        except RelstudyError as error:  # raters need none
+            click.echo(f"Mind: nobody can open the researcher's pages: {error}")
         with store.write() as connection:
             write_address(connection, address)
-            for sentence in say_not_shown(stored_not_shown(connection, study)):
+            for sentence in unused_pairs_sentences(stored_unused_pairs(connection, study)):
                 say(f"Mind: {sentence}.")
             for sentence in retention_notes(connection, study, folder):
                 click.echo(f"Mind: {sentence}.")

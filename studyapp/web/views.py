@@ -1,4 +1,4 @@
-"""What each template is given: plain values, nothing to look up."""
+"""Content of each template: plain values, nothing to look up."""
 
 from __future__ import annotations
 

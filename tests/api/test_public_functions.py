@@ -28,6 +28,11 @@ def printed(*arguments: object) -> Any:
     return json.loads(done.stdout)
 
 
+def of_tables_alone(figures: dict[str, Any]) -> dict[str, Any]:
+    """Figures of files as of DataFrames, beside which no file is missed."""
+    return figures | {"notes": [note for note in figures["notes"] if " is not beside " not in note]}
+
+
 def read(path: Path) -> pd.DataFrame:
     return pd.read_csv(path, dtype={"query_id": str, "result_id": str, "rater_id": str})
 
@@ -85,7 +90,7 @@ def test_fit_is_the_command(panel: rs.CalibratedPanel, calibrated: tuple[Path, A
 @pytest.mark.slow
 def test_score_is_the_command(result: rs.Scores, calibrated: tuple[Path, Any]) -> None:
     judgments = calibrated[0] / "judgments.csv"
-    assert result.summary() == printed("score", KEYWORDS, GIFT, "-j", judgments, "--replicates", 200)
+    assert result.summary() == of_tables_alone(printed("score", KEYWORDS, GIFT, "-j", judgments, "--replicates", 200))
 
 
 @pytest.mark.slow
@@ -98,7 +103,7 @@ def test_score_takes_the_mappings_of_fit_as_the_command_takes_their_folder(
     panel.judgments.to_csv(tmp_path / "j.csv", index=False)
     panel.ratings.to_csv(tmp_path / "calibrated.csv", index=False)
     options = ["-j", tmp_path / "j.csv", "--mappings", tmp_path / "keywords.json", "--replicates", 20]
-    assert ours.summary() == printed("score", KEYWORDS, *options)
+    assert ours.summary() == of_tables_alone(printed("score", KEYWORDS, *options))
 
 
 @pytest.mark.slow
@@ -145,7 +150,9 @@ def test_words_scale_and_missing_are_read_as_the_commands_read_them(tmp_path: Pa
     for source in (wide, tmp_path / "wide.csv"):
         panel = rs.calibrate(source, columns=columns, method="none", **WORDS)
         command = printed("calibrate", tmp_path / "wide.csv", "-o", tmp_path / "out", "--method", "none", *stated)
-        assert panel.summary() == command
+        summary = dict(panel.summary())
+        # its notes name arguments where the command's name options
+        assert len(summary.pop("notes")) == len(command.pop("notes")) and summary == command
     assert rs.read_ratings(wide, columns=columns, **WORDS).scale.scale.low == 1
     planned = printed("plan", "--ratings", tmp_path / "wide.csv", "--studies", 20, "--results", 4, *stated)
     assert rs.plan(wide, columns=columns, studies=20, results=4, **WORDS).summary() == planned
@@ -266,8 +273,10 @@ def test_what_cannot_be_is_one_sentence(panel: rs.CalibratedPanel) -> None:
         rs.read_ratings, ratings, columns={"worker": "rater_id"}
     )
     assert "there is no such file" in refusal(rs.calibrate, "nowhere.csv")
-    assert "no calibration method 'magic'" in refusal(rs.calibrate, ratings, method="magic")
-    assert "no mapping method 'magic'" in refusal(rs.fit, KEYWORDS, panel, method="magic")
+    assert "method: 'pooled', 'crossed', 'shrunk', 'zscore', 'mean', 'none' or 'ordinal' is needed" in refusal(
+        rs.calibrate, ratings, method="magic"
+    )
+    assert "'best' is needed, not 'magic'" in refusal(rs.fit, KEYWORDS, panel, method="magic")
     assert "column query_id" in refusal(rs.score, read(KEYWORDS).drop(columns="query_id"), panel)
     assert "column judgment" in refusal(rs.score, KEYWORDS, panel.judgments.drop(columns="judgment"))
     assert "one system is needed under a name" in refusal(
@@ -312,4 +321,36 @@ def test_a_file_and_the_same_dataframe_are_told_alike() -> None:
 def test_a_dataframe_that_names_nothing_is_unknown_and_its_command_names_a_file_to_save_it_to() -> None:
     inspection = rs.inspect(pd.DataFrame({"colour": ["red", "blue"], "price": [1.0, 2.0]}))
     assert inspection.kind == "unknown"
-    assert inspection.command is not None and "FILE" in inspection.command and "DataFrame" not in inspection.command
+    assert inspection.command is None
+    assert inspection.draft is not None and "FILE" in inspection.draft and "DataFrame" not in inspection.draft
+
+
+def test_columns_are_renamed_in_whichever_table_they_stand() -> None:
+    """The judgments of score and fit took no other names in Python."""
+    pairs = {"q": list("aabb"), "d": list("wxyz")}
+    judgments = pd.DataFrame({**pairs, "grade": ["yes", "no", "yes", "no"]})
+    scores = pd.DataFrame({"topic": list("aabb"), "d": list("wxyz"), "bm25": [0.9, 0.2, 0.4, 0.3]})
+    columns = {"q": "query_id", "topic": "query_id", "d": "result_id", "grade": "rating"}
+    stated: dict[str, Any] = {"columns": columns, "values": {"yes": 1, "no": 0}}
+    assert rs.fit(scores, judgments, method="isotonic", **stated)["bm25"] is not None
+    result = rs.score(scores, judgments, replicates=20, **stated)
+    assert result.table["average_precision"].tolist() == [1.0]
+    with pytest.raises(rs.RelstudyError, match="names 'doc' for result_id, and none of the tables has such a column"):
+        rs.score(scores, judgments, columns={**columns, "doc": "result_id"}, values={"yes": 1, "no": 0})
+
+
+def test_vectors_are_scored_in_python_as_by_the_command(tmp_path: Path) -> None:
+    """A path of vectors was read as a table."""
+    names = [*"abcdef"]
+    np.save(tmp_path / "clip.npy", np.random.default_rng(0).normal(size=(6, 4)))
+    (tmp_path / "names.txt").write_text("\n".join(names) + "\n")
+    rows = [(q, r, n % 5 + 1) for n, (q, r) in enumerate((q, r) for q in "ab" for r in "cdef")]
+    judgments = pd.DataFrame(rows, columns=["query_id", "result_id", "judgment"])
+    judgments.to_csv(tmp_path / "j.csv", index=False)
+    result = rs.score(tmp_path / "clip.npy", judgments, ids=tmp_path / "names.txt", replicates=20)
+    command = ["score", tmp_path / "clip.npy", "-j", tmp_path / "j.csv", "--ids", tmp_path / "names.txt", "--json"]
+    done = CliRunner().invoke(main, [*map(str, command), "--replicates", "20"])
+    pearson = json.loads(done.stdout)["systems"]["clip"]["raw"]["pearson"]["value"]
+    assert result.as_json()["systems"]["clip"]["raw"]["pearson"]["value"] == pearson
+    with pytest.raises(rs.RelstudyError, match="ids and query_vectors go with vectors"):
+        rs.score(judgments.rename(columns={"judgment": "new"}), judgments, ids=tmp_path / "names.txt")

@@ -23,7 +23,7 @@ from relstudy.studyapp.collection.displayed import item_key
 from relstudy.studyapp.config.secret import read_secret
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store
-from relstudy.studyapp.demo.visit import read_page
+from relstudy.studyapp.demo.rating import read_page
 from relstudy.studyapp.web.admin.access import set_password
 from relstudy.studyapp.web.app import create_app
 from relstudy.studyapp.web.mount import mounted, path_of

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page
 
 from tests.browser.sessions import Rater, serve, write_study
@@ -96,3 +97,22 @@ def test_at_every_width_a_button_can_be_hit_and_covers_no_label(tmp_path: Path, 
                 }"""
             )
             assert narrowest >= 24 and not covered, width  # 24: WCAG 2.2, 2.5.8
+
+
+@pytest.mark.parametrize("contact", ["", 'contact = "lab@example.org"'])
+@pytest.mark.parametrize(("scale", "width", "height"), [("1-5", 1366, 657), ("1-9", 1366, 657), ("binary", 1280, 900)])
+def test_a_page_of_four_pictures_fits_a_laptop_with_its_button(
+    tmp_path: Path, new_page: Callable[..., Page], scale: str, width: int, height: int, contact: str
+) -> None:
+    toml = FOUR.replace('title = "Four pictures"', f'title = "Four pictures"\n{contact}') + f'scale = "{scale}"\n'
+    page = new_page(width, height)
+    with serve(write_study(tmp_path / "study", toml)) as served:
+        page.goto(served.link())
+        page.get_by_role("checkbox").check()
+        for _ in range(2):
+            page.locator("main button").first.click()
+        page.wait_for_url("**/rate/1")
+        bottom = page.locator("[type=submit]").last.evaluate("e => e.getBoundingClientRect().bottom")
+        smallest = page.locator(".result img").evaluate_all("all => Math.min(...all.map(e => e.clientHeight))")
+    assert bottom <= height, f"the button ends at {bottom}"
+    assert smallest >= 110, "pictures are large enough to be judged"

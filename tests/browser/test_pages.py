@@ -78,7 +78,7 @@ def test_consent_instructions_and_practice_say_what_the_rater_must_know(
     rater.press("2")
     rater.go_on()
     told = page.get_by_role("listitem")
-    assert _texts(page, ".told .note") == ["Most people answer differently here. It is the same picture."]
+    assert _texts(page, ".told .note") == ["We would have answered differently: It is the same picture."]
     assert _texts(page, "dd") == ["2", "4, 5 – good match"]
     pictures = told.get_by_role("img")
     expect(pictures).to_have_count(2)
@@ -159,11 +159,11 @@ def test_text_queries_and_documents_are_shown_whole(take_seat: Callable[..., Sea
 @pytest.mark.parametrize(
     ("scale", "name", "faces", "hints", "idle", "key", "value"),
     [
-        pytest.param(WORDS, "verdict", ["no", "yes"], ["0–1 rate"], "u2", "0", "0", id="words, never undecided"),
+        pytest.param(WORDS, "verdict", ["0 no", "1 yes"], ["0–1 rate"], "u2", "0", "0", id="words, never undecided"),
         pytest.param(
             LIST,
             "fit",
-            ["1 off", "2 near", "3 exact", "undecided"],
+            ["1 off", "2 near", "3 exact", "U undecided"],
             ["1–3 rate", "0 U undecided"],
             "4",
             "2",
@@ -171,7 +171,7 @@ def test_text_queries_and_documents_are_shown_whole(take_seat: Callable[..., Sea
             id="list",
         ),
         pytest.param(
-            MANY, "many", [*map(str, range(15)), "undecided"], ["U undecided"], "01", "u", "undecided", id="many"
+            MANY, "many", [*map(str, range(15)), "U undecided"], ["U undecided"], "01", "u", "undecided", id="many"
         ),
     ],
 )

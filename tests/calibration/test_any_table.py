@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relstudy.calibration.methods.by_name import fit_lines
+from relstudy.calibration.options import CalibrationOptions
 from relstudy.calibration.pipeline import calibrate, summary
 from relstudy.calibration.raters import rater_profiles
 from relstudy.calibration.ratings import check_ratings
@@ -44,7 +45,7 @@ def test_any_table_gives_strict_json_or_a_sentence(
         # A warning from below would be a number computed out of nothing.
         warnings.simplefilter("error", RuntimeWarning)
         try:
-            result = calibrate(check_ratings(Checked(frame, "ratings.csv")), method)
+            result = calibrate(check_ratings(Checked(frame, "ratings.csv")), CalibrationOptions(method))
         except RelstudyError as error:
             assert str(error)
             return

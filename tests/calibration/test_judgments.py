@@ -11,7 +11,9 @@ import pytest
 from scipy.stats import norm
 
 from relstudy.calibration.averaging import make_judgments
-from relstudy.calibration.judgments import Judgments, pair_probabilities, read_judgments, write_judgments
+from relstudy.calibration.design import with_design
+from relstudy.calibration.judgments import Judgments, read_judgments, write_judgments
+from relstudy.calibration.options import CalibrationOptions
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.pipeline import calibrate
 from relstudy.calibration.ratings import read_ratings
@@ -98,7 +100,7 @@ def test_a_single_unknown_probability_stays_unknown(table: WriteTable) -> None:
 def test_calibrate_in_python_keeps_the_probabilities_that_the_ratings_came_with(table: WriteTable) -> None:
     head = "rater_id,query_id,result_id,rating,inclusion_probability,query_probability\n"
     rows = "a,q,x,1,.5,.6\na,q,y,3,.25,.6\nb,q,x,3,.5,.6\nb,q,y,5,.25,.6\n"
-    result = calibrate(read_ratings(table(head + rows, "ratings.csv")), "mean")
+    result = calibrate(read_ratings(table(head + rows, "ratings.csv")), CalibrationOptions("mean"))
     assert result.judgments.probability.tolist() == [0.5, 0.25]
     assert result.judgments.frame["query_probability"].tolist() == [0.6, 0.6]
     pairs = table("query_id,result_id,inclusion_probability\nq,x,.125", "pairs.csv")
@@ -174,12 +176,12 @@ def test_identical_judgments_are_merged_and_counted(table: WriteTable) -> None:
 
 def test_probabilities_are_joined_by_query_and_result(table: WriteTable) -> None:
     pairs = table("query_id,result_id,inclusion_probability\nq,x,.5\nq,y,.25\nq,y,.25", "pairs.csv")
-    wanted = pd.DataFrame({"query_id": ["q", "q", "q"], "result_id": ["y", "x", "z"]})
-    probabilities = pair_probabilities(wanted, pairs)
-    assert probabilities.fillna(-1).to_dict("list") == {"inclusion_probability": [0.25, 0.5, -1]}
+    judged = pd.DataFrame({"query_id": ["q", "q", "q"], "result_id": ["y", "x", "z"], "judgment": [1.0, 2.0, 3.0]})
+    judgments, _ = with_design(Judgments.of(judged), pairs)
+    assert judgments.frame["inclusion_probability"].fillna(-1).tolist() == [0.25, 0.5, -1]
     bad = table("query_id,result_id,inclusion_probability\nq,x,.5\nq,x,.25", "bad.csv")
     with pytest.raises(TableError, match="a pair has one inclusion probability"):
-        pair_probabilities(wanted, bad)
+        with_design(Judgments.of(judged), bad)
 
 
 def test_the_probability_of_the_query_is_kept_wherever_it_is_known(table: WriteTable) -> None:
@@ -190,17 +192,15 @@ def test_the_probability_of_the_query_is_kept_wherever_it_is_known(table: WriteT
         assert frame["query_probability"].fillna(-1).tolist() == [0.5, 0.5, -1]
     assert "query_probability" not in read_judgments(table("query_id,result_id,judgment\nq,x,1")).frame
     pairs = table("query_id,result_id,inclusion_probability,query_probability\nq,x,.1,.5\nr,x,.2,.5", "pairs.csv")
-    wanted = pd.DataFrame({"query_id": ["r", "q", "q"], "result_id": ["x", "x", "z"]})
-    probabilities = pair_probabilities(wanted, pairs).fillna(-1)
-    assert probabilities.to_dict("list") == {
-        "inclusion_probability": [0.2, 0.1, -1],
-        "query_probability": [0.5, 0.5, -1],
-    }
+    judged = pd.DataFrame({"query_id": ["r", "q", "q"], "result_id": ["x", "x", "z"], "judgment": [1.0, 2.0, 3.0]})
+    frame = with_design(Judgments.of(judged), pairs)[0].frame.fillna(-1)
+    assert frame["inclusion_probability"].tolist() == [0.2, 0.1, -1]
+    assert frame["query_probability"].tolist() == [0.5, 0.5, -1]
 
 
 def test_the_scale_travels_from_the_ratings_into_the_judgments_file(table: WriteTable, tmp_path: Path) -> None:
     rows = "rater_id,query_id,result_id,rating,scale\na,q,x,2,0-6\na,q,y,3,0-6\nb,q,x,2,0-6\nb,q,y,5,0-6"
-    judgments = calibrate(read_ratings(table(rows, "ratings.csv")), "none").judgments
+    judgments = calibrate(read_ratings(table(rows, "ratings.csv")), CalibrationOptions("none")).judgments
     write_judgments(judgments, tmp_path / "j.csv")
     for each in (judgments, read_judgments(tmp_path / "j.csv"), Judgments.of(judgments.frame)):
         assert (each.scale.scale.low, each.scale.scale.high, each.scale.scale.cut) == (0, 6, 3.5)
@@ -225,7 +225,6 @@ def test_grades_of_qrels_start_at_zero_whatever_was_given(table: WriteTable) -> 
 
 def test_judgments_from_ratings_say_that_they_are_plain_means(table: WriteTable) -> None:
     judgments = read_judgments(table("rater_id,query_id,result_id,rating\na,q,x,4\nb,q,x,2"))
-    assert judgments.averaged
     assert "plain means of the ratings, uncalibrated; relstudy calibrate" in judgments.notes[0]
     assert read_judgments(table("query_id,result_id,judgment\nq,x,4")).notes == ()
 
@@ -234,7 +233,7 @@ def test_a_table_of_other_pairs_is_no_table_of_these(table: WriteTable) -> None:
     ratings = read_ratings(table("rater_id,query_id,result_id,rating\na,q,x,4\nb,q,x,2\na,q,y,1", "ratings.csv"))
     pairs = table("query_id,result_id,inclusion_probability\nQ,x,0.5\nQ,y,0.5", "pairs.csv")
     with pytest.raises(RelstudyError, match=r"pairs\.csv: none of the 2 rated pairs is in this table"):
-        calibrate(ratings, "none").with_probabilities(pairs)
+        calibrate(ratings, CalibrationOptions("none")).with_probabilities(pairs)
 
 
 QRELS = "1 0 x 2\n1 0 y -1\n2 0 x 0\n2 0 y -2"
@@ -319,6 +318,6 @@ def test_ratings_beside_judgments_are_said_to_have_no_part_unless_they_were_aske
     path = table("query_id,result_id,Judgment,rating\nq,x,4,1\nq,y,2,5\n")
     read = read_judgments(path)
     assert read.frame["judgment"].tolist() == [4.0, 2.0]
-    assert "the column judgment is taken, and the column rating beside it has no part" in read.told
+    assert "the column judgment is taken, and the column rating beside it has no part" in read.all_notes
     asked = read_judgments(path, Reading.stated("judgment=rating", None, "1-5"))
-    assert asked.frame["judgment"].tolist() == [1.0, 5.0] and "no part" not in " ".join(asked.told)
+    assert asked.frame["judgment"].tolist() == [1.0, 5.0] and "no part" not in " ".join(asked.all_notes)

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from relstudy.calibration.judgments import Judgments, check_judgments
+from relstudy.calibration.options import CalibrationOptions
 from relstudy.calibration.pipeline import calibrate, notes_on, summary
 from relstudy.calibration.pool import pool_misses
 from relstudy.calibration.ratings import check_ratings
@@ -75,7 +76,7 @@ def ratings_and_pairs():
 def test_calibrate_says_what_is_not_judged_which_pairs_are_undecided_and_what_they_could_change():
     ratings, pairs = ratings_and_pairs()
     panel = check_ratings(Checked(ratings, "ratings.csv"))
-    result = calibrate(panel, "none").with_probabilities(Checked(pairs, "pairs.csv"))
+    result = calibrate(panel, CalibrationOptions("none")).with_probabilities(Checked(pairs, "pairs.csv"))
     notes = " ".join(notes_on(result))
     assert "2 of 6 pairs drawn are not judged (round 1 unique: 2 of 6)" in notes
     told = summary(result)["drawn"]
@@ -102,5 +103,5 @@ def test_what_the_design_says_reaches_the_judgments_with_the_ratings_alone():
     pairs["pool"] = ["inside", "inside", "outside", "inside", "inside", "outside"]
     columns = pairs[["query_id", "result_id", "pool", "inclusion_probability"]].assign(**{REACH: 22.5})
     panel = check_ratings(Checked(ratings.merge(columns, on=["query_id", "result_id"]), "ratings.csv"))
-    frame = calibrate(panel, "none").judgments.frame
+    frame = calibrate(panel, CalibrationOptions("none")).judgments.frame
     assert frame["pool"].tolist() == ["inside", "inside", "inside", "outside"] and set(frame[REACH]) == {22.5}

@@ -23,8 +23,8 @@ def figures(
         (figures(0.856, 0.906, [0.02, 0.08]), "Yes: a rating agrees better"),
         (figures(0.906, 0.856, [-0.08, -0.02]), "No: a rating agrees less"),
         (figures(0.856, 0.86, [-0.01, 0.02]), "Not clearly"),
-        (figures(0.856, 0.86, None), "cannot be told"),
-        (figures(None, None, None), "cannot be told: no pair has two ratings"),
+        (figures(0.856, 0.86, None), "how sure it is remains unknown"),
+        (figures(None, None, None), "That is not known: no pair has two ratings"),
         (figures(0.8, 0.8, [0.0, 0.0], "none"), "Nothing was changed"),
     ],
 )

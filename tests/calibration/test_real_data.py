@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 from relstudy.calibration import agreement
 from relstudy.calibration.command import calibrate as command
+from relstudy.calibration.options import CalibrationOptions
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.pipeline import calibrate
 from relstudy.calibration.randomisation_test import balance
@@ -70,7 +71,7 @@ def test_agh_base_block_is_the_40_pairs_that_the_column_marks_and_that_all_rated
 
 @pytest.mark.parametrize(("method", "variance"), [("none", 0.5275), ("mean", 0.4110)])
 def test_agh_within_pair_variance_on_unique_pairs(agh: Ratings, method: str, variance: float) -> None:
-    result = calibrate(agh, method)
+    result = calibrate(agh, CalibrationOptions(method))
     scored = scored_rows(result.panel)
     assert (scored.block, scored.pairs) == ("unique", 280)
     value = within_item_variance(result.panel.with_rating(result.calibrated), scored.rows).value
@@ -124,7 +125,7 @@ def test_of_the_99_people_the_two_who_stand_apart_are_flagged_and_no_other(agh: 
 
 def test_nflx_golden_values(shared_data: Path) -> None:
     ratings = read_ratings(shared_data / "video_mos" / "nflx_public_ratings.csv")
-    result = calibrate(ratings, "none")
+    result = calibrate(ratings, CalibrationOptions("none"))
     judgments = result.judgments.frame
     assert len(judgments) == 79
     assert judgments["judgment"].mean() == pytest.approx(3.5447906524, abs=1e-10)
@@ -132,7 +133,7 @@ def test_nflx_golden_values(shared_data: Path) -> None:
     assert np.sqrt(pair_variances(result.panel)).mean() == pytest.approx(0.662191170, abs=1e-8)
     bias = ratings.frame.groupby("rater_id")["rating"].mean() - ratings.frame["rating"].mean()
     assert bias.var(ddof=0) == pytest.approx(0.0890325856, abs=1e-10)
-    moved = calibrate(ratings, "mean").lines.offset
+    moved = calibrate(ratings, CalibrationOptions("mean")).lines.offset
     assert np.var(moved) == pytest.approx(0.0890325856, abs=1e-9)
 
 
@@ -169,7 +170,7 @@ def test_haystack_party_has_no_base_block_and_says_what_it_does(shared_data: Pat
     result = calibrate(ratings)
     assert "there is no base block" in result.choice.why
     with pytest.raises(RelstudyError, match="there is no base block"):
-        calibrate(ratings, "zscore")
+        calibrate(ratings, CalibrationOptions("zscore"))
 
 
 def test_the_command_writes_the_contracts_tables_and_json(shared_data: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from relstudy.calibration import agreement, couples, intraclass
+from relstudy.calibration import agreement, intraclass, rater_pairs
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.simulation import simulate_panel
 from relstudy.calibration.two_way import interval
@@ -121,11 +121,11 @@ def test_two_raters_get_no_interval_and_the_reason() -> None:
         agreement.gwet(panel, quadratic=True),
         intraclass.intraclass(panel).one,
         intraclass.intraclass(panel).two,
-        couples.pairwise(panel).kappa,
+        rater_pairs.pairwise(panel).kappa,
     ):
         assert estimate.value is not None
         assert estimate.low is None
-        assert estimate.reason == "two raters cannot tell how others would differ"
+        assert estimate.reason == "two raters do not show how others would differ"
 
 
 def test_what_raters_and_pairs_both_hold_is_counted_once() -> None:
@@ -164,7 +164,7 @@ def test_intervals_hold_what_other_raters_and_pairs_would_have_where_pairs_alone
         "alpha": agreement.krippendorff_alpha(big, "interval").value,
         "AC2": agreement.gwet(big, quadratic=True).value,
         "ICC(1)": intraclass.intraclass(big).one.value,
-        "kappa": couples.pairwise(big).kappa.value,
+        "kappa": rater_pairs.pairwise(big).kappa.value,
     }
     held: dict[str, list[bool]] = {name: [] for name in truth}
     for seed in range(40):
@@ -174,7 +174,7 @@ def test_intervals_hold_what_other_raters_and_pairs_would_have_where_pairs_alone
             "alpha": agreement.krippendorff_alpha(panel, "interval"),
             "AC2": agreement.gwet(panel, quadratic=True),
             "ICC(1)": intraclass.intraclass(panel).one,
-            "kappa": couples.pairwise(panel).kappa,
+            "kappa": rater_pairs.pairwise(panel).kappa,
         }
         for name, estimate in estimates.items():
             held[name].append((estimate.low or 0) <= (truth[name] or 0) <= (estimate.high or 0))

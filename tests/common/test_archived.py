@@ -45,3 +45,11 @@ def test_a_zip_whose_content_is_damaged_is_refused_in_a_sentence(tmp_path: Path,
     file.write_bytes(content)
     with pytest.raises(RelstudyError, match=r"damaged\.zip: this zip file cannot be read"):
         archived.in_archive(file, "judgments.csv")
+
+
+def test_a_zip_that_swells_is_refused_by_its_ratio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("relstudy.common.packed.SMALL", 1 << 20)
+    with zipfile.ZipFile(tmp_path / "swells.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("judgments.csv", b"0" * 20_000_000)
+    with pytest.raises(RelstudyError, match=r"judgments\.csv swells as no table does"):
+        archived.in_archive(tmp_path / "swells.zip", "judgments.csv")

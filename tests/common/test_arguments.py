@@ -9,6 +9,7 @@ import pytest
 
 import relstudy as rs
 from relstudy.common.arguments import check_arguments
+from relstudy.mapping.options import FitOptions
 
 PUBLIC = [
     getattr(module, name)
@@ -50,5 +51,8 @@ def test_every_public_function_has_an_example() -> None:
 
 def test_a_whole_number_that_nothing_can_count_to_is_refused_but_for_a_seed() -> None:
     with pytest.raises(rs.RelstudyError, match=r"folds: a number up to 9,007,199,254,740,992 is needed, not 1180591"):
-        check_arguments(rs.fit, {"folds": 2**70})
-    check_arguments(rs.fit, {"folds": 2**53, "seed": 2**70})
+        FitOptions(folds=2**70)
+    with pytest.raises(rs.RelstudyError, match=r"k: a number up to 9,007,199,254,740,992 is needed, not 1180591"):
+        check_arguments(rs.hashing.nearest_neighbours, {"k": 2**70})
+    check_arguments(rs.hashing.compare, {"k": 2**53, "seed": 2**70})
+    assert FitOptions(seed=2**70).seed == 2**70

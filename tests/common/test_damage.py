@@ -11,19 +11,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from relstudy.analysis.hashing.codes.archive import load_archive
+from relstudy.analysis.hashing.codes.archive import Archive
 from relstudy.analysis.hashing.codes.arrays import load_array
-from relstudy.analysis.hashing.encoders.archive import Archive
 from relstudy.analysis.scoring.vectors import read_vectors
 from relstudy.common.errors import RelstudyError
 from relstudy.common.files import read_json
 from relstudy.studyapp.systems.features import _read as read_features
 from relstudy.studyapp.systems.vectors import Vectors
 
-ENCODER = Archive("thing", 1, "a", "relstudy thing", "numbers", ("f8",))
+ARCHIVE = Archive("thing", "relstudy thing", numbers="numbers", dtypes=("f8",))
 OF_NPZ: dict[str, Callable[[Path], object]] = {
-    "codes": lambda path: load_archive(path, "thing", "relstudy thing", ["values"]),
-    "encoder": lambda path: ENCODER.read(path, lambda header, arrays: arrays),
+    "archive": ARCHIVE.read,
     "array": lambda path: load_array(f"{path}:values"),
 }
 OF_NPY: dict[str, Callable[[Path], object]] = {

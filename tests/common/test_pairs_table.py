@@ -9,21 +9,23 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from relstudy.analysis.report.inputs import read_study
-from relstudy.calibration.judgments import pair_probabilities
+from relstudy.analysis.study_run import read_study_folder
+from relstudy.calibration.design import with_design
+from relstudy.calibration.judgments import Judgments
 from relstudy.common.checked import Checked
 from relstudy.common.errors import TableError
 from relstudy.common.pairs_table import COLUMNS, read_pairs, write_pairs
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.commands.systems import score_collection
+from tests.analysis.report.pages import tables_of
 from tests.studyapp.studies import write_study
 
-PAIRS = pd.DataFrame({"query_id": ["q0"], "result_id": ["r0"]})
+JUDGMENTS = Judgments.of(pd.DataFrame({"query_id": ["q0"], "result_id": ["r0"], "judgment": [3.0]}))
 READERS: dict[str, Callable[[Path], Any]] = {
     "serve": prepare,
     "sample and systems": lambda folder: score_collection(folder, ["colour"]),
-    "calibrate": lambda folder: pair_probabilities(PAIRS, folder / "pairs.csv"),
-    "report": read_study,
+    "calibrate": lambda folder: with_design(JUDGMENTS, folder / "pairs.csv"),
+    "report": read_study_folder,
 }
 
 
@@ -85,7 +87,7 @@ def test_blanks_after_the_commas_change_nothing(study: Path) -> None:
     text = (study / "pairs.csv").read_text(encoding="utf-8")
     (study / "pairs.csv").write_text(text.replace(",", ", "), encoding="utf-8")
     pd.testing.assert_frame_equal(read_pairs(study / "pairs.csv"), plain)
-    assert set(read_study(study).pair_column("source")) == {"secret-system"}  # type: ignore[arg-type]
+    assert set(tables_of(study).pair_column("source")) == {"secret-system"}  # type: ignore[arg-type]
 
 
 def test_what_is_written_is_read_again(study: Path) -> None:

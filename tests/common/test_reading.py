@@ -180,10 +180,10 @@ def test_every_command_that_reads_judgments_or_ratings_reads_a_strangers(foreign
 
 
 def test_what_is_stated_of_a_table_that_is_not_there_is_refused(foreign: Path) -> None:
-    done = run(
-        "fit", foreign / "scored.csv", "-j", foreign / "judged.csv", "-o", foreign / "m", "--columns", "system=x"
-    )
-    assert done.exit_code == 1 and "there is no column 'system' in them" in done.stderr
+    judged = ("-j", foreign / "judged.csv", STATED[0], f"{STATED[1]},system=x", *STATED[2:])
+    done = run("fit", foreign / "scored.csv", *judged, "-o", foreign / "m")
+    assert done.exit_code == 1
+    assert "--columns names 'x' for system, and none of the tables has such a column" in done.stderr
     assert run("plan", "--missing", "NA").exit_code == 2
 
 

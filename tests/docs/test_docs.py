@@ -133,7 +133,11 @@ def test_the_reference_documents_every_public_name_and_nothing_else(site: Path) 
     assert documented == set(rs.__all__) - {"__version__", "hashing"}
     hashing = (site / "reference" / "hashing.html").read_text(encoding="utf-8")
     assert 'id="relstudy.analysis.hashing.api.count"' in hashing
-    assert sorted(path.name for path in (site / "reference").glob("*.html")) == ["api.html", "hashing.html"]
+    assert sorted(path.name for path in (site / "reference").glob("*.html")) == [
+        "api.html",
+        "hashing.html",
+        "options.html",
+    ]
 
 
 @pytest.mark.slow
@@ -232,7 +236,7 @@ def run_python(page: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", ["docs/scoring.md", "docs/reference/api.md"])
+@pytest.mark.parametrize("page", ["docs/scoring.md", "docs/reference/api.md", "docs/how-to/work-in-a-notebook.md"])
 def test_the_python_of_the_page_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "data").symlink_to(ROOT / "data")
     monkeypatch.chdir(tmp_path)

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from PIL import Image
 
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.cli import main
@@ -86,8 +87,15 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert run(f"backup {study} -o {folder}/backup.db") == 0
     shutil.move(study, folder / AS_RATED)
     ratings_of("1-5", "1-9", "binary").to_csv(folder / "interfaces.csv", index=False)
+    shutil.copytree(EXAMPLE, folder / "data" / "example")
+    for name in ("photos", "texts"):
+        (folder / name).mkdir()
+    Image.new("RGB", (16, 12), (20, 120, 200)).save(folder / "photos" / "boat.png")
+    (folder / "texts" / "wish.txt").write_text("a boat at sea\n")
+    shutil.copytree(folder / "photos", folder / "my-pictures")
     scores = pd.read_csv(EXAMPLE / "scores" / "keywords.csv", dtype=str)
     copies = {"ratings.csv": "ratings.csv", "my-ratings.csv": "ratings.csv", "judgments.csv": "judgments.csv"}
+    copies["my-table.csv"] = "ratings.csv"
     for name, source in copies.items():
         shutil.copy(EXAMPLE / source, folder / name)
     for name in ("my-scores.csv", "systems.csv"):
@@ -130,9 +138,12 @@ def test_every_command_that_a_page_shows_runs(page: str, workplace: Path, monkey
         further = " --next" in line or " --back" in line  # goes on with what the commands above it made
         if re.match("relstudy (forget|set-aside|restore|sample|status)", line) and not further:
             restore(workplace, "my-study")
+        anew = line.startswith("relstudy new my-study")
+        if anew:
+            shutil.rmtree("my-study")
         asks = re.match("relstudy (forget|restore|change)", line) and "--yes" not in line
         run_line(f"{words} --yes" if asks else words)
-        if further:
+        if further or anew:
             restore(workplace, "my-study")
 
 

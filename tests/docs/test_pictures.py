@@ -16,9 +16,9 @@ from tests.places import ROOT
 
 browser = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
 TEMPLATES = ROOT / "analysis" / "report" / "templates"
-PAGE = """<p class="banner">1</p><div class="answer"><p class="headline">2</p></div><figure class="overview"><table>
-<thead><tr><th class="reach">5</th><th class="number">6</th></tr></thead>
-<tbody><tr><td><i class="range">3</i></td></tr><tr><td class="lane">4</td></tr></tbody></table></figure>"""
+PAGE = """<p class="banner">1</p><div class="answer"><p class="headline">2</p></div>
+<div class="cards"><div>3</div></div><figure class="overview"><table><thead><tr><th class="mark">6</th></tr></thead>
+<tbody><tr><td class="rank">4</td></tr><tr><td><i class="range">5</i></td></tr></tbody></table></figure>"""
 
 
 def test_every_number_on_the_annotated_report_has_its_place_in_a_template_and_its_words_on_the_page() -> None:

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relstudy.analysis.report.inputs import read_study
+from relstudy.analysis.report.inputs import page_tables
+from relstudy.analysis.study_run import read_study_folder
 from relstudy.common.errors import RelstudyError
 from tests.fuzz import plain
 from tests.fuzz.ending import BYTES, changed, fuzzed, mutations, printed, run
@@ -171,7 +172,9 @@ def test_what_a_report_reads(reported: Path, name: str, changes: list[Mutation])
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         try:
-            read = read_study(folder, low_coverage=True)
+            scored = read_study_folder(folder)
+            scored.scores(low_coverage=True)
+            read = page_tables(scored.study, folder, scored.files)
         except RelstudyError as error:
             assert len(str(error)) > 20
             return

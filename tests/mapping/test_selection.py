@@ -25,7 +25,6 @@ from relstudy.mapping.correlation.mapping import CorrelationMapping
 from relstudy.mapping.cross_fitting import around_training_means, best_method, correlation, cross_fit
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.folds import folds_by_group
-from relstudy.mapping.least_squares.constrained import ConstrainedMapping
 from relstudy.mapping.least_squares.isotonic import BaggedMapping, IsotonicMapping
 from relstudy.mapping.least_squares.quadratic import QuadraticMapping
 from relstudy.mapping.methods import METHODS
@@ -37,7 +36,6 @@ ESTIMATORS = [
     IsotonicMapping(),
     BaggedMapping(bagged=5),
     CorrelationMapping(),
-    ConstrainedMapping(),
     BayesMapping(bins=10, grid=21, max_levels=4),
     BayesMapping(engine="sampler", bins=10, draws=100, chains=2),
     OgiveMapping(bins=10, draws=100, chains=2),

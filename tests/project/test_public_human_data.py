@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from relstudy.analysis.report.inputs import read_study
+from relstudy.analysis.report.inputs import page_tables
 from relstudy.analysis.report.paper.people import one_person
 from relstudy.analysis.report.paper.reading import interfaces_of
 from relstudy.analysis.report.paper.study import PaperStudy
-from relstudy.analysis.report.study import study_page
 from relstudy.analysis.report.tables import Table
 from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.study_run import read_study_folder, score_study
 from relstudy.studyapp.cli import main
 from scripts.public_human_data import SETS, as_study
 from tests.places import ROOT
@@ -60,10 +60,10 @@ def test_half_of_haystack_is_one_persons_and_does_not_sway_the_search_engines(
     shared_data: Path, tmp_path: Path
 ) -> None:
     as_study(SETS["haystack"](shared_data), tmp_path)
-    tables = read_study(tmp_path, low_coverage=True)
     options = ScoringOptions(folds=5, replicates=100, low_coverage=True)
-    _, result, _ = study_page(tables, options, [], lambda items, what, total: iter(items))
-    table, said = one_person(PaperStudy(tables, result, interfaces_of(tables)))
+    run = score_study(read_study_folder(tmp_path), options)
+    tables = page_tables(run.study, tmp_path)
+    table, said = one_person(PaperStudy(tables, run.result, interfaces_of(tables)))
     assert isinstance(table, Table) and "h02, 49 % of the ratings" in table.caption
     assert {str(row[0]) for row in table.rows} == {"no-vector", "vector-2", "with-vector"}
     assert "the paper's finding holds here" in said.text  # type: ignore[union-attr]

@@ -142,3 +142,10 @@ class Browser:
             count += 1
             assert count < 1000
         return count
+
+
+def joined(app: Flask, address: str = "/", **environ: str) -> Browser:
+    """The browser of a person who came by an address and has consented."""
+    browser = Browser(app, **environ)
+    browser.join(address)
+    return browser

@@ -1,9 +1,11 @@
-"""Integer arrays with a JSON header in one .npz file, versioned, written beside and renamed, read without pickle."""
+"""Arrays with a JSON header in one .npz file: versioned, written whole or not at all, read without pickle."""
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,47 +14,86 @@ from relstudy.common.damage import DAMAGED_ARRAYS
 from relstudy.common.errors import RelstudyError
 from relstudy.common.files import replacing
 
-VERSION = 1
+
+def held_by(path: str | os.PathLike[str]) -> str | None:
+    """Name of what an archive holds, such as "count table"; None for any other file of arrays, or a damaged one."""
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            return str(json.loads(str(stored["header"]))["what"])
+    except FileNotFoundError:
+        raise RelstudyError(f"{os.fspath(path)}: there is no such file") from None
+    except (OSError, *DAMAGED_ARRAYS):
+        return None
 
 
-def save_archive(path: str | os.PathLike[str], kind: str, header: dict[str, Any], **arrays: np.ndarray) -> None:
-    """Write arrays of whole numbers and a header under the name of what they are."""
-    text = json.dumps({"version": VERSION, "what": kind, **header}, sort_keys=True)
-    with replacing(path) as beside, open(beside, "wb") as handle:
-        np.savez_compressed(handle, **{"header": np.array(text), **arrays})  # type: ignore[arg-type]
-
-
-def load_archive(
-    path: str | os.PathLike[str], kind: str, made_by: str, *names: str
-) -> tuple[dict[str, Any], list[np.ndarray]]:
-    """Read what `save_archive` wrote, as int64.
+@dataclass(frozen=True)
+class Archive:
+    """One kind of such a file.
 
     Parameters
     ----------
-    kind : what the file must be, such as "count table"
-    made_by : the command that writes such files, for the error
-    names : the arrays
-
-    Raises
-    ------
-    RelstudyError
-        for anything else, another version, or numbers that are not whole
+    what : name of what it holds, such as "count table"; kept in the file
+    command : the command that writes such files, for messages
+    article : before `what`, for messages
+    version : of the form, kept in the file
+    numbers : description of its arrays, for messages
+    dtypes : beginnings of the NumPy types that its arrays may have: i, u and f of any size, or f4 alone
+    compressed : whether the arrays are compressed
     """
-    file = os.fspath(path)
-    try:
-        with np.load(file, allow_pickle=False) as arrays:
-            header = json.loads(str(arrays["header"]))
-            loaded = [arrays[name] for name in names]
-            what = header.pop("what")
-    except FileNotFoundError:
-        raise RelstudyError(f"{file}: there is no such file") from None
-    except (OSError, *DAMAGED_ARRAYS):
-        raise RelstudyError(f"{file}: this is not a {kind}; `{made_by}` writes one") from None
-    if what != kind:
-        raise RelstudyError(f"{file}: this is a {what}, not a {kind}; `{made_by}` writes one")
-    version = header.pop("version", None)
-    if version != VERSION:
-        raise RelstudyError(f"{file}: version {version} of the {kind} is not known here, {VERSION} is")
-    if any(array.dtype.kind not in "iu" for array in loaded):
-        raise RelstudyError(f"{file}: a {kind} holds whole numbers")
-    return header, [array.astype(np.int64) for array in loaded]
+
+    what: str
+    command: str
+    article: str = "a"
+    version: int = 1
+    numbers: str = "whole numbers"
+    dtypes: tuple[str, ...] = ("i", "u")
+    compressed: bool = True
+
+    def write(self, path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+        """Write header and arrays, whole or not at all."""
+        text = json.dumps({"version": self.version, "what": self.what, **header}, sort_keys=True)
+        save: Any = np.savez_compressed if self.compressed else np.savez
+        with replacing(path) as beside, open(beside, "wb") as handle:
+            save(handle, allow_pickle=False, header=np.array(text), **arrays)
+
+    def read(self, path: str | os.PathLike[str], *needed: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Header, without `what` and `version`, and arrays as `write` wrote them.
+
+        Parameters
+        ----------
+        needed : names of arrays that it must hold
+
+        Raises
+        ------
+        RelstudyError
+            for a file that is not there, is something else or of another version, or holds other numbers
+        """
+        file = os.fspath(path)
+        try:
+            with np.load(file, allow_pickle=False) as stored:
+                header = json.loads(str(stored["header"]))
+                what = header.pop("what")
+                arrays = {name: stored[name] for name in stored.files if name != "header"}
+        except FileNotFoundError:
+            raise RelstudyError(f"{file}: there is no such file") from None
+        except (OSError, *DAMAGED_ARRAYS):
+            raise self.another(file) from None
+        if not arrays.keys() >= set(needed):
+            raise self.another(file)
+        if what != self.what:
+            raise RelstudyError(
+                f"{file}: this is a {what}, not {self.article} {self.what}; `{self.command}` writes one"
+            )
+        version = header.pop("version", None)
+        if version != self.version:
+            raise RelstudyError(f"{file}: version {version} of the {self.what} is not known here, {self.version} is")
+        if not all(self._allows(array) for array in arrays.values()):
+            raise RelstudyError(f"{file}: {self.article} {self.what} holds {self.numbers}")
+        return header, arrays
+
+    def _allows(self, array: np.ndarray) -> bool:
+        return array.dtype.str[1:].startswith(self.dtypes) and bool(np.isfinite(array).all())
+
+    def another(self, path: str | os.PathLike[str]) -> RelstudyError:
+        """The error for a file that holds something else."""
+        return RelstudyError(f"{os.fspath(path)}: this is not {self.article} {self.what}; `{self.command}` writes one")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import zipfile
 from collections.abc import Iterator
 from functools import lru_cache
 from numbers import Integral
@@ -12,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from relstudy.analysis.hashing.codes.vecs import is_vecs_file, read_vecs
-from relstudy.common.damage import DAMAGED_ARRAYS
+from relstudy.common.damage import DAMAGED_ARRAYS, TENSORS, refuse_tensors
 from relstudy.common.errors import RelstudyError
+from relstudy.common.packed import refuse_swelling
 from relstudy.common.wording import count_of
 
 _NPY = b"\x93NUMPY"
@@ -23,8 +24,8 @@ BLOCK_ROWS = 1 << 16
 
 
 def is_array_file(path: str) -> bool:
-    """Whether a path means an array (.npy, .npz, .mat, FILE.npz:NAME, .fvecs and its relatives) rather than text."""
-    return path.endswith(".npy") or is_vecs_file(path) or _IN_FILE.fullmatch(path) is not None
+    """True where a path means an array (.npy, .npz, .mat, FILE.npz:NAME, .fvecs and its relatives) rather than text."""
+    return path.endswith((".npy", *TENSORS)) or is_vecs_file(path) or _IN_FILE.fullmatch(path) is not None
 
 
 def file_part(path: str) -> Path:
@@ -46,6 +47,7 @@ def load_array(path: str) -> np.ndarray:
     RelstudyError
         one sentence: no such file, a pickle, damage, several arrays and no name
     """
+    refuse_tensors(path)
     try:
         match = _IN_FILE.fullmatch(path)
         if match:
@@ -86,6 +88,8 @@ def _one_of_several(file: str, name: str | None, stamp: tuple[int, int]) -> np.n
 
 def _npz(file: str, name: str | None) -> dict[str, np.ndarray]:
     try:
+        with zipfile.ZipFile(file) as archive_of_arrays:
+            refuse_swelling(file, sum(entry.file_size for entry in archive_of_arrays.infolist()))
         with np.load(file, allow_pickle=False) as archive:
             wanted = [name] if name is not None and name in archive.files else archive.files
             return {each: np.asarray(archive[each]) for each in wanted}
@@ -185,3 +189,50 @@ def row_blocks(array: np.ndarray, first: int = 0, last: int | None = None) -> It
     last = len(array) if last is None else last
     for start in range(first, last, BLOCK_ROWS):
         yield start, array[start : min(start + BLOCK_ROWS, last)]
+
+
+NUMBERS: dict[str, np.dtype] = {".fvecs": np.dtype("<f4"), ".ivecs": np.dtype("<i4"), ".bvecs": np.dtype("u1")}
+_LENGTH = np.dtype("<i4")
+
+
+def is_vecs_file(path: str) -> bool:
+    """True where a path ends in .fvecs, .ivecs or .bvecs."""
+    return os.path.splitext(path)[1] in NUMBERS
+
+
+def read_vecs(path: str) -> np.ndarray:
+    """The vectors of a file as (n, D), mapped into memory and not read.
+
+    The formats are those of SIFT1M and its relatives (Jegou, Douze and Schmid 2011), without a header: each vector is
+    its length, a 32-bit little-endian integer, and then its numbers: 32-bit floats in .fvecs, 32-bit integers in
+    .ivecs, bytes in .bvecs.
+
+    Parameters
+    ----------
+    path : ends in .fvecs, .ivecs or .bvecs, which says what the numbers are
+
+    Raises
+    ------
+    RelstudyError
+        for an empty file, one that ends inside a vector, and vectors of several lengths
+    OSError
+        where it cannot be opened
+    """
+    numbers = NUMBERS[os.path.splitext(path)[1]]
+    size = os.path.getsize(path)
+    with open(path, "rb") as handle:
+        start = handle.read(_LENGTH.itemsize)
+    length = int(np.frombuffer(start, _LENGTH)[0]) if len(start) == _LENGTH.itemsize else 0
+    row = _LENGTH.itemsize + length * numbers.itemsize
+    if length < 1 or size % row:
+        raise RelstudyError(
+            f"{path}: {size} bytes are no whole number of vectors of {length} numbers, the length that it begins with"
+        )
+    rows = np.memmap(path, dtype=np.dtype([("length", _LENGTH), ("vector", numbers, (length,))]), mode="r")
+    others = np.flatnonzero(rows["length"] != length)
+    if len(others):
+        raise RelstudyError(
+            f"{path}, vector {int(others[0])} (counted from 0): its length is {int(rows['length'][others[0]])}, "
+            f"the first one's {length}; all must be equal"
+        )
+    return np.asarray(rows["vector"])

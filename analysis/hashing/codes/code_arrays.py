@@ -10,6 +10,7 @@ import numpy as np
 from relstudy.analysis.hashing.codes.arrays import row_blocks
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.common.errors import Fault, RelstudyError, TableError
+from relstudy.common.option_words import either, option
 
 Format = Literal["auto", "bits", "packed", "hex"]
 
@@ -19,14 +20,14 @@ LEAST_BYTES = 32
 
 @dataclass(frozen=True)
 class CodeArray:
-    """What an array of codes holds.
+    """Form, number and length of the codes in an array.
 
     Parameters
     ----------
     name : the file, or what the person calls the array
     form : `0/1` (bool too), `-1/+1`, or `packed` (uint8 as `numpy.packbits` packs)
     codes, bits : how many codes of how many bits
-    notes : what was decided without being told, with the way out
+    notes : on what was assumed, with the option that says otherwise
     """
 
     name: str
@@ -55,6 +56,8 @@ class CodeArray:
             settled, notes = settle_length(np.unpackbits(used), 8 * width, name, bits)
             return cls(name, "packed", codes, settled, notes)
         check_length(name, width, bits)
+        if array.dtype.kind == "f":
+            _refuse_features(array, name)
         signed = array.dtype.kind in "if" and any((block < 0).any() for _, block in row_blocks(array))
         return cls(name, "-1/+1" if signed else "0/1", codes, width)
 
@@ -92,13 +95,13 @@ def codes_of(array: np.ndarray, name: str, form: Format = "auto", bits: int | No
 
 
 def settle_length(used: np.ndarray, width: int, name: str, bits: int | None) -> tuple[int, tuple[str, ...]]:
-    """The length of codes that come in whole bytes or digits, and what to say of it.
+    """The length of codes that come in whole bytes or digits, and notes on it.
 
     Parameters
     ----------
     used : 0/1 (width,), which bits are set in any code
     width : bits that the bytes or digits hold
-    bits : the length that was told, or None
+    bits : the length as stated, or None
     """
     last = int(np.flatnonzero(used)[-1]) + 1 if used.any() else 0
     if bits is None:
@@ -107,13 +110,24 @@ def settle_length(used: np.ndarray, width: int, name: str, bits: int | None) -> 
             return width, ()
         return width, (
             f"{name}: read as codes of {width} bits; the last {spare} bits are 0 in every code: if they only fill the "
-            f"last byte, say --bits {last} (or how many bits there are)",
+            f"last byte, say {option('bits', last)} (or how many bits there are)",
         )
     if not width - 8 < bits <= width:
-        raise RelstudyError(f"{name}: --bits {bits} does not fit codes that fill {width} bits")
+        raise RelstudyError(f"{name}: {option('bits', bits)} does not fit codes that fill {width} bits")
     if last > bits:
-        raise RelstudyError(f"{name}: a bit beyond --bits {bits} is set in rows of this file")
+        raise RelstudyError(f"{name}: a bit beyond {option('bits', bits)} is set in rows of this file")
     return bits, ()
+
+
+def _refuse_features(array: np.ndarray, name: str) -> None:
+    """Refuse numbers that are features before they were cut into bits, where most of a row is neither 0, 1 nor -1."""
+    first = np.asarray(array[0], dtype=float)
+    others = first[~np.isin(first, (-1, 0, 1))]
+    if 2 * len(others) > len(first):
+        raise RelstudyError(
+            f"{name}: these are numbers (such as {others[0]:g}) and no codes; take the sign with "
+            "numpy.save('codes.npy', numpy.load(FILE) > 0)"
+        )
 
 
 def _refuse_bits_as_bytes(array: np.ndarray, name: str) -> None:
@@ -122,13 +136,14 @@ def _refuse_bits_as_bytes(array: np.ndarray, name: str) -> None:
     values = np.flatnonzero(counts)
     if array.size >= LEAST_BYTES and values.tolist() in ([0, 255], [1, 255]):
         bits = "array > 0" if values[0] == 0 else "array == 1"
+        packed = either("--format packed", "form='packed'")
         raise RelstudyError(
             f"{name}: all bytes are {values[0]} or 255, so each looks like one bit, and packed codes would not: save "
-            f"{bits}, or say --format packed"
+            f"{bits}, or say {packed}"
         )
 
 
 def check_length(name: str, width: int, bits: int | None) -> None:
-    """Refuse a told length that is not the number of columns."""
+    """Refuse a stated length that is not the number of columns."""
     if bits is not None and bits != width:
-        raise RelstudyError(f"{name} has codes of {width} bits, not of the {bits} of --bits")
+        raise RelstudyError(f"{name} has codes of {width} bits, not of the {bits} of {option('bits')}")

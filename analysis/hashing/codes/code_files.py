@@ -3,28 +3,119 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import Literal
 
 import numpy as np
 
-from relstudy.analysis.hashing.codes.arrays import is_array_file, load_array
-from relstudy.analysis.hashing.codes.code_arrays import CodeArray, Format
+from relstudy.analysis.hashing.codes.arrays import is_array_file, load_array, text_lines
+from relstudy.analysis.hashing.codes.code_arrays import CodeArray, Format, check_length, settle_length
 from relstudy.analysis.hashing.codes.packed import Codes
-from relstudy.analysis.hashing.codes.text_codes import TextCodes
 from relstudy.common.arguments import check_arguments
+from relstudy.common.errors import Fault, RelstudyError, TableError
+from relstudy.common.option_words import either
+
+_HEX_DIGITS = frozenset("0123456789abcdefABCDEF")
+_BETWEEN = re.compile(r"[\s,;]+")
+_DIGITS = re.compile(r"[01]+")
+
+LEAST_DIGITS = 64
+"""So many hexadecimal digits without a letter are no accident: (10/16)^64, in codes of even bits, is below 1e-13."""
+
+
+@dataclass(frozen=True)
+class TextCodes:
+    """A text of codes.
+
+    Parameters
+    ----------
+    lines : one code each, hexadecimal or 0/1 without anything between
+    form : `hex` or `digits`
+    bits : code length
+    notes : on what was assumed
+    """
+
+    lines: list[str]
+    form: Literal["hex", "digits"]
+    bits: int
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, file: str, form: Format = "auto", bits: int | None = None) -> TextCodes:
+        """Read a text; `form` and `bits` as in `read_codes`."""
+        if form == "packed":
+            raise RelstudyError(f"{file}: packed codes come in .npy, this is text")
+        lines = text_lines(file)
+        if not lines:
+            raise RelstudyError(f"{file}: the file is empty; one code per line is needed")
+        digits = [_as_digits(line) for line in lines]
+        if form == "bits" or (form == "auto" and all(map(_DIGITS.fullmatch, digits))):
+            _check_lines(file, digits, frozenset("01"), "only 0 and 1 are allowed, one digit a bit")
+            check_length(file, len(digits[0]), bits)
+            note = (
+                f"{file}: all digits are 0 or 1, so it is read as one digit a bit, {len(digits[0])} bits; "
+                f"if it is hexadecimal, say {_as_hexadecimal()}"
+            )
+            return cls(digits, "digits", len(digits[0]), () if form == "bits" else (note,))
+        _check_lines(file, lines, _HEX_DIGITS, "only hexadecimal digits are allowed, one code per line")
+        if form == "auto" and len(lines) * len(lines[0]) >= LEAST_DIGITS and "".join(lines).isdecimal():
+            raise RelstudyError(
+                f"{file}: no line has a letter, so these look like decimal numbers and not like hexadecimal codes; "
+                f"write them in hexadecimal, or say {_as_hexadecimal()} if they are"
+            )
+        width = 4 * len(lines[0])
+        used = reduce(or_, (int(line, 16) for line in lines))
+        table = np.array([int(bit) for bit in f"{used:0{width}b}"])
+        settled, notes = settle_length(table, width, file, bits)
+        return cls(lines, "hex", settled, notes)
+
+    def read(self, rows: slice) -> Codes:
+        """The codes of these rows."""
+        lines = self.lines[rows]
+        if self.form == "digits":
+            table = np.frombuffer("".join(lines).encode("ascii"), dtype=np.uint8).reshape(len(lines), self.bits)
+            return Codes.from_bits(table == ord("1"))
+        odd = len(self.lines[0]) % 2
+        octets = np.frombuffer(bytes.fromhex("".join(line + "0" * odd for line in lines)), dtype=np.uint8)
+        return Codes.from_packed(octets.reshape(len(lines), -1), bits=self.bits)
+
+
+def _as_digits(line: str) -> str:
+    # "-1 1 1" and "0, 1, 1" as written by numpy.savetxt; anything else stays as it is and is refused later.
+    parts = _BETWEEN.split(line)
+    if len(parts) == 1:
+        return line
+    if all(part in ("-1", "1", "+1") for part in parts):
+        return "".join("0" if part == "-1" else "1" for part in parts)
+    return "".join(parts) if all(part in ("0", "1") for part in parts) else line
+
+
+def _check_lines(file: str, lines: list[str], allowed: frozenset[str], rule: str) -> None:
+    width = len(lines[0])
+    faults = []
+    for row, line in enumerate(lines, start=1):
+        if not line or not allowed.issuperset(line):
+            faults.append(Fault(file, row, None, line, rule))
+        elif len(line) != width:
+            kind = "digits 0 or 1" if len(allowed) == 2 else "hexadecimal digits"
+            faults.append(Fault(file, row, None, line, f"{width} {kind} are allowed, as in row 1"))
+    if faults:
+        raise TableError(faults)
 
 
 @dataclass(frozen=True)
 class CodeFile:
-    """A file of codes, and what it holds: settled once, by the whole file, so that its parts can be read alone.
+    """A file of codes. Its form is settled once, by the whole file, so that its parts can be read alone.
 
     Parameters
     ----------
     path : the file
     form : as in `CodeArray`; `hex` (text, one code per line) or `digits` (text, one digit a bit)
     codes, bits : how many codes of how many bits
-    notes : what was decided without being told, with the way out
+    notes : on what was assumed, with the option that says otherwise
     """
 
     path: str
@@ -50,6 +141,10 @@ class CodeFile:
             return text.read(rows)
         array: np.ndarray = load_array(self.path)
         return CodeArray(self.path, self.form, self.codes, self.bits).read(array, rows)
+
+
+def _as_hexadecimal() -> str:
+    return either("--format hex", "form='hex'")
 
 
 def read_codes(path: str | os.PathLike[str], form: Format = "auto", bits: int | None = None) -> Codes:

@@ -36,43 +36,97 @@ class Codes:
 
     @classmethod
     def from_bits(cls, bits: np.ndarray) -> Codes:
-        """From a bool array of shape (codes, bits)."""
+        """From a bool array of shape (codes, bits).
+
+        Examples
+        --------
+        >>> codes = Codes.from_bits(np.array([[1, 0, 1], [0, 0, 1]], dtype=bool))
+        >>> len(codes), codes.bits
+        (2, 3)
+        """
         rows, width = bits.shape
         return cls(_columns(np.packbits(bits, axis=1), rows), width)
 
     @classmethod
     def from_packed(cls, packed: np.ndarray, bits: int | None = None) -> Codes:
-        """From uint8 of shape (codes, bytes) as `numpy.packbits` packs them; `bits` where the last byte is not full."""
+        """From uint8 of shape (codes, bytes) as `numpy.packbits` packs them; `bits` where the last byte is not full.
+
+        Examples
+        --------
+        >>> Codes.from_packed(np.array([[0b10100000]], dtype=np.uint8), bits=3).unpacked().tolist()
+        [[True, False, True]]
+        """
         rows, width = packed.shape
         return cls(_columns(np.asarray(packed), rows), 8 * width if bits is None else bits)
 
     @classmethod
     def from_signs(cls, values: np.ndarray) -> Codes:
-        """From real values of shape (codes, bits): 1 where positive, 0 elsewhere (so sign(0) is never half a bit)."""
+        """From real values of shape (codes, bits): 1 where positive, 0 elsewhere (so sign(0) is never half a bit).
+
+        Examples
+        --------
+        >>> Codes.from_signs(np.array([[0.3, 0.0, -2.0]])).unpacked().tolist()
+        [[True, False, False]]
+        """
         return cls.from_bits(np.asarray(values) > 0)
 
     def take(self, rows: np.ndarray | slice) -> Codes:
-        """The codes at `rows`."""
+        """The codes at `rows`.
+
+        Examples
+        --------
+        >>> codes = Codes.from_bits(np.array([[1, 0, 1], [0, 0, 1]], dtype=bool))
+        >>> codes.take(slice(1, 2)).unpacked().tolist()
+        [[False, False, True]]
+        """
         return Codes(np.ascontiguousarray(self.columns[:, rows]), self.bits)
 
     def rows(self) -> np.ndarray:
-        """uint64 of shape (codes, words), contiguous."""
+        """uint64 of shape (codes, words), contiguous.
+
+        Examples
+        --------
+        >>> codes = Codes.from_bits(np.array([[1, 0, 1], [0, 0, 1]], dtype=bool))
+        >>> codes.rows().shape
+        (2, 1)
+        """
         return np.ascontiguousarray(self.columns.T)
 
     def unpacked(self) -> np.ndarray:
-        """bool of shape (codes, bits)."""
+        """bool of shape (codes, bits).
+
+        Examples
+        --------
+        >>> codes = Codes.from_bits(np.array([[1, 0, 1], [0, 0, 1]], dtype=bool))
+        >>> codes.unpacked().astype(int).tolist()
+        [[1, 0, 1], [0, 0, 1]]
+        """
         octets = self.rows().astype("<u8", copy=False).view(np.uint8)
         return np.unpackbits(octets, axis=1, count=self.bits).astype(bool)
 
     def distances_from(self, query: np.ndarray) -> np.ndarray:
-        """Distances from one code, uint64 (words,), to each of these: uint16 (codes,)."""
+        """Distances from one code, uint64 (words,), to each of these: uint16 (codes,).
+
+        Examples
+        --------
+        >>> codes = Codes.from_bits(np.array([[1, 0, 1], [0, 0, 1]], dtype=bool))
+        >>> codes.distances_from(codes.rows()[0]).tolist()
+        [0, 1]
+        """
         distance = np.bitwise_count(self.columns[0] ^ query[0]).astype(np.uint16)
         for word, part in zip(self.columns[1:], query[1:], strict=True):
             distance += np.bitwise_count(word ^ part)
         return distance
 
     def distances(self, others: Codes) -> np.ndarray:
-        """All Hamming distances, int64 of shape (self, others). For small sets: this is an N x M matrix."""
+        """All Hamming distances, int64 of shape (self, others). For small sets: this is an N x M matrix.
+
+        Examples
+        --------
+        >>> codes = Codes.from_bits(np.array([[1, 0, 1], [0, 0, 1]], dtype=bool))
+        >>> codes.distances(codes).tolist()
+        [[0, 1], [1, 0]]
+        """
         together = np.zeros((len(self), len(others)), dtype=np.int64)
         for word, other_word in zip(self.columns, others.columns, strict=True):
             together += np.bitwise_count(word[:, None] ^ other_word[None, :])

@@ -23,7 +23,7 @@ from relstudy.common.errors import RelstudyError
 def classes_command(
     codes: tuple[str, ...], labels: str, form: Any, bits: int | None, figure: str | None, as_json: bool
 ) -> None:
-    """How far codes of a class lie apart, and how near other classes come (Ding, Li and Li 2018, Eq. 7 and 8).
+    """Measure distances of codes within a class and to other classes (Ding, Li and Li 2018, Eq. 7 and 8).
 
     \b
     Example:
@@ -106,7 +106,7 @@ def pictures_command(
     """
     import numpy as np
 
-    from relstudy.analysis.hashing.commands.deep import items_in
+    from relstudy.analysis.hashing.commands.encode import items_in
     from relstudy.analysis.hashing.metrics.hit_pictures import hit_pictures, rings, shown_of
     from relstudy.analysis.hashing.truth.relevance import check_sizes
     from relstudy.common.files import write_text

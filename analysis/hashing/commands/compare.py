@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from relstudy.analysis.hashing.commands.inputs import FORMATS, cell, codes_in, preset_named, say_conventions
+from relstudy.common.command_options import FiniteRange
 from relstudy.common.console import print_json, print_table, progress, say
 from relstudy.common.errors import RelstudyError
-from relstudy.common.option_types import FiniteRange
 from relstudy.common.wording import span
 
 if TYPE_CHECKING:
@@ -75,12 +75,13 @@ def compare_command(
     print_table(rows, ["system", "bits", "mAP", "95 % interval", "over ties", *columns])
     if result["comparisons"]:
         click.echo()
-        compared = ["map", *(f"map_at_{cut}" for cut in k)]
+        compared = ["map", *(f"map_at_{cut}" for cut in k), "auprc", f"precision_micro_{radius}"]
         differences = [
             [c["first"], c["second"], *(_interval(c[f"{figure}_difference"]) for figure in compared)]
             for c in result["comparisons"]
         ]
         titles = ["mAP difference (95 %)", *(f"mAP@{cut} difference" for cut in k)]
+        titles += ["AUPRC difference", f"micro precision within {radius}, difference"]
         print_table(differences, ["first", "second", *titles])
     say_conventions(result["conventions"])
 
@@ -104,7 +105,7 @@ def health_command(
     radius: int,
     as_json: bool,
 ) -> None:
-    """How well a database uses its codes: utilisation, collisions, entropy, and mLGAP (Ding, Li and Li 2018).
+    """Measure how well a database uses its codes: utilisation, collisions, entropy, and mLGAP (Ding, Li and Li 2018).
 
     Several files of CODES are the shards of one database.
 
@@ -186,13 +187,13 @@ def buckets_command(table: str, width: int, tables: int, beta: float, as_json: b
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of what is drawn at random.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def demo_command(bits: int, seed: int, as_json: bool) -> None:
-    """Codes that only RAMAP tells apart (Jiang, Li and Li 2019, tables 2 and 3) and the baselines, on digits.
+    """Show codes that only RAMAP distinguishes (Jiang, Li and Li 2019, tables 2 and 3) and the baselines, on digits.
 
     \b
     Example:
       relstudy hash demo
     """
-    from relstudy.analysis.hashing.demonstration.digits import baselines, extension_tables
+    from relstudy.analysis.hashing.demonstration import baselines, extension_tables
 
     tables = extension_tables(bits, seed)
     methods = baselines(seed, lambda items, total: progress(items, "encoders", total))
@@ -218,7 +219,7 @@ def demo_command(bits: int, seed: int, as_json: bool) -> None:
 
 
 def _found(methods: dict[str, dict[str, float]]) -> str:
-    """What the digits say of the claim about dispersed codes."""
+    """Sentence on the claim about dispersed codes, by the digits."""
     if "dsh-dispersed" not in methods:
         return "Not tried: pip install 'relstudy[deep]'."
     plain, dispersed = methods["dsh"], methods["dsh-dispersed"]

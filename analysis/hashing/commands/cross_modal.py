@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from relstudy.analysis.hashing.commands.inputs import vectors_in
+from relstudy.analysis.hashing.commands.inputs import vectors_in, write_array
 from relstudy.common.console import print_json, say
 
 
@@ -30,7 +30,6 @@ def cross_modal_command(
       relstudy hash cross-modal --bits 8 --train train_pictures.npy train_texts.npy \\
           --encode-first train_pictures.npy pictures.npy --encode-second test_texts.npy texts.npy
     """
-    from relstudy.analysis.hashing.commands.data import write_array
     from relstudy.analysis.hashing.encoders.cross_modal import CrossModal
 
     if not encode_first and not encode_second:

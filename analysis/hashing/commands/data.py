@@ -1,4 +1,4 @@
-"""`relstudy hash truth`, `split` and `encode`: what is needed before counting."""
+"""`relstudy hash truth` and `split`: relevance lists and the parts of a data set, made before counting."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from relstudy.analysis.hashing.commands.inputs import label_array_in, vectors_in
-from relstudy.common.console import print_json, progress, say
+from relstudy.common.command_options import Finite, FiniteRange
+from relstudy.common.console import print_json, progress
 from relstudy.common.errors import RelstudyError
-from relstudy.common.option_types import Finite, FiniteRange
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,15 +62,14 @@ def truth_command(
     """
     import numpy as np
 
-    from relstudy.analysis.hashing.truth.truth_file import save_truth
+    from relstudy.analysis.hashing.truth.relevance import save_truth
     from relstudy.analysis.hashing.truth.vector_truth import epsilon_ball, epsilon_radius, nearest_neighbours
 
     notes: list[str] = []
     if kind == "judgments":
         if judgments is None or query_ids is None or database_ids is None:
             raise click.UsageError("--kind judgments needs --judgments, --query-ids and --database-ids.")
-        from relstudy.analysis.hashing.people.judged_truth import judged_truth
-        from relstudy.analysis.hashing.people.scores import left_out, rows_of_pairs
+        from relstudy.analysis.hashing.people.scores import judged_truth, left_out, rows_of_pairs
         from relstudy.analysis.hashing.truth.labels import read_ids
         from relstudy.calibration.judgments import read_judgments
 
@@ -79,8 +78,8 @@ def truth_command(
         ids = read_ids(query_ids), read_ids(database_ids)
         truth = judged_truth(judged.frame, *ids, cut)
         rows = rows_of_pairs(judged.frame, *ids)
-        known = int(((rows[0] >= 0) & (rows[1] >= 0)).sum())
-        notes += (*judged.told, *left_out(known, len(judged)))
+        paired = int(((rows[0] >= 0) & (rows[1] >= 0)).sum())
+        notes += (*judged.all_notes, *left_out(paired, len(judged)))
     else:
         if queries is None or database is None:
             raise click.UsageError(f"--kind {kind} needs --queries and --database.")
@@ -173,12 +172,13 @@ def split_command(
       relstudy hash split --labels y.npy --size test_queries=1000 --size test_database=20000 \\
           --size validation_queries=500 --size validation_database=5000 -o splits/
     """
-    from relstudy.analysis.hashing.codes.archive import save_archive
+    from relstudy.analysis.hashing.codes.archive import Archive
     from relstudy.analysis.hashing.truth.splits import duplicate_leaks, repeated
 
     classes = None if labels is None else label_array_in(labels)
     points = None if vectors is None else vectors_in(vectors)
     number = _agreed([("--items", items), (labels, classes), (vectors, points)])
+    archive = Archive("split", "relstudy hash split")
     leaks, files = [], []
     splits = repeated(strategy, number, _sizes(sizes), labels=classes, times=times, seed=seed)
     for run, split in enumerate(progress(splits, "splits", times)):
@@ -186,7 +186,7 @@ def split_command(
         leaks += [f"split {run}: {sentence}" for sentence in sentences]
         rows = {part: getattr(split, part) for part in split.PARTS}
         files.append(str(Path(output) / f"split_{run}.npz"))
-        save_archive(files[-1], "split", {"strategy": strategy, "seed": seed + run}, **rows)
+        archive.write(files[-1], {"strategy": strategy, "seed": seed + run}, rows)
     if as_json:
         parts = {part: len(members) for part, members in rows.items()}
         print_json({"files": files, "strategy": strategy, "sizes": parts, "leaks": leaks})
@@ -194,110 +194,6 @@ def split_command(
         for sentence in leaks:
             click.echo(f"leak: {sentence}")
         click.echo(f"wrote {len(files)} splits to {output}; {len(leaks) or 'no'} leaks")
-
-
-@click.command("encode")
-@click.argument("encoder")
-@click.option("--bits", type=click.IntRange(min=1), help="Code length; needed unless --load.")
-@click.option("--train", help="Training vectors (.npy); nothing else is learned from.")
-@click.option(
-    "--train-labels", help="Labels of the training vectors, for supervised encoders; ksh and grh take several each."
-)
-@click.option(
-    "--alpha", type=FiniteRange(0, 1), help="Weight of the graph, of grh.  [default: chosen on a held-out part]"
-)
-@click.option("--encode", "files", nargs=2, multiple=True, help="VECTORS.npy CODES.npy; repeat.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of what is drawn at random.")
-@click.option("--train-superclasses", help="Superclasses beside the classes, for dsh-dispersed.")
-@click.option("--epochs", type=click.IntRange(min=1), help="At most so many, for deep encoders; 60 by default.")
-@click.option(
-    "--hold-out/--no-hold-out",
-    default=None,
-    help="Whether a tenth of the training items judges the epochs of deep encoders, as by default, or all are learned "
-    "from, as in the papers.",
-)
-@click.option("--margin", type=FiniteRange(min=0), help="m of dsh and dsh-dispersed; twice the bits by default.")
-@click.option("--shift", type=FiniteRange(min=0), help="m of m-dsh, in bits; 4 by default.")
-@click.option(
-    "--hidden",
-    type=click.IntRange(min=0),
-    help="Width of the first full layer of deep encoders, 500 by default; 0: a hash layer alone, for saved features.",
-)
-@click.option("--save", help="Where to write the encoder (.npz), to apply it later.")
-@click.option("--load", help="An encoder that --save wrote, instead of --train.")
-@click.option(
-    "--project", nargs=2, multiple=True, help="VECTORS.npy REAL.npy: the real values whose signs are the bits; repeat."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
-def encode_command(
-    encoder: str,
-    files: tuple[tuple[str, str], ...],
-    project: tuple[tuple[str, str], ...],
-    as_json: bool,
-    **given: Any,
-) -> None:
-    """Turn vectors into codes with a baseline.
-
-    Unsupervised: lsh, pcah, pca-rr, itq, sh, sklsh, spherical, density-sensitive. With labels: ksh, grh.
-
-    Deep encoders learn with the extra `deep`: dsh, dsh-dispersed and m-dsh. They also take folders of pictures, whose
-    rows follow the sorted paths; the first folder's name is a training picture's class unless --train-labels is given.
-
-    \b
-    Example:
-      relstudy hash encode itq --bits 32 --train train.npy --encode q.npy q_codes.npy --encode db.npy db_codes.npy
-      relstudy hash encode dsh --bits 12 --train pictures/ --encode others/ codes.npy --save dsh.npz
-      relstudy hash encode dsh --load dsh.npz --encode more/ more_codes.npy
-    """
-    from relstudy.analysis.hashing.commands.baseline import baseline_encoder
-    from relstudy.analysis.hashing.commands.deep import EncodeJob, deep_encoder
-    from relstudy.analysis.hashing.encoders import ENCODERS
-    from relstudy.analysis.hashing.encoders.deep.encoders import DEEP_ENCODERS
-
-    job = EncodeJob(encoder, **given)
-    if encoder not in ENCODERS and encoder not in DEEP_ENCODERS:
-        raise click.UsageError(f"ENCODER must be one of {', '.join([*ENCODERS, *DEEP_ENCODERS])}.")
-    if job.load is None and (job.bits is None or job.train is None):
-        raise click.UsageError("Give --bits and --train, or --load.")
-    if not files and not project and job.save is None:
-        raise click.UsageError("Give --encode, --project or --save: what is to be written.")
-    learn = deep_encoder if encoder in DEEP_ENCODERS else baseline_encoder
-    fitted, sources, summary = learn(job, [source for source, _ in (*files, *project)])
-    written = []
-    for (_, target), items in progress(list(zip(files, sources, strict=False)), "files", len(files)):
-        codes = fitted.encode(items)
-        write_array(target, codes.unpacked())
-        written.append({"file": target, "codes": len(codes)})
-        if not as_json:
-            say(f"{len(codes)} codes of {codes.bits} bits by {encoder}; wrote {target}")
-    for (_, target), items in zip(project, sources[len(files) :], strict=True):
-        write_array(target, fitted.real_values(items))
-        written.append({"file": target, "items": len(items)})
-        if not as_json:
-            say(f"{len(items)} items of {fitted.bits} real values by {encoder}; wrote {target}")
-    notes = summary.pop("notes", [])
-    if as_json:
-        told = {"notes": notes} if notes else {}
-        print_json({"encoder": encoder, "bits": fitted.bits, "seed": fitted.seed, **summary, **told, "files": written})
-        return
-    for note in notes:
-        click.echo(note)
-    if "epochs" in summary:
-        click.echo(
-            f"learned from {summary['trained_on']} items in {summary['epochs']} of at most {summary['at_most']} "
-            f"epochs; kept epoch {summary['kept_epoch']}, of the smallest loss {summary['judged_on']}: "
-            f"{summary['loss']:.4g}"
-        )
-
-
-def write_array(target: str, array: np.ndarray) -> None:
-    """Write an array as .npy, whole or not at all."""
-    import numpy as np
-
-    from relstudy.common.files import replacing
-
-    with replacing(target) as beside, open(beside, "wb") as handle:
-        np.save(handle, array, allow_pickle=False)
 
 
 def _agreed(counts: list[tuple[str | None, int | np.ndarray | None]]) -> int:

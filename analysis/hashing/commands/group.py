@@ -10,14 +10,15 @@ import click
 from relstudy.analysis.hashing.commands.classes import classes_command, pictures_command
 from relstudy.analysis.hashing.commands.compare import buckets_command, compare_command, demo_command, health_command
 from relstudy.analysis.hashing.commands.cross_modal import cross_modal_command
-from relstudy.analysis.hashing.commands.data import encode_command, split_command, truth_command
+from relstudy.analysis.hashing.commands.data import split_command, truth_command
+from relstudy.analysis.hashing.commands.encode import encode_command
 from relstudy.analysis.hashing.commands.inputs import FORMATS, cell, preset_named, say_conventions
 from relstudy.analysis.hashing.commands.look_up import look_up_command
 from relstudy.analysis.hashing.commands.people import audit_command, scores_command
 from relstudy.analysis.hashing.commands.published import data_command
 from relstudy.analysis.hashing.commands.ranked import graded_command, rank_command
+from relstudy.common.command_options import Finite
 from relstudy.common.console import print_json, print_table, progress, say
-from relstudy.common.option_types import Finite
 
 DENOMINATORS = ["relevant", "min(K, relevant)", "hits", "first K relevant"]
 
@@ -89,7 +90,7 @@ def count_command(
         raise click.UsageError("--engine dask and --scheduler go together.")
 
     from relstudy.analysis.hashing.counting.counts import usable_engine
-    from relstudy.analysis.hashing.counting.files import count_files
+    from relstudy.analysis.hashing.counting.distributed import count_files
     from relstudy.analysis.hashing.counting.shards import Job, notes_of
 
     if engine == "auto" and usable_engine() == "numpy":

@@ -1,4 +1,4 @@
-"""What the commands of `relstudy hash` read and show alike."""
+"""Inputs and output that the commands of `relstudy hash` share."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 FORMATS = click.Choice(["auto", "bits", "packed", "hex"])
-"""What a file of codes may be said to hold."""
+"""Forms of a file of codes that can be stated."""
 
 
 WIDTH = 118
@@ -48,7 +48,7 @@ def vectors_in(file: str) -> np.ndarray:
 
 
 def codes_in(files: Sequence[str], form: Format, bits: int | None) -> tuple[Codes, list[str]]:
-    """The codes of several files together, and what was decided of them without being told."""
+    """The codes of several files together, and notes on what was assumed of them."""
     import numpy as np
 
     from relstudy.analysis.hashing.codes.code_files import CodeFile
@@ -80,6 +80,16 @@ def label_array_in(file: str) -> np.ndarray:
     from relstudy.analysis.hashing.truth.labels import read_labels
 
     return read_labels(file)[0].as_array()
+
+
+def write_array(target: str, array: np.ndarray) -> None:
+    """Write an array as .npy, whole or not at all."""
+    import numpy as np
+
+    from relstudy.common.files import replacing
+
+    with replacing(target) as beside, open(beside, "wb") as handle:
+        np.save(handle, array, allow_pickle=False)
 
 
 def preset_named(name: str) -> Conventions:

@@ -52,10 +52,9 @@ class TruthFiles:
     separator: Separator
 
     def read(self) -> tuple[Truth, list[str]]:
-        """The truth, and what was decided of its files without being told."""
+        """The truth, and notes on what was assumed of its files."""
         from relstudy.analysis.hashing.truth.labels import read_labels
-        from relstudy.analysis.hashing.truth.relevance import LabelTruth
-        from relstudy.analysis.hashing.truth.truth_file import load_truth
+        from relstudy.analysis.hashing.truth.relevance import LabelTruth, load_truth
 
         labels = [file for file in (self.query_labels, self.database_labels) if file is not None]
         if (self.truth_file is None) != (len(labels) == 2) or (self.truth_file is not None and labels):
@@ -68,6 +67,6 @@ class TruthFiles:
 
 
 def code_pair(queries: str, database: str, form: Any, bits: int | None) -> tuple[Codes, Codes, list[str]]:
-    """Query and database codes, and what was decided of their files without being told."""
+    """Query and database codes, and notes on what was assumed of their files."""
     (first, notes), (second, more) = codes_in([queries], form, bits), codes_in([database], form, bits)
     return first, second, [*notes, *more]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from relstudy.analysis.hashing.commands.inputs import FORMATS, codes_in, say_conventions, vectors_in
+from relstudy.common.command_options import Finite
 from relstudy.common.console import print_json, print_table
-from relstudy.common.option_types import Finite
 
 if TYPE_CHECKING:
     from relstudy.analysis.hashing.codes.packed import Codes
@@ -94,7 +94,7 @@ def scores_command(
 
 
 def _named_codes(file: str, ids: str, form: Any, bits: int | None) -> tuple[tuple[Codes, list[str]], list[str]]:
-    """Codes and their ids, and what was decided of the file without being told."""
+    """Codes and their ids, and notes on what was assumed of the file."""
     from relstudy.analysis.hashing.truth.labels import read_ids
     from relstudy.common.errors import RelstudyError
 
@@ -126,7 +126,7 @@ def audit_command(
     seed: int,
     as_json: bool,
 ) -> None:
-    """How well the literature's ground truths agree with people: correlation, AUC, average precision.
+    """Compare the literature's ground truths with people: correlation, AUC, average precision.
 
     \b
     Example:

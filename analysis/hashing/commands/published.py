@@ -39,7 +39,7 @@ def data_command(name: str, source: str, unit_length: bool | None, output: str, 
     """
     from relstudy.analysis.hashing.datasets.published import TABLE_3_1
     from relstudy.analysis.hashing.datasets.readers import DESCRIPTORS, READERS, UNIT_LENGTH
-    from relstudy.analysis.hashing.truth.truth_file import save_truth
+    from relstudy.analysis.hashing.truth.relevance import save_truth
 
     data = READERS[name](source)
     scaled = name in UNIT_LENGTH if unit_length is None else unit_length

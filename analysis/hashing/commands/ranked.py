@@ -48,13 +48,13 @@ def rank_command(
       relstudy hash rank pq --bits 32 --train train.npy --queries q.npy --database db.npy \\
           --query-labels yq.npy --database-labels y.npy -o pq.npz
     """
-    from relstudy.analysis.hashing.ranking.distances import (
+    from relstudy.analysis.hashing.ranking import (
         CENTRES,
         asymmetric_distances,
         euclidean_distances,
         quantised_distances,
+        rank_table,
     )
-    from relstudy.analysis.hashing.ranking.rank_table import rank_table
 
     if (kind == "pq") != (train is not None) or (kind == "pq") != (bits is not None):
         raise click.UsageError("--train and --bits are for pq, which needs both.")
@@ -87,8 +87,8 @@ def rank_command(
     table = rank_table(distances, truth, name)
     table.save(output)
     if as_json:
-        told = {"table": output, "queries": table.queries, "codes": table.codes, "distance": name, "truth": truth.kind}
-        print_json({**told, "notes": notes})
+        sizes = {"queries": table.queries, "codes": table.codes}
+        print_json({"table": output, **sizes, "distance": name, "truth": truth.kind, "notes": notes})
         return
     say(f"{table.queries} queries x {table.codes} items ranked by distance ({name}); wrote {output}")
     for note in notes:
@@ -131,8 +131,7 @@ def graded_command(
     Example:
       relstudy hash graded --queries q.npy --database db.npy --query-labels yq.npy --database-labels y.npy --k 100
     """
-    from relstudy.analysis.hashing.counting.shared_labels import shared_label_counts
-    from relstudy.analysis.hashing.metrics.label_grades import graded_figures
+    from relstudy.analysis.hashing.metrics.label_grades import graded_figures, shared_label_counts
     from relstudy.analysis.hashing.truth.relevance import LabelTruth
 
     truth, notes = TruthFiles(**truth_files).read()

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from relstudy.analysis.hashing.codes.archive import load_archive, save_archive
+from relstudy.analysis.hashing.codes.archive import Archive
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.truth.relevance import (
     SELF_LEFT_OUT,
@@ -27,7 +27,7 @@ from relstudy.analysis.hashing.truth.relevance import (
 from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError
 
-WHAT = "count table"
+ARCHIVE = Archive("count table", "relstudy hash count")
 Engine = Literal["auto", "numba", "numpy"]
 LONGEST = 1 << 13
 """Most bits of a code: twice a distance plus one fits 16 bits, and the size of every Hamming ball can be printed."""
@@ -83,11 +83,19 @@ class CountTable:
 
     @property
     def by_rank(self) -> str | None:
-        """What ranked, where that is not the Hamming distance: the columns are then levels of ranks, and no radii."""
+        """Name of a distance other than Hamming's that ranked: the columns are then levels of ranks, and no radii."""
         return self.about.get("distance")
 
     def need_radii(self) -> None:
-        """Refuse a table whose columns are levels of ranks."""
+        """Refuse a table whose columns are levels of ranks.
+
+        Examples
+        --------
+        >>> CountTable(np.array([[1, 2]]), np.array([[1, 0]]), {"distance": "L1"}).need_radii()
+        Traceback (most recent call last):
+        ...
+        relstudy.common.errors.RelstudyError: these items were ranked by distance (L1): there is no Hamming radius
+        """
         if self.by_rank is not None:
             raise RelstudyError(f"these items were ranked by distance ({self.by_rank}): there is no Hamming radius")
 
@@ -98,7 +106,7 @@ class CountTable:
 
     @property
     def truth(self) -> str:
-        """What counts as relevant, in a word or two."""
+        """The ground truth's kind, in a word or two."""
         return str(self.about.get("truth", "unknown"))
 
     def __add__(self, other: CountTable) -> CountTable:
@@ -117,14 +125,34 @@ class CountTable:
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the table as .npz: two integer arrays and a JSON header."""
-        save_archive(path, WHAT, self.about, total=self.total, relevant=self.relevant)
+        """Write the table as .npz: two integer arrays and a JSON header.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> table = CountTable(np.array([[1, 2]]), np.array([[1, 0]]))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     table.save(f"{folder}/counts.npz")
+        ...     CountTable.load(f"{folder}/counts.npz")
+        CountTable(1 queries x 3 codes of 1 bits, 1 relevant pairs by unknown)
+        """
+        ARCHIVE.write(path, self.about, {"total": self.total, "relevant": self.relevant})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> CountTable:
-        """Read a table; anything else is refused in one sentence."""
-        about, (total, relevant) = load_archive(path, WHAT, "relstudy hash count", "total", "relevant")
-        return cls(total, relevant, about)
+        """Read a table; anything else is refused in one sentence.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> table = CountTable(np.array([[1, 2]]), np.array([[1, 0]]))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     table.save(f"{folder}/counts.npz")
+        ...     CountTable.load(f"{folder}/counts.npz")
+        CountTable(1 queries x 3 codes of 1 bits, 1 relevant pairs by unknown)
+        """
+        about, arrays = ARCHIVE.read(path, "total", "relevant")
+        return cls(arrays["total"].astype(np.int64), arrays["relevant"].astype(np.int64), about)
 
 
 def _about_both(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:

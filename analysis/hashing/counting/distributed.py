@@ -1,4 +1,4 @@
-"""Parts of a database counted by the workers of a dask cluster, which must see the same files."""
+"""Codes in files counted part by part: in this process, or by the workers of a dask cluster that see the same files."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import pkgutil
 import time
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
-from relstudy.analysis.hashing.counting.counts import CountTable, merge, usable_engine
-from relstudy.analysis.hashing.counting.shards import Job, Part, Watch, count_part
+from relstudy.analysis.hashing.counting.counts import CountTable, Engine, merge, usable_engine
+from relstudy.analysis.hashing.counting.shards import Job, Part, Watch, count_part, parts_of
 from relstudy.common.errors import RelstudyError
 
 PATIENCE = 30
@@ -18,7 +18,7 @@ PATIENCE = 30
 GLANCE = 1.0
 """Seconds between two looks at whether there are workers left."""
 NEEDED = f"{__name__}:PATIENCE"
-"""What every worker must be able to import."""
+"""Object that every worker must be able to import."""
 
 
 def count_on_cluster(job: Job, parts: list[Part], scheduler: str, watch: Watch[Any]) -> CountTable:
@@ -126,3 +126,36 @@ def _count_on_worker(job: Job, part: Part) -> CountTable:
         # A worker that was given one thread must not take every core for itself.
         set_num_threads(min(get_worker().state.nthreads, config.NUMBA_NUM_THREADS))
     return count_part(job, part)
+
+
+PART_HERE = 1 << 20
+"""Codes in one part in this process: 8 MB of 64-bit codes, so that memory does not grow with the database."""
+PART_ON_WORKER = 1 << 22
+"""Codes in one part on a worker: about a second of one core's work for a thousand queries."""
+
+
+def count_files(
+    job: Job,
+    *,
+    engine: Engine | Literal["dask"] = "auto",
+    scheduler: str | None = None,
+    watch: Watch[Any] | None = None,
+    size: int | None = None,
+) -> CountTable:
+    """The count table of a job.
+
+    Parameters
+    ----------
+    engine : as in `count`, here; or `dask` on the workers of `scheduler` (which must see the same files)
+    scheduler : address such as tcp://host:8786
+    watch : wraps the parts as they are done, to show progress
+    size : most codes in one part
+    """
+    if engine == "dask":
+        job = job.absolute()
+    parts = parts_of(job, size or (PART_ON_WORKER if engine == "dask" else PART_HERE))
+    watch = watch or (lambda items, _: iter(items))
+    if engine == "dask":
+        assert scheduler is not None
+        return count_on_cluster(job, parts, scheduler, watch)
+    return merge(count_part(job, part, engine) for part in watch(parts, len(parts)))

@@ -84,9 +84,9 @@ def _marginals(counts: np.ndarray, side: int, of_first: np.ndarray, of_second: n
         even = counts[a * side : a * side + side]
         odd = counts[size + a * side : size + a * side + side]
         for b in range(side):
-            here = np.int64(even[b]) + np.int64(odd[b])
-            together += here
-            of_second[b] += here
+            distance = np.int64(even[b]) + np.int64(odd[b])
+            together += distance
+            of_second[b] += distance
         of_first[a] += together
 
 

@@ -18,8 +18,7 @@ from relstudy.analysis.hashing.codes.code_arrays import Format
 from relstudy.analysis.hashing.codes.code_files import CodeFile
 from relstudy.analysis.hashing.counting.counts import CountTable, Engine, count
 from relstudy.analysis.hashing.truth.labels import Labels, Separator, read_labels
-from relstudy.analysis.hashing.truth.relevance import LabelTruth, ListedTruth, Truth, fingerprint
-from relstudy.analysis.hashing.truth.truth_file import load_truth
+from relstudy.analysis.hashing.truth.relevance import LabelTruth, ListedTruth, Truth, fingerprint, load_truth
 from relstudy.common.errors import RelstudyError
 
 T = TypeVar("T")
@@ -28,7 +27,7 @@ Watch = Callable[[Iterable[T], int], Iterator[T]]
 
 @dataclass(frozen=True)
 class Job:
-    """Which files to count against which.
+    """The files to count, and the labels or lists that make codes relevant.
 
     Parameters
     ----------
@@ -108,7 +107,7 @@ def _check_truth(job: Job, queries: CodeFile, files: list[CodeFile]) -> None:
 
 
 def notes_of(job: Job) -> list[str]:
-    """What was decided of the job's files without being told, each with the way out."""
+    """Notes on what was assumed of the job's files, each with the option that says otherwise."""
     labels = [] if job.truth_file is not None else _labels(job)[1]
     return list(dict.fromkeys([*(note for file in _code_files(job) for note in file.notes), *labels]))
 

@@ -1,4 +1,4 @@
-"""What a published data set becomes: arrays by name, and its row of Moran's (2016) table 3.1."""
+"""A published data set as arrays by name, and its row of Moran's (2016) table 3.1."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""What every encoder shares."""
+"""The base class of all encoders, and the linear algebra that several share."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -28,7 +28,7 @@ class Encoder(ABC):
 
     Examples
     --------
-    >>> from relstudy.analysis.hashing.encoders import LSH
+    >>> from relstudy.analysis.hashing.encoders.projections import LSH
     >>> vectors = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]])
     >>> codes = LSH(bits=16).fit(vectors).encode(vectors)
     >>> len(codes), codes.bits
@@ -38,6 +38,8 @@ class Encoder(ABC):
     bits: int
     seed: int = 0
     supervised: ClassVar[bool] = False
+    about_learning: ClassVar[tuple[str, ...]] = ()
+    """Attributes that describe how it learned and change no code."""
     width_: int = field(default=0, init=False)
 
     def fit(self, vectors: np.ndarray, labels: np.ndarray | None = None) -> Self:
@@ -80,6 +82,22 @@ class Encoder(ABC):
     def real_values(self, vectors: np.ndarray) -> np.ndarray:
         """The real values whose signs are the bits of the codes: float32 (n, Q)."""
         return np.concatenate([values.astype(np.float32) for values in self._projected(vectors)])
+
+    def learned(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """The shape of what it encodes, as JSON, and the arrays that its codes rest on, for a file."""
+        arrays = {
+            name: np.asarray(value)
+            for name, value in vars(self).items()
+            if name.endswith("_") and name not in ("width_", *self.about_learning)
+        }
+        return {"width": self.width_}, arrays
+
+    def restore(self, shape: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        """Take back what `learned` gave; raises what Python raises where it does not fit together."""
+        self.width_ = int(shape["width"])
+        for name, values in arrays.items():
+            setattr(self, name, values)
+        self.encode(np.zeros((1, self.width_)))
 
     def _projected(self, vectors: np.ndarray) -> Iterator[np.ndarray]:
         if vectors.ndim != 2 or vectors.shape[1] != self.width_:

@@ -40,6 +40,7 @@ class GRH(Encoder):
     rounds: int = 4
     strength: float = 1.0
     supervised: ClassVar[bool] = True
+    about_learning: ClassVar[tuple[str, ...]] = ("held_out_",)
 
     def __post_init__(self) -> None:
         if self.alpha is not None and not 0 <= self.alpha <= 1:
@@ -54,7 +55,7 @@ class GRH(Encoder):
         self._fit_planes(vectors, labels)
 
     def choice(self) -> str:
-        """How the weight of the graph came about, in a sentence."""
+        """The weight of the graph and where it comes from, as a sentence."""
         if not self.held_out_:
             return f"alpha {self.alpha_:g}, as given"
         tried = ", ".join(f"{alpha:g}: {mean:.4f}" for alpha, (mean, _) in self.held_out_.items())
@@ -112,7 +113,7 @@ class GRH(Encoder):
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """Who shares a label with whom, without an n x n matrix: points with the same labels are looked at together.
+    """Points that share a label, without an n x n matrix: points with the same labels are looked at together.
 
     Parameters
     ----------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -54,6 +55,7 @@ class ITQ(_Hyperplanes):
     """
 
     iterations: int = 50
+    about_learning: ClassVar[tuple[str, ...]] = ("losses_",)
 
     def learn(self, vectors: np.ndarray, labels: np.ndarray | None) -> None:
         mean = vectors.mean(axis=0)

@@ -25,7 +25,7 @@ PROBES_AT_ONCE = 1 << 22
 
 @dataclass(frozen=True)
 class LookUpResult:
-    """What each query found: query i owns rows[starts[i]:starts[i + 1]], ascending and distinct.
+    """Rows that each query found: query i owns rows[starts[i]:starts[i + 1]], ascending and distinct.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What look-up costs and finds over numbers of bits, tables and flips: time against recall."""
+"""Time and recall of look-ups over numbers of bits, tables and flips."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class LookUp:
 
 @dataclass(frozen=True)
 class Grid:
-    """Which settings to try; those that do not fit the code are left out.
+    """The settings to try; those that do not fit the code are left out.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def sweep(
 
 
 def timed(work: Callable[[], Any]) -> tuple[Any, float]:
-    """What the work gives, and the least seconds of the processor over three runs."""
+    """The work's result, and the least seconds of the processor over three runs."""
     spent = []
     for _ in range(REPEATS):
         start = time.process_time()

@@ -38,7 +38,7 @@ class FaissBuckets:
         self.index.add(_octets(database))
 
     def look_up(self, queries: Codes, flips: int = 0) -> LookUpResult:
-        """What `BucketIndex.look_up` finds; faiss also measures the distance of every candidate."""
+        """The result of `BucketIndex.look_up`; faiss also measures the distance of every candidate."""
         self.index.nflip = flips
         # Strictly less than the radius, so that it leaves nothing out.
         limits, _, rows = self.index.range_search(_octets(queries), self.bits + 1)

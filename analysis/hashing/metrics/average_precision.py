@@ -15,13 +15,11 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
+from scipy.special import digamma, gammaln
 
 from relstudy.analysis.hashing.counting.counts import CountTable
 from relstudy.analysis.hashing.metrics.first_ranks import Tie, ranks_taken
-from relstudy.analysis.hashing.metrics.first_relevant import first_relevant_precision
-from relstudy.analysis.hashing.metrics.harmonic import harmonic_difference
 from relstudy.analysis.hashing.metrics.hypergeometric import mean_inverse, no_hit_probability
-from relstudy.analysis.hashing.metrics.tied_groups import group_sum
 
 Denominator = Literal["relevant", "min(K, relevant)", "hits", "first K relevant"]
 DENOMINATORS: tuple[Denominator, ...] = ("relevant", "min(K, relevant)", "hits", "first K relevant")
@@ -143,8 +141,10 @@ def _worst_by_hits(
     low, high = _ends(n, m, t)
     while (low < high).any():
         middle = np.floor((low + high) / 2)
-        here, after = (_value_by_hits(added, t, j, before, hits, "pessimistic") for j in (middle, middle + 1))
-        rises = after >= here
+        at_middle, past_middle = (
+            _value_by_hits(added, t, j, before, hits, "pessimistic") for j in (middle, middle + 1)
+        )
+        rises = past_middle >= at_middle
         low, high = np.where(rises | (low >= high), low, middle + 1), np.where(rises, np.minimum(middle, high), high)
     return _value_by_hits(added, t, low, before, hits, "pessimistic")
 
@@ -170,3 +170,130 @@ def grouped_average_precision(table: CountTable) -> np.ndarray:
     relevant_codes = hits[:, -1].astype(float)
     added = (table.relevant * hits / np.maximum(seen, 1)).sum(axis=1)
     return np.divide(added, relevant_codes, out=np.full(len(relevant_codes), np.nan), where=relevant_codes > 0)
+
+
+_LARGE = 50.0
+
+
+def harmonic_difference(start: np.ndarray | float, terms: np.ndarray | float) -> np.ndarray:
+    """H(start + terms) - H(start) = sum of 1/(start + i), i = 1..terms.
+
+    Subtracting two digammas loses digits where `start` is large (8e-8 at 1e9); from `start` = 50 on, log1p and the
+    first terms of the asymptotic series keep them.
+
+    Parameters
+    ----------
+    start, terms : whole numbers >= 0, any shapes that broadcast
+
+    Examples
+    --------
+    >>> round(float(harmonic_difference(0, 3)), 12)
+    1.833333333333
+    """
+    begin, length = np.broadcast_arrays(np.asarray(start, dtype=float), np.asarray(terms, dtype=float))
+    a = np.maximum(begin, _LARGE)
+    large = np.log1p(length / (a + 0.5)) + _series(a + length + 0.5) - _series(a + 0.5)
+    b = np.minimum(begin, _LARGE)
+    return np.where(begin < _LARGE, digamma(b + length + 1) - digamma(b + 1), large)
+
+
+def _series(x: np.ndarray) -> np.ndarray:
+    return 1 / (24 * x**2) - 7 / (960 * x**4) + 31 / (8064 * x**6)
+
+
+def group_sum(
+    n: np.ndarray, m: np.ndarray, before: np.ndarray, hits: np.ndarray, t: np.ndarray, tie: Tie
+) -> np.ndarray:
+    """The sum of precisions at the relevant codes among the first t of a group.
+
+    Parameters
+    ----------
+    n, m : codes of the group, and relevant ones among them
+    before, hits : codes and relevant codes ranked before it
+    t : how many of the group are taken
+    """
+    if tie == "expected":
+        slope = np.divide(m - 1, n - 1, out=np.zeros_like(n), where=n > 1)
+        share = np.divide(m, n, out=np.zeros_like(n), where=n > 0)
+        return np.asarray(share * (slope * t + (hits + 1 - slope * (before + 1)) * harmonic_difference(before, t)))
+    if tie == "optimistic":
+        j = np.minimum(t, m)
+        return np.asarray(j + (hits - before) * harmonic_difference(before, j))
+    misses = n - m
+    j = np.maximum(0.0, t - misses)
+    return np.asarray(j + (hits - before - misses) * harmonic_difference(before + misses, j))
+
+
+def first_relevant_precision(table: CountTable, k: int, tie: Tie = "expected") -> np.ndarray:
+    """Mean precision at the first min(k, relevant) relevant codes of each query, whatever their ranks.
+
+    Jiang and Li 2017 (DCMH) publish an evaluator that cuts the list of relevant ranks, not the ranking. The group of
+    ties in which the k-th relevant code stands then counts in part: of its m relevant codes among n the first J. At
+    place s + 1 of the group stands a relevant code with probability m/n, and h of the s codes before it are relevant,
+    hypergeometrically; it counts while h < J. So the group adds
+
+        (m/n) sum_s [(M + 1) P(h < J) + E(h; h < J)] / (N + s + 1).
+
+    Returns
+    -------
+    float (M,) in [0, 1]; NaN for a query without a relevant code
+
+    Examples
+    --------
+    One code before ten of which five are relevant: the first relevant one is at rank 2 at best.
+
+    >>> table = CountTable(np.array([[1, 10]]), np.array([[0, 5]]))
+    >>> first_relevant_precision(table, 1, "optimistic").tolist()
+    [0.5]
+    """
+    if k < 1:
+        raise ValueError("the cut-off k must be at least 1")
+    total, relevant = table.total.astype(float), table.relevant.astype(float)
+    before = np.cumsum(total, axis=1) - total
+    hits = np.cumsum(relevant, axis=1) - relevant
+    whole = hits + relevant <= k
+    added = np.where(whole, group_sum(total, relevant, before, hits, total, tie), 0.0).sum(axis=1)
+    query, group = np.nonzero(~whole & (hits < k))  # at most one group a query
+    n, m, first, earlier = (array[query, group] for array in (total, relevant, before, hits))
+    wanted = k - earlier
+    if tie == "optimistic":
+        added[query] += wanted + (earlier - first) * harmonic_difference(first, wanted)
+    elif tie == "pessimistic":
+        misses = n - m
+        added[query] += wanted + (earlier - first - misses) * harmonic_difference(first + misses, wanted)
+    else:
+        added[query] += [_expected(*row) for row in zip(n, m, first, earlier, wanted, strict=True)]
+    number = np.minimum(relevant.sum(axis=1), k)
+    return np.divide(added, number, out=np.full(len(number), np.nan), where=number > 0)
+
+
+def _expected(n: float, m: float, before: float, hits: float, wanted: float) -> float:
+    """Expected sum that the first `wanted` of m relevant codes among n add, over their order."""
+    places = np.arange(n)
+    counted = _at_most(places, m - 1, n - 1, wanted - 1)
+    # E(h; h < J) of s draws is s (m - 1)/(n - 1) P(h' < J - 1), h' of one draw and one relevant code less.
+    mean = places * (m - 1) / (n - 1) * _at_most(np.maximum(places - 1, 0), m - 2, n - 2, wanted - 2)
+    return float(m / n * (((hits + 1) * counted + mean) / (before + places + 1)).sum())
+
+
+def _at_most(draws: np.ndarray, marked: float, size: float, most: float) -> np.ndarray:
+    """P(no more than `most` of the marked are drawn), for every number of draws 0, 1, 2, ... in order.
+
+    Each further draw takes it down by the chance that exactly `most` were drawn and this one is marked.
+    """
+    if most < 0:
+        return np.zeros(len(draws))
+    if most >= marked:
+        return np.ones(len(draws))
+    s = np.arange(draws.max())
+    s = s[s < size]
+    reachable = (s >= most) & (s - most <= size - marked)
+    log = np.full(len(s), -np.inf)
+    at = s[reachable]
+    log[reachable] = _choose(at, most) + _choose(size - at, marked - most) - _choose(size, marked)
+    fall = np.exp(log) * (marked - most) / (size - s)
+    return np.asarray(np.clip(1 - np.r_[0.0, np.cumsum(fall)], 0, 1)[draws.astype(int)])
+
+
+def _choose(n: np.ndarray | float, k: np.ndarray | float) -> np.ndarray:
+    return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))

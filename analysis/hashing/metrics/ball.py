@@ -55,7 +55,7 @@ def ramap_by_radius(precision: np.ndarray, bits: int) -> list[float]:
 
 
 def lookup_cost(table: CountTable) -> list[dict[str, float | int]]:
-    """What a look-up within each radius costs: probes V(Q, r), mean candidates a query, and queries with an empty ball.
+    """Cost of a look-up within each radius: probes V(Q, r), mean candidates a query, and queries with an empty ball.
 
     Jiang, Li and Li 2019, figures 5 and 7. One entry a radius.
     """

@@ -21,7 +21,7 @@ from relstudy.analysis.hashing.truth.relevance import Truth, check_sizes
 
 @dataclass(frozen=True)
 class Buckets:
-    """What the tables return, over all queries.
+    """Totals of what the tables return, over all queries.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def look_up(queries: Codes, database: Codes, truth: Truth, tables: Sequence[np.n
 
 
 def expected_look_up(table: CountTable, width: int, tables: int) -> Buckets:
-    """What L disjoint tables of K bits return on average over a random permutation of the bits, from counts alone.
+    """Expected look-ups in L disjoint tables of K bits over a random permutation of the bits, from counts alone.
 
     Examples
     --------

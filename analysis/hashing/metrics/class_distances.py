@@ -1,4 +1,4 @@
-"""How far codes of one class lie apart, and how near those of others come (Ding, Li and Li 2018, Eq. 7 and 8)."""
+"""Distances of codes within a class and to other classes (Ding, Li and Li 2018, Eq. 7 and 8)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class ClassDistances:
 
     @property
     def apart(self) -> bool:
-        """Whether h_s < h_d: then every query of the class has an average precision of 1."""
+        """True where h_s < h_d: then every query of the class has an average precision of 1."""
         return self.nearest is None or self.diameter < self.nearest
 
 

@@ -16,8 +16,11 @@ from relstudy.analysis.hashing.metrics.conventions import Conventions
 from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision
 from relstudy.analysis.hashing.metrics.mean_interval import mean_interval
 from relstudy.analysis.hashing.metrics.radius import area_under_curve, precision_recall_by_radius
+from relstudy.analysis.resampling.bootstrap import query_counts
+from relstudy.analysis.resampling.spread import percentile_interval
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
+from relstudy.common.option_words import either
 
 
 def compare(
@@ -28,7 +31,10 @@ def compare(
     seed: int = 0,
     k: Sequence[int] = (),
 ) -> dict[str, Any]:
-    """Figures of each system, and paired differences of expected average precision with a bootstrap over queries.
+    """Figures of each system, and paired differences with a bootstrap over queries.
+
+    The differences are those of expected average precision, of the area under the curve over radii, and of micro
+    precision within the radius.
 
     Parameters
     ----------
@@ -50,6 +56,7 @@ def compare(
         figure: {name: _over_queries(table, cut, rules) for name, table in tables.items()}
         for figure, cut in cuts.items()
     }
+    pooled = {name: _pooled(table, radius, rules, seed) for name, table in tables.items()}
     systems = {}
     for name, table in tables.items():
         systems[name] = _figures(table, radius, rules, k)
@@ -61,6 +68,12 @@ def compare(
             **{
                 f"{figure}_difference": _difference(values[first], values[second], cuts[figure], rules, seed).as_json()
                 for figure, values in precision.items()
+            },
+            **{
+                f"{figure}_difference": _pooled_difference(
+                    values, pooled[second][figure], tables[first].queries
+                ).as_json()
+                for figure, values in pooled[first].items()
             },
         }
         for first, second in combinations(tables, 2)
@@ -139,14 +152,15 @@ def _figures(table: CountTable, radius: int, rules: Conventions, k: Sequence[int
     }
     ranked = {"map": mean_average_precision(table, None, "relevant", rules.no_relevant).as_json(), **at_k}
     if table.by_rank is not None:
-        names = (f"precision_radius_{radius}", "empty_balls", "auprc", f"ramap_{radius}")
+        names = (f"precision_radius_{radius}", f"precision_micro_{radius}", "empty_balls", "auprc", f"ramap_{radius}")
         return {"bits": None, **ranked, **dict.fromkeys(names)}
     curve = precision_recall_by_radius(table, rules.beta, rules.empty_ball, rules.no_relevant)
-    within = curve.precision_macro[radius]
+    within, micro = curve.precision_macro[radius], curve.precision_micro[radius]
     return {
         "bits": table.bits,
         **ranked,
         f"precision_radius_{radius}": None if np.isnan(within) else float(within),
+        f"precision_micro_{radius}": None if np.isnan(micro) else float(micro),
         "empty_balls": int(curve.empty_balls[radius]),
         "auprc": area_under_curve(curve.precision_micro, curve.recall_micro, rules.area),
         f"ramap_{radius}": ramap(table, radius, rules.empty_ball),
@@ -167,6 +181,34 @@ def _difference(one: np.ndarray, other: np.ndarray, k: int | None, rules: Conven
     if k is not None and rules.no_hit == "skip":
         return Estimate.missing("queries without a hit are left out system by system, so queries are not paired")
     return _mean(one - other, seed)
+
+
+def _pooled(table: CountTable, radius: int, rules: Conventions, seed: int) -> dict[str, np.ndarray]:
+    """Area under the curve over radii and micro precision within a radius, float [1 + replicates].
+
+    Both pool all queries, so they are computed anew from each bootstrap draw of queries; the first value is that of
+    the queries themselves. The draws depend on the number of queries alone, so two systems have the same ones.
+    """
+    names = ("auprc", f"precision_micro_{radius}")
+    if table.by_rank is not None:
+        return dict.fromkeys(names, np.array([np.nan]))
+    draws = query_counts(table.queries, seed=seed)
+    times = np.column_stack([np.ones(table.queries), draws]).T
+    seen, hits = (times @ np.cumsum(counts, axis=1) for counts in (table.total, table.relevant))
+    precision = np.divide(hits, seen, out=np.full(seen.shape, np.nan), where=seen > 0)
+    recall = np.divide(hits, hits[:, -1:], out=np.full(hits.shape, np.nan), where=hits[:, -1:] > 0)
+    areas = [area_under_curve(p, r, rules.area) for p, r in zip(precision, recall, strict=True)]
+    return dict(zip(names, (np.array(areas, dtype=float), precision[:, radius]), strict=True))
+
+
+def _pooled_difference(one: np.ndarray, other: np.ndarray, queries: int) -> Estimate:
+    if len(one) != len(other) or len(one) == 1:
+        return Estimate.missing("no Hamming radius, so no figure by one")
+    value, *drawn = one - other
+    if np.isnan(value):
+        return Estimate.missing("no query has a relevant code, or no code lies within the radius")
+    usable = np.array(drawn)[~np.isnan(drawn)]
+    return Estimate(float(value)) if queries == 1 else Estimate(float(value), *percentile_interval(usable))
 
 
 def _plain(figures: dict[str, Any]) -> dict[str, float | None]:
@@ -208,7 +250,8 @@ def _check_same_question(tables: Mapping[str, CountTable]) -> None:
         elif table.truth != one.truth:
             what = f"ground truth by {one.truth} and by {table.truth}"
         elif len(fingerprints) == 2:
-            what = "different queries, such as those of two random splits (--splits compares over several)"
+            several = either("--splits compares over several", "compare those of one split")
+            what = f"different queries, such as those of two random splits ({several})"
         elif (table.relevant.sum(axis=1) != one.relevant.sum(axis=1)).any():
             what = "queries with different numbers of relevant codes"
         else:

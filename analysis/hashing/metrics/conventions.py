@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from dataclasses import asdict, dataclass, fields
 from math import inf
-from typing import Any, get_args, get_type_hints
+from typing import Any, TypedDict, get_args, get_type_hints
 
 import numpy as np
 
@@ -53,7 +53,14 @@ class Conventions:
             raise RelstudyError(f"beta must be a number above 0, not {self.beta}")
 
     def queries_counted(self, table: CountTable) -> CountTable:
-        """The table of the queries that these rules count: without those that have no label, for `skip-unlabelled`."""
+        """The table of the queries that these rules count: without those that have no label, for `skip-unlabelled`.
+
+        Examples
+        --------
+        >>> table = CountTable(np.array([[1, 1], [1, 1]]), np.array([[1, 0], [0, 0]]), {"unlabelled": [1]})
+        >>> Conventions(no_relevant="skip-unlabelled").queries_counted(table).queries
+        1
+        """
         if self.no_relevant != "skip-unlabelled":
             return table
         if "unlabelled" not in table.about:
@@ -64,12 +71,35 @@ class Conventions:
         return CountTable(table.total[kept], table.relevant[kept], {**table.about, "unlabelled": []})
 
     def choices(self) -> dict[str, Any]:
-        """The choices by name."""
+        """The choices by name.
+
+        Examples
+        --------
+        >>> Conventions().choices()["empty_ball"]
+        'zero'
+        """
         return asdict(self)
 
     def as_json(self) -> dict[str, Any]:
-        """The choices by name, with the one that is never a choice: ties are never broken by a sort."""
+        """The choices by name, with the one that is never a choice: ties are never broken by a sort.
+
+        Examples
+        --------
+        >>> Conventions().as_json()["ties"]
+        'interval over every order of equal distances'
+        """
         return {**asdict(self), "ties": "interval over every order of equal distances"}
+
+
+class ConventionChanges(TypedDict, total=False):
+    """The fields of `Conventions` as arguments of a function, for type checkers."""
+
+    denominator: Denominator
+    no_relevant: NoRelevant
+    no_hit: LeftOut
+    empty_ball: LeftOut
+    area: AreaRule
+    beta: float
 
 
 PRESETS: dict[str, Conventions] = {
@@ -87,8 +117,10 @@ PRESETS: dict[str, Conventions] = {
     "deephash-pytorch": Conventions(denominator="hits", no_relevant="zero"),
     # Yuan et al. 2020 (CSQ) divide by the hits, leave out queries without a label, and count others without a hit as 0.
     "csq": Conventions(denominator="hits", no_relevant="skip-unlabelled"),
-    # Jiang and Li 2017 (DCMH) average over the first k relevant codes; a query without any adds 0.
-    "dcmh": Conventions(denominator="first K relevant", no_relevant="zero"),
+    # Jiang and Li 2017 (DCMH): cut at k, divided by the hits there; a query without any adds 0.
+    "dcmh": Conventions(denominator="hits", no_relevant="zero"),
+    # calc_map_k of PyTorch copies of DCMH: over the first k relevant codes wherever they are; without any, 0.
+    "calc-map-k": Conventions(denominator="first K relevant", no_relevant="zero"),
     # trec_eval divides by all relevant items; a topic whose judged items are all irrelevant counts as 0.
     "trec-eval": Conventions(denominator="relevant", no_relevant="zero"),
 }

@@ -20,6 +20,7 @@ from relstudy.analysis.hashing.metrics.mean_average_precision import (
 from relstudy.analysis.hashing.metrics.radius import area_under_curve, precision_recall_by_radius
 from relstudy.analysis.hashing.metrics.ranking_curve import ranking_curve
 from relstudy.common.errors import RelstudyError
+from relstudy.common.option_words import either
 from relstudy.common.wording import count_of
 
 NO_RADIUS = "no Hamming radius, so no figure by one"
@@ -98,7 +99,7 @@ def evaluate(
 
 
 def _notes(table: CountTable, rules: Conventions, without: int) -> list[str]:
-    """What a person should know of the queries, one sentence each."""
+    """Notes on the queries, one sentence each."""
     notes = []
     if without:
         counted = "count 0 in" if rules.no_relevant == "zero" else "are left out of"
@@ -110,13 +111,13 @@ def _notes(table: CountTable, rules: Conventions, without: int) -> list[str]:
     if found_at_0 and not table.about.get("exclude_self", False):
         notes.append(
             "Every query has a relevant code at distance 0: where queries are in the database, each finds itself, "
-            "which raises every figure; --exclude-self (without_self in Python) takes that out."
+            f"which raises every figure; {either('--exclude-self', 'without_self(counts)')} takes that out."
         )
     return notes
 
 
 def _by_radius(table: CountTable, radius: Sequence[int], rules: Conventions) -> dict[str, Any]:
-    """What exists for Hamming distances alone."""
+    """The figures that exist for Hamming distances alone."""
     if table.by_rank is not None:
         return {"radius": [], "auprc": {}, "ramap": {}, "lookup": []}
     curve = precision_recall_by_radius(table, rules.beta, rules.empty_ball, rules.no_relevant)

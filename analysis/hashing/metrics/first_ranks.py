@@ -1,4 +1,4 @@
-"""What the first k ranks hold, when codes at one distance are tied and k may cut through a tie."""
+"""Precision and recall of the first k ranks, when codes at one distance are tied and k may cut through a tie."""
 
 from __future__ import annotations
 

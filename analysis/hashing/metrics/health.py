@@ -1,4 +1,4 @@
-"""How well a database uses its codes (Ding, Li and Li 2018, sections 2 and 3)."""
+"""Use that a database makes of its codes (Ding, Li and Li 2018, sections 2 and 3)."""
 
 from __future__ import annotations
 

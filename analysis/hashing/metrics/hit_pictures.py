@@ -15,7 +15,7 @@ from relstudy.common.figures import INK, MUTED, drawing, svg
 
 @dataclass(frozen=True)
 class Ring:
-    """What lies at the distances `above` < d <= `within` from a query.
+    """The items at the distances `above` < d <= `within` from a query.
 
     Parameters
     ----------

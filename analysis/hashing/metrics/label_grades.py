@@ -22,9 +22,44 @@ from typing import Literal
 
 import numpy as np
 
+from relstudy.analysis.hashing.codes.packed import Codes
+from relstudy.analysis.hashing.metrics.average_precision import harmonic_difference
 from relstudy.analysis.hashing.metrics.first_ranks import TIES, Tie
-from relstudy.analysis.hashing.metrics.harmonic import harmonic_difference
 from relstudy.analysis.hashing.metrics.mean_average_precision import TieInterval
+from relstudy.analysis.hashing.truth.relevance import LabelTruth, check_sizes
+
+
+def shared_label_counts(queries: Codes, database: Codes, truth: LabelTruth) -> np.ndarray:
+    """Codes by query, number of shared labels and distance: int64 (M, most shared + 1, Q + 1).
+
+    Examples
+    --------
+    >>> from relstudy.analysis.hashing.truth.labels import Labels, mask_words
+    >>> codes = Codes.from_bits(np.array([[0, 0], [0, 1], [1, 1]], dtype=bool))
+    >>> sets = Labels(masks=mask_words(np.array([[1, 1], [1, 1], [0, 1]], dtype=bool)))
+    >>> shared_label_counts(codes, codes, LabelTruth(sets, sets))[0].tolist()
+    [[0, 0, 0], [0, 0, 1], [1, 1, 0]]
+    """
+    check_sizes(truth, len(queries), len(database))
+    grades = _most_shared(truth) + 1
+    side = queries.bits + 1
+    counts = np.zeros((len(queries), grades, side), dtype=np.int64)
+    for query, words in enumerate(queries.rows()):
+        cell = _shared(truth, query) * side + database.distances_from(words)
+        counts[query] = np.bincount(cell, minlength=grades * side).reshape(grades, side)
+    return counts
+
+
+def _shared(truth: LabelTruth, query: int) -> np.ndarray:
+    if truth.queries.masks is None or truth.database.masks is None:
+        return np.asarray(truth.database.classes == np.asarray(truth.queries.classes)[query], dtype=np.int64)
+    both = truth.database.masks & truth.queries.masks[:, query, None]
+    return np.asarray(np.bitwise_count(both).sum(axis=0), dtype=np.int64)
+
+
+def _most_shared(truth: LabelTruth) -> int:
+    return max(int(_shared(truth, query).max(initial=0)) for query in range(len(truth.queries)))
+
 
 Gain = Literal["exponential", "linear"]
 Empty = Literal["skip", "zero", "one"]
@@ -117,7 +152,7 @@ class _Groups:
         return np.asarray(np.cumsum(self.codes, axis=1) - self.codes, dtype=float)
 
     def taken(self, cut: int) -> np.ndarray:
-        """How many of each group are among the first."""
+        """Number of each group among the first."""
         return np.clip(cut - self.before, 0, self.codes)
 
     def labels_shared(self, cut: int) -> np.ndarray:

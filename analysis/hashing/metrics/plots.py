@@ -25,7 +25,7 @@ from relstudy.common.figures import MUTED, SERIES, drawing, svg
 from relstudy.common.files import write_text
 
 MOST_PROBES = 1000
-"""How many times the database's size the probes are drawn to."""
+"""Multiple of the database's size up to which the probes are drawn."""
 MOST_RADIUS = 12
 """In the pictures by radius of several systems, as in the source; beyond it a look-up probes too many codes."""
 
@@ -192,7 +192,7 @@ def look_up_figure(rows: Sequence[LookUp], *, alone: bool = False) -> str:
 
 
 def code_histogram(unique: UniqueCodes, *, alone: bool = False) -> str:
-    """How the database fills its codes, fullest first (Ding, Li and Li 2018, figures 1 and 8)."""
+    """Points per code of the database, fullest first (Ding, Li and Li 2018, figures 1 and 8)."""
     counts = np.sort(unique.multiplicity)[::-1]
     with drawing(6.4, 3.0) as figure:
         axes = figure.subplots()

@@ -10,6 +10,7 @@ import pandas as pd
 
 from relstudy.analysis.hashing.metrics.mean_interval import mean_interval
 from relstudy.analysis.hashing.people.scores import DescribedItems, left_out, pair_weights, truth_scores
+from relstudy.analysis.indices.known import AVERAGE_PRECISION, NORMALISED_RANK
 from relstudy.analysis.resampling.bootstrap import query_counts
 from relstudy.analysis.resampling.spread import percentile_interval
 from relstudy.analysis.scoring.judged import JudgedPairs
@@ -54,8 +55,7 @@ class AuditedTruth:
 
 @dataclass(frozen=True)
 class Audit:
-    """Every ground truth against people, the scoring it rests on, R of the epsilon-ball and k of k-NN, and what a
-    person should be told, one sentence each."""
+    """Every ground truth against people, the scoring it rests on, R of the epsilon-ball and k of k-NN, and notes."""
 
     truths: tuple[AuditedTruth, ...]
     scoring: ScoreResult
@@ -118,22 +118,14 @@ def audit_truths(
             AuditedTruth(
                 str(name),
                 system.raw.pearson,
-                _one_minus(system.normalised_rank),
-                system.average_precision,
+                system.shown(NORMALISED_RANK),
+                system.estimate(AVERAGE_PRECISION),
                 Estimate.missing(unweighted) if unweighted else _within_queries(merged, cut, seed),
                 called,
             )
         )
-    known = scores.drop_duplicates(["query_id", "result_id"])
-    return Audit(tuple(audited), scoring, neighbours, (*judgments.told, *left_out(len(known), len(judgments))))
-
-
-def _one_minus(rank: Estimate) -> Estimate:
-    if rank.value is None:
-        return rank
-    low = None if rank.high is None else 1 - rank.high
-    high = None if rank.low is None else 1 - rank.low
-    return Estimate(1 - rank.value, low, high, rank.reason)
+    scored = scores.drop_duplicates(["query_id", "result_id"])
+    return Audit(tuple(audited), scoring, neighbours, (*judgments.all_notes, *left_out(len(scored), len(judgments))))
 
 
 def _called_relevant(merged: pd.DataFrame, seed: int) -> Estimate:

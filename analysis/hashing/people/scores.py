@@ -16,7 +16,7 @@ from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.metrics.graded import expected_ndcg
 from relstudy.analysis.hashing.metrics.mean_interval import mean_interval
 from relstudy.analysis.hashing.truth.labels import Labels
-from relstudy.analysis.hashing.truth.relevance import LabelTruth
+from relstudy.analysis.hashing.truth.relevance import LabelTruth, ListedTruth
 from relstudy.analysis.hashing.truth.vector_truth import epsilon_radius, nearest_neighbours
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.calibration.judgments import Judgments
@@ -49,11 +49,11 @@ def _index(ids: Sequence[str]) -> pd.Index:
     return index
 
 
-def left_out(known: int, judged: int) -> tuple[str, ...]:
-    """How many judged pairs are left out, since not both of their ids are known, as a sentence; none where none is."""
-    if known == judged:
+def left_out(used: int, judged: int) -> tuple[str, ...]:
+    """Note on judged pairs left out because an id of theirs is unknown; empty where there are none."""
+    if used == judged:
         return ()
-    return (f"{judged - known:,} of {judged:,} judged pairs are left out: not both of their ids are among those given",)
+    return (f"{judged - used:,} of {judged:,} judged pairs are left out: not both of their ids are among those given",)
 
 
 def hamming_scores(
@@ -88,8 +88,8 @@ def hamming_scores(
         )
     query_rows, result_rows = rows_of_pairs(judgments, ids, result_ids)
     distance = np.zeros(len(query_rows), dtype=np.int64)
-    for own, theirs in zip(codes.columns, result_codes.columns, strict=True):
-        distance += np.bitwise_count(own[query_rows] ^ theirs[result_rows])
+    for query_words, result_words in zip(codes.columns, result_codes.columns, strict=True):
+        distance += np.bitwise_count(query_words[query_rows] ^ result_words[result_rows])
     return _table(judgments, {system: -distance.astype(float)}, (query_rows >= 0) & (result_rows >= 0))
 
 
@@ -112,7 +112,7 @@ class DescribedItems:
 def truth_scores(
     judgments: pd.DataFrame, items: DescribedItems, *, neighbours: int = 50, seed: int = 0
 ) -> pd.DataFrame:
-    """What the literature's ground truths say of the judged pairs, one system each.
+    """The literature's ground truths as scores of the judged pairs, one system each.
 
     Parameters
     ----------
@@ -205,3 +205,37 @@ def graded_ndcg(
 def pair_weights(merged: pd.DataFrame) -> np.ndarray:
     """1 / inclusion probability; ones where none is known (`JudgedPairs.weights_missing` refuses a few)."""
     return (1.0 / merged["inclusion_probability"].fillna(1.0)).to_numpy(dtype=float)
+
+
+def judged_truth(
+    judgments: pd.DataFrame, query_ids: Sequence[str], database_ids: Sequence[str], threshold: float
+) -> ListedTruth:
+    """Relevant where people judged above `threshold`; a pair nobody judged counts as not relevant.
+
+    Parameters
+    ----------
+    judgments : query_id, result_id, judgment
+    query_ids, database_ids : the ids of the codes, in their order
+
+    Examples
+    --------
+    >>> judged = pd.DataFrame({"query_id": ["a", "a"], "result_id": ["x", "y"], "judgment": [4.0, 2.0]})
+    >>> judged_truth(judged, ["a"], ["y", "x"], 3.0).of(0).tolist()
+    [1]
+    """
+    rows, columns = pd.Index(list(query_ids)), pd.Index(list(database_ids))
+    for name, index in (("query", rows), ("database", columns)):
+        if index.has_duplicates:
+            raise RelstudyError(
+                f"the {name} id {index[index.duplicated()][0]!r} stands more than once; ids must differ"
+            )
+    good = judgments[judgments["judgment"] > threshold]
+    query_rows, result_rows = (
+        rows.get_indexer(pd.Index(good["query_id"])),
+        columns.get_indexer(pd.Index(good["result_id"])),
+    )
+    has_codes = (query_rows >= 0) & (result_rows >= 0)
+    if not has_codes.any():
+        raise RelstudyError(f"no pair judged above {threshold:g} has both its ids among the codes")
+    lists = [result_rows[has_codes & (query_rows == query)] for query in range(len(rows))]
+    return ListedTruth.from_lists(lists, len(columns), f"judgments above {threshold:g}")

@@ -1,1 +1,1 @@
-"""What counts as relevant, and how data are split to train and to test."""
+"""Relevance of codes to queries, and splits of data to train and to test."""

@@ -1,4 +1,4 @@
-"""What is known of the items behind the codes: their labels and their ids."""
+"""Labels and ids of the items behind the codes."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from relstudy.analysis.hashing.codes.arrays import is_array_file, load_array, pl
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import Fault, RelstudyError, TableError
+from relstudy.common.option_words import either
 from relstudy.common.wording import count_of
 
 _LARGEST = 2.0**53
@@ -38,7 +39,13 @@ class Labels:
         return int(array.shape[-1])
 
     def as_array(self) -> np.ndarray:
-        """Classes (items,), or bool (items, labels): a column per label, unused ones at the end."""
+        """Classes (items,), or bool (items, labels): a column per label, unused ones at the end.
+
+        Examples
+        --------
+        >>> Labels(classes=np.array([3, 1])).as_array().tolist()
+        [3, 1]
+        """
         if self.classes is not None:
             return np.asarray(self.classes)
         assert self.masks is not None
@@ -46,12 +53,12 @@ class Labels:
 
     @property
     def single(self) -> bool:
-        """Whether every item has exactly one class."""
+        """True where every item has exactly one class."""
         return self.classes is not None
 
 
 Separator = Literal["auto", "space", "comma", "line"]
-"""What stands between the labels of a line of text; `line` takes the whole line for one label."""
+"""Separator of the labels of a line of text; `line` takes the whole line for one label."""
 
 
 def read_labels(
@@ -64,7 +71,7 @@ def read_labels(
     paths : the queries' labels, then the database's: array files of shape (items,) or (items, 1) (classes) or
         (items, labels) of 0/1; or text, one item per line, an empty line for an item without any label
     separator : of labels in text; `auto` is the comma where any line of these files has one, else blanks
-    notes : what was decided without being told is appended here, with the way out
+    notes : a list to which what was assumed is appended, with the option that says otherwise
 
     Returns
     -------
@@ -138,9 +145,10 @@ def _splitter(texts: dict[str, list[str]], separator: Separator, notes: list[str
         mixed = [(path, line) for path, lines in texts.items() for line in lines if len(line.split(between)) > 1]
         if mixed:
             path, line = mixed[0]
+            way_out = either("--label-separator line", "separator='line'")
             notes.append(
                 f"{path}: {'commas' if commas else 'blanks'} separate labels, so {line!r} is "
-                f"{len(line.split(between))} labels; --label-separator line takes each line for one label"
+                f"{len(line.split(between))} labels; {way_out} takes each line for one label"
             )
     if separator == "line":
         return lambda line: (line,) if line else ()

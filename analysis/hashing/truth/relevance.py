@@ -1,14 +1,16 @@
-"""What counts as relevant: a class, a shared label, or a list per query. Never an N x M matrix."""
+"""Relevance by class, by shared label, or by a list per query, which a file can hold. Never an N x M matrix."""
 
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
+from relstudy.analysis.hashing.codes.archive import Archive
 from relstudy.analysis.hashing.truth.labels import Labels
 from relstudy.common.errors import RelstudyError
 
@@ -31,7 +33,14 @@ class LabelTruth:
 
     @classmethod
     def by(cls, queries: Labels, database: Labels) -> LabelTruth:
-        """Named by what is shared: a `class`, or a `shared label`."""
+        """Named by what is shared: a `class`, or a `shared label`.
+
+        Examples
+        --------
+        >>> truth = LabelTruth.by(Labels(classes=np.array([1])), Labels(classes=np.array([1, 2, 1])))
+        >>> truth.kind
+        'class'
+        """
         return cls(queries, database, "class" if queries.single else "shared label")
 
     @property
@@ -43,14 +52,28 @@ class LabelTruth:
         return f"LabelTruth({self.sizes[0]} queries x {self.sizes[1]} codes by {self.kind})"
 
     def of(self, query: int) -> np.ndarray:
-        """The relevant rows of one query."""
+        """The relevant rows of one query.
+
+        Examples
+        --------
+        >>> truth = LabelTruth.by(Labels(classes=np.array([1])), Labels(classes=np.array([1, 2, 1])))
+        >>> truth.of(0).tolist()
+        [0, 2]
+        """
         if self.queries.classes is not None:
             return np.flatnonzero(self.database.classes == self.queries.classes[query])
         assert self.database.masks is not None and self.queries.masks is not None
         return np.flatnonzero((self.database.masks & self.queries.masks[:, query, None]).any(axis=0))
 
     def shard(self, rows: slice) -> LabelTruth:
-        """The same truth for a slice of the database."""
+        """The same truth for a slice of the database.
+
+        Examples
+        --------
+        >>> truth = LabelTruth.by(Labels(classes=np.array([1])), Labels(classes=np.array([1, 2, 1])))
+        >>> truth.shard(slice(1, 3)).of(0).tolist()
+        [1]
+        """
         if self.database.classes is not None:
             return LabelTruth(self.queries, Labels(classes=self.database.classes[rows]), self.kind)
         assert self.database.masks is not None
@@ -154,9 +177,9 @@ Truth: TypeAlias = LabelTruth | ListedTruth
 
 
 def fingerprint(truth: Truth) -> str:
-    """A name for the queries' side of a truth: equal for two systems on the same queries, however labels are spelled.
+    """Digest of the queries' side of a truth: equal for two systems on the same queries, however labels are spelled.
 
-    Queries of one class each are told apart by who shares a class with whom.
+    Queries of one class each are identified by who shares a class with whom.
     """
     if isinstance(truth, ListedTruth):
         parts = [truth.starts, truth.members]
@@ -187,3 +210,27 @@ def check_sizes(truth: Truth, queries: int, database: int) -> None:
             f"ground truth ({truth.kind}) of {of_queries} queries and {of_codes} codes does not fit "
             f"{queries} queries and {database} codes"
         )
+
+
+LISTS = Archive("table of relevance lists", "relstudy hash truth")
+
+
+def save_truth(truth: ListedTruth, path: str | os.PathLike[str]) -> None:
+    """Write the lists as .npz: two integer arrays and a JSON header."""
+    LISTS.write(path, {"kind": truth.kind, "codes": truth.codes}, {"starts": truth.starts, "members": truth.members})
+
+
+def load_truth(path: str | os.PathLike[str]) -> ListedTruth:
+    """Read relevance lists; anything else is refused in one sentence."""
+    header, arrays = LISTS.read(path, "starts", "members")
+    starts, members = arrays["starts"].astype(np.int64), arrays["members"].astype(np.int64)
+    codes = header.get("codes", -1)
+    if (
+        len(starts) == 0
+        or starts[0] != 0
+        or starts[-1] != len(members)
+        or bool((np.diff(starts) < 0).any())
+        or bool(((members < 0) | (members >= codes)).any())
+    ):
+        raise RelstudyError(f"{os.fspath(path)}: the lists are damaged; make them again with `relstudy hash truth`")
+    return ListedTruth(starts, members, codes, str(header["kind"]))

@@ -55,8 +55,8 @@ def epsilon_radius(training: np.ndarray, *, sample: int = 100, neighbours: int =
     chosen = rng.choice(len(training), min(sample, len(training)), replace=False)
     nearest = np.full((len(chosen), neighbours), np.inf)
     for start, distances in _blocks(training[chosen], training):
-        here = np.arange(start, start + distances.shape[1])
-        distances[chosen[:, None] == here[None, :]] = np.inf
+        rows = np.arange(start, start + distances.shape[1])
+        distances[chosen[:, None] == rows[None, :]] = np.inf
         nearest = np.sort(np.hstack([nearest, distances]), axis=1)[:, :neighbours]
     return float(np.sqrt(nearest[:, -1]).mean())
 

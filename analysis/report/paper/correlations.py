@@ -9,7 +9,7 @@ import numpy as np
 
 from relstudy.analysis.report.layout import Block, Paragraph
 from relstudy.analysis.report.paper.fits import ALL, METHODS, Fits, SelectionFit
-from relstudy.analysis.report.paper.study import PaperStudy
+from relstudy.analysis.report.paper.study import PaperStudy, in_the_papers_order
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.common.estimates import Estimate
@@ -33,7 +33,7 @@ def by_selection(study: PaperStudy, fits: Fits) -> list[Block]:
             Paragraph("Tables 5.3 to 5.6 need the column source of pairs.csv, which says which system chose a pair.")
         ]
     blocks: list[Block] = []
-    for position, name in enumerate(name for name in study.selecting if name in fits):
+    for position, name in enumerate(in_the_papers_order(name for name in study.selecting if name in fits)):
         rows: list[list[Cell]] = []
         for method, fit in fits[name].items():
             parts = [part for part in fit if part != ALL]

@@ -8,6 +8,7 @@ from itertools import permutations
 
 import numpy as np
 import pandas as pd
+from scipy.stats import chi2
 
 from relstudy.analysis.report.collection import thumbnail_of
 from relstudy.analysis.report.layout import Block, Paragraph, Picture
@@ -48,32 +49,36 @@ def disputed(study: PaperStudy) -> list[Block]:
     pairs = most_disputed(panel)
     if pairs.empty:
         return blocks
-    columns = (pairs[name].tolist() for name in ("query_id", "result_id", "ratings", "mean", "variance"))
+    columns = (pairs[name].tolist() for name in ("query_id", "result_id", "ratings", "mean", "variance", "by_chance"))
     rows: list[list[Cell]] = [
-        [query, result, int(count), mean, variance]
-        for query, result, count, mean, variance in zip(*columns, strict=True)
+        [query, result, int(count), mean, variance, chance]
+        for query, result, count, mean, variance, chance in zip(*columns, strict=True)
     ]
     drawings = [
         drawn
-        for query, result, count, mean, variance in rows
+        for query, result, count, mean, variance, _ in rows
         if (drawn := _drawn(study, str(query), str(result), f"{_said(mean, variance)}, {count} ratings")) is not None
     ]
     if drawings:
         caption = "Figure 5.1: the pairs that people disagree on most; the query stands to the left of its result."
         blocks.append(Picture(drawings, caption, name="Disputed pairs"))
     headings = [Column("Query"), Column("Result"), Column("Ratings", 0), Column("Mean"), Column("Variance")]
-    note = f"Pairs with {FEWEST_RATINGS} ratings or more. Whether a pair is abstract, as the paper has it, is for the "
+    headings.append(Column("Greatest by chance"))
+    note = f"Pairs of the base block, which everybody rated; without one, pairs with {FEWEST_RATINGS} ratings or more. "
+    note += "If all pairs varied alike, the greatest variance would be above the last column in 5 of 100 studies. "
+    note += "Whether a pair is abstract, as the paper has it, is for the "
     note += "eye. What differs: the paper picks its pairs; these are the ones of greatest variance, calibrated."
     caption = "Figure 5.1: the pairs of greatest variance among raters."
     return [*blocks, Table("figure-5-1", caption, headings, rows, note=note)]
 
 
 def most_disputed(panel: Panel, most: int = PAIRS) -> pd.DataFrame:
-    """The pairs of greatest variance among raters, of those with enough ratings.
+    """The pairs of greatest variance among raters: of the base block, which everybody rated, where there is one.
 
     Returns
     -------
-    DataFrame: query_id, result_id, ratings, mean, variance; greatest first
+    DataFrame: query_id, result_id, ratings, mean, variance, by_chance; greatest first. by_chance: the greatest
+    variance among so many pairs would be above it in 5 of 100 studies if all pairs varied alike, normally.
     """
     decided = panel.decided()
     count = decided.by_pair()
@@ -86,7 +91,11 @@ def most_disputed(panel: Panel, most: int = PAIRS) -> pd.DataFrame:
             "variance": pair_variances(panel),
         }
     )
-    table = table[table["ratings"] >= FEWEST_RATINGS]
+    enough = count >= FEWEST_RATINGS
+    table = table[enough & panel.base if (enough & panel.base).any() else enough]
+    free = table["ratings"] - 1
+    alike = float((table["variance"] * free).sum() / max(free.sum(), 1))
+    table = table.assign(by_chance=alike * chi2.ppf(0.95 ** (1 / max(len(table), 1)), free) / free)
     return table.sort_values(["variance", "query_id", "result_id"], ascending=[False, True, True]).head(most)
 
 

@@ -6,9 +6,11 @@ import re
 from collections.abc import Mapping
 
 import numpy as np
+from scipy.stats import kendalltau
 
+from relstudy.analysis.indices.known import AVERAGE_PRECISION, NORMALISED_RANK, PEARSON
 from relstudy.analysis.indices.normalised_rank import normalised_rank_fifth_power, random_assignment
-from relstudy.analysis.indices.precision_recall import precision_recall_curve
+from relstudy.analysis.indices.precision_recall import average_precision, precision_recall_curve
 from relstudy.analysis.report.curve_picture import precision_recall
 from relstudy.analysis.report.layout import Block, Paragraph, Picture
 from relstudy.analysis.report.paper.study import PaperStudy
@@ -51,11 +53,11 @@ def normalised_ranks(study: PaperStudy) -> list[Block]:
         relevant = _relevant(study, used)
         if not relevant.any() or relevant.all():
             missing = Estimate.missing("every pair is alike")
-            rows.append((np.inf, [system.name, missing, missing, system.normalised_rank, 0.5]))
+            rows.append((np.inf, [system.name, missing, missing, system.estimate(NORMALISED_RANK), 0.5]))
             continue
         printed = normalised_rank_fifth_power(relevant, ranking)
         chance = random_assignment(relevant)["fifth_power"]
-        rows.append((printed, [system.name, printed, chance, system.normalised_rank, 0.5]))
+        rows.append((printed, [system.name, printed, chance, system.estimate(NORMALISED_RANK), 0.5]))
     rows.sort(key=lambda row: row[0])
     return [
         Table(
@@ -82,7 +84,7 @@ def features(study: PaperStudy) -> list[Block]:
         parts = feature_sets(members)
         if parts is None:
             continue
-        estimates = {feature: study.result[name].estimate("pearson") for feature, name in parts.items()}
+        estimates = {feature: study.result[name].estimate(PEARSON) for feature, name in parts.items()}
         rows: list[list[Cell]] = [[f"{feature} ({parts[feature]})", each] for feature, each in estimates.items()]
         table = Table(
             f"table-5-10-{stem}",
@@ -142,25 +144,52 @@ def claim(values: Mapping[str, float | None]) -> str:
 
 
 def curves(study: PaperStudy) -> list[Block]:
-    """Figure 5.3: precision-recall curves of all systems with the paper's weights."""
+    """Figure 5.3: precision-recall curves of all systems with the paper's weights, and what these do to their order."""
     traces: dict[str, Trace] = {}
+    by_rank: dict[str, float] = {}
     for system in study.systems:
         used, ranking = _ranking(system)
         relevant = _relevant(study, used)
         if not relevant.any():
             continue
-        curve = precision_recall_curve(relevant, ranking, rank_power_weights(ranking, POWER))
+        weights = rank_power_weights(ranking, POWER)
+        curve = precision_recall_curve(relevant, ranking, weights)
+        by_rank[system.name] = average_precision(relevant, ranking, weights)
         drawn = np.unique(np.linspace(0, len(curve.recall) - 1, MOST_POINTS).astype(int))
         traces[system.name] = Trace(np.r_[0.0, curve.recall[drawn]], np.r_[curve.precision[0], curve.precision[drawn]])
     if not traces:
         return []
+    by_design = {name: study.result[name].estimate(AVERAGE_PRECISION).value for name in by_rank}
     return [
         Picture(
             [precision_recall(traces, None)],
             "Figure 5.3: precision-recall curves by the paper's rule: pairs pooled and sorted by score, each weighted "
             f"by the fifth power of its rank, relevant above {middle(study):g}. What differs: the report's own curves "
-            "weight by one over the probability of being chosen; see the documentation on what separates the two.",
+            f"weight by one over the probability of being chosen. {order_said(by_design, by_rank)}",
             wide=True,
             name="Figure 5.3",
         )
     ]
+
+
+def order_said(by_design: Mapping[str, float | None], by_rank: Mapping[str, float]) -> str:
+    """What weights by the fifth power of ranks do to the order of systems by average precision, as a sentence.
+
+    Parameters
+    ----------
+    by_design, by_rank : average precision by system, with weights of the design and by ranks
+
+    Examples
+    --------
+    >>> order_said({"a": 0.4, "b": 0.2, "c": 0.1}, {"a": 0.1, "b": 0.2, "c": 0.3})
+    "The paper's weighting reverses the order: Kendall's tau −1.00 between the systems' average precision by ranks and \
+by design. Read which system is better from the report's curves."
+    """
+    known = {name: value for name, value in by_design.items() if value is not None}
+    tau = float(kendalltau(list(known.values()), [by_rank[name] for name in known]).statistic)
+    if not np.isfinite(tau):
+        return "The two weightings cannot be compared in their order of the systems."
+    does = "reverses" if tau < 0 else "keeps" if tau == 1 else "changes"
+    said = f"The paper's weighting {does} the order: Kendall's tau {shown_number(tau)} between the systems' average "
+    said += "precision by ranks and by design."
+    return said if tau == 1 else f"{said} Read which system is better from the report's curves."

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from relstudy.analysis.report.inputs import StudyTables
+from relstudy.analysis.report.inputs import PageTables
 from relstudy.calibration.ratings import Ratings, read_ratings
 from relstudy.common.errors import RelstudyError
 from relstudy.common.probabilities import PAIR
 
 
-def interfaces_of(tables: StudyTables, others: Sequence[Path] = ()) -> dict[str, Ratings]:
+def interfaces_of(tables: PageTables, others: Sequence[Path] = ()) -> dict[str, Ratings]:
     """Calibrated ratings by interface: the study's own, apart by image and text queries, then those of other folders.
 
     Parameters

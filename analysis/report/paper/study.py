@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
-from relstudy.analysis.report.inputs import StudyTables
+from relstudy.analysis.report.inputs import PageTables
 from relstudy.analysis.report.selection import chose_pairs
 from relstudy.analysis.report.words import order_of
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
@@ -17,7 +17,22 @@ from relstudy.analysis.resampling.draws import Draws
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.results import ScoreResult, SystemScore
 from relstudy.calibration.ratings import Ratings
-from relstudy.common.pairs_table import RANDOM, source_members
+from relstudy.common.pairs_table import COMBINED, RANDOM, source_members
+
+PAPERS_ORDER = ("gift", "simplicity", "romm-calib", "keywords")
+"""The systems of tables 5.3 to 5.6."""
+
+
+def in_the_papers_order(names: Iterable[str]) -> list[str]:
+    """The systems of tables 5.3 to 5.6 in their order, then the others as they come.
+
+    Examples
+    --------
+    >>> in_the_papers_order(["keywords", "bm25", "gift"])
+    ['gift', 'keywords', 'bm25']
+    """
+    rank = {name: position for position, name in enumerate(PAPERS_ORDER)}
+    return sorted(names, key=lambda name: rank.get(name, len(rank)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,14 +41,14 @@ class PaperStudy:
 
     Parameters
     ----------
-    tables : as `read_study` gives them
+    tables : what the page of the study shows
     result : its scores
     interfaces : calibrated ratings by the name of the interface they were given on, this study's own first
     author : the rater whose ratings table 5.9 sets apart; None takes whoever gave most
     with_pictures : whether pictures of the collection are put into the page
     """
 
-    tables: StudyTables
+    tables: PageTables
     result: ScoreResult
     interfaces: Mapping[str, Ratings] = field(default_factory=dict)
     author: str | None = None
@@ -58,10 +73,15 @@ class PaperStudy:
 
     @cached_property
     def selections(self) -> dict[str, np.ndarray]:
-        """The judged pairs that each system selected, bool [pairs]; empty where no source is known."""
+        """The judged pairs that each system selected, bool [pairs], in the paper's order; empty where none is known.
+
+        Pairs that a later round drew by all systems together come last.
+        """
         sources = self.tables.pair_column("source")
         members = {} if sources is None else source_members(sources)
-        return {name: chosen for name, chosen in members.items() if name != RANDOM}
+        names = in_the_papers_order(name for name in members if name not in (RANDOM, COMBINED))
+        last = [COMBINED] if COMBINED in members else []
+        return {name: members[name] for name in (*names, *last)}
 
     def pearson(
         self, pairs: np.ndarray, mapped: np.ndarray, judgments: np.ndarray, weight: np.ndarray | None = None

@@ -53,7 +53,7 @@ class Draws(NamedTuple):
 
 @compiled
 def find(starts: np.ndarray, count: int, bin_index: int) -> int:
-    """Which set begins at this bin."""
+    """Number of the set that begins at this bin."""
     j = 1
     while j < count and starts[j] != bin_index:
         j += 1

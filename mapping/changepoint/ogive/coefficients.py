@@ -56,7 +56,7 @@ def truncated_normal(mean: float, spread: float, low: float, high: float, rng: n
 
 @compiled
 def is_ogive(coefficients: np.ndarray, rows: int, starts: np.ndarray, gaps: np.ndarray) -> bool:
-    """Whether the bends change sign at most once, from + to -, and the slope at both ends is at least 0."""
+    """True where the bends change sign at most once, from + to -, and the slope at both ends is at least 0."""
     count = rows - 3
     slope, concave = coefficients[1], False
     if slope < 0:
@@ -68,23 +68,23 @@ def is_ogive(coefficients: np.ndarray, rows: int, starts: np.ndarray, gaps: np.n
             return False
         concave = concave or bend < 0
         if i > 0:
-            here = 1.0 if i == count else gaps[starts[i] - 1]
-            slope += (here - before) * (bend + coefficients[i + 1]) / 2
-            before = here
+            place = 1.0 if i == count else gaps[starts[i] - 1]
+            slope += (place - before) * (bend + coefficients[i + 1]) / 2
+            before = place
     return slope >= 0
 
 
 @compiled
 def slope_weights(starts: np.ndarray, count: int, gaps: np.ndarray, weights: np.ndarray) -> None:
-    """How far each coefficient lifts the slope at the right end: `weights` @ coefficients is that slope."""
+    """Effect of each coefficient on the slope at the right end: `weights` @ coefficients is that slope."""
     weights[0], weights[1] = 0.0, 1.0
     weights[2 : count + 3] = 0.0
     before = 0.0
     for i in range(1, count + 1):
-        here = 1.0 if i == count else gaps[starts[i] - 1]
-        weights[i + 1] += (here - before) / 2
-        weights[i + 2] += (here - before) / 2
-        before = here
+        place = 1.0 if i == count else gaps[starts[i] - 1]
+        weights[i + 1] += (place - before) / 2
+        weights[i + 2] += (place - before) / 2
+        before = place
 
 
 @compiled

@@ -6,7 +6,7 @@ With u the score brought to [0, 1] and t_0 = 0 < t_1 < ... < t_k < t_{k+1} = 1 t
 
 is every cubic spline with knots t_1..t_k: its second derivative is linear between them. (The text beside Eq. 4.10 calls
 t_0 the inflection point, which would leave f without a cubic term before it; as the left end the equation is whole.)
-The same function is told by alpha, gamma and the bends s_0..s_{k+1}, its second derivatives at t_0..t_{k+1}, and in
+The same function is given by alpha, gamma and the bends s_0..s_{k+1}, its second derivatives at t_0..t_{k+1}, and in
 these the shape is plain: the bends change sign at most once, from + to -, and the slope is at least 0 at both ends.
 """
 
@@ -86,7 +86,7 @@ def spline_functions(u: np.ndarray, gaps: np.ndarray) -> np.ndarray:
 
 
 class Moments(NamedTuple):
-    """What the compiled sampler takes of SplineMoments."""
+    """The part of SplineMoments that the compiled sampler takes."""
 
     gaps: np.ndarray
     gram: np.ndarray
@@ -123,10 +123,10 @@ def combine(starts: np.ndarray, count: int, gaps: np.ndarray, which: np.ndarray,
     which[1, 0], factor[1, 0] = LINEAR, 1.0
     for i in range(count + 1):
         row = i + 2
-        here = 0.0 if i == 0 else (1.0 if i == count else gaps[starts[i] - 1])
+        start = 0.0 if i == 0 else (1.0 if i == count else gaps[starts[i] - 1])
         if i > 0:
             before = 0.0 if i == 1 else gaps[starts[i - 1] - 1]
-            rise = 1.0 / (here - before)
+            rise = 1.0 / (start - before)
             which[row, 0], factor[row, 0] = FIRST_CUBE + starts[i - 1], rise
             if i < count:
                 which[row, 1], factor[row, 1] = FIRST_CUBE + starts[i], -rise
@@ -134,7 +134,7 @@ def combine(starts: np.ndarray, count: int, gaps: np.ndarray, which: np.ndarray,
             which[row, 0], factor[row, 0] = SQUARE, 1.0
         if i < count:
             after = 1.0 if i + 1 == count else gaps[starts[i + 1] - 1]
-            fall = 1.0 / (after - here)
+            fall = 1.0 / (after - start)
             which[row, 1] = FIRST_CUBE + starts[i]
             factor[row, 1] -= fall
             if i + 1 < count:

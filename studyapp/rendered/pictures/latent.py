@@ -1,4 +1,4 @@
-"""What a demo picture shows, before it is painted: place, hour, weather, things and composition.
+"""Content of a demo picture before it is painted: place, hour, weather, things and composition.
 
 These are the latent parameters from which the picture is rendered, its keywords are drawn and the true relevance of
 any two pictures follows (`relstudy.studyapp.rendered.truth`).
@@ -63,7 +63,7 @@ class Scene:
 
     @property
     def things(self) -> dict[str, float]:
-        """What can be seen, with its weight in the eye: 1 for the subject, 0.4 for an extra."""
+        """Visible things, each with its weight in the eye: 1 for the subject, 0.4 for an extra."""
         seen = dict.fromkeys(self.extras, 0.4)
         if self.subject:
             seen[self.subject] = 1.0

@@ -54,14 +54,14 @@ class Light:
     power: float
 
     def on(self, paint: str | Colour, far: float = 0.0) -> Colour:
-        """What a thing of this colour looks like in this light, `far` (0 near, 1 lost in haze) away."""
+        """Colour of a thing in this light, `far` (0 near, 1 lost in haze) away."""
         base = colour(paint) if isinstance(paint, str) else paint
         lit = base * self.tint * self.power
         return mix(lit.astype(np.float32), self.haze, far)
 
     @property
     def dark(self) -> bool:
-        """Whether windows are lit and stars are out."""
+        """True if windows are lit and stars are out."""
         return self.hour in ("dusk", "night")
 
 

@@ -1,4 +1,4 @@
-"""What all scenes share: the setting, the sky, far ranges, and the things that stand in them."""
+"""Common parts of all scenes: the setting, the sky, far ranges, and the things that stand in them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GREENS = ("#6f9f3f", "#7fae4c", "#5f9347", "#93a84a", "#86b255", "#b0a24a")
 
 
 class Setting(NamedTuple):
-    """What every painter needs: the canvas, the light, the latent scene, and where horizon, sun and subject are."""
+    """Setting of a scene: the canvas, the light, the latent scene, and the places of horizon, sun and subject."""
 
     canvas: Canvas
     light: Light

@@ -314,7 +314,7 @@ def _school(s: Setting, power: float, water: np.ndarray) -> None:
 
 @dataclass(frozen=True)
 class _FishKind:
-    """What the fish of a picture share: colours in the reef's light, the water they fade into, which way they swim."""
+    """Common look of a picture's fish: colours in the reef's light, the water they fade into, their direction."""
 
     body: np.ndarray
     stripes: np.ndarray

@@ -60,7 +60,7 @@ def _hashed(password: str) -> str:
 
 @functools.lru_cache(maxsize=1)
 def _nobodys_hash() -> str:
-    """Checked where there is no such account, so that the time it takes does not tell."""
+    """A hash that is checked where there is no such account, so that the time it takes reveals nothing."""
     return _hashed(secrets.token_hex(16))
 
 
@@ -118,7 +118,7 @@ def _first_setup_holds(token: str) -> bool:
 
 
 def _require_setup(token: str) -> tuple[str, Path]:
-    """Whose password a one-time link chooses, and the folder of that account; guesses count against the client."""
+    """The account whose password a one-time link chooses, and its folder; guesses count against the client."""
     chooser = _chooser(token)
     if chooser is None:
         session.refuse_guess(404, "link")

@@ -28,6 +28,6 @@ class LogPage:
 @blueprint.get("/log")
 @role_required("owner", logged=False)
 def log() -> ResponseReturnValue:
-    """Who did what, the newest first."""
+    """The log of actions, the newest first."""
     entries = tuple((moment(entry.at, "%Y-%m-%d %H:%M:%S"), entry) for entry in read_entries(current_site().store))
     return show("admin/log.html", LogPage("log", entries))

@@ -29,7 +29,7 @@ def _general(value: float) -> str:
 
 @dataclass(frozen=True)
 class Axis:
-    """What an axis shows, and how a value of it is written."""
+    """Range and name of an axis, and the format of its values."""
 
     name: str = ""
     show: Callable[[float], str] = _general
@@ -99,7 +99,7 @@ def _frame(plane: _Plane, ticks: Sequence[float], axis: Axis) -> list[str]:
 
 
 def _axis_names(x: Axis, y: Axis) -> list[str]:
-    """What the axes show: y above its figures, x below its own."""
+    """Names of the axes: y above its figures, x below its own."""
     return [_text(0, 12, y.name, "start"), _text(WIDTH - RIGHT, HEIGHT - 4, x.name, "end")]
 
 
@@ -112,7 +112,7 @@ def line_chart(
     x_axis: Axis = NO_NAME,
     y_axis: Axis = NO_NAME,
 ) -> Markup:
-    """Lines over a common x, in the order of the legend beside it: colour and dashes tell them apart.
+    """Lines over a common x, in the order of the legend beside it, each with a colour and dashes of its own.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def histogram(
 
 
 def share_chart(label: str, names: Sequence[str], shares: Sequence[float]) -> Markup:
-    """How the scale's values are used, with a dashed line where all would be used equally."""
+    """Shares of the scale's values, with a dashed line where all would be used equally."""
     width, height, floor, top = 220, 130, 108, 16
     highest = max([*shares, 2 / max(len(names), 1)])
     step = (width - 8) / max(len(names), 1)

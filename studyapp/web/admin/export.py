@@ -20,7 +20,7 @@ blueprint = Blueprint("admin_export", __name__, url_prefix="/admin")
 
 @dataclass(frozen=True)
 class ExportPage:
-    """What can be downloaded."""
+    """Downloads that the page offers."""
 
     tab: str
     scales: tuple[str, ...]
@@ -31,7 +31,7 @@ class ExportPage:
 @blueprint.get("/export")
 @admin_required
 def export() -> ResponseReturnValue:
-    """What can be downloaded."""
+    """The page of downloads."""
     status, _ = recent_figures()
     study = current_site().study
     page = ExportPage("export", tuple(scale.name for scale in study.scales), status.ratings, study.folder.name)
@@ -42,10 +42,10 @@ def export() -> ResponseReturnValue:
 @role_required("viewer")
 def download_ratings() -> ResponseReturnValue:
     """The ratings, as `relstudy export` writes them."""
-    here = current_site()
+    site = current_site()
     history = request.args.get("history") == "yes"
     with one_at_a_time():
-        table = ratings_table(here.store, here.study, history=history)
+        table = ratings_table(site.store, site.study, history=history)
         scale = request.args.get("scale", "")
         if scale:
             table = table[table["scale"] == scale]

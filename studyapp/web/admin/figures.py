@@ -2,41 +2,79 @@
 
 from __future__ import annotations
 
+import logging
+import threading
 import time
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
-from flask import current_app
+from flask import Flask, current_app
+from markupsafe import Markup
+from werkzeug.exceptions import ServiceUnavailable
 
+from relstudy.studyapp.database.errors import DATABASE_ERRORS
 from relstudy.studyapp.monitoring.statistics import StudyStatistics, study_statistics
-from relstudy.studyapp.monitoring.status import Status, study_status
+from relstudy.studyapp.monitoring.status import BlockStatus, Status, study_status
+from relstudy.studyapp.web.admin import charts
 from relstudy.studyapp.web.large import is_being_made, one_at_a_time
 from relstudy.studyapp.web.site import current_site
 
 FRESH = 5.0  # seconds that the figures may be old
+WAITED_FOR = 0.5  # seconds: figures that took longer the last time are worked out behind the pages
 SHARE = 20  # and so many times as long as they took to work out, so that a page left open costs the raters little
 
 
+@dataclass(frozen=True)
+class KeptFigures:
+    """Figures, how long they took to work out, and until when (`time.monotonic`) they are fresh."""
+
+    figures: tuple[Status, StudyStatistics]
+    seconds: float
+    until: float
+
+    @property
+    def is_fresh(self) -> bool:
+        return time.monotonic() <= self.until
+
+
 def recent_figures() -> tuple[Status, StudyStatistics]:
-    """Status and statistics, a little while old."""
-    cache = current_app.extensions.setdefault("relstudy-figures", {})
+    """Status and statistics, a little while old.
+
+    Those that take long are worked out behind the pages, which meanwhile show the last ones.
+    """
+    cache: dict[str, KeptFigures] = current_app.extensions.setdefault("relstudy-figures", {})
     kept = cache.get("figures")
-    if kept is None or (time.monotonic() > kept[0] and not is_being_made()):
+    if kept is None or (not kept.is_fresh and not is_being_made() and kept.seconds <= WAITED_FOR):
         with one_at_a_time():
             kept = _fresh_figures(cache)
-    status, statistics = kept[1]
-    return status, statistics
+    elif not kept.is_fresh and not is_being_made():
+        app = current_app._get_current_object()  # type: ignore[attr-defined]
+        threading.Thread(target=_work_out_behind, args=(app, cache), daemon=True).start()
+    return kept.figures
 
 
-def _fresh_figures(cache: dict[str, Any]) -> tuple[float, tuple[Status, StudyStatistics]]:
-    """The figures, and until when they are fresh; those that somebody else has just worked out."""
-    kept: tuple[float, tuple[Status, StudyStatistics]] | None = cache.get("figures")
-    if kept is None or time.monotonic() > kept[0]:
-        here = current_site()
+def _work_out_behind(app: Flask, cache: dict[str, KeptFigures]) -> None:
+    """Make the figures fresh while no page waits for them."""
+    with app.app_context():
+        try:
+            with one_at_a_time():
+                _fresh_figures(cache)
+        except ServiceUnavailable:  # something else is being made: a later page asks again
+            return
+        except DATABASE_ERRORS:
+            logging.getLogger("relstudy").exception("figures")
+
+
+def _fresh_figures(cache: dict[str, KeptFigures]) -> KeptFigures:
+    """The figures as they are now; those that somebody else has just worked out."""
+    kept = cache.get("figures")
+    if kept is None or not kept.is_fresh:
+        site = current_site()
         began = time.monotonic()
-        figures = (study_status(here.store, here.study), study_statistics(here.store, here.study))
+        figures = (study_status(site.store, site.study), study_statistics(site.store, site.study))
         ended = time.monotonic()
-        kept = cache["figures"] = (ended + max(FRESH, SHARE * (ended - began)), figures)
+        kept = KeptFigures(figures, ended - began, ended + max(FRESH, SHARE * (ended - began)))
+        cache["figures"] = kept
     return kept
 
 
@@ -53,3 +91,36 @@ def moment(seconds: float | None, form: str = "%Y-%m-%d %H:%M") -> str:
 def figure(value: float | None, digits: int = 2) -> str:
     """A number as shown."""
     return "–" if value is None else f"{value:.{digits}f}"
+
+
+@dataclass(frozen=True)
+class BlockView:
+    """A block's row: `bar` is its progress."""
+
+    status: BlockStatus
+    done: int
+    wanted: int
+    bar: Markup
+    seconds: str
+    error: str
+
+
+def block_views(status: Status) -> tuple[BlockView, ...]:
+    """All blocks, in the order of study.toml."""
+    texts = current_site().texts
+    views = []
+    started = sum(person.state in ("rating", "finished") for person in status.people)
+    for block in status.blocks:
+        wanted = block.pages * started if block.pages_wanted is None else block.pages_wanted
+        words = texts("admin.pages", done=block.pages_done, wanted=wanted)
+        views.append(
+            BlockView(
+                block,
+                block.pages_done,
+                wanted,
+                charts.progress_bar(f"{block.name}: {words}", block.pages_done, block.pages_leased, wanted),
+                figure(block.median_seconds, 1),
+                figure(block.uniformity_error, 3),
+            )
+        )
+    return tuple(views)

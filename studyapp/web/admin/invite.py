@@ -35,9 +35,9 @@ class InvitePage:
 
 
 def public_address() -> str:
-    """Where invitations lead: the study's url, else below its host's, else what this request asked."""
-    here = current_site()
-    return (here.study.url or here.address or request.root_url).rstrip("/")
+    """Address for invitations: the study's url, else below its host's, else what this request asked."""
+    site = current_site()
+    return (site.study.url or site.address or request.root_url).rstrip("/")
 
 
 def _invite_page(links: tuple[invitations.Invitation, ...] = (), message: str = "") -> InvitePage:
@@ -62,12 +62,12 @@ def invite() -> ResponseReturnValue:
 @admin_required
 def make_links() -> ResponseReturnValue:
     """Make personal links; they are on the answer's page and nowhere else."""
-    here = current_site()
+    site = current_site()
     count = request.form.get("count", 0, type=int)
     if not 1 <= count <= MOST_LINKS:
-        return show("admin/invite.html", _invite_page(message=here.texts("admin.invite.count", most=MOST_LINKS))), 422
+        return show("admin/invite.html", _invite_page(message=site.texts("admin.invite.count", most=MOST_LINKS))), 422
     try:
-        links = invitations.invite(here.store, here.study, count, group=request.form.get("group", ""))
+        links = invitations.invite(site.store, site.study, count, group=request.form.get("group", ""))
     except RelstudyError as error:
         return show("admin/invite.html", _invite_page(message=str(error))), 422
     forget_figures()

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from flask import Blueprint
 from flask.typing import ResponseReturnValue
 
-from relstudy.studyapp.assignment.leases import Lease, read_leases
-from relstudy.studyapp.web.admin.blocks import BlockView, block_views
-from relstudy.studyapp.web.admin.figures import moment, recent_figures
+from relstudy.studyapp.assignment.slots import Lease, read_leases
+from relstudy.studyapp.web.admin.figures import BlockView, block_views, moment, recent_figures
 from relstudy.studyapp.web.admin.researchers import admin_required
 from relstudy.studyapp.web.rendering import show
 from relstudy.studyapp.web.site import current_site
@@ -28,7 +27,7 @@ class LeaseRow:
 
 @dataclass(frozen=True)
 class HandoutPage:
-    """What is in whose hands."""
+    """Pages that raters hold."""
 
     tab: str
     minutes: float

@@ -10,12 +10,11 @@ from flask import Blueprint, abort, redirect, request
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
-from relstudy.studyapp.assignment.study_state import STATES
+from relstudy.studyapp.assignment.versions import STATES
 from relstudy.studyapp.monitoring.statistics import SECONDS, SourceUse, StudyStatistics
 from relstudy.studyapp.monitoring.status import Status
 from relstudy.studyapp.web.admin import charts
-from relstudy.studyapp.web.admin.blocks import BlockView, block_views
-from relstudy.studyapp.web.admin.figures import figure, forget_figures, moment, recent_figures
+from relstudy.studyapp.web.admin.figures import BlockView, block_views, figure, forget_figures, moment, recent_figures
 from relstudy.studyapp.web.admin.researchers import admin_required
 from relstudy.studyapp.web.rendering import show
 from relstudy.studyapp.web.site import current_site
@@ -36,7 +35,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class SourceChart:
-    """How one source's pairs were rated."""
+    """Ratings of one source's pairs."""
 
     name: str
     ratings: int
@@ -78,7 +77,7 @@ def overview() -> ResponseReturnValue:
 
 
 def _rated(status: Status) -> str:
-    """How far the unique pairs have come, in a sentence; empty where there are none."""
+    """Sentence on the progress of the unique pairs; empty where there are none."""
     unique = [block for block in status.blocks if block.pages_wanted is not None]
     done, wanted = sum(block.pages_done for block in unique), sum(block.pages_wanted or 0 for block in unique)
     if not wanted:

@@ -10,7 +10,7 @@ from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.assignment import invitations
+from relstudy.studyapp.assignment import forgetting
 from relstudy.studyapp.assignment.set_aside import SET_ASIDE, set_aside, take_back
 from relstudy.studyapp.monitoring.status import RaterStatus
 from relstudy.studyapp.web.admin import charts
@@ -139,7 +139,7 @@ def ask_forget(rater_id: str) -> ResponseReturnValue:
 def forget(rater_id: str) -> ResponseReturnValue:
     """Remove a person's data; their unique pairs go back to the pool."""
     try:
-        invitations.forget(current_site().store, rater_id)
+        forgetting.forget(current_site().store, current_site().folder, rater_id)
     except RelstudyError:
         abort(404)
     forget_figures()

@@ -1,4 +1,4 @@
-"""Which researcher is asking, what their role lets them do, and the log of what they did.
+"""The researcher who is asking, the rights of their role, and the log of their actions.
 
 Every study has the account "owner", whose password was chosen first and is in FOLDER/admin.hash. Further accounts are
 in FOLDER/accounts.json, of the study and of the host that serves it.
@@ -28,18 +28,18 @@ from relstudy.studyapp.web import session
 from relstudy.studyapp.web.site import current_site
 
 HOURS = 12
-TOLD = ("state", "count")  # fields of forms that the log tells
+RECORDED = ("state", "count")  # fields of forms that the log shows
 
 
 def find_account(name: str) -> tuple[Account, Path] | None:
     """The account of a name, and the folder that it is kept in; the study's come before its host's."""
-    here = current_site()
+    site = current_site()
     if name == FIRST:
         first = Account(
-            FIRST, "owner", read_private(here.folder / "admin.hash"), "", read_private(here.folder / "admin.logout")
+            FIRST, "owner", read_private(site.folder / "admin.hash"), "", read_private(site.folder / "admin.logout")
         )
-        return first, here.folder
-    for folder in here.account_folders:
+        return first, site.folder
+    for folder in site.account_folders:
         account = read_accounts(folder).get(name)
         if account is not None:
             return account, folder
@@ -47,13 +47,13 @@ def find_account(name: str) -> tuple[Account, Path] | None:
 
 
 def _fingerprint(account: Account) -> str:
-    """What a session is signed in under: the account's password, and the time between two of its logouts."""
+    """Mark that a session is signed in under: the account's password, and the time between two of its logouts."""
     return hashlib.sha256(f"{account.name}|{account.password}|{account.logout}".encode()).hexdigest()[:16]
 
 
 def current_account() -> Account | None:
-    """Who has given a password in this browser, not too long ago, where it is still the same one, and they have not
-    logged out since."""
+    """The account whose password was given in this browser, not too long ago, where it is still the same one, and they
+    have not logged out since."""
     if "account" not in g:
         g.account = _claimed_account()
     return cast(Account | None, g.account)
@@ -72,18 +72,18 @@ def _claimed_account() -> Account | None:
 
 
 def is_admin() -> bool:
-    """Whether this browser is a researcher's."""
+    """True if this browser is a researcher's."""
     return current_account() is not None
 
 
 def may_preview() -> bool:
-    """Whether this browser may see the study before anybody rates: a researcher's, or any one of a server that serves
+    """True if this browser may see the study before anybody rates: a researcher's, or any one of a server that serves
     nothing but the preview."""
     return bool(current_app.config.get("PREVIEW")) or is_admin()
 
 
 def may(role: str) -> bool:
-    """Whether the researcher of this browser may do what a role may."""
+    """True if the researcher of this browser may do what a role may."""
     account = current_account()
     return account is not None and account.may(role)
 
@@ -144,8 +144,8 @@ def _guarded(view: View, role: str, logged: bool = False) -> View:
             abort(403, description="role")
         response = make_response(view(*args, **kwargs))
         if (logged or not looks) and response.status_code < 400:
-            told = [request.form[name] for name in TOLD if name in request.form]
-            about = " ".join([*map(str, kwargs.values()), *told])
+            values = [request.form[name] for name in RECORDED if name in request.form]
+            about = " ".join([*map(str, kwargs.values()), *values])
             note(account, str(request.endpoint).rpartition(".")[2].replace("_", " "), about)
         return response
 

@@ -1,4 +1,4 @@
-"""How long a visit takes: by the study's own ratings once there are some, else as its settings say, else in pages."""
+"""Duration of a visit: by the study's own ratings once there are some, else as its settings say, else in pages."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import time
 
 from flask import current_app
 
-from relstudy.studyapp.monitoring.pace import seconds_per_rating
+from relstudy.studyapp.monitoring.status import seconds_per_rating
 from relstudy.studyapp.web.site import current_site
 
 FRESH = 60.0  # seconds that the pace may be old
 
 
 def seconds_per_page() -> float | None:
-    """What a page takes by the latest ratings of this study, in seconds; None while there are few."""
+    """Seconds a page takes by the latest ratings of this study; None while there are few."""
     kept = current_app.extensions.get("relstudy-pace")
     if kept is None or time.monotonic() > kept[0]:
         pace = seconds_per_rating(current_site().store)
@@ -25,11 +25,11 @@ def seconds_per_page() -> float | None:
 
 def said_duration(extra_pages: int = 0) -> str:
     """The sentence of the consent page; `extra_pages`: what this rater was invited to rate beyond the others."""
-    here = current_site()
-    pages = here.served.planned_pages(None) + extra_pages
+    site = current_site()
+    pages = site.served.planned_pages(None) + extra_pages
     each = seconds_per_page()
     if each is not None:
-        return here.texts("consent.minutes", minutes=max(1, math.ceil(pages * each / 60)))
-    if here.study.minutes:
-        return here.texts("consent.minutes", minutes=f"{here.study.minutes:g}")
-    return here.texts("consent.pages", pages=pages) if pages else ""
+        return site.texts("consent.minutes", minutes=max(1, math.ceil(pages * each / 60)))
+    if site.study.minutes:
+        return site.texts("consent.minutes", minutes=f"{site.study.minutes:g}")
+    return site.texts("consent.pages", pages=pages) if pages else ""

@@ -1,4 +1,4 @@
-"""The end: exit questions, thanks with the completion code, and some more pages for those who want them."""
+"""The end: exit questions, thanks with the completion code, more pages, and the last page of those who leave early."""
 
 from __future__ import annotations
 
@@ -8,20 +8,17 @@ from collections.abc import Mapping
 from flask import Blueprint, redirect, request
 from flask.typing import ResponseReturnValue
 
+from relstudy.studyapp.assignment.eligibility import COMPLETED, read_outcome
 from relstudy.studyapp.assignment.next_page import add_pages, finish, is_at_end, next_step
-from relstudy.studyapp.assignment.outcomes import COMPLETED, read_outcome
-from relstudy.studyapp.assignment.places import is_over
+from relstudy.studyapp.assignment.quotas import find_place, is_over
 from relstudy.studyapp.assignment.raters import Rater, record_exit_answers
 from relstudy.studyapp.assignment.slots import any_left
 from relstudy.studyapp.web import session
-from relstudy.studyapp.web.rater.locked_visit import locked_visit
-from relstudy.studyapp.web.rater.navigation import address, advance
-from relstudy.studyapp.web.rater.open_form import rater_of_form
+from relstudy.studyapp.web.rater.navigation import address, advance, locked_visit, rater_of_form
 from relstudy.studyapp.web.rater.question_form import question_views, read_answers
-from relstudy.studyapp.web.refused import refusal_page
-from relstudy.studyapp.web.rendering import paragraphs, show
+from relstudy.studyapp.web.rendering import end_page, paragraphs, refusal_page, show
 from relstudy.studyapp.web.site import current_site
-from relstudy.studyapp.web.views import QuestionsPage, ThanksPage, WaitPage
+from relstudy.studyapp.web.views import MessagePage, QuestionsPage, ThanksPage, WaitPage
 
 blueprint = Blueprint("ending", __name__)
 
@@ -32,24 +29,24 @@ def questions() -> ResponseReturnValue:
     rater = session.consented_rater()
     if rater is None:
         return redirect("/consent")
-    here = current_site()
-    with here.store.read_one() as connection:
-        at_the_end = is_at_end(here.visit(connection, rater, time.time()))
-    if not here.study.questions or not at_the_end or _may_be_anothers(rater):
+    site = current_site()
+    with site.store.read_one() as connection:
+        at_the_end = is_at_end(site.visit(connection, rater, time.time()))
+    if not site.study.questions or not at_the_end or _may_be_anothers(rater):
         return redirect("/rate")
     return show("questions.html", questions_view(rater.answers or {}, {}), rater)
 
 
 def _may_be_anothers(rater: Rater) -> bool:
-    """Whether the answers may be of somebody else than who asks, and are neither shown nor changed."""
+    """True if the answers may be of somebody else than who asks, and are neither shown nor changed."""
     return session.came_by_id_alone(rater) and rater.answered_at is not None
 
 
 def questions_view(answers: Mapping[str, str], errors: Mapping[str, str]) -> QuestionsPage:
     """The exit questions, with what was answered and what is wrong with it, by their ids."""
-    here = current_site()
-    views = question_views(here.study.questions, answers, errors)
-    return QuestionsPage(views, here.texts("questions.heading"), here.texts("questions.send"))
+    site = current_site()
+    views = question_views(site.study.questions, answers, errors)
+    return QuestionsPage(views, site.texts("questions.heading"), site.texts("questions.send"))
 
 
 @blueprint.post("/questions")
@@ -77,12 +74,12 @@ def thanks() -> ResponseReturnValue:
         return redirect("/consent")
     if rater.finished_at is None:
         return redirect("/rate")
-    here = current_site()
-    study = here.study
-    with here.store.read_one() as connection:
+    site = current_site()
+    study = site.study
+    with site.store.read_one() as connection:
         blocks = study.blocks_of(rater.rater_group)
         outcome = read_outcome(connection, study, rater)
-        more_to_rate = here.state == "open" and any_left(connection, rater.id, blocks, time.time())
+        more_to_rate = site.state == "open" and any_left(connection, rater.id, blocks, time.time())
         more_to_rate = more_to_rate and not is_over(connection, study, time.time())
     page = thanks_page(outcome, rater, none_left=request.args.get("more") == "none", more=more_to_rate)
     return show("thanks.html", page, rater)
@@ -96,18 +93,18 @@ def thanks_page(outcome: str, rater: Rater, *, none_left: bool = False, more: bo
     none_left : they have asked for more, and there is nothing
     more : there is something left that they could rate
     """
-    here = current_site()
-    study = here.study
+    site = current_site()
+    study = site.study
     if outcome == COMPLETED:
         code, back = rater.completion_code, study.entry.address(rater.completion_code, rater.identity, rater.parameters)
-        message = here.texts("thanks.none") if none_left else ""
+        message = site.texts("thanks.none") if none_left else ""
     else:
         code, back = "", session.way_back(outcome, rater)
-        message = here.texts("thanks.failed" if outcome == "failed_checks" else "thanks.nocode")
+        message = site.texts("thanks.failed" if outcome == "failed_checks" else "thanks.nocode")
         if not back and session.is_from_platform(rater):
-            message += " " + here.texts("ended.platform")
+            message += " " + site.texts("ended.platform")
     has_more = more and any(block.unique and block.more for block in study.blocks_of(rater.rater_group))
-    said = paragraphs(study.thanks or here.texts("thanks.default"))
+    said = paragraphs(study.thanks or site.texts("thanks.default"))
     return ThanksPage(said, code, back, has_more and outcome != "failed_checks", message)
 
 
@@ -130,13 +127,13 @@ def wait() -> ResponseReturnValue:
 def finish_now() -> ResponseReturnValue:
     """Finish instead of waiting for pages that others have."""
     rater = rater_of_form()
-    here = current_site()
+    site = current_site()
     with locked_visit(rater.id) as visit:
         if not is_at_end(visit) or next_step(visit).name != "wait":
             return redirect("/rate", 303)
-        if not here.study.questions:
+        if not site.study.questions:
             finish(visit)
-    return redirect("/questions" if here.study.questions else "/thanks", 303)
+    return redirect("/questions" if site.study.questions else "/thanks", 303)
 
 
 @blueprint.post("/more")
@@ -150,3 +147,28 @@ def more() -> ResponseReturnValue:
         if step.name != "rate":
             step = next_step(add_pages(visit))
     return redirect(address(step) if step.name == "rate" else "/thanks?more=none", 303)
+
+
+@blueprint.get("/no-place")
+def no_place() -> ResponseReturnValue:
+    """Said to who has consented and found no place any more; who would find one now is led on."""
+    rater = session.consented_rater()
+    if rater is None:
+        return redirect("/consent")
+    if rater.started_at is not None:
+        return redirect("/rate")
+    with locked_visit(rater.id) as visit:
+        outcome = find_place(visit).outcome
+    if not outcome:
+        return redirect("/instructions")
+    return show("message.html", end_page(outcome, rater), rater)
+
+
+@blueprint.get("/ended")
+def ended() -> ResponseReturnValue:
+    """The end of this browser's visit; anybody else is led on."""
+    rater = session.current_rater()
+    if rater is not None and rater.outcome is not None:
+        return show("message.html", end_page(rater.outcome, rater), rater)
+    page = session.ended()
+    return redirect("/rate") if page is None else show("message.html", MessagePage(**page))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import re
 import secrets
@@ -12,13 +13,14 @@ from flask import Blueprint, Response, abort, redirect, request
 from flask import session as flask_session
 from flask.typing import ResponseReturnValue
 
-from relstudy.studyapp.assignment.places import turns_away
+from relstudy.common.wording import listed
+from relstudy.studyapp.assignment.eligibility import needs_screening
+from relstudy.studyapp.assignment.quotas import turns_away
 from relstudy.studyapp.assignment.raters import Rater, enrol, find_rater, record_consent, token_identity
-from relstudy.studyapp.assignment.screening import needs_screening
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import PLATFORM_RULES
+from relstudy.studyapp.config.texts import Texts
 from relstudy.studyapp.web import session
-from relstudy.studyapp.web.rater.consent_text import consent_hash, consent_paragraphs
 from relstudy.studyapp.web.rater.duration import said_duration
 from relstudy.studyapp.web.rendering import choices, end_page, paragraphs, show, unavailable
 from relstudy.studyapp.web.site import current_site
@@ -39,17 +41,17 @@ def home() -> ResponseReturnValue:
 
 
 def _uninvited() -> ResponseReturnValue:
-    """Who has declined and goes back a page still has the way back; anybody else is told that they need a link."""
+    """The page without an invitation: the way back for those who declined, else a note that a link is needed."""
     if session.ended() is None:
         abort(403, description="invited")
     return redirect("/ended")
 
 
 def _turned_away() -> str:
-    """Why nobody new is taken in, as an outcome; empty while they are."""
-    here = current_site()
-    with here.store.read() as connection:
-        return turns_away(connection, here.study, time.time())
+    """Reason why nobody new is taken in, as an outcome; empty while they are."""
+    site = current_site()
+    with site.store.read() as connection:
+        return turns_away(connection, site.study, time.time())
 
 
 def _group_asked_for() -> dict[str, str]:
@@ -62,7 +64,7 @@ def _group_asked_for() -> dict[str, str]:
 
 
 def _invited(token: str) -> Rater:
-    """Who a personal link belongs to; guesses count against the client."""
+    """The rater to whom a personal link belongs; guesses count against the client."""
     rater = None
     if "personal" in current_site().study.entry.rules and len(token) <= 128:
         with current_site().store.read() as connection:
@@ -117,7 +119,7 @@ def join() -> ResponseReturnValue:
 
 @blueprint.get("/consent")
 def consent() -> ResponseReturnValue:
-    """What taking part means."""
+    """The consent page."""
     if current_site().state != "open":
         return unavailable()
     rater = None if session.pending() else session.current_rater()
@@ -150,9 +152,9 @@ def _way(rater: Rater | None) -> str:
 
 
 def consent_view(asks_passphrase: bool, message: str = "", *, extra_pages: int = 0, way: str = "") -> ConsentPage:
-    """What taking part means, in the study's words; `message` says what is wrong, `way` is how somebody came."""
-    here = current_site()
-    said = consent_paragraphs(here.study, here.texts, way or here.study.entry.rules[0])
+    """The consent page in the study's words; `message` says what is wrong, `way` is the way in that was taken."""
+    site = current_site()
+    said = consent_paragraphs(site.study, site.texts, way or site.study.entry.rules[0])
     return ConsentPage(said, consent_hash(said), said_duration(extra_pages), asks_passphrase, message)
 
 
@@ -216,7 +218,7 @@ def decline() -> ResponseReturnValue:
 
 @blueprint.get("/instructions")
 def instructions() -> ResponseReturnValue:
-    """What to do; can be read again at any time."""
+    """The instructions; can be read again at any time."""
     rater = session.consented_rater()
     if rater is None:
         return redirect("/consent")
@@ -226,7 +228,7 @@ def instructions() -> ResponseReturnValue:
 
 
 def instructions_view() -> InstructionsPage:
-    """What to do, in the study's words, and the scales."""
+    """The instructions, in the study's words, and the scales."""
     study = current_site().study
     return InstructionsPage(
         paragraphs(study.instructions or current_site().texts("instructions.default")),
@@ -236,7 +238,7 @@ def instructions_view() -> InstructionsPage:
 
 
 def _practice_words(study: Study) -> str:
-    """What is said of the practice; empty where there is none."""
+    """Sentences on the practice; empty where there is none."""
     texts, rules, total = current_site().texts, study.qualification, len(study.practice)
     if rules is None:
         return texts("instructions.practice") if total else ""
@@ -254,3 +256,42 @@ def leave() -> ResponseReturnValue:
     flask_session.clear()
     response: Response = redirect("/", 303)  # type: ignore[assignment]
     return response
+
+
+def consent_paragraphs(study: Study, texts: Texts, way: str) -> tuple[str, ...]:
+    """The consent text for those who come by this way (one of ENTRY_RULES)."""
+    return (
+        paragraphs(study.consent)
+        if study.consent
+        else (*paragraphs(texts("consent.default")), _stored(study, texts, way))
+    )
+
+
+def consent_hash(said: tuple[str, ...]) -> str:
+    """SHA-256 of a consent text: its paragraphs, with an empty line between them, as UTF-8.
+
+    Examples
+    --------
+    >>> consent_hash(("One.", "Another."))[:12]
+    '1a8690c2563a'
+    """
+    return hashlib.sha256("\n\n".join(said).encode()).hexdigest()
+
+
+def _stored(study: Study, texts: Texts, way: str) -> str:
+    """Sentences on the data stored beside the ratings."""
+    if way in PLATFORM_RULES:
+        names = [study.entry.id_parameter, *study.entry.keep_parameters]
+        said = [texts("consent.stored.platform", names=listed(names))]
+    else:
+        said = [texts("consent.stored.personal" if way == "personal" else "consent.stored.cookie")]
+    said.append(texts("consent.stored.times"))
+    if study.screening:
+        said.append(texts("consent.stored.screening"))
+    if study.questions:
+        said.append(texts("consent.stored.questions"))
+    if study.withdrawal:
+        said.append(texts(f"consent.stored.withdrawal.{study.withdrawal}"))
+    if study.keep_until is not None:
+        said.append(texts("consent.stored.until", date=study.keep_until))
+    return " ".join(said)

@@ -1,15 +1,48 @@
-"""Where a rater goes next, and its address."""
+"""Steps of a rater: whose form was sent, the rater held in a transaction, and the page that comes next."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from flask import abort, make_response, redirect
+
+from relstudy.studyapp.assignment.eligibility import needs_screening
 from relstudy.studyapp.assignment.next_page import Step, finish, next_step
-from relstudy.studyapp.assignment.places import take_place
-from relstudy.studyapp.assignment.screening import needs_screening
+from relstudy.studyapp.assignment.quotas import take_place
+from relstudy.studyapp.assignment.raters import Rater, Visit, lock_rater
 from relstudy.studyapp.assignment.sequence import start
-from relstudy.studyapp.assignment.visit import Visit
 from relstudy.studyapp.web import session
-from relstudy.studyapp.web.rater.locked_visit import locked_visit
+from relstudy.studyapp.web.rendering import unavailable
 from relstudy.studyapp.web.site import current_site
+
+
+def rater_of_form() -> Rater:
+    """The consenting rater who sent this form; anybody else, and anybody while the study rests, gets another page."""
+    rater = session.consented_rater()
+    if rater is None:
+        abort(make_response(redirect("/consent", 303)))
+    session.require_csrf(rater)
+    if current_site().state != "open":
+        abort(make_response(unavailable()))
+    return rater
+
+
+@contextmanager
+def locked_visit(rater_id: int) -> Iterator[Visit]:
+    """The rater, locked until the transaction ends.
+
+    401 for one who has been deleted meanwhile; who is out of the study gets the last page.
+    """
+    site = current_site()
+    with site.write() as connection:
+        rater = lock_rater(connection, rater_id)
+        if rater is None:
+            abort(401, description="session")
+        if rater.outcome is not None:
+            abort(make_response(redirect("/ended", 303)))
+        yield site.visit(connection, rater, time.time())
 
 
 def address(step: Step) -> str:
@@ -18,7 +51,7 @@ def address(step: Step) -> str:
 
 
 def advance(rater_id: int) -> Step:
-    """Where the rater goes next; while the study is open, pages are laid out or handed out first as needed.
+    """Return the rater's next step; while the study is open, pages are laid out or handed out first as needed.
 
     Who begins gets a place first; where there is none, nothing is laid out.
     """
@@ -36,7 +69,7 @@ def advance(rater_id: int) -> Step:
 
 
 def move_on(visit: Visit, *, hand_out: bool) -> Step:
-    """Where the rater goes next; `hand_out` allows new pages, and marks a rater without any as finished."""
+    """Return the rater's next step; `hand_out` allows new pages, and marks a rater without any as finished."""
     step = next_step(visit, hand_out=hand_out)
     if step.name == "thanks" and hand_out:
         finish(visit)

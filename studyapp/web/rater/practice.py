@@ -1,4 +1,4 @@
-"""Practice: how a page went, told before the next; and how it went as a whole, where raters have to qualify."""
+"""Practice: the result of a page, shown before the next; and of the whole, where raters have to qualify."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from flask import Blueprint, redirect
 from flask.typing import ResponseReturnValue
 
 from relstudy.common.scales import Scale, show_value
+from relstudy.studyapp.assignment.eligibility import PracticeResult, begin_again
 from relstudy.studyapp.assignment.next_page import open_attempt
-from relstudy.studyapp.assignment.qualification import PracticeResult, begin_again
 from relstudy.studyapp.assignment.sequence import Assignment
 from relstudy.studyapp.sampling.ratable_pairs import known_pair_ids
 from relstudy.studyapp.web import session
-from relstudy.studyapp.web.rater.locked_visit import locked_visit
-from relstudy.studyapp.web.rater.open_form import rater_of_form
+from relstudy.studyapp.web.rater.navigation import locked_visit, rater_of_form
 from relstudy.studyapp.web.rater.rating_page import read_choices
 from relstudy.studyapp.web.rendering import item_view, show
 from relstudy.studyapp.web.site import current_site
@@ -25,7 +24,7 @@ blueprint = Blueprint("practice", __name__)
 
 @blueprint.get("/practice/<int(max=1000000):position>")
 def practice(position: int) -> ResponseReturnValue:
-    """How a practice page went."""
+    """The result of a practice page."""
     page = session.rater_page(position)
     if page is None:
         return redirect("/consent")
@@ -38,32 +37,32 @@ def practice(position: int) -> ResponseReturnValue:
 
 
 def feedback_page(assignment: Assignment, chosen: Mapping[str, str], onward: str) -> PracticePage:
-    """How the answers of a practice page went.
+    """The results of a practice page's answers.
 
     Parameters
     ----------
     chosen : what was answered, by pair, as the page's buttons send it
     onward : where the page leads
     """
-    here = current_site()
-    practice_pairs = known_pair_ids(here.study)
+    site = current_site()
+    practice_pairs = known_pair_ids(site.study)
     feedback = []
     for pair_id in assignment.pair_ids:
         entry = practice_pairs.get(pair_id)
         if entry is None:
             continue
-        given, scale = chosen[pair_id], here.study.block(entry.block).scale
+        given, scale = chosen[pair_id], site.study.block(entry.block).scale
         expected = [show_value(value) for value in entry.expected]
-        item = item_view(here.items[entry.result_id])
+        item = item_view(site.items[entry.result_id])
         words = tuple(_in_words(scale, value) for value in expected)
         feedback.append(Feedback(item, _in_words(scale, given), words, given in expected, entry.feedback))
-    query = item_view(here.items[here.catalogue.pairs[assignment.pair_ids[0]].query_id])
+    query = item_view(site.items[site.catalogue.pairs[assignment.pair_ids[0]].query_id])
     return PracticePage(query, tuple(feedback), onward)
 
 
 @blueprint.get("/again")
 def again() -> ResponseReturnValue:
-    """How the practice went, and another attempt."""
+    """The result of the practice, and another attempt."""
     rater = session.consented_rater()
     if rater is None:
         return redirect("/consent")
@@ -75,10 +74,10 @@ def again() -> ResponseReturnValue:
 
 
 def again_page(result: PracticeResult) -> AgainPage:
-    """How the practice went as a whole, and how many attempts are left."""
+    """The result of the practice as a whole, and the number of attempts left."""
     texts = current_site().texts
-    told = texts("again.text", right=result.right, total=result.total, needed=result.needed)
-    return AgainPage(told, texts("again.left", attempts=result.attempts_left))
+    text = texts("again.text", right=result.right, total=result.total, needed=result.needed)
+    return AgainPage(text, texts("again.left", attempts=result.attempts_left))
 
 
 @blueprint.post("/again")

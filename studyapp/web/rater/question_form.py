@@ -26,7 +26,7 @@ def question_views(
 
 
 def read_answers(questions: Sequence[Question]) -> tuple[dict[str, str], dict[str, str]]:
-    """What was typed by the questions' ids, and what is wrong with it."""
+    """Typed answers by the questions' ids, and messages on those that are wrong."""
     given = {q.id: request.form.get(f"question-{q.id}", "").strip()[:LONGEST] for q in questions}
     return given, {q.id: error for q in questions if (error := _wrong(q, given[q.id]))}
 

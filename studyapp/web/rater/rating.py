@@ -14,11 +14,9 @@ from relstudy.studyapp.assignment.raters import Rater, lock_rater
 from relstudy.studyapp.assignment.sequence import Assignment, RaterPage, find_rater_page
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.mount import at
-from relstudy.studyapp.web.rater.navigation import address, advance, move_on
-from relstudy.studyapp.web.rater.open_form import rater_of_form
+from relstudy.studyapp.web.rater.navigation import address, advance, move_on, rater_of_form
 from relstudy.studyapp.web.rater.rating_page import asked_on, build_rating_page, can_be_shown, read_choices
-from relstudy.studyapp.web.refused import refusal_page
-from relstudy.studyapp.web.rendering import show, unavailable
+from relstudy.studyapp.web.rendering import refusal_page, show, unavailable
 from relstudy.studyapp.web.site import current_site
 
 blueprint = Blueprint("rating", __name__)
@@ -60,13 +58,13 @@ def rate(position: int) -> ResponseReturnValue:
     assignment = page.assignment
     if assignment is None or (assignment.answered_at is None and page.too_early):
         return redirect("/rate")
-    here = current_site()
+    site = current_site()
     if session.given_elsewhere(assignment) or not can_be_shown(assignment):
         return redirect("/rate")
     choices: dict[str, str] = {}
     if assignment.answered_at is not None:
         choices = read_choices(assignment)
-    elif needs_opening(page, here.study, time.time()):
+    elif needs_opening(page, site.study, time.time()):
         page = _open(page.rater, position)
         if page is None or page.assignment is None:
             return redirect("/rate")
@@ -76,13 +74,13 @@ def rate(position: int) -> ResponseReturnValue:
 
 def _open(rater: Rater, position: int) -> RaterPage | None:
     """The page as the rater may now see it, with its lease begun anew; None when they have to go elsewhere."""
-    here = current_site()
-    with here.write() as connection:
+    site = current_site()
+    with site.write() as connection:
         locked = lock_rater(connection, rater.id)
         if locked is None:
             return None
-        visit = here.visit(connection, locked, time.time())
-        return open_page(visit, position, hand_out=here.state == "open")
+        visit = site.visit(connection, locked, time.time())
+        return open_page(visit, position, hand_out=site.state == "open")
 
 
 @blueprint.post("/rate/<int(max=1000000):position>")
@@ -91,18 +89,18 @@ def save(position: int) -> ResponseReturnValue:
     claimed = session.claimed_rater()
     if claimed is None:
         return refusal_page("session", 401)
-    here = current_site()
+    site = current_site()
     form = request.form.get("form", "")
-    with here.write() as connection:
-        if here.state == "closed":
+    with site.write() as connection:
+        if site.state == "closed":
             return refusal_page("closed", 409)
         page = find_rater_page(connection, claimed, position, lock=True)
         if page is not None and page.rater.outcome is not None and session.is_really(page.rater):
             return refusal_page("ended", 409, again=False)
         if page is None or not session.may_rate(page.rater):
             return refusal_page("session", 401)
-        visit, assignment = here.visit(connection, page.rater, time.time()), page.assignment
-        shown = assignment and here.signer.shown_form(session.name(page.rater), assignment.id, form)
+        visit, assignment = site.visit(connection, page.rater, time.time()), page.assignment
+        shown = assignment and site.signer.shown_form(session.name(page.rater), assignment.id, form)
         if assignment is None or shown is None:
             return refusal_page("form", 400, again=False)
         if assignment.answered_at is None and page.too_early:  # of an earlier attempt at the practice
@@ -110,7 +108,7 @@ def save(position: int) -> ResponseReturnValue:
         is_as_shown = asked_on(assignment).endswith(f"-{shown.asked}")
         answers, typed, errors = _answers(assignment)
         may_change = not session.given_elsewhere(assignment)
-        hand_out = here.state == "open"
+        hand_out = site.state == "open"
         if is_as_shown and not errors:
             seconds = _seconds(visit.now - shown.at) / len(answers)
             try:
@@ -122,7 +120,7 @@ def save(position: int) -> ResponseReturnValue:
             following = open_page(visit, step.position, hand_out=hand_out) if at_once else None
     if not is_as_shown:
         chosen = read_choices(assignment) if assignment.answered_at is not None and may_change else {}
-        changed = build_rating_page(page, assignment, chosen, message=here.texts("rate.changed"))
+        changed = build_rating_page(page, assignment, chosen, message=site.texts("rate.changed"))
         return show("rate.html", changed, page.rater), 409
     if errors:
         message = next(iter(errors.values()))
@@ -137,7 +135,7 @@ def save(position: int) -> ResponseReturnValue:
     if following is not None:
         try:
             return _answer_with_page(following, address(step))
-        except Exception:  # saved is saved: what is wrong with the next page is told at its own address
+        except Exception:  # saved is saved: what is wrong with the next page is shown at its own address
             logging.getLogger("relstudy").exception("next page")
     return redirect(address(step), 303)
 
@@ -156,8 +154,8 @@ def _answer_with_page(page: RaterPage, its_address: str) -> Response:
 
 def _answers(assignment: Assignment) -> tuple[dict[str, float | None], dict[str, str], dict[str, str]]:
     """The form's ratings by pair, what was typed, and what is wrong with it."""
-    here = current_site()
-    scale = here.study.block(assignment.block).scale
+    site = current_site()
+    scale = site.study.block(assignment.block).scale
     answers: dict[str, float | None] = {}
     typed: dict[str, str] = {}
     errors: dict[str, str] = {}
@@ -167,7 +165,7 @@ def _answers(assignment: Assignment) -> tuple[dict[str, float | None], dict[str,
         try:
             answers[pair_id] = scale.parse(text)
         except ValueError:
-            errors[pair_id] = here.texts("rate.missing" if not text else "rate.invalid")
+            errors[pair_id] = site.texts("rate.missing" if not text else "rate.invalid")
     return answers, typed, errors
 
 

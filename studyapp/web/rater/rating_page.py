@@ -10,10 +10,12 @@ from relstudy.common.scales import show_value
 from relstudy.studyapp.assignment.answers import read_answers
 from relstudy.studyapp.assignment.raters import Rater
 from relstudy.studyapp.assignment.sequence import Assignment, RaterPage, count_answered
+from relstudy.studyapp.assignment.versions import Version
 from relstudy.studyapp.web import session
+from relstudy.studyapp.web.mount import at
 from relstudy.studyapp.web.rater.duration import seconds_per_page
 from relstudy.studyapp.web.rendering import choices, item_view
-from relstudy.studyapp.web.site import Site, current_site
+from relstudy.studyapp.web.site import current_site
 from relstudy.studyapp.web.views import RatingPage, ResultView
 
 
@@ -27,15 +29,16 @@ def build_rating_page(
     errors: Mapping[str, str] | None = None,
 ) -> RatingPage:
     """The page as its template is given it; `chosen` and `errors` are by pair."""
-    here = current_site()
-    rater = page.rater
-    block = here.study.block(assignment.block)
-    pairs = [here.catalogue.pairs[pair_id] for pair_id in assignment.pair_ids]
-    query = here.items[pairs[0].query_id]
+    site = current_site()
+    served, rater = site.served, page.rater
+    catalogue, items = served.version.catalogue, served.version.items
+    block = served.version.study.block(assignment.block)
+    pairs = [catalogue.pairs[pair_id] for pair_id in assignment.pair_ids]
+    query = items[pairs[0].query_id]
     earlier = assignment.answered_at is not None
     return RatingPage(
         number=assignment.position,
-        total=max(assignment.position, here.served.planned_pages(rater.rater_group) + rater.extra_pages),
+        total=max(assignment.position, served.planned_pages(rater.rater_group) + rater.extra_pages),
         answered=_answered(page, assignment),
         pace=seconds_per_page(),
         practice=assignment.kind == "practice",
@@ -49,18 +52,18 @@ def build_rating_page(
             ResultView(
                 number,
                 f"rating-{number}",
-                item_view(here.items[pair.result_id]),
+                item_view(items[pair.result_id]),
                 chosen.get(pair.pair_id, ""),
                 (errors or {}).get(pair.pair_id, ""),
             )
             for number, pair in enumerate(pairs, start=1)
         ),
-        form=form or here.signer.form(session.name(rater), assignment.id, asked_on(assignment)),
+        form=form or site.signer.form(session.name(rater), assignment.id, asked_on(assignment)),
         action=f"/rate/{assignment.position}",
         earlier=earlier,
         back=f"/rate/{assignment.position - 1}" if _may_go_back(assignment, rater) else "",
         onward="/rate" if earlier else "",
-        preload=_pictures(here, page.upcoming or []),
+        preload=_pictures(served.version, page.upcoming or []),
         message=message,
     )
 
@@ -70,44 +73,46 @@ def _may_go_back(assignment: Assignment, rater: Rater) -> bool:
 
 
 def can_be_shown(assignment: Assignment) -> bool:
-    """Whether the study still has what a page asks: of an answered one, its block and its items may be gone."""
-    here = current_site()
-    shown = [here.catalogue.pairs[pair_id] for pair_id in assignment.pair_ids]
-    has_items = all({pair.query_id, pair.result_id} <= here.items.by_id.keys() for pair in shown)
-    return has_items and any(block.name == assignment.block for block in here.study.blocks)
+    """True if the study still has what a page asks: of an answered one, its block and its items may be gone."""
+    version = current_site().served.version
+    shown = [version.catalogue.pairs[pair_id] for pair_id in assignment.pair_ids]
+    has_items = all({pair.query_id, pair.result_id} <= version.items.by_id.keys() for pair in shown)
+    return has_items and any(block.name == assignment.block for block in version.study.blocks)
 
 
 def asked_on(assignment: Assignment) -> str:
-    """What a page asks, in short: a form holds for it as long as it is the same, in whichever version of the study.
+    """Short mark of a page's question: a form holds for it as long as it is the same, in whichever version of the
+    study.
 
     "3-1f0c9a2b77aa" is the third version, and a hash of query, results, question and scale.
     """
-    here = current_site()
-    block = here.study.block(assignment.block)
-    pairs = [here.catalogue.pairs[pair_id] for pair_id in assignment.pair_ids]
-    looks = [here.items[item_id].look for pair in pairs for item_id in (pair.query_id, pair.result_id)]
+    site = current_site()
+    version = site.served.version
+    block = version.study.block(assignment.block)
+    pairs = [version.catalogue.pairs[pair_id] for pair_id in assignment.pair_ids]
+    looks = [version.items[item_id].look for pair in pairs for item_id in (pair.query_id, pair.result_id)]
     words = [block.question, repr(block.scale.values), repr(block.scale.labels), str(block.scale.undecided)]
     asked = "\x1f".join([*assignment.pair_ids, *looks, *words])
-    keyed = hmac.new(here.secret, b"asked:" + asked.encode(), hashlib.sha256)  # so that no page can be told by it
-    return f"{here.version}-{keyed.hexdigest()[:12]}"
+    keyed = hmac.new(site.secret, b"asked:" + asked.encode(), hashlib.sha256)  # so that no page can be told by it
+    return f"{version.number}-{keyed.hexdigest()[:12]}"
 
 
 def read_choices(assignment: Assignment) -> dict[str, str]:
-    """What counts as the rater's answers on a page, by pair, as its buttons send them."""
+    """The rater's answers on a page that count, by pair, as its buttons send them."""
     with current_site().store.read_one() as connection:
         answers = read_answers(connection, assignment)
     return {pair_id: "undecided" if value is None else show_value(value) for pair_id, value in answers.items()}
 
 
 def _answered(page: RaterPage, assignment: Assignment) -> int:
-    """How many pages the rater has answered."""
+    """Number of pages that the rater has answered."""
     if assignment.answered_at is None:
         return assignment.position - 1
     with current_site().store.read_one() as connection:
         return count_answered(connection, page.rater)
 
 
-def _pictures(here: Site, pair_ids: list[str]) -> tuple[str, ...]:
-    shown = [here.catalogue.pairs[pair_id] for pair_id in pair_ids]
+def _pictures(version: Version, pair_ids: list[str]) -> tuple[str, ...]:
+    shown = [version.catalogue.pairs[pair_id] for pair_id in pair_ids]
     ids = [*(pair.query_id for pair in shown[:1]), *(pair.result_id for pair in shown)]
-    return tuple(item_view(here.items[item_id]).url for item_id in ids if here.items[item_id].kind == "image")
+    return tuple(at(item_view(version.items[item_id]).url) for item_id in ids if version.items[item_id].kind == "image")

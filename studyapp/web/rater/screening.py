@@ -5,10 +5,9 @@ from __future__ import annotations
 from flask import Blueprint, redirect
 from flask.typing import ResponseReturnValue
 
-from relstudy.studyapp.assignment.screening import needs_screening, screen
+from relstudy.studyapp.assignment.eligibility import needs_screening, screen
 from relstudy.studyapp.web import session
-from relstudy.studyapp.web.rater.locked_visit import locked_visit
-from relstudy.studyapp.web.rater.open_form import rater_of_form
+from relstudy.studyapp.web.rater.navigation import locked_visit, rater_of_form
 from relstudy.studyapp.web.rater.question_form import question_views, read_answers
 from relstudy.studyapp.web.rendering import show, unavailable
 from relstudy.studyapp.web.site import current_site
@@ -32,10 +31,10 @@ def questions() -> ResponseReturnValue:
 
 def screening_view(answers: dict[str, str], errors: dict[str, str]) -> QuestionsPage:
     """The screening questions, with what was answered and what is wrong with it, by their ids."""
-    here = current_site()
-    texts = here.texts
+    site = current_site()
+    texts = site.texts
     return QuestionsPage(
-        question_views(here.study.screening, answers, errors),
+        question_views(site.study.screening, answers, errors),
         texts("screening.heading"),
         texts("screening.send"),
         texts("screening.kept"),

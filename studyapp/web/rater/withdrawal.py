@@ -10,8 +10,9 @@ from flask.typing import ResponseReturnValue
 
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment import set_aside
-from relstudy.studyapp.assignment.invitations import forget
+from relstudy.studyapp.assignment.forgetting import forget
 from relstudy.studyapp.assignment.raters import Rater
+from relstudy.studyapp.database.tombstones import WITHDREW
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rendering import end_page, show
 from relstudy.studyapp.web.site import current_site
@@ -22,7 +23,7 @@ blueprint = Blueprint("withdrawal", __name__)
 
 @blueprint.get("/withdraw")
 def ask() -> ResponseReturnValue:
-    """What withdrawing means, and whether it shall be."""
+    """The page that explains withdrawal and asks for confirmation."""
     if not current_site().study.withdrawal:
         abort(404)
     rater = session.consented_rater()
@@ -30,10 +31,10 @@ def ask() -> ResponseReturnValue:
 
 
 def withdraw_view(rater: Rater) -> WithdrawPage:
-    """What becomes of what was stored."""
-    here = current_site()
-    way = "by_id" if here.study.withdrawal == "delete" and session.came_by_id_alone(rater) else here.study.withdrawal
-    return WithdrawPage(here.texts(f"withdraw.text.{way}"))
+    """The page on the fate of the stored data."""
+    site = current_site()
+    way = "by_id" if site.study.withdrawal == "delete" and session.came_by_id_alone(rater) else site.study.withdrawal
+    return WithdrawPage(site.texts(f"withdraw.text.{way}"))
 
 
 @blueprint.post("/withdraw")
@@ -50,12 +51,12 @@ def withdraw() -> ResponseReturnValue:
     session.require_csrf(rater)
     if request.form.get("sure") != "yes":
         return redirect("/withdraw", 303)
-    here = current_site()
+    site = current_site()
     with suppress(RelstudyError):  # sent twice at once: gone is gone
-        if here.study.withdrawal == "keep" or session.came_by_id_alone(rater):
-            set_aside.withdraw(here.store, rater.rater_id)
+        if site.study.withdrawal == "keep" or session.came_by_id_alone(rater):
+            set_aside.withdraw(site.store, site.folder, rater.rater_id)
         else:
-            page = replace(end_page(set_aside.WITHDREW, rater), text=here.texts("withdrew.deleted"))
-            forget(here.store, rater.rater_id)
+            page = replace(end_page(WITHDREW, rater), text=site.texts("withdrew.deleted"))
+            forget(site.store, site.folder, rater.rater_id)
             session.end_visit(asdict(page))
     return redirect("/ended", 303)

@@ -36,21 +36,25 @@ def printed(study: Path) -> str:
 @pytest.mark.slow
 def test_score_takes_a_folder_and_prints_the_best_first(printed: str) -> None:
     lines = printed.splitlines()
-    assert re.split("  +", lines[0])[:3] == ["rank", "system", "correlation"]
-    assert [line.split()[1] for line in lines[1:5]] == ["s3", "s1", "s0", "s2"]
-    assert {line.split()[0] for line in lines[1:3]} == {"1="}
+    head = next(number for number, line in enumerate(lines) if line.lstrip().startswith("rank"))
+    assert re.split("  +", lines[head].strip())[:3] == ["rank", "system", "good above poor in the same query"]
+    rows = [line.split() for line in lines[head + 1 : head + 5]]
+    assert {row[1] for row in rows[:2]} == {"s1", "s3"} and {row[0] for row in rows[:2]} == {"1-2"}
 
 
-def test_what_is_not_told_apart_is_listed(printed: str) -> None:
-    assert "Not told apart: s3 and s1; s0 and s2." in printed
-    row = next(line for line in printed.splitlines() if re.match("1  s3", line))
-    assert row.split() == ["1", "s3", "·", "cpg", "cpg"]
+def test_the_first_line_says_what_to_use_and_the_table_holds_ranks_and_how_far_behind(printed: str) -> None:
+    lines = printed.splitlines()
+    assert lines[0].startswith("Use s1 or s3: ")
+    assert lines[1].startswith("Decided by good above poor in the same query (guessing: 50 in 100), by default, since ")
+    rows = [line.split() for line in lines if re.match(r" *\d(-\d)?  s\d", line)]
+    assert [row[1] for row in rows] == ["s1", "s3", "s2", "s0"] and rows[0][0] == "1-2"
+    assert all(float(row[6]) < 0 for row in rows[1:])
 
 
 @pytest.mark.slow
 def test_the_next_step_is_the_last_line_and_conventions_are_asked_for(printed: str, study: Path) -> None:
     assert printed.splitlines()[-1] == f"Next: relstudy report {study}"
-    assert "Every convention: --verbose or --json." in printed
+    assert "Every index, measure and convention: --verbose or --json." in printed
     assert "Holm over the pairs of systems" not in printed
     told = CliRunner().invoke(score, [str(study), "--replicates", "50", "--method", "none", "--verbose"]).output
     assert "Holm over the pairs of systems" in told

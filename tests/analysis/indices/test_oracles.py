@@ -12,10 +12,10 @@ from sklearn.metrics import average_precision_score, precision_recall_curve, roc
 from relstudy.analysis.indices import precision_recall as pr
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.normalised_rank import normalised_rank_fifth_power, normalised_rank_plain
+from relstudy.analysis.indices.within_query import pearson_within, within_queries
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, chunks, query_counts
 from relstudy.analysis.resampling.draws import LeftOut, each_query_left_out
 from relstudy.analysis.resampling.spread import SHARE, Spread, proportion_interval
-from relstudy.analysis.scoring.by_query import pearson_within, within_queries
 
 TIGHT = 1e-12
 """Sums of at most a few thousand products in double precision, in another order than the library's."""

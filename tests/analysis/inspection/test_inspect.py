@@ -106,7 +106,9 @@ def test_words_get_numbers_or_are_left_to_be_checked(table: WriteTable) -> None:
     )
     assert ratings_by(words)["rating"].tolist() == [3, 0, 2, 1]
     unsure = inspect_file(table(head + "a,q,x,blue\nb,q,x,green\na,q,y,not"))
-    assert any("check the numbers in --values" in note for note in unsure.notes)
+    assert unsure.command is None, "no number is guessed for a word"
+    assert unsure.questions == ("what is each of these words worth? Nothing tells their order: 'blue', 'green', 'not'",)
+    assert "--values blue=NUMBER,green=NUMBER,not=NUMBER" in str(unsure.draft)
 
 
 def test_mturk_keeps_rejected_rows_and_says_so(table: WriteTable) -> None:
@@ -186,7 +188,7 @@ def test_columns_of_numbers_and_of_words_are_no_panel(table: WriteTable) -> None
 
 
 def test_a_column_of_remarks_beside_raters_is_left_out(table: WriteTable) -> None:
-    inspection = inspect_file(table("query,doc,ann,bob,cy,comment\nq,x,1,2,3,\nq,y,2,2,2,hm"))
+    inspection = inspect_file(table("query,doc,rater_a,rater_b,rater_c,comment\nq,x,1,2,3,\nq,y,2,2,2,hm"))
     assert inspection.kind == "wide raters"
     assert "left out: comment" in inspection.notes
     assert len(ratings_by(inspection)) == 6
@@ -243,3 +245,59 @@ def test_pairs_of_pictures_and_stars_are_known(table: WriteTable) -> None:
 def test_a_run_whose_ranks_contradict_its_scores_is_told(table: WriteTable) -> None:
     inspection = inspect_file(table("q Q0 x 1 0.1 a\nq Q0 y 2 0.5 a\n", "a.run"))
     assert inspection.notes[0].startswith("a: its ranks contradict its scores in 1 of 1 query")
+
+
+def at_a_terminal(path: Path, typed: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What inspect prints for a person who types this."""
+    monkeypatch.setattr("relstudy.analysis.commands.inspect._is_terminal", lambda: True)
+    done = CliRunner().invoke(inspect, [str(path)], input=typed)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_a_person_at_a_terminal_chooses_among_readings(table: WriteTable, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = table("query,doc,ann,bob,cy\nq,x,1,2,3\nq,y,2,2,2")
+    shown = at_a_terminal(path, "1\n", monkeypatch).splitlines()
+    assert shown[-2] == "next:" and shown[-1].startswith(f"  relstudy calibrate {path} -o out")
+
+
+def test_a_person_at_a_terminal_says_what_words_are_worth(table: WriteTable, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = table("annotator,query,doc,label\na,q,x,blue\nb,q,x,deep green\na,q,y,blue")
+    shown = at_a_terminal(path, "2\n0.5\n", monkeypatch).splitlines()
+    assert "--values 'blue=2,deep green=0.5'" in shown[-1]
+
+
+@pytest.mark.parametrize(
+    ("columns", "row", "kind"),
+    [
+        ("query_id,result_id,relevance,train,fold", "q{0},d{0},{1},1,{2}", "judgments"),
+        ("query,product,clicks,carts,grade", "q{0},d{0},{2},{2},{1}", "judgments"),
+        ("user,query,url,stars", "u{2},q{0},d{0},{1}", "ratings"),
+        ("user,query,url,points", "u{2},q{0},d{0},{1}", "ratings"),
+        ("query,doc,points", "q{0},d{0},{1}", "judgments"),
+        ("query,doc,grade,country", "q{2},d,{1},us", "judgments"),
+    ],
+)
+def test_a_property_beside_a_grade_is_no_rater_and_no_system(
+    table: WriteTable, columns: str, row: str, kind: str
+) -> None:
+    """Labels were read as those of three raters, and a 3 became 1.33; or as scores of one system, and all became 0."""
+    lines = [row.format(number, number % 4, number % 5) for number in range(40)]
+    inspection = inspect_file(table("\n".join([columns, *lines])))
+    assert inspection.kind == kind
+    grades = {each.role: each.column for each in inspection.columns}["rating"]
+    assert grades in ("relevance", "grade", "stars", "points")
+
+
+def test_a_pair_that_stands_twice_is_never_scores(table: WriteTable) -> None:
+    rows = [f"q{number % 5},d{number % 5},{number % 3}" for number in range(20)]
+    inspection = inspect_file(table("\n".join(["query_id,result_id,bm25", *rows])))
+    assert inspection.kind == "judgments"
+
+
+def test_counts_and_prices_beside_pairs_are_no_answers_and_no_scores(table: WriteTable) -> None:
+    rows = [f"q{number % 8},d{number},{number % 4},{number % 2},{number * 1.5}" for number in range(40)]
+    inspection = inspect_file(table("\n".join(["query,product,clicks,carts,price", *rows])))
+    assert inspection.command is None
+    assert "names query (query_id), product (result_id), and no answers or scores" in inspection.sentence
+    assert str(inspection.draft).endswith("--columns rater_id=NAME,query_id=query,result_id=product,rating=NAME")

@@ -7,7 +7,7 @@ import pytest
 
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.precision_recall import Retrieval, thresholds_at
-from relstudy.analysis.judges.allocation import AIMS, derivative, expected_square, sizes
+from relstudy.analysis.judges.allocation import aims, derivative, expected_square, sizes
 from relstudy.analysis.judges.run import context_for
 from relstudy.analysis.judges.table import read_judge
 from relstudy.analysis.judges.universe import Universe
@@ -55,7 +55,7 @@ def test_where_nothing_is_relevant_nothing_moves_or_all_does(aim: str) -> None:
 
 
 def test_every_index_at_the_usual_shares_can_be_aimed_at() -> None:
-    assert {*SOME, "precision_at_0.05", "recall_at_0.05"} <= set(AIMS)
+    assert {*SOME, "precision_at_0.05", "recall_at_0.05"} <= set(aims())
 
 
 def test_systems_count_alike_whatever_the_scale_of_their_errors() -> None:

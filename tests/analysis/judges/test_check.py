@@ -11,7 +11,11 @@ import pytest
 from click.testing import CliRunner
 
 from relstudy.analysis.judges.check import JudgeCheck, check_judge_against
+from relstudy.analysis.judges.favouring import biases, favoured
+from relstudy.analysis.judges.run import context_for
 from relstudy.analysis.judges.table import read_judge
+from relstudy.analysis.judges.universe import Universe
+from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.scoring.candidate import candidate_of
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
@@ -83,6 +87,52 @@ def test_a_judge_that_leans_to_a_system_is_seen(world: World, study: pd.DataFram
     bias = checked(world, world.study(8, queries=30, results=24), world.pairs[PAIR].assign(rating=leaning)).bias
     assert bias["other"].low > 0 > bias["score"].high
     assert sum(each.value for each in bias.values()) == pytest.approx(0)
+
+
+def favours(check: JudgeCheck) -> list[str]:
+    return [each for each in check.warnings if "favours" in each or "is hard on" in each]
+
+
+def test_a_constant_judge_favours_no_system(world: World, study: pd.DataFrame) -> None:
+    check = checked(world, study, world.judge(0.5).assign(rating=2.0))
+    assert not favours(check)
+    assert all(each.value == pytest.approx(0, abs=1e-12) for each in check.bias.values())
+
+
+def times_accused(world: World, lean: float, noise: float, judges: int = 20) -> int:
+    """How many judges, each beside a study of its own, are said to favour a system or be hard on one."""
+    systems = {name: world.pairs[name].to_numpy() for name in ("score", "other")}
+    accused = 0
+    for seed in range(judges):
+        error = noise * np.random.default_rng(seed + 100).normal(size=len(world.pairs))
+        seen = world.pairs["people"] + error + lean * (world.pairs["other"].rank(pct=True) > 0.8)
+        table = world.pairs[PAIR].assign(rating=np.digitize(seen, [-0.5, 0.4, 1.2]).astype(float))
+        judge = read_judge(table, "model")
+        context = context_for(JudgedPairs.of(world.study(seed)), judge, OPTIONS)
+        figures = biases(Universe(judge, context), systems)
+        accused += bool(favoured(figures, context.draws.queries, OPTIONS.level))
+    return accused
+
+
+@pytest.mark.parametrize("noise", [0.5, 2.0])
+def test_a_judge_that_is_noisy_but_fair_is_hardly_ever_accused(world: World, noise: float) -> None:
+    assert times_accused(world, 0.0, noise) <= 3  # of 20 at 5 % each: more come by chance once in 60 times
+
+
+def test_a_judge_that_leans_is_accused_more_often_than_not(world: World) -> None:
+    assert times_accused(world, 0.5, 0.5) > 10
+
+
+def test_the_furthest_system_is_named_first_and_small_or_uncertain_ones_are_not() -> None:
+    replicates = np.random.default_rng(0).normal(size=500)
+    figures = {
+        "small": BootstrapStatistic(0.04, 0.04 + 0.001 * replicates),
+        "near": BootstrapStatistic(-0.1, -0.1 + 0.02 * replicates),
+        "far": BootstrapStatistic(0.3, 0.3 + 0.02 * replicates),
+        "by chance": BootstrapStatistic(0.1, 0.1 + 0.045 * replicates),
+    }
+    assert favoured(figures, 40, 0.95) == ["far", "near"]
+    assert "by chance" in favoured({"by chance": figures["by chance"]}, 40, 0.95)  # one system alone
 
 
 def test_refusals_are_told_by_what_people_say(world: World, study: pd.DataFrame) -> None:

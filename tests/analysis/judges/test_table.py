@@ -9,6 +9,7 @@ import pytest
 
 import relstudy as rs
 from relstudy.analysis.judges.table import read_judge
+from relstudy.common.reading import Reading
 
 PAIRS = pd.DataFrame({"query_id": list("aabb"), "result_id": list("wxyz")})
 
@@ -46,3 +47,12 @@ def test_a_fault_names_the_column_as_the_file_has_it(tmp_path: Path) -> None:
 def test_what_is_no_table_is_one_sentence() -> None:
     with pytest.raises(rs.RelstudyError, match="a path or a pandas DataFrame is needed, not a dict"):
         rs.score(PAIRS.assign(score=1.0), PAIRS.assign(judgment=1), judge={"a": 1})  # type: ignore[arg-type]
+
+
+def test_a_judges_table_in_other_columns_and_words_is_read_as_stated(tmp_path: Path) -> None:
+    path = tmp_path / "llm.csv"
+    path.write_text("topic,docno,verdict,model\nq,x,relevant,m\nq,y,not relevant,m\nq,z,,m\n")
+    reading = Reading.stated("topic=query_id,docno=result_id,judge:verdict=rating", "relevant=1,not relevant=0")
+    table = read_judge(path, reading=reading.among_several())
+    assert table.rating[:2].tolist() == [1, 0]
+    assert table.as_json()["status"] == {"ok": 2, "error": 1}

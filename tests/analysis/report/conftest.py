@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from relstudy.analysis.report.choices import PageChoices
-from relstudy.analysis.report.inputs import StudyTables, read_study
+from relstudy.analysis.report.inputs import PageTables
 from relstudy.analysis.report.layout import Page
-from relstudy.analysis.report.study import study_page
+from relstudy.analysis.report.rendering import html_of
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import ScoreResult
+from tests.analysis.report.pages import made_of, tables_of
 from tests.places import EXAMPLE
 
 
-def quietly(items: Iterable[Any], what: str, total: int | None) -> Iterator[Any]:
-    """Progress that shows nothing."""
-    del what, total
-    return iter(items)
+@pytest.fixture(scope="session")
+def tables() -> PageTables:
+    return tables_of(EXAMPLE)
 
 
 @pytest.fixture(scope="session")
-def tables() -> StudyTables:
-    return read_study(EXAMPLE)
-
-
-@pytest.fixture(scope="session")
-def made(tables: StudyTables) -> tuple[Page, ScoreResult]:
-    options = ScoringOptions(replicates=200, folds=5)
-    page, result, _ = study_page(tables, options, ["relstudy", "report", "DIR"], quietly, PageChoices(by_source=True))
-    return page, result
+def made() -> tuple[Page, ScoreResult]:
+    page, run = made_of(EXAMPLE, ScoringOptions(replicates=200, folds=5), PageChoices(by_source=True))
+    return page, run.result
 
 
 @pytest.fixture(scope="session")
@@ -47,7 +39,7 @@ def result(made: tuple[Page, ScoreResult]) -> ScoreResult:
 
 @pytest.fixture(scope="session")
 def html(page: Page) -> str:
-    return page.html()
+    return html_of(page)
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,7 @@ from relstudy.analysis.report import by_group
 from relstudy.analysis.report.by_group import groups_section
 from relstudy.analysis.report.layout import Paragraph, Section
 from relstudy.analysis.report.tables import Table
+from relstudy.analysis.scoring.groups import Groups, score_by
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.systems import candidates_of
@@ -26,20 +27,21 @@ def section(left_out: bool = False) -> Section:
     pairs, options = JudgedPairs.of(judgments), ScoringOptions(replicates=30, method="isotonic", low_coverage=True)
     candidates, _ = candidates_of([("scores", scores)], pairs, options)
     groups = np.where(judgments["query_id"].str[1:].astype(int) < 10, "image", "text").astype(object)
-    return groups_section("paradigm", pairs, candidates, groups, options)
+    return groups_section(Groups("paradigm", True, score_by(pairs, candidates, groups, options, apart=True)))
 
 
 @pytest.mark.slow
 def test_each_group_has_a_column_and_is_led_by_its_own() -> None:
     blocks = section().blocks
-    correlation, precision, rank = (block for block in blocks if isinstance(block, Table))
+    correlation, precision, above = [block for block in blocks if isinstance(block, Table)][:3]
     assert [column.name for column in correlation.columns] == ["System", "image", "text"]
     assert [row[0] for row in correlation.rows] == ["s0", "s1"]
     image, text = ([row[place].value for row in correlation.rows] for place in (1, 2))  # type: ignore[union-attr]
     assert image[0] > image[1] and text[0] < text[1]
-    assert (precision.name, rank.best) == ("by-paradigm-average-precision", (("image", "min"), ("text", "min")))
+    assert (precision.name, above.best) == ("by-paradigm-average-precision", (("image", "max"), ("text", "max")))
+    assert above.caption == "Good above poor of the systems by paradigm."
     told = [block.text for block in blocks if isinstance(block, Paragraph)]
-    assert told[1].startswith("image, 150 pairs of 10 queries: s0 leads") and "text, 150 pairs of 10" in told[2]
+    assert told[1].startswith("image, 150 pairs of 10 queries: Use s0") and "text, 150 pairs of 10" in told[2]
 
 
 @pytest.mark.slow

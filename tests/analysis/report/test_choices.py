@@ -55,6 +55,7 @@ def test_report_takes_every_choice_that_score_takes() -> None:
     files = {
         *NAMES,
         "apart",  # as a report maps its groups always
+        "gains",
         "judge",
         "verbose",  # of the printed table alone
         "scores",
@@ -91,13 +92,17 @@ def test_the_same_choice_gives_the_same_figures_in_score_and_report(study: Path,
 def test_report_rests_on_the_comparison_that_score_saved(study: Path, tmp_path: Path) -> None:
     folder = tmp_path / "study"
     shutil.copytree(study, folder)
-    by_score = scored(
-        folder, "--weights", "rank-power", "--level", "0.9", "--policy", "worst", "--save", folder / "comparison.json"
-    )
+    choices = ("--weights", "rank-power", "--level", "0.9", "--policy", "worst")
+    by_score = run("score", folder, *FEW, *choices, "--save", folder / "comparison.json")
     by_report = run("report", folder, "--no-by-source")
     assert by_report["systems"] == by_score["systems"]
     assert by_report["comparisons"] == by_score["comparisons"]
-    assert any("those of comparison.json" in note for note in by_report["notes"])
+    assert by_report["notes"] == by_score["notes"]
+    assert "`relstudy score` kept in scored.json" in by_report["figures_from"]
+    (folder / "scored.json").unlink()
+    by_comparison = run("report", folder, "--no-by-source")
+    assert by_comparison["systems"] == by_score["systems"]
+    assert "with options and mapped scores of comparison.json" in by_comparison["figures_from"]
     assert "comparison.json" in (folder / "report" / "tables" / "inputs.csv").read_text()
     other = run("report", folder, "--no-by-source", "--weights", "equal")
     assert other["conventions"]["weights"] == "equal, by request"
@@ -114,8 +119,11 @@ def test_a_comparison_of_other_judgments_is_left_alone_and_said_to_be(study: Pat
     by_report = run("report", folder, *FEW, "--no-by-source")
     assert by_report["conventions"]["weights"].startswith("design")
     assert any("comparison.json was made with other judgments" in note for note in by_report["notes"])
-    anew = [note for note in by_report["notes"] if "mapped anew" in note]
-    assert len(anew) == 1 and anew[0].endswith("the judgments or scores are others than these: keywords, simplicity.")
+    anew = [note for note in by_report["notes"] if "fitted anew" in note]
+    assert len(anew) == 1 and anew[0].startswith(
+        "The saved mappings of keywords and simplicity were not used out of fold"
+    )
+    assert anew[0].endswith("and fitted anew: they were fitted to other data.")
 
 
 def test_predictions_that_fit_kept_are_not_fitted_again_and_are_the_same(
@@ -144,5 +152,5 @@ def test_predictions_that_fit_kept_are_not_fitted_again_and_are_the_same(
         for index in ("pearson", "spearman", "kendall"):
             # sums of a bootstrap are added up in threads, in an order that may change the last digit
             assert one[index] == pytest.approx(other[index], rel=1e-12)
-    assert not [note for note in kept["notes"] if "mapped anew" in note]
-    assert [note for note in anew["notes"] if "no predictions are kept: keywords, simplicity." in note]
+    assert not [note for note in kept["notes"] if "fitted anew" in note]
+    assert [note for note in anew["notes"] if note.endswith("fitted anew: no predictions are kept.")]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from relstudy.analysis.report.layout import Answer, Page, Paragraph, Section
+from relstudy.analysis.report.rendering import html_of
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.common.estimates import Estimate
 
@@ -42,8 +43,8 @@ def test_names_without_a_blank_are_broken_and_wide_tables_scroll_by_themselves(
     name = "x" * 160
     cells: list[Cell] = [name, *[Estimate(0.5, 0.4, 0.6)] * 12]
     columns = [Column("System"), *(Column(f"index {number}") for number in range(12))]
-    blocks = [Paragraph(name), Answer(name, [name], [name]), Table("t", name, columns, [cells] * 3)]
-    (tmp_path / "page.html").write_text(Page(name, "Kind", [], [Section("one", "One", blocks)]).html())
+    blocks = [Paragraph(name), Answer(name, name, [(name, name)]), Table("t", name, columns, [cells] * 3)]
+    (tmp_path / "page.html").write_text(html_of(Page(name, "Kind", [], [Section("one", "One", blocks)])))
     tab = chromium.new_page(viewport={"width": width, "height": 900})
     tab.goto((tmp_path / "page.html").as_uri())
     assert tab.evaluate("document.documentElement.scrollWidth") <= width

@@ -8,6 +8,7 @@ import pytest
 
 from relstudy.analysis.report import pictures
 from relstudy.analysis.report.layout import Page, Paragraph, Section
+from relstudy.analysis.report.rendering import html_of
 from relstudy.analysis.report.tables import Column, Table
 from relstudy.common.estimates import Estimate
 
@@ -23,7 +24,7 @@ def test_tables_of_systems_in_other_alphabets_never_share_a_file_or_an_id() -> N
     files = [each.file for each in page.tables()]
     assert files == ["by-source", "by-source-2", "by-source-a-b", "by-source-a-b-2", "by-source-2-2"]
     assert [each.caption for each in page.tables()][3] == "Table of by-source-A b."
-    html = page.html()
+    html = html_of(page)
     assert all(html.count(f'<table id="table-{file}"') == 1 for file in files)
 
 

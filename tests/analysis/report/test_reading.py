@@ -8,16 +8,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from relstudy.analysis.pipeline import ScoringRun
 from relstudy.analysis.report.best_few import measures
-from relstudy.analysis.report.page import score_page
 from relstudy.analysis.report.reading import reading_graded, reading_indices
+from relstudy.analysis.report.rendering import html_of
 from relstudy.analysis.scoring.judged import Weighting
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import ScoreResult
-from relstudy.analysis.scoring.run import score_systems
+from tests.analysis.report.pages import page_of, run_of
 
 
-def scored(**options: object) -> ScoreResult:
+def run(**options: object) -> ScoringRun:
     """Two systems on twelve queries whose probability is known."""
     random = np.random.default_rng(4)
     truth = random.normal(3, 1, 120)
@@ -27,8 +28,13 @@ def scored(**options: object) -> ScoreResult:
         pd.DataFrame(pairs | {"system": name, "score": truth + spread * random.normal(size=120)})
         for name, spread in (("near", 0.5), ("far", 2.0))
     ]
-    chosen = ScoringOptions(replicates=60, **options)  # type: ignore[arg-type]
-    return score_systems(judgments, pd.concat(scores), options=chosen)
+    chosen = ScoringOptions(replicates=60, method="none", **options)  # type: ignore[arg-type]
+    return run_of(judgments, pd.concat(scores), chosen)
+
+
+def scored(**options: object) -> ScoreResult:
+    """The figures of `run`."""
+    return run(**options).result
 
 
 @pytest.mark.slow
@@ -36,7 +42,7 @@ def scored(**options: object) -> ScoreResult:
 def test_the_page_names_the_level_of_its_intervals_wherever_it_speaks_of_them(
     level: float, bar: str, often: str
 ) -> None:
-    page = score_page(scored(level=level, measures=()))
+    page = html_of(page_of(run(level=level, measures=())))
     assert f"the bar its {bar} interval" in page and f"Intervals at {bar}" in page
     assert page.count(f"in {often} studies that draw other queries of this collection") == 2
     assert f"Below {1 - level:g} this page speaks of more than chance" in page

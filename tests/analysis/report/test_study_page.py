@@ -20,14 +20,15 @@ import pytest
 from click.testing import CliRunner
 
 from relstudy.analysis.commands.report import report
+from relstudy.analysis.pipeline import ScoringRun
 from relstudy.analysis.report import selection
 from relstudy.analysis.report.collection import Items
 from relstudy.analysis.report.curve_picture import precision_recall
-from relstudy.analysis.report.inputs import StudyTables, read_study
+from relstudy.analysis.report.inputs import PageTables, page_tables
 from relstudy.analysis.report.layout import Answer, Examples, Folded, Overview, Page, Picture, Sentences
 from relstudy.analysis.report.opening import disagreements_section
-from relstudy.analysis.report.page import page_of_scores, score_page
 from relstudy.analysis.report.pictures import mapping
+from relstudy.analysis.report.rendering import html_of
 from relstudy.analysis.report.tables import Table
 from relstudy.analysis.report.trust import coverage_sentence
 from relstudy.analysis.report.words import system_sentences
@@ -36,11 +37,13 @@ from relstudy.analysis.scoring.candidate import MappedScores
 from relstudy.analysis.scoring.mapping_used import MappingUsed
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.run import ScoringOptions, score_systems
+from relstudy.analysis.study_run import read_study_folder, score_study
 from relstudy.analysis.verdict.verdict import verdict_of
 from relstudy.common import tables as readers
 from relstudy.common.errors import RelstudyError, TableError
 from relstudy.common.pairs_table import source_members
 from relstudy.studyapp.cli import main
+from tests.analysis.report.pages import page_of, run_of, tables_of
 from tests.places import EXAMPLE
 
 pytestmark = pytest.mark.slow
@@ -121,11 +124,11 @@ def test_the_page_opens_with_one_sentence_for_each_system_best_first(page: Page,
     assert isinstance(answer, Answer) and answer.headline == verdict.headline
     assert isinstance(overview, Overview) and tuple(row.name for row in overview.rows) == verdict.standings.names
     block = sentences_of(page)
-    values = [result[item.subject].estimate("pearson").value or 0.0 for item in block.items]
+    values = [result[item.subject].indices["pearson"].value or 0.0 for item in block.items]
     assert tuple(item.subject for item in block.items) == verdict.standings.names
     for item, value in zip(block.items, values, strict=True):
         assert item.text.startswith(f"goes along with {100 * value**2:.0f} %")
-        rank = result[item.subject].normalised_rank.value
+        rank = result[item.subject].indices["normalised_rank"].value
         assert rank is not None
         assert f"above a poor one {100 * (1 - rank):.0f} times in 100" in item.text
         assert item.text.endswith(".")
@@ -139,11 +142,11 @@ def test_the_table_of_systems_holds_the_numbers_of_the_result(page: Page, result
         assert float(row["Correlation"]) == system.collection.pearson.value
         assert float(row["Over judged pairs"]) == system.mapped.pearson.value
         assert float(row["Correlation low"]) == system.collection.pearson.low
-        assert float(row["Pooled AP"]) == system.average_precision.value
-        assert float(row["Normalised rank high"]) == system.normalised_rank.high
+        assert float(row["Pooled AP"]) == system.indices["average_precision"].value
+        assert float(row["Good above poor low"]) == 1 - (system.indices["normalised_rank"].high or 0)
 
 
-def test_uniformity_is_the_mean_distance_from_even_shares_by_source(page: Page, tables: StudyTables) -> None:
+def test_uniformity_is_the_mean_distance_from_even_shares_by_source(page: Page, tables: PageTables) -> None:
     ratings = pd.read_csv(EXAMPLE / "ratings.csv", dtype=str)
     pairs = pd.read_csv(EXAMPLE / "pairs.csv", dtype=str)
     joined = ratings.dropna(subset="rating").merge(pairs[["pair_id", "source"]], on="pair_id")
@@ -156,7 +159,7 @@ def test_uniformity_is_the_mean_distance_from_even_shares_by_source(page: Page, 
     assert rows["all pairs"][1] == len(joined)
 
 
-def test_correlation_by_source_is_pearsons_on_that_sources_pairs(tables: StudyTables, result: ScoreResult) -> None:
+def test_correlation_by_source_is_pearsons_on_that_sources_pairs(tables: PageTables, result: ScoreResult) -> None:
     sources = tables.pair_column("source")
     assert sources is not None
     members = source_members(sources)
@@ -179,10 +182,10 @@ def test_correlation_by_source_is_pearsons_on_that_sources_pairs(tables: StudyTa
 
 
 def test_judgments_are_joined_to_their_pairs_whatever_the_order_of_rows(study: Path) -> None:
-    before = read_study(study)
+    before = tables_of(study)
     pairs = pd.read_csv(study / "pairs.csv", dtype=str, keep_default_na=False)
     pairs.sample(frac=1, random_state=3).to_csv(study / "pairs.csv", index=False)
-    after = read_study(study)
+    after = tables_of(study)
     assert (before.pair_column("source") == after.pair_column("source")).all()  # type: ignore[union-attr]
 
 
@@ -250,11 +253,14 @@ def test_judgments_and_scores_alone_are_enough(study: Path) -> None:
 def test_a_system_that_scores_under_half_of_the_pairs_is_left_out_and_named(study: Path) -> None:
     scores = pd.read_csv(study / "scores" / "gift.csv").head(100)
     scores.to_csv(study / "scores" / "gift.csv", index=False)
-    tables = read_study(study)
-    assert set(tables.scores.systems) == {"keywords", "gift-colour", "gift-texture", "simplicity"}
-    assert tables.notes == (
-        f"gift is left out: it scores 100 of {len(tables.judgments)} judged pairs, less than half of them.",
-    )
+    scored = read_study_folder(study)
+    tables = [table for _, table in scored.scores()]
+    assert {name for table in tables for name in table.systems} == {
+        *("keywords", "gift-colour", "gift-texture", "simplicity")
+    }
+    assert [note for table in tables for note in table.notes] == [
+        f"gift is left out: it scores 100 of {len(scored.study.judgments)} judged pairs, less than half of them."
+    ]
 
 
 def test_each_table_is_read_once(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -262,13 +268,15 @@ def test_each_table_is_read_once(study: Path, monkeypatch: pytest.MonkeyPatch) -
     read = readers._read
     monkeypatch.setattr(readers, "_read", lambda file: files.append(Path(file).name) or read(file))
     (study / "comparison.json").unlink(missing_ok=True)
-    read_study(study)
+    scored = read_study_folder(study)
+    scored.scores()
+    page_tables(scored.study, study)
     assert {"judgments.csv", "calibrated.csv", "pairs.csv", "gift.csv"} <= set(files)
     assert len(files) == len(set(files))
     calibrated = pd.read_csv(study / "calibrated.csv")
     calibrated.assign(rating=[77.0, *calibrated["rating"][1:]]).to_csv(study / "calibrated.csv", index=False)
     with pytest.raises(TableError) as fault:
-        read_study(study)
+        read_study_folder(study)
     assert len(fault.value.faults) == 1
 
 
@@ -277,7 +285,7 @@ def test_what_was_noted_while_scores_were_read_stands_on_the_page(study: Path) -
     wide = gift[["query_id", "result_id"]].assign(gift=gift["score"], comment="words")
     wide.to_csv(study / "scores" / "gift.csv", index=False)
     (study / "scores" / "old.md").write_text("")
-    notes = read_study(study).notes
+    notes = score_study(read_study_folder(study), ScoringOptions(replicates=50)).result.notes
     assert any("left out, since score tables end in" in note and note.endswith(": old.md") for note in notes)
     assert any(note.endswith("columns left out because they do not hold numbers: comment") for note in notes)
 
@@ -296,7 +304,7 @@ def test_what_is_needed_and_absent_is_named(study: Path, gone: str, message: str
     else:
         path.unlink()
     with pytest.raises(RelstudyError, match=re.escape(message)):
-        read_study(study)
+        read_study_folder(study).scores()
 
 
 def test_a_folder_that_is_not_there_is_one_line_and_exit_code_1(tmp_path: Path) -> None:
@@ -308,11 +316,11 @@ def test_a_folder_that_is_not_there_is_one_line_and_exit_code_1(tmp_path: Path) 
 
 def test_two_tables_with_one_system_are_refused(study: Path) -> None:
     shutil.copyfile(study / "scores" / "gift.csv", study / "scores" / "again.csv")
-    with pytest.raises(RelstudyError, match=r"a system named 'gift' was already read from again\.csv"):
-        read_study(study)
+    with pytest.raises(RelstudyError, match=r"gift\.csv: a system named 'gift' was already read from again\.csv"):
+        score_study(read_study_folder(study), ScoringOptions(replicates=50))
 
 
-def made_result(systems: int, queries: int = 12) -> ScoreResult:
+def made_run(systems: int, queries: int = 12) -> ScoringRun:
     random = np.random.default_rng(0)
     pairs = pd.DataFrame(
         {
@@ -326,21 +334,20 @@ def made_result(systems: int, queries: int = 12) -> ScoreResult:
         pairs.assign(system=f"system {k}", score=truth + (1 + k) * random.normal(size=len(pairs)))
         for k in range(systems)
     ]
-    return score_systems(judgments, pd.concat(parts), options=ScoringOptions(replicates=100))
+    return run_of(judgments, pd.concat(parts), ScoringOptions(replicates=100, method="none"))
 
 
 @pytest.mark.parametrize("systems", [1, 2, 12])
 def test_a_score_result_alone_makes_a_page(systems: int) -> None:
-    result = made_result(systems)
-    html = score_page(result)
+    page = page_of(made_run(systems))
+    html = html_of(page)
     assert html.startswith("<!doctype html>")
-    page = page_of_scores(result)
     assert len(sentences_of(page).items) == systems
     assert ("Which differences are more than chance" in html) == (systems > 1)
 
 
 def test_a_page_of_a_single_query_says_that_there_is_no_interval() -> None:
-    html = score_page(made_result(2, queries=1))
+    html = html_of(page_of(made_run(2, queries=1)))
     assert "nan" not in re.sub(r"<[^>]*>", "", html).lower().split()
     assert "intervals from so few clusters are too short" in html
 
@@ -399,7 +406,7 @@ def test_nineteen_real_systems_fit_on_one_page_and_keep_their_names_apart(shared
 def test_variants_of_one_system_stand_in_a_table_of_their_own(page: Page, result: ScoreResult) -> None:
     rows = table_of(page, "variants-gift").rows
     assert {row[0] for row in rows} == {"gift", "gift-colour", "gift-texture"}
-    assert all(row[1] == result[str(row[0])].estimate("pearson") for row in rows)
+    assert all(row[1] == result[str(row[0])].indices["pearson"] for row in rows)
 
 
 def test_a_simulated_study_says_so_under_its_title(page: Page, html: str) -> None:
@@ -408,7 +415,7 @@ def test_a_simulated_study_says_so_under_its_title(page: Page, html: str) -> Non
     assert "simulated raters gave" in page.lead[0]
 
 
-def test_a_simulated_study_says_what_its_intervals_hold_and_what_repeating_it_gave(tables: StudyTables) -> None:
+def test_a_simulated_study_says_what_its_intervals_hold_and_what_repeating_it_gave(tables: PageTables) -> None:
     truth = pd.DataFrame({"true": ["0.5", "0.5", "1.0"], "low": ["0.4", "0.6", ""], "high": ["0.6", "0.7", ""]})
     told = coverage_sentence(replace(tables, truth=truth))
     assert told.startswith("The truth is known here: 1 of 2 intervals hold it.")
@@ -434,7 +441,7 @@ def test_pictures_are_small_stay_in_the_page_and_can_be_left_out(tmp_path: Path)
 
 
 @pytest.mark.parametrize("pictures", [True, False])
-def test_disagreements_are_the_greatest_there_are(result: ScoreResult, tables: StudyTables, pictures: bool) -> None:
+def test_disagreements_are_the_greatest_there_are(result: ScoreResult, tables: PageTables, pictures: bool) -> None:
     section = disagreements_section(result, verdict_of(result).standings, tables.items, None, pictures)
     assert section is not None
     examples = section.blocks[0]

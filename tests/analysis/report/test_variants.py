@@ -11,15 +11,14 @@ import pytest
 
 from relstudy.analysis.report import selection, study
 from relstudy.analysis.report.choices import PageChoices
-from relstudy.analysis.report.inputs import read_study
 from relstudy.analysis.report.layout import Page, Paragraph
-from relstudy.analysis.report.study import study_page
 from relstudy.analysis.report.tables import Table
 from relstudy.analysis.report.words import orders_agree
 from relstudy.analysis.scoring.compared import Comparison, Ordering
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.common.estimates import Estimate
+from tests.analysis.report.pages import made_of
 from tests.places import EXAMPLE
 
 pytestmark = pytest.mark.slow
@@ -37,14 +36,8 @@ def mixed(tmp_path_factory) -> tuple[Page, ScoreResult]:
     pairs.to_csv(folder / "pairs.csv", index=False)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(study, "PAPER_METHODS", ("isotonic",))
-        page, result, _ = study_page(
-            read_study(folder),
-            ScoringOptions(replicates=60, folds=4),
-            ["relstudy"],
-            lambda items, *_: iter(items),
-            PageChoices(by_source=True),
-        )
-        return page, result
+        page, run = made_of(folder, ScoringOptions(replicates=60, folds=4), PageChoices(by_source=True))
+        return page, run.result
 
 
 def tables_of(page: Page) -> dict[str, Table]:
@@ -98,12 +91,9 @@ def test_an_order_among_some_leaves_the_others_out(result):
     orders = {"pearson": "axbyc", "average_precision": "abcxy", "normalised_rank": "yabxc"}
     made = ordered(result, orders, [])
     assert orders_agree(made, set("abc")) == (
-        "All indices (correlation, pooled average precision and normalised rank) put the systems in the same order: "
-        "a > b > c."
+        "All indices (correlation, pooled AP and good above poor) put the systems in the same order: a > b > c."
     )
-    assert orders_agree(made).startswith(
-        "The indices (correlation, pooled average precision and normalised rank) don't put the"
-    )
+    assert orders_agree(made).startswith("The indices (correlation, pooled AP and good above poor) don't put the")
     assert orders_agree(made, {"a"}) == ""
 
 

@@ -12,13 +12,12 @@ from scipy import stats
 
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.precision_recall import Retrieval
+from relstudy.analysis.indices.within_query import FEWEST_RELEVANT, within_queries
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, query_counts
-from relstudy.analysis.scoring.by_query import FEWEST_RELEVANT, within_queries
 from relstudy.analysis.scoring.comparison import difference_estimate, p_value
 from relstudy.analysis.scoring.judged import JudgedPairs
-from relstudy.analysis.scoring.proposers import with_proposers
 from relstudy.analysis.scoring.run import ScoringOptions, score_systems
-from relstudy.calibration.judgments import read_judgments
+from relstudy.calibration.study_tables import read_study_tables
 from relstudy.common.errors import RelstudyError
 from tests.analysis.made import tables
 from tests.simulations import simulation
@@ -59,9 +58,9 @@ def test_a_distance_is_compared_in_the_direction_in_which_it_ranks() -> None:
         options = ScoringOptions(replicates=200, measures=(), correlation=correlation)
         result = score_systems(judgments, scores, options=options)
         assert result["s0"].raw.pearson.value < -0.7
-        assert result["s0"].estimate("pearson").value > 0.7
+        assert result["s0"].indices["pearson"].value > 0.7
         assert result.orderings[0].systems == ("s0", "s1")
-        assert [each.better for each in result.comparisons] == ["s0"] * 3
+        assert [each.better for each in result.comparisons] == ["s0"] * 4
         assert result.comparisons[0].p_holm < 0.001
 
 
@@ -74,13 +73,13 @@ def test_systems_are_compared_by_the_collections_correlation_where_probabilities
         covariance = np.cov(rows["score"], judgments["judgment"], aweights=w)
         expected = covariance[0, 1] / np.sqrt(covariance[0, 0] * covariance[1, 1])
         assert result[name].collection.pearson.value == pytest.approx(expected, abs=1e-9)
-        assert result[name].estimate("pearson").value == pytest.approx(expected, abs=1e-9)
+        assert result[name].indices["pearson"].value == pytest.approx(expected, abs=1e-9)
     gap = result["s0"].collection.pearson.value - result["s1"].collection.pearson.value
     assert result.comparisons[0].difference.value == pytest.approx(gap, abs=1e-9)
     assert result.conventions["compared_by"].startswith("the collection's correlation")
     judged = score_systems(judgments, scores, options=ScoringOptions(replicates=50, measures=(), correlation="judged"))
     assert judged["s0"].collection is None
-    assert judged["s0"].estimate("pearson").value == judged["s0"].raw.pearson.value == result["s0"].raw.pearson.value
+    assert judged["s0"].indices["pearson"].value == judged["s0"].raw.pearson.value == result["s0"].raw.pearson.value
     unknown = judgments.drop(columns="inclusion_probability")
     assert score_systems(unknown, scores, options=FEW)["s0"].collection is None
     with pytest.raises(
@@ -116,9 +115,9 @@ def test_every_comparison_says_which_of_its_systems_proposed_pairs(tmp_path: Pat
     judgments.to_csv(tmp_path / "judgments.csv", index=False)
     sources = np.where(np.arange(len(judgments)) % 2, "s1;other", "other")
     judgments[["query_id", "result_id"]].assign(source=sources).to_csv(tmp_path / "pairs.csv", index=False)
-    known = with_proposers(read_judgments(tmp_path / "judgments.csv"), tmp_path / "judgments.csv")
+    known = read_study_tables(tmp_path / "judgments.csv").judgments
     result = score_systems(known, scores, options=FEW)
-    assert [each.as_json()["proposed"] for each in result.comparisons] == [["s1"]] * 3
+    assert [each.as_json()["proposed"] for each in result.comparisons] == [["s1"]] * 4
     fair = "the weights behind the collection's correlation make up for that"
     assert f"s0 proposed none of the pairs; {fair}." in result.notes
     assert result.conventions["proposed"] == "other, s1"
@@ -126,7 +125,7 @@ def test_every_comparison_says_which_of_its_systems_proposed_pairs(tmp_path: Pat
     assert unknown.comparisons[0].proposed is None
     assert unknown.conventions["proposed"].startswith("not known")
     (tmp_path / "pairs.csv").write_text("query_id\nq\n")
-    broken = with_proposers(read_judgments(tmp_path / "judgments.csv"), tmp_path / "judgments.csv")
+    broken = read_study_tables(tmp_path / "judgments.csv").judgments
     assert broken.proposers is None
     assert any("who proposed the pairs is not known" in note.lower() for note in broken.notes)
 

@@ -20,9 +20,7 @@ from relstudy.analysis.scoring.run import ScoringOptions, score_candidates, scor
 from relstudy.analysis.scoring.saved import (
     comparison_json,
     read_comparison,
-    same_judgments,
     save_comparison,
-    with_what_was_saved,
 )
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.errors import RelstudyError
@@ -125,7 +123,7 @@ def test_judgments_in_another_order_are_put_in_that_of_the_saved_systems_scores(
     judgments, _ = tables(systems=(0.9,))
     save_comparison(JudgedPairs.of(judgments), [], FEW, tmp_path / "saved.json")
     saved = read_comparison(tmp_path / "saved.json")
-    given = with_what_was_saved(Judgments.of(judgments.sample(frac=1, random_state=1)), saved)
+    given = saved.complete(Judgments.of(judgments.sample(frac=1, random_state=1)))
     for name in ("query_id", "result_id", "judgment", "inclusion_probability"):
         assert given.frame[name].tolist() == judgments[name].tolist()
 
@@ -138,7 +136,7 @@ def test_a_new_system_is_placed_among_saved_ones_exactly_as_if_all_were_scored_t
     every = {str(n): map_scores(pairs, candidate_of(pairs, str(n), g, FEW)) for n, g in scores.groupby("system")}
     save_comparison(pairs, [every["s0"], every["s1"]], FEW, tmp_path / "saved.json")
     saved = read_comparison(tmp_path / "saved.json")
-    same_judgments(saved, judgments.sample(frac=1, random_state=1))
+    saved.complete(Judgments.of(judgments.sample(frac=1, random_state=1)))
     new = map_scores(saved.pairs, candidate_of(saved.pairs, "s2", scores[scores["system"] == "s2"], saved.options))
     apart = score_candidates(saved.pairs, [*saved.candidates, new], saved.options).as_json()
     together = score_candidates(pairs, list(every.values()), FEW).as_json()
@@ -166,7 +164,7 @@ def test_a_saved_comparison_keeps_the_finite_population_of_queries(tmp_path: Pat
     assert apart.conventions["population"] == "finite population of queries: f = 0.5, corrected"
     assert json.dumps(apart.as_json()) == json.dumps(score_candidates(pairs, candidates, FEW).as_json())
     with pytest.raises(RelstudyError, match="made with other judgments"):
-        same_judgments(saved, judgments.assign(query_probability=0.6))
+        saved.complete(Judgments.of(judgments.assign(query_probability=0.6)))
 
 
 def test_a_comparison_is_refused_with_other_judgments_or_damaged(tmp_path: Path) -> None:
@@ -177,7 +175,7 @@ def test_a_comparison_is_refused_with_other_judgments_or_damaged(tmp_path: Path)
     file.write_text(json.dumps(content))
     changed = judgments.assign(judgment=judgments["judgment"] + 0.1)
     with pytest.raises(RelstudyError, match="made with other judgments"):
-        same_judgments(read_comparison(file), changed)
+        read_comparison(file).complete(Judgments.of(changed))
     file.write_text(json.dumps(content | {"version": 99}))
     with pytest.raises(RelstudyError, match="version 99 of a saved comparison is not known"):
         read_comparison(file)

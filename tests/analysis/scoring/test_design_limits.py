@@ -6,9 +6,10 @@ import pytest
 
 from relstudy.analysis.scoring.candidate import candidate_of
 from relstudy.analysis.scoring.judged import JudgedPairs
-from relstudy.analysis.scoring.outside import Pool
 from relstudy.analysis.scoring.run import ScoringOptions, score_systems
 from relstudy.analysis.scoring.saved import read_comparison, save_comparison
+from relstudy.analysis.scoring.unjudged import outside_note
+from relstudy.calibration.study_tables import find_pool
 from relstudy.common.reach import LEAST_REACH, REACH
 
 
@@ -36,7 +37,7 @@ def test_figures_over_the_whole_population_are_withheld_by_the_design(reach, dra
     frame, scores = judged(**{REACH: reach, "pairs_drawn": drawn})
     result = score_systems(frame, scores, options=OPTIONS)
     system = result["a"]
-    for estimate in (system.average_precision, system.normalised_rank, system.points[3].recall):
+    for estimate in (system.indices["average_precision"], system.indices["normalised_rank"], system.points[3].recall):
         assert estimate.value is not None and (estimate.low is None) == withheld
         assert not withheld or "the design cannot estimate this" in estimate.reason
     assert system.raw.pearson.low is not None and system.points[3].precision.low is not None
@@ -57,7 +58,7 @@ def test_what_was_drawn_decides_nothing():
     # one good match in each query, one of them of a thousand times the weight
     rare = frame.assign(judgment=np.where(np.arange(240) % 12 == 0, 5.0, 1.0))
     rare["inclusion_probability"] = np.where(np.arange(240) == 0, 0.001, 0.9)
-    assert score_systems(rare, scores, options=OPTIONS)["a"].average_precision.low is not None
+    assert score_systems(rare, scores, options=OPTIONS)["a"].indices["average_precision"].low is not None
 
 
 def test_a_saved_comparison_keeps_what_the_design_allows(tmp_path):
@@ -71,14 +72,14 @@ def test_a_saved_comparison_keeps_what_the_design_allows(tmp_path):
 
 def test_results_outside_the_pool_are_counted_and_named(tmp_path):
     (tmp_path / "pool.csv").write_text("query_id,result_id,depth\nq1,a,2\nq1,b,2\nq2,c,2\n")
-    pool = Pool.beside(tmp_path / "judgments.csv")
+    pool = find_pool(tmp_path)
     assert pool is not None
     rows = [("q1", "a", 5.0), ("q1", "x", 4.0), ("q1", "b", 3.0), ("q2", "c", 1.0), ("q3", "y", 9.0)]
     scores = pd.DataFrame(rows, columns=["query_id", "result_id", "score"])
-    note = pool.note("late", scores, True, ["q1", "q2"])
+    note = outside_note(pool, "late", scores, True, ["q1", "q2"])
     assert note is not None and note.startswith("1 of the 3 results that late ranks first (2 a query) lie outside")
     assert "(q1 x)" in note
     # the two lowest of q1 are b and x
-    assert "(q1 x)" in (pool.note("late", scores, False, ["q1"]) or "")
-    assert pool.note("late", scores[scores["result_id"] != "x"], True, ["q1", "q2"]) is None
-    assert Pool.beside(tmp_path / "elsewhere" / "judgments.csv") is None
+    assert "(q1 x)" in (outside_note(pool, "late", scores, False, ["q1"]) or "")
+    assert outside_note(pool, "late", scores[scores["result_id"] != "x"], True, ["q1", "q2"]) is None
+    assert find_pool(tmp_path / "elsewhere") is None

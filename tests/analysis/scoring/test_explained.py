@@ -31,7 +31,7 @@ def test_a_system_that_knows_the_truth_explains_all_that_could_be() -> None:
     # noise of .36 in a variance of 1.36; 400 pairs tell the share within .04
     assert known.explainable.value == pytest.approx(1 / 1.36, abs=0.06)
     assert known.explainable.low < 1 / 1.36 < known.explainable.high
-    assert known.share.value == pytest.approx(result["omniscient"].pearson.value ** 2)
+    assert known.share.value == pytest.approx(result["omniscient"].indices["pearson"].value ** 2)
     assert known.of_explainable.value == pytest.approx(1, abs=0.08)
     assert blind.of_explainable.low == 0 and blind.of_explainable.high < 0.05
     assert result.as_json()["systems"]["blind"]["explained"]["share"]["value"] == blind.share.value

@@ -14,11 +14,11 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from relstudy.analysis.commands.score import score as command
 from relstudy.analysis.indices.reweighted import ReweightedJudgments, ReweightedPairs
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, RaterReplicates, query_counts
-from relstudy.analysis.scoring.rated import PairRatings
 from relstudy.analysis.scoring.rater_draws import _reweighted, moved_cuts
 from relstudy.analysis.scoring.relevance import RelevanceRule
 from relstudy.api.calibrating import CalibratedPanel, calibrate
 from relstudy.api.scoring import score
+from relstudy.calibration.pair_ratings import PairRatings
 from relstudy.common.errors import RelstudyError
 from tests.simulations import simulation
 
@@ -204,7 +204,7 @@ def test_other_raters_do_not_by_themselves_lower_a_correlation() -> None:
     times = random.exponential(size=(12, 200))
     times *= 12 / times.sum(axis=0)
     score = quality + random.normal(size=number)
-    drawn = _reweighted(found, number, times[rater], RelevanceRule.SHARE, np.zeros(200))
+    drawn = _reweighted(found, number, lambda part: times[:, part][rater], RelevanceRule.SHARE, np.zeros(200))
     means = np.bincount(pair, found.calibrated) / 3
     value = float(np.corrcoef(means, score)[0, 1])
     # it falls by .02 with whole weights, and by a sixteenth of that with a quarter of them

@@ -19,8 +19,8 @@ from relstudy.analysis.indices.normalised_rank import (
     normalised_rank_plain,
     random_assignment,
 )
+from relstudy.analysis.indices.within_query import within_queries
 from relstudy.analysis.resampling.bootstrap import query_counts
-from relstudy.analysis.scoring.by_query import within_queries
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.relevance import relevance_of
@@ -311,7 +311,7 @@ def test_some_shares_unknown_is_the_mean_rule_with_the_reason() -> None:
     relevance = relevance_of(pairs)
     assert relevance.sentence() == "judgment > 3.5, since 1 of 4 pairs have no relevant_share"
     assert relevance.values.tolist() == [1, 0, 1, 0]
-    with pytest.raises(RelstudyError, match="relevance is auto, share or mean; not 'most'"):
+    with pytest.raises(RelstudyError, match="relevance: 'auto', 'share' or 'mean' is needed, not 'most'"):
         ScoringOptions(relevance="most")
 
 

@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from relstudy.analysis.scoring.beyond import beyond_notes
 from relstudy.analysis.scoring.candidate import MappedScores
 from relstudy.analysis.scoring.groups import Groups, score_by
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.mapping_used import MappingUsed
 from relstudy.analysis.scoring.run import ScoringOptions, score_systems
 from relstudy.analysis.scoring.systems import candidates_of
+from relstudy.analysis.scoring.unjudged import beyond_notes
 from relstudy.api.scoring import score
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.errors import RelstudyError
@@ -85,8 +85,8 @@ def test_the_order_of_rows_changes_nothing(random: object) -> None:
     plain = score_systems(judgments, scores, options=FEW)
     for system in plain.systems:
         for mine, other in (
-            (system.average_precision, mixed[system.name].average_precision),
-            (system.normalised_rank, mixed[system.name].normalised_rank),
+            (system.indices["average_precision"], mixed[system.name].indices["average_precision"]),
+            (system.indices["normalised_rank"], mixed[system.name].indices["normalised_rank"]),
             (system.raw.pearson, mixed[system.name].raw.pearson),
             (system.raw.kendall, mixed[system.name].raw.kendall),
         ):
@@ -98,7 +98,7 @@ def test_a_rising_change_of_scale_changes_no_index_of_order() -> None:
     curved = scores.assign(score=np.exp(3 * scores["score"]))
     plain, other = (score_systems(judgments, each, options=FEW)["s0"] for each in (scores, curved))
     for name in ("average_precision", "normalised_rank"):
-        assert getattr(plain, name) == getattr(other, name)
+        assert plain.indices[name] == other.indices[name]
     assert plain.raw.kendall == other.raw.kendall
 
 
@@ -106,7 +106,7 @@ def test_a_distance_is_ranked_the_other_way_and_this_is_said() -> None:
     judgments, scores = tables(systems=(0.7,))
     plain = score_systems(judgments, scores, options=FEW)["s0"]
     turned = score_systems(judgments, scores.assign(score=-scores["score"]), options=FEW)
-    assert turned["s0"].average_precision.value == plain.average_precision.value
+    assert turned["s0"].indices["average_precision"].value == plain.indices["average_precision"].value
     assert turned["s0"].raw.pearson.value == pytest.approx(-plain.raw.pearson.value)
     assert any("ranked by ascending score" in note for note in turned.notes)
     stated = score_systems(
@@ -114,7 +114,7 @@ def test_a_distance_is_ranked_the_other_way_and_this_is_said() -> None:
         scores.assign(score=-scores["score"]),
         options=ScoringOptions(replicates=10, directions={"s0": "higher"}, measures=()),
     )
-    assert stated["s0"].normalised_rank.value == pytest.approx(1 - plain.normalised_rank.value)
+    assert stated["s0"].indices["normalised_rank"].value == pytest.approx(1 - plain.indices["normalised_rank"].value)
 
 
 def test_coverage_below_half_is_refused_unless_allowed() -> None:
@@ -138,7 +138,9 @@ def test_dropped_pairs_leave_the_figures_of_the_scored_pairs() -> None:
     kept = scores.iloc[40:]
     dropped = score_systems(judgments, kept, options=FEW)["s0"]
     alone = score_systems(judgments.iloc[40:], kept, options=FEW)["s0"]
-    assert dropped.average_precision.value == pytest.approx(alone.average_precision.value, abs=1e-12)
+    assert dropped.indices["average_precision"].value == pytest.approx(
+        alone.indices["average_precision"].value, abs=1e-12
+    )
     assert dropped.raw.pearson.value == pytest.approx(alone.raw.pearson.value, abs=1e-12)
     assert dropped.coverage.examples[0] == ("q00", "r0")
 
@@ -149,21 +151,23 @@ def test_policy_worst_ranks_unscored_pairs_below_all_others_and_ties_them() -> N
     worst = score_systems(judgments, kept, options=ScoringOptions(replicates=50, policy="worst", measures=()))["s0"]
     filled = scores.assign(score=scores["score"].where(np.arange(len(scores)) >= 40, -1e6))
     by_hand = score_systems(judgments, filled, options=FEW)["s0"]
-    assert worst.average_precision.value == pytest.approx(by_hand.average_precision.value, abs=1e-12)
-    assert worst.normalised_rank.value == pytest.approx(by_hand.normalised_rank.value, abs=1e-12)
+    assert worst.indices["average_precision"].value == pytest.approx(
+        by_hand.indices["average_precision"].value, abs=1e-12
+    )
+    assert worst.indices["normalised_rank"].value == pytest.approx(by_hand.indices["normalised_rank"].value, abs=1e-12)
     assert worst.coverage.policy == "worst"
 
 
 def test_no_relevant_pair_leaves_retrieval_empty_with_the_reason_and_keeps_correlation() -> None:
     judgments, scores = tables(systems=(0.7,))
     system = score_systems(judgments, scores, options=ScoringOptions(threshold=99, replicates=50))["s0"]
-    assert system.average_precision.as_json() == {
+    assert system.indices["average_precision"].as_json() == {
         "value": None,
         "low": None,
         "high": None,
         "reason": "no pair is relevant",
     }
-    assert system.normalised_rank.reason == "no pair is relevant"
+    assert system.indices["normalised_rank"].reason == "no pair is relevant"
     assert system.raw.pearson.value is not None
     assert system.points == ()
     notes = score_systems(judgments, scores, options=ScoringOptions(threshold=99, replicates=50)).notes
@@ -173,15 +177,15 @@ def test_no_relevant_pair_leaves_retrieval_empty_with_the_reason_and_keeps_corre
 def test_only_relevant_pairs_leave_normalised_rank_empty_with_the_reason() -> None:
     judgments, scores = tables(systems=(0.7,))
     system = score_systems(judgments, scores, options=ScoringOptions(threshold=-99, replicates=50, measures=()))["s0"]
-    assert system.normalised_rank.reason == "all pairs are relevant"
-    assert system.average_precision.value == 1.0
+    assert system.indices["normalised_rank"].reason == "all pairs are relevant"
+    assert system.indices["average_precision"].value == 1.0
 
 
 def test_a_constant_score_has_no_correlation_and_a_normalised_rank_of_one_half() -> None:
     judgments, scores = tables(systems=(0.7,))
     system = score_systems(judgments, scores.assign(score=1.0), options=FEW)["s0"]
     assert system.raw.pearson.reason == "all scores are equal"
-    assert system.normalised_rank.value == pytest.approx(0.5)
+    assert system.indices["normalised_rank"].value == pytest.approx(0.5)
 
 
 def test_a_constant_mapping_is_named_as_the_reason() -> None:
@@ -195,11 +199,11 @@ def test_pairs_of_unknown_probability_leave_weighted_figures_empty_with_their_nu
     judgments, scores = tables(systems=(0.7,))
     judgments.loc[[3, 5], "inclusion_probability"] = np.nan
     result = score_systems(judgments, scores, options=FEW)
-    assert result["s0"].average_precision.reason == "2 of 300 pairs have no inclusion probability"
+    assert result["s0"].indices["average_precision"].reason == "2 of 300 pairs have no inclusion probability"
     assert result["s0"].raw.spearman.value is not None
     assert any("2 of 300 pairs have no inclusion probability" in note for note in result.notes)
     equal = score_systems(judgments, scores, options=ScoringOptions(weights="equal", replicates=50, measures=()))
-    assert equal["s0"].average_precision.value is not None
+    assert equal["s0"].indices["average_precision"].value is not None
 
 
 def test_judgments_without_probabilities_weigh_alike_and_say_so() -> None:
@@ -208,7 +212,7 @@ def test_judgments_without_probabilities_weigh_alike_and_say_so() -> None:
     result = score_systems(plain, scores, options=FEW)
     assert result.conventions["weights"] == "equal: the judgments carry no inclusion probability"
     equal = score_systems(judgments, scores, options=ScoringOptions(weights="equal", replicates=100, measures=()))
-    assert result["s0"].average_precision.value == equal["s0"].average_precision.value
+    assert result["s0"].indices["average_precision"].value == equal["s0"].indices["average_precision"].value
 
 
 @pytest.mark.parametrize("power", [5.0, 1.0, 0.2])
@@ -224,7 +228,7 @@ def test_the_papers_weights_follow_its_pseudo_code(power: float) -> None:
     result = score_systems(judgments, scores, options=options)
     system = result["s0"]
     assert f"to the power {power:g} " in result.conventions["weights"]
-    assert system.average_precision.value == pytest.approx(expected, abs=1e-12)
+    assert system.indices["average_precision"].value == pytest.approx(expected, abs=1e-12)
 
 
 def test_a_single_query_gives_figures_but_no_interval_and_says_why() -> None:
@@ -248,7 +252,7 @@ def test_what_of_a_systems_scores_concerns_no_judged_pair_is_counted_once_for_sy
     half = len(scores) // 4
     assert beyond_notes([table], candidates, Judgments.of(judgments)) == [
         f"s0 and s1: {half} of each one's {3 * half} scores concern none of the judged pairs (of 4 queries no pair is "
-        "judged); correlation, pooled AP and good above poor leave them out."
+        "judged); correlation, pooled AP, good above poor and good above poor in the same query leave them out."
     ]
 
 
@@ -261,15 +265,17 @@ def test_judged_pairs_without_a_score_and_queries_without_any_are_counted() -> N
 
 
 def test_a_wrong_choice_is_refused_in_words() -> None:
-    with pytest.raises(RelstudyError, match="weights are design, equal or rank-power; not 'x'"):
+    with pytest.raises(RelstudyError, match="weights: 'design', 'equal' or 'rank-power' is needed, not 'x'"):
         ScoringOptions(weights="x")
-    with pytest.raises(RelstudyError, match="a power of the rank goes with weights by rank-power, not with design"):
+    with pytest.raises(RelstudyError, match="power 1 goes with --weights rank-power, not with design"):
         ScoringOptions(power=1)
-    with pytest.raises(RelstudyError, match="threshold is a number on the judgments' scale, not nan"):
+    with pytest.raises(RelstudyError, match="threshold: a number is needed, not nan"):
         ScoringOptions(threshold=float("nan"))
-    with pytest.raises(RelstudyError, match="coverage policy is auto, drop or worst; not 'x'"):
+    with pytest.raises(RelstudyError, match="policy: 'auto', 'drop' or 'worst' is needed, not 'x'"):
         ScoringOptions(policy="x")
-    with pytest.raises(RelstudyError, match="the direction of 's0' is auto, higher or lower; not 'up'"):
+    with pytest.raises(
+        RelstudyError, match=r"direction: a dict of 'auto', .* is needed, not a dict in which 's0' is 'up'"
+    ):
         ScoringOptions(directions={"s0": "up"})
 
 
@@ -305,9 +311,9 @@ def test_figures_that_stay_at_a_tied_score_are_a_line_of_the_output_and_of_their
     one = scores["system"] == "s0"
     scores.loc[one, "score"] = scores.loc[one, "score"].round()
     result = score_systems(judgments, scores, options=FEW)
-    said = [note for note in result.notes if "gives many pairs one score" in note]
+    said = [note for note in result.notes if "has few distinct scores" in note]
     assert len(said) == 1
-    assert said[0].startswith("s0 gives many pairs one score: precision and recall at ")
+    assert said[0].startswith("s0 has few distinct scores, so it cannot retrieve exactly ")
     points = {round(point["share"], 3): point for point in result.as_json()["systems"]["s0"]["precision_recall"]}
     assert points[0.1]["tied"]
     assert points[0.1]["retrieved"] > 0.15
@@ -364,3 +370,9 @@ def test_what_a_single_query_and_unknown_errors_leave_out_is_told() -> None:
     result = score_systems(judgments, scores, options=replace(FEW, replicates=10))
     assert "s0 and s1 cannot be mapped out of fold: the pairs scored are of a single query." in result.notes
     assert result.conventions["explained"].endswith("the standard errors of the judgments are not known")
+
+
+def test_the_table_of_scores_names_mappings_in_words() -> None:
+    judgments, scores = tables(systems=(0.7,), queries=12, results=10)
+    mapping = score(scores, judgments, replicates=20, measures=()).table["mapping"][0]
+    assert mapping == "isotonic, out of fold (10 folds by query, seed 0)"

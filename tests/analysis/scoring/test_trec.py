@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from relstudy.analysis.indices.measures import measure_by_query, measure_run
 from relstudy.analysis.scoring.judged import JudgedPairs
-from relstudy.analysis.scoring.measures import measure_by_query, measure_run
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.run import score_systems
-from relstudy.analysis.scoring.trec import gains, interpolated_precision, write_qrels
+from relstudy.analysis.scoring.trec import gains, write_qrels
 from relstudy.calibration.judgments import read_judgments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.scales import Scale
@@ -54,22 +54,6 @@ def test_trec_evals_expected_output_is_reproduced_to_its_digits(shared_data: Pat
     want = expected(folder / "out.test", "all")
     assert {OURS[name]: f"{value:.4f}" for name, value in means.items()} == {n: want[n] for n in OURS.values()}
     assert (want["map"], want["Rprec"], want["P_10"]) == ("0.1785", "0.2174", "0.3000")
-
-
-@pytest.mark.real_data
-def test_interpolated_precision_equals_trec_evals_at_all_eleven_levels(shared_data: Path) -> None:
-    folder = shared_data / "trec_eval_test"
-    qrels, run = read(folder)
-    relevant = set(map(tuple, qrels.loc[qrels["relevance"] > 0, ["query_id", "doc_id"]].to_numpy()))
-    levels = [step / 10 for step in range(11)]
-    figures = []
-    for query in ("301", "302", "303"):
-        own = run[run["query_id"] == query].sort_values(["score", "doc_id"], ascending=False, kind="stable")
-        hit = np.array([(query, result) in relevant for result in own["doc_id"]])
-        figures.append(interpolated_precision(hit, sum(q == query for q, _ in relevant), levels))
-        want = expected(folder / "out.test.aq", query)
-        assert [f"{v:.4f}" for v in figures[-1]] == [want[f"iprec_at_recall_{level:.2f}"] for level in levels]
-    assert f"{np.mean(figures, axis=0)[1]:.4f}" == "0.3885"
 
 
 def test_qrels_and_run_written_by_us_are_read_back_by_ir_measures(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Score results with any comparisons one likes: who is clearly better than whom, by which index."""
+"""Score results with any comparisons one likes: who is ahead of whom by the primary index."""
 
 from __future__ import annotations
 
@@ -7,18 +7,25 @@ from dataclasses import replace
 from functools import cache
 from itertools import combinations
 
+import numpy as np
 import pandas as pd
 
-from relstudy.analysis.scoring.compared import BETTER, INDICES, Comparison, Ordering
+from relstudy.analysis.indices.known import index_of, own_indices
+from relstudy.analysis.scoring.best_set import Ranks
+from relstudy.analysis.scoring.compared import Comparison, Ordering
 from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.primary import Primary
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.run import score_systems
 from relstudy.common.estimates import Estimate
 from tests.analysis.made import tables
 
-Win = tuple[str, str, str]
-"""Better, worse, index."""
+Win = tuple[str, str]
+"""Better, worse."""
+INDICES = tuple(index.name for index in own_indices())
 FEW = ScoringOptions(replicates=50, measures=())
+STEP, REACH = 0.02, 0.05
+"""Of a difference that is not clear, and half of its interval."""
 
 
 @cache
@@ -31,60 +38,59 @@ def made(
     names: Sequence[str],
     wins: Collection[Win] = (),
     *,
-    indices: Sequence[str] = INDICES,
+    primary: str = "pearson",
+    compared: bool = True,
+    reach: float = REACH,
     pearson: Mapping[str, Estimate] | None = None,
 ) -> ScoreResult:
-    """A result of systems in the order of `names` by every index, in which exactly `wins` are clear.
+    """A result of systems in the order of `names`, in which exactly `wins` are clear, by every index.
 
-    Of the other comparisons none is, and an index that is not in `indices` has none at all.
+    Parameters
+    ----------
+    wins : ranks follow from them: a system ranks below those that win over it and above those it wins over
+    compared : whether any index has values
+    reach : half of the interval of a difference that is not clear
+    pearson : further estimates by name
     """
     system = base().systems[0]
     values = {name: Estimate(0.9 - 0.5 * k / len(names), 0.2, 0.95) for k, name in enumerate(names)}
-    values |= dict(pearson or {})
     rank = {name: Estimate(0.1 + 0.4 * k / len(names), 0.05, 0.6) for k, name in enumerate(names)}
-    systems = [
-        replace(
-            system,
-            name=name,
-            pearson=values[name],
-            average_precision=values[name] if "average_precision" in indices else Estimate.missing("no weights"),
-            normalised_rank=rank[name] if "normalised_rank" in indices else Estimate.missing("no weights"),
-        )
-        for name in names
-    ]
-    won = set(wins)
+    given = {index: rank if index_of(index).sign < 0 else values for index in INDICES}
+    if not compared:
+        given = dict.fromkeys(INDICES, dict.fromkeys(names, Estimate.missing("no weights")))
+    given["pearson"] = given["pearson"] | dict(pearson or {})
+    systems = [replace(system, name=name, indices={index: given[index][name] for index in INDICES}) for name in names]
     comparisons = [
-        _compared(a, b, index, won) if index in indices else _not_compared(a, b, index)
-        for index in INDICES
-        for a, b in combinations(names, 2)
+        _compared(a, b, index, set(wins), reach, compared) for index in INDICES for a, b in combinations(names, 2)
     ]
-    orderings = [Ordering(index, tuple(names), {}, 10) for index in indices] if len(names) > 1 else []
+    better = np.array([[(other, name) in set(wins) for other in names] for name in names])
+    low, high = 1 + better.sum(axis=1), len(names) - better.sum(axis=0)
     per_query = pd.concat([base().per_query.assign(system=name) for name in names], ignore_index=True)
     return replace(
         base(),
         systems=tuple(systems),
         comparisons=tuple(comparisons),
-        orderings=tuple(orderings),
+        orderings=tuple(Ordering(index, tuple(names), {}, 10) for index in INDICES) if len(names) > 1 else (),
         agreement=(),
         per_query=per_query,
+        primary=Primary(primary, "as stated"),
+        ranks=Ranks(low, high, better),
     )
 
 
-def _compared(first: str, second: str, index: str, wins: set[Win]) -> Comparison:
-    sign = 1 if BETTER[index] == "higher" else -1
+def _compared(first: str, second: str, index: str, wins: set[Win], reach: float, compared: bool) -> Comparison:
+    if not compared:
+        return Comparison(first, second, index, Estimate.missing("the pairs have no weights"), None, None, 100)
+    sign = index_of(index).sign
     for better, worse, turn in ((first, second, 1), (second, first, -1)):
-        if (better, worse, index) in wins:
+        if (better, worse) in wins:
             middle = sign * turn * 0.1
             return Comparison(first, second, index, Estimate(middle, middle - 0.06, middle + 0.06), 0.0005, 0.001, 100)
     return Comparison(
-        first, second, index, Estimate(sign * 0.02, sign * 0.02 - 0.05, sign * 0.02 + 0.05), 0.4, 1.0, 100
+        first, second, index, Estimate(sign * STEP, sign * STEP - reach, sign * STEP + reach), 0.4, 1.0, 100
     )
 
 
-def _not_compared(first: str, second: str, index: str) -> Comparison:
-    return Comparison(first, second, index, Estimate.missing("the pairs have no weights"), None, None, 100)
-
-
-def by_all(better: str, worse: str) -> list[Win]:
-    """The better one clearly so by each of the three indices."""
-    return [(better, worse, index) for index in INDICES]
+def over_all(better: Collection[str], worse: Collection[str]) -> list[Win]:
+    """Each of the first over each of the second."""
+    return [(a, b) for a in better for b in worse]

@@ -12,13 +12,39 @@ from scipy.optimize import minimize
 from relstudy.mapping.correlation.mapping import (
     CorrelationMapping,
     Moments,
+    break_points,
+    ispline_basis,
     least_squares,
     most_correlated,
 )
-from relstudy.mapping.correlation.optimum import closed_form, cone_program, correlation_with
-from relstudy.mapping.correlation.splines import break_points, ispline_basis
+from relstudy.mapping.correlation.optimum import centred_judgments, closed_form, correlation_with
 from relstudy.mapping.least_squares.isotonic import IsotonicMapping
-from relstudy.mapping.pooling import pool
+from relstudy.mapping.pooling import Pooled, pool
+from relstudy.mapping.solver import cvxpy, solve
+
+
+def cone_program(pooled: Pooled, increasing: bool = True) -> tuple[np.ndarray, float]:
+    """The monotone function of greatest correlation as a second-order cone program in cvxpy.
+
+    Maximise <w (y - mean), f> subject to f monotone, <w, f> = 0, |sqrt(w) f| <= 1.
+
+    Returns
+    -------
+    f at the pooled scores, centred and of weighted norm 1 (all 0 where there is no monotone relation), and its
+    correlation with the judgments
+    """
+    cp = cvxpy()
+    w, y, deviation = centred_judgments(pooled)
+    f = cp.Variable(len(w))
+    sign = 1 if increasing else -1
+    constraints = [w @ f == 0, cp.norm(cp.multiply(np.sqrt(w), f)) <= 1]
+    if len(w) > 1:
+        constraints.append(sign * cp.diff(f) >= 0)
+    problem = cp.Problem(cp.Maximize((w * y) @ f), constraints)
+    solve(problem)
+    if problem.value <= 1e-9 * max(deviation, 1e-150):
+        return np.zeros(len(w)), 0.0
+    return np.asarray(f.value), float(problem.value / deviation)
 
 
 @pytest.mark.slow

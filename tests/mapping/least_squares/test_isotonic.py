@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
-from relstudy.mapping.least_squares.constrained import ConstrainedMapping, quadratic_program
 from relstudy.mapping.least_squares.isotonic import BaggedMapping, IsotonicMapping, bootstrap_fits, isotonic_fit
+from relstudy.mapping.least_squares.quadratic import quadratic_program
 from relstudy.mapping.pooling import into_bins, is_increasing, pool, sort_pairs
 
 
@@ -177,62 +177,3 @@ def test_bagging_is_the_mean_of_its_fits_and_its_band_their_quantiles() -> None:
     assert fit.low is not None and fit.high is not None
     np.testing.assert_allclose(fit.low, np.quantile(every, 0.05, axis=0), atol=1e-12)
     np.testing.assert_allclose(fit.high, np.quantile(every, 0.95, axis=0), atol=1e-12)
-
-
-class TestConstraints:
-    rng = np.random.default_rng(2)
-    x = np.sort(rng.uniform(0, 10, 200))
-    y = 1 + 4 / (1 + np.exp(-(x - 5))) + rng.normal(size=200) * 0.7
-
-    def test_without_constraints_it_is_the_isotonic_fit(self) -> None:
-        ours = ConstrainedMapping().fit(self.x, self.y).predict(self.x)
-        # 1e-5: an interior point's values are known to the root of its gap of 1e-12, times some units
-        np.testing.assert_allclose(ours, IsotonicMapping().fit(self.x, self.y).predict(self.x), atol=1e-5)
-
-    def test_bounds_clip_the_isotonic_fit(self) -> None:
-        # the bounded isotonic problem's solution is the clipped free one
-        ours = ConstrainedMapping(bounds=(1.5, 4.0)).fit(self.x, self.y).predict(self.x)
-        free = IsotonicMapping().fit(self.x, self.y).predict(self.x)
-        np.testing.assert_allclose(ours, np.clip(free, 1.5, 4.0), atol=1e-5)
-
-    @pytest.mark.parametrize("increasing", [True, False])
-    def test_slopes_stay_within_their_limits(self, increasing: bool) -> None:
-        sign = 1 if increasing else -1
-        fit = ConstrainedMapping(slope=(0.1, 0.8), increasing=increasing).fit(sign * self.x, self.y)
-        slopes = sign * np.diff(fit.mapping_.values) / np.diff(fit.mapping_.knots)
-        # 1e-5: the solver's 1e-10 on values over gaps down to 1e-4
-        assert slopes.min() > 0.1 - 1e-5 and slopes.max() < 0.8 + 1e-5
-
-    @pytest.mark.slow
-    def test_smoothness_bends_less_and_in_the_limit_is_the_least_squares_line(self) -> None:
-        def bend(fit: ConstrainedMapping) -> float:
-            return float(np.abs(np.diff(np.diff(fit.mapping_.values) / np.diff(fit.mapping_.knots))).sum())
-
-        fits = [ConstrainedMapping(smoothness=s).fit(self.x, self.y) for s in (0.0, 1e-4, 1e-2, 1e6)]
-        assert bend(fits[0]) > bend(fits[1]) > bend(fits[2]) > bend(fits[3])
-        line = np.polyval(np.polyfit(self.x, self.y, 1), self.x)
-        np.testing.assert_allclose(fits[-1].predict(self.x), line, atol=1e-3)
-
-    @pytest.mark.slow
-    def test_turn_gives_a_convex_then_concave_curve_near_the_true_turn(self) -> None:
-        fit = ConstrainedMapping(turn="auto").fit(self.x, self.y)
-        assert fit.turn_ is not None and abs(fit.turn_ - 5) < 1.5
-        slopes = np.diff(fit.mapping_.values) / np.diff(fit.mapping_.knots)
-        bends, inner = np.diff(slopes), fit.mapping_.knots[1:-1]
-        assert bends[inner <= fit.turn_].min() > -1e-5 and bends[inner > fit.turn_].max() < 1e-5
-
-    def test_huber_loss_shrugs_off_an_outlier_and_is_least_squares_where_wide(self) -> None:
-        x, y = np.arange(30.0), np.full(30, 3.0)
-        y[29] = 300.0
-        x[29] = 20.0
-        assert ConstrainedMapping().fit(x, y).predict([20.0])[0] > 20
-        assert ConstrainedMapping(huber=0.5).fit(x, y).predict([20.0])[0] < 4
-        wide = ConstrainedMapping(huber=1e4).fit(self.x, self.y).predict(self.x)
-        np.testing.assert_allclose(wide, IsotonicMapping().fit(self.x, self.y).predict(self.x), atol=1e-5)
-
-    @pytest.mark.parametrize(
-        "wrong", [{"bounds": (5, 1)}, {"slope": (-1, 1)}, {"smoothness": -1}, {"huber": 0}, {"turn": "middle"}]
-    )
-    def test_parameters_out_of_range_are_refused(self, wrong: dict) -> None:
-        with pytest.raises(ValueError, match=next(iter(wrong))):
-            ConstrainedMapping(**wrong).fit(self.x, self.y)

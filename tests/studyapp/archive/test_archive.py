@@ -19,9 +19,9 @@ from click.testing import CliRunner, Result
 import relstudy as rs
 from relstudy.analysis.scoring.saved import read_comparison
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.archive.codes import NewCodes
+from relstudy.studyapp.archive.contents import KEPT, WHOLE, as_toml, public_settings
 from relstudy.studyapp.archive.meanings import MEANINGS, as_markdown
-from relstudy.studyapp.archive.public_settings import KEPT, WHOLE, as_toml, public_settings
+from relstudy.studyapp.archive.tables import NewCodes
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.cli import main
 from relstudy.studyapp.config.study import Study

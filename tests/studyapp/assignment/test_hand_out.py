@@ -16,16 +16,15 @@ import sqlalchemy as sa
 from relstudy.studyapp.assignment.answers import Showing, submit
 from relstudy.studyapp.assignment.catalogue import Catalogue
 from relstudy.studyapp.assignment.next_page import add_pages, next_step, open_page
-from relstudy.studyapp.assignment.raters import enrol, lock_rater
+from relstudy.studyapp.assignment.raters import Visit, enrol, lock_rater
 from relstudy.studyapp.assignment.sequence import find_rater_page, start
 from relstudy.studyapp.assignment.synchronisation import prepare
-from relstudy.studyapp.assignment.visit import Visit
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import DONE, assignments, raters, slots
 from relstudy.studyapp.monitoring.export import ratings_table
 from relstudy.studyapp.web.app import create_app
-from tests.studyapp.browse import Browser
+from tests.studyapp.browse import Browser, joined
 from tests.studyapp.cluster import Cluster
 from tests.studyapp.desk import Desk, toml
 from tests.studyapp.studies import TOML, Made, write_study
@@ -104,17 +103,17 @@ def test_a_late_answer_takes_an_open_place_before_it_takes_one_that_somebody_is_
 
 @pytest.mark.slow
 def test_a_lease_that_ends_is_noticed_though_later_ones_go_on(make_study: Callable[..., Made]) -> None:
-    desk = Desk(make_study(toml(lease=30, page=4, per_rater="4"), base_queries=0, unique_queries=3))
+    desk = Desk(make_study(toml(lease=5, page=4, per_rater="4"), base_queries=0, unique_queries=3))
     done, leaves, stays, last = (desk.newcomer(name) for name in ("done", "leaves", "stays", "last"))
     desk.answer(done, desk.next(done, now=0), now=0)
-    assert desk.next(leaves, now=15 * 60) and desk.next(stays, now=31 * 60)
-    assert desk.next(last, now=44 * 60) == 0
-    assert desk.next(last, now=46 * 60) == 1
+    assert desk.next(leaves, now=2.5 * 60) and desk.next(stays, now=5.1 * 60)
+    assert desk.next(last, now=7.4 * 60) == 0
+    assert desk.next(last, now=7.6 * 60) == 1
 
 
 @pytest.mark.slow
 def test_opening_a_page_renews_its_lease_but_never_somebody_elses(make_study: Callable[..., Made]) -> None:
-    desk = Desk(make_study(toml(lease=30, page=4), base_queries=0, unique_queries=1))
+    desk = Desk(make_study(toml(lease=5, page=4), base_queries=0, unique_queries=1))
     slow, other = desk.newcomer("slow"), desk.newcomer("other")
 
     def show(rater: int, minute: float) -> float:
@@ -123,10 +122,33 @@ def test_opening_a_page_renews_its_lease_but_never_somebody_elses(make_study: Ca
             return float(connection.execute(sa.select(slots.c.leased_until)).scalar_one()) / 60
 
     assert desk.next(slow, now=0) == 1
-    assert show(slow, 20) == 50
-    assert desk.next(other, now=51 * 60) == 1
-    assert show(slow, 60) == 81
-    assert show(other, 70) == 100
+    assert show(slow, 3) == 8
+    assert desk.next(other, now=9 * 60) == 1
+    assert show(slow, 10) == 14
+    assert show(other, 12) == 17
+
+
+@pytest.mark.slow
+def test_those_who_answer_nothing_hold_no_pool_and_who_answers_is_given_longer(
+    make_study: Callable[..., Made],
+) -> None:
+    desk = Desk(make_study(toml(lease=30, page=4), base_queries=0, unique_queries=8))
+
+    def leased(rater: int, position: int) -> float:
+        with desk.store.write() as connection:
+            open_page(desk.visit(connection, rater, 0), position)
+            held = find_rater_page(connection, rater, position)
+        assert held is not None and held.leased_until is not None
+        return held.leased_until / 60
+
+    stays = desk.newcomer("stays")
+    times = []
+    for position in range(1, 9):
+        assert desk.next(stays) == position
+        times.append(leased(stays, position))
+        desk.answer(stays, position)
+    assert times == [5, 10, 15, 20, 25, 30, 30, 30]
+    assert desk.next(desk.newcomer("comes after")) == 0
 
 
 @pytest.mark.slow
@@ -240,8 +262,7 @@ result_id = "r0"
 expected = [3]
 """
     made = make_study(toml(page=2, per_rater="8", extra=extra), base_queries=0, unique_queries=6)
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     assert "Practice" in browser.page.text
     browser.rate()
     assert browser.address == "/practice/1"
@@ -400,8 +421,7 @@ def test_several_processes_on_one_database_hand_out_exactly_k_each_and_lose_noth
 def test_base_pages_come_first_in_an_order_of_each_raters_own(make_study: Callable[..., Made]) -> None:
     made = make_study(TOML, base_queries=8, unique_queries=4)
     for _ in range(3):
-        browser = Browser(made.app)
-        browser.join()
+        browser = joined(made.app)
         browser.rate_all()
     table = ratings_table(made.store, Study.load(made.folder))
     orders = set()

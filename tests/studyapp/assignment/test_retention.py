@@ -13,12 +13,12 @@ from click.testing import CliRunner, Result
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.assignment.retention import retention_notes
-from relstudy.studyapp.assignment.study_state import write_state
+from relstudy.studyapp.assignment.versions import write_state
 from relstudy.studyapp.cli import main
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.tables import raters
 from relstudy.studyapp.monitoring.export import people_table, ratings_table
-from tests.studyapp.browse import Browser
+from tests.studyapp.browse import Browser, joined
 from tests.studyapp.studies import TOML, Made
 from tests.studyapp.web.rater.test_ending import QUESTIONS
 from tests.studyapp.web.rater.test_entry import with_entry
@@ -36,8 +36,7 @@ def run(*command: str | Path) -> Result:
 
 
 def rated(made: Made) -> Browser:
-    browser = Browser(made.app)
-    browser.join("/join?who=Jane-Doe&batch=secret-batch")
+    browser = joined(made.app, "/join?who=Jane-Doe&batch=secret-batch")
     browser.rate_all()
     browser.send(browser.page.form(), **{"question-eyes": "full", "question-say": "I am Jane"})
     return browser
@@ -57,7 +56,7 @@ def test_all_people_are_forgotten_and_every_rating_stays(make_local: Callable[..
     with made.store.write() as connection:
         write_state(connection, "closed")
     done = run("forget", made.folder, "--all-people", "--yes")
-    assert done.exit_code == 0 and "what said who 2 raters are is gone" in done.output
+    assert done.exit_code == 0 and "what said who 2 raters are is deleted" in done.output
     assert ratings_table(made.store, study).equals(before) and len(before) == 16
     with made.store.read() as connection:
         rows = str(connection.execute(sa.select(raters)).mappings().all())

@@ -10,7 +10,8 @@ import sqlalchemy as sa
 from click.testing import CliRunner
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.assignment.invitations import forget, invite
+from relstudy.studyapp.assignment.forgetting import forget
+from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.assignment.raters import read_raters
 from relstudy.studyapp.assignment.set_aside import set_aside, take_back
 from relstudy.studyapp.cli import main
@@ -19,7 +20,7 @@ from relstudy.studyapp.database.tables import DONE, LEASED, OPEN, pages, slots
 from relstudy.studyapp.monitoring.export import judged_pairs, ratings_table
 from relstudy.studyapp.monitoring.status import study_status
 from relstudy.studyapp.web.admin.access import set_password
-from tests.studyapp.browse import Browser
+from tests.studyapp.browse import Browser, joined
 from tests.studyapp.desk import Desk, toml
 from tests.studyapp.studies import Made
 
@@ -102,9 +103,10 @@ def test_it_is_said_who_cannot_be_set_aside_or_taken_back(make_study: Callable[.
     newcomer = desk.newcomer("one")
     code = codes(desk)[newcomer]
     for nobody in ("RNOBODY", "R\0"):
-        for leave in (set_aside, forget):
-            with pytest.raises(RelstudyError, match="no rater 'R"):
-                leave(made.store, nobody)
+        with pytest.raises(RelstudyError, match="no rater 'R"):
+            set_aside(made.store, nobody)
+        with pytest.raises(RelstudyError, match="no rater 'R"):
+            forget(made.store, made.folder, nobody)
     with pytest.raises(RelstudyError, match="was not set aside"):
         take_back(made.store, code)
     set_aside(made.store, code)
@@ -121,8 +123,7 @@ def test_whoever_is_at_work_gets_the_last_page_with_a_way_back_and_goes_on_when_
         base_queries=0,
         unique_queries=2,
     )
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     form, filled = browser.page.form(browser.address), browser.filled()
     (code,) = codes(Desk(made)).values()
     set_aside(made.store, code)

@@ -24,7 +24,7 @@ from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.backup import copy_database
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.monitoring.export import people_table
-from tests.studyapp.browse import Browser
+from tests.studyapp.browse import Browser, joined
 from tests.studyapp.serving import serving
 from tests.studyapp.studies import TOML, Made, write_study
 
@@ -64,8 +64,7 @@ def test_invite_makes_links_that_let_people_in_and_keeps_the_file_private(tmp_pa
     assert stat.S_IMODE(links.stat().st_mode) == 0o600
     from relstudy.studyapp.web.app import create_app
 
-    browser = Browser(create_app(folder))
-    browser.join(table["link"][0].removeprefix("https://study.example.org"))
+    browser = joined(create_app(folder), table["link"][0].removeprefix("https://study.example.org"))
     assert browser.address == "/rate/1"
     shown = json.loads(run("invite", folder, "-n", "1", "--json").stdout)
     assert shown["open"] == "http://localhost:8000/" and shown["personal"][0]["link"].startswith(
@@ -84,8 +83,7 @@ def test_only_a_platforms_own_id_is_given_out_as_one(make_local: Callable[..., M
 @pytest.mark.slow
 def test_status_counts_and_pauses_and_reopens(make_local: Callable[..., Made]) -> None:
     made = make_local()
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     browser.rate_all(lambda name, number: "undecided" if number == 1 else "4")
     shown = json.loads(run("status", made.folder, "--json").stdout)
     assert shown["raters"] == shown["finished"] == 1 and shown["ratings"] == 16
@@ -118,8 +116,7 @@ def test_export_writes_the_contract_says_how_pairs_were_handed_out_and_reads_bac
     make_local: Callable[..., Made],
 ) -> None:
     made = make_local(TOML + '\n[[questions]]\nid = "age"\ntext = "Age?"\nkind = "number"\n')
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     browser.rate_all(lambda name, number: "undecided" if number == 1 else str(number))
     browser.send(browser.page.form(), **{"question-age": "41"})
     people = made.folder / "people.csv"
@@ -150,8 +147,7 @@ def test_the_probability_of_the_query_comes_with_the_ratings(make_local: Callabl
     pairs = pd.read_csv(made.folder / "pairs.csv")
     pairs.assign(query_probability=0.5).to_csv(made.folder / "pairs.csv", index=False)
     prepare(made.folder, made.store)
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     browser.rate_all(lambda name, number: str(number))
     assert "16 of 32 pairs drawn are not judged (" in run("export", made.folder).stdout
     table = pd.read_csv(made.folder / "ratings.csv")
@@ -164,8 +160,7 @@ def test_a_further_rounds_probabilities_are_exported_before_anyone_serves_again(
     make_local: Callable[..., Made],
 ) -> None:
     made = make_local()
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     browser.rate_all(lambda name, number: str(number))
     pairs = pd.read_csv(made.folder / "pairs.csv")
     # as `relstudy sample --from-mappings` leaves it; the last pair was taken out by hand
@@ -191,8 +186,7 @@ def test_the_same_base_block_on_two_scales_exports_both_and_one_at_a_time(make_l
         for name, scale in (("yes or no", "binary"), ("one to nine", "1-9"))
     )
     made = make_local(TOML[: TOML.index("[[blocks]]")] + blocks)
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     assert browser.rate_all(lambda name, number: "1") == 8
     assert run("export", made.folder).exit_code == 0
     table = pd.read_csv(made.folder / "ratings.csv")
@@ -226,8 +220,7 @@ def test_text_queries_with_documents_and_images_are_shown_and_rated(make_local: 
     from relstudy.studyapp.web.app import create_app
 
     prepare(folder)
-    browser = Browser(create_app(folder))
-    browser.join()
+    browser = joined(create_app(folder))
     browser.rate()
     texts = []
     while browser.address.startswith("/rate"):
@@ -243,12 +236,14 @@ def test_text_queries_with_documents_and_images_are_shown_and_rated(make_local: 
 @pytest.mark.slow
 def test_backup_and_forget_work_on_a_study_in_use(make_local: Callable[..., Made], tmp_path: Path) -> None:
     made = make_local()
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     browser.rate()
     target = tmp_path / "safe.db"
     done = run("backup", made.folder, "-o", target)
     assert done.exit_code == 0 and "4 ratings" in done.output and target.exists()
+    before = target.read_bytes()
+    assert run("backup", made.folder, "-o", target, answer="n\n").exit_code == 1 and target.read_bytes() == before
+    assert run("backup", made.folder, "-o", target, "--yes").exit_code == 0
     run("export", made.folder)
     rater = pd.read_csv(made.folder / "ratings.csv")["rater_id"][0]
     assert run("forget", made.folder, rater, answer="n\n").exit_code == 1
@@ -256,7 +251,9 @@ def test_backup_and_forget_work_on_a_study_in_use(make_local: Callable[..., Made
     run("export", made.folder)
     assert len(pd.read_csv(made.folder / "ratings.csv")) == 0
     again = run("forget", made.folder, rater, "--yes")
-    assert again.exit_code == 1 and f"there is no rater '{rater}'" in again.output
+    assert again.exit_code == 0 and "nothing of it is left" in again.output
+    nobody = run("forget", made.folder, "RNOBODY", "--yes")
+    assert nobody.exit_code == 1 and "there is no rater 'RNOBODY'" in nobody.output
 
 
 @pytest.mark.parametrize("command", ["status", "export", "backup"])
@@ -322,16 +319,14 @@ def test_a_second_rater_can_be_given_what_the_first_has_done(make_local: Callabl
     """The complaint: a second annotator cannot be given the first one's items without a paid edition."""
     one_each = TOML.replace("pairs_per_rater = 8", 'pairs_per_rater = "all"')
     made = make_local(one_each)
-    first = Browser(made.app)
-    first.join()
+    first = joined(made.app)
     assert first.rate_all() == 2 + 6
     (made.folder / "study.toml").write_text(one_each + "ratings_per_pair = 2\n")
     from relstudy.studyapp.assignment.synchronisation import prepare
     from relstudy.studyapp.web.app import create_app
 
     prepare(made.folder, made.store)
-    second = Browser(create_app(made.folder, store=made.store))
-    second.join()
+    second = joined(create_app(made.folder, store=made.store))
     assert second.rate_all() == 2 + 6
     run("export", made.folder)
     counts = pd.read_csv(made.folder / "ratings.csv").groupby("pair_id")["rater_id"].nunique()

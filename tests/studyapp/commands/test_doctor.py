@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from relstudy.studyapp.cli import main
+from relstudy.studyapp.web.starting import note_address, take_over
 from tests.studyapp.studies import TOML, Made, write_study
 
 
@@ -77,3 +78,14 @@ def test_outcomes_that_lead_nobody_back_to_the_platform_are_named(tmp_path: Path
     for command in ("doctor", "invite"):
         done = CliRunner().invoke(main, [command, str(folder)])
         assert "no_consent, set_aside, undecided or paused" in done.stdout, done.stdout
+
+
+def test_damaged_accounts_are_said_by_doctor_and_at_the_start_and_raters_are_served(
+    make_local: Callable[..., Made], capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = make_local()
+    (made.folder / "accounts.json").write_text('{"a": 1', encoding="ascii")
+    done = CliRunner().invoke(main, ["doctor", str(made.folder)])
+    assert done.exit_code == 1 and "accounts.json: this is no list of accounts" in done.output
+    note_address(made.folder, take_over(made.folder), "http://127.0.0.1:8000")
+    assert "nobody can open the researcher's pages" in capsys.readouterr().out

@@ -20,7 +20,7 @@ from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.demo.server import serving
 from relstudy.studyapp.web.app import create_app
 from tests.places import EXAMPLE
-from tests.studyapp.browse import Browser
+from tests.studyapp.browse import Browser, joined
 
 DOCUMENTS = (
     *("Rivers carry silt to the sea", "The harbour silts up every spring", "A recipe for fish soup"),
@@ -193,8 +193,7 @@ def test_a_study_without_ratings_is_drawn_anew_and_served_again(tmp_path: Path) 
     folder = tmp_path / "own"
     store = drawn_and_looked_at(folder)
     invitation = invite(store, Study.load(folder), 1)[0]
-    looking = Browser(create_app(folder))
-    looking.join(invitation.path)
+    joined(create_app(folder), invitation.path)
     first = pd.read_csv(folder / "pairs.csv")
     again = run("sample", folder, "--results", 4, "--base", 4, "--seed", 2)
     assert again.exit_code == 0, again.output
@@ -215,8 +214,7 @@ def test_a_study_without_ratings_is_drawn_anew_and_served_again(tmp_path: Path) 
 def test_a_study_with_ratings_says_the_way_out_and_overwrite_sets_the_old_one_aside(tmp_path: Path) -> None:
     folder = tmp_path / "own"
     store = drawn_and_looked_at(folder)
-    browser = Browser(create_app(folder))
-    browser.join(invite(store, Study.load(folder), 1)[0].path)
+    browser = joined(create_app(folder), invite(store, Study.load(folder), 1)[0].path)
     browser.rate_pages(2, lambda number: "4")
     store.dispose()
     refused = run("sample", folder, "--results", 4, "--base", 4, "--seed", 2)

@@ -16,12 +16,11 @@ from click.testing import CliRunner, Result
 
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.cli import main
-from relstudy.studyapp.database import restoring
-from relstudy.studyapp.database.restoring import checked_copy, put_back
+from relstudy.studyapp.database.backup import checked_copy, put_back
 from relstudy.studyapp.database.serving_lock import hold_as_server
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.web.app import create_app
-from tests.studyapp.browse import Browser
+from tests.studyapp.browse import joined
 from tests.studyapp.serving import serving
 from tests.studyapp.studies import TOML, Made, write_study
 
@@ -33,8 +32,7 @@ def run(*arguments: str | Path, answer: str | None = None) -> Result:
 
 
 def rated(made: Made, pages: int) -> None:
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     for _ in range(pages):
         browser.rate()
 
@@ -242,7 +240,7 @@ def test_a_disk_without_room_for_the_copy_is_not_the_backups_fault(
     def full(_: Path) -> int:
         raise sqlite3.OperationalError("database or disk is full")
 
-    monkeypatch.setattr(restoring, "count_ratings", full)
+    monkeypatch.setattr("relstudy.studyapp.database.backup.count_ratings", full)
     refused = run("restore", made.folder, backup, "--yes")
     assert refused.exit_code == 1 and "there is no room for a copy of the backup" in refused.output
     assert not (made.folder / ".restoring.db").exists()

@@ -12,7 +12,7 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.scales import SCALES, Scale
 from relstudy.studyapp.config.starter import starter_toml
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.config.toml_lines import line_numbers
+from relstudy.studyapp.config.toml_checker import line_numbers
 
 HEAD = '[study]\nid = "t"\ntitle = "t"\n'
 

@@ -18,10 +18,10 @@ from alembic.migration import MigrationContext
 
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment.catalogue import Catalogue
-from relstudy.studyapp.assignment.invitations import forget
+from relstudy.studyapp.assignment.forgetting import forget
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.database import trouble
+from relstudy.studyapp.database import errors
 from relstudy.studyapp.database.backup import copy_database
 from relstudy.studyapp.database.errors import classify_error
 from relstudy.studyapp.database.migrations import versions
@@ -29,7 +29,7 @@ from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import DONE, OPEN, metadata, pages, raters, settings, slots
 from relstudy.studyapp.monitoring.export import ratings_table
 from relstudy.studyapp.web.app import create_app
-from tests.studyapp.browse import Browser
+from tests.studyapp.browse import Browser, joined
 from tests.studyapp.cluster import Cluster
 from tests.studyapp.first_version import insert_rated
 from tests.studyapp.studies import TOML, Made, write_study
@@ -83,8 +83,7 @@ def test_a_live_copy_holds_what_was_rated_and_nobody_waits_for_it(
     make_study: Callable[..., Made], tmp_path: Path
 ) -> None:
     made = make_study()
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     browser.rate()
     target = tmp_path / "copy" / "copy.db"
     with made.store.write():
@@ -102,8 +101,7 @@ def test_a_live_copy_holds_what_was_rated_and_nobody_waits_for_it(
 @pytest.mark.slow
 def test_the_export_never_waits_for_a_writer_and_never_holds_one_up(make_study: Callable[..., Made]) -> None:
     made = make_study(busy_seconds=0.5)
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     browser.rate()
     study = Study.load(made.folder)
     with made.store.write() as connection:
@@ -127,7 +125,7 @@ def test_forgetting_removes_a_person_everywhere_and_gives_their_pairs_back(make_
     stays.rate()
     with made.store.read() as connection:
         name = connection.exec_driver_sql("SELECT rater_id FROM raters ORDER BY id").scalars().first()
-    assert forget(made.store, str(name)) == 16
+    assert forget(made.store, made.folder, str(name)) == 16
     table = ratings_table(made.store, study)
     assert len(table) == 4 and name not in set(table["rater_id"])
     with made.store.read() as connection:
@@ -139,7 +137,7 @@ def test_forgetting_removes_a_person_everywhere_and_gives_their_pairs_back(make_
     gone.get("/rate/1")
     assert gone.address == "/consent", "the old cookie is nobody's"
     with pytest.raises(RelstudyError, match="there is no rater 'RNOBODY'"):
-        forget(made.store, "RNOBODY")
+        forget(made.store, made.folder, "RNOBODY")
     if made.store.is_sqlite:
         left = b"".join(path.read_bytes() for path in made.folder.glob("study.db*"))
         assert str(name).encode() not in left
@@ -158,8 +156,7 @@ def test_new_pairs_join_the_pool_removed_ones_leave_it_and_changed_ones_are_refu
         query = sa.text("SELECT count(*) FROM slots JOIN pages ON pages.id = page_id WHERE pages.active")
         assert connection.execute(query).scalar_one() == 5 + 1
         assert connection.execute(sa.select(sa.func.count()).select_from(slots)).scalar_one() == 6
-    rater = Browser(create_app(folder))
-    rater.join()
+    rater = joined(create_app(folder))
     rater.rate()
     path.write_text("\n".join([*lines[:-1], lines[-1].replace("r3", "q0")]) + "\n")
     with pytest.raises(RelstudyError, match=r"pair 'p7-3' is query 'q7', result 'q0'.*give the new pair a new one"):
@@ -176,8 +173,7 @@ def test_new_pairs_join_the_pool_removed_ones_leave_it_and_changed_ones_are_refu
 def test_taking_back_a_rating_per_pair_takes_none_that_was_given(make_study: Callable[..., Made]) -> None:
     made = make_study(TOML.replace("pairs_per_rater = 8", 'pairs_per_rater = "all"\nratings_per_pair = 2'))
     for _ in range(2):
-        browser = Browser(made.app)
-        browser.join()
+        browser = joined(made.app)
         browser.rate_all()
     path = made.folder / "study.toml"
     path.write_text(path.read_text().replace("ratings_per_pair = 2", "ratings_per_pair = 1"))
@@ -310,9 +306,9 @@ def test_a_process_that_hangs_in_the_writers_queue_makes_others_busy_but_not_stu
     ],
 )
 def test_an_address_that_is_none_is_told_in_a_sentence(url: str) -> None:
-    with pytest.raises(RelstudyError, match="DATABASE_URL is no address of a database") as trouble:
+    with pytest.raises(RelstudyError, match="DATABASE_URL is no address of a database") as errors:
         Store(url)
-    assert "secret" not in str(trouble.value)
+    assert "secret" not in str(errors.value)
 
 
 def test_a_file_that_is_no_database_is_told_in_a_sentence(tmp_path: Path) -> None:
@@ -349,8 +345,7 @@ def test_while_the_database_is_away_a_page_says_so_and_tries_again(
     make_local: Callable[..., Made], address: str
 ) -> None:
     made = make_local()
-    rater = Browser(made.app)
-    rater.join()
+    rater = joined(made.app)
     rater.client.application = create_app(made.folder, store=Store("postgresql://nobody@127.0.0.1:1/none"))
     answer = rater.client.get(address)
     assert answer.status_code == 503 and "database is busy" in answer.text
@@ -372,7 +367,7 @@ def test_after_a_wait_in_vain_one_tries_and_the_others_are_told_at_once(
     make_local: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = make_local(busy_seconds=0.02, base_queries=1, unique_queries=0, results=2)
-    monkeypatch.setattr(trouble, "LASTS", 3600.0)
+    monkeypatch.setattr(errors, "LASTS", 3600.0)
 
     def write() -> str:
         try:

@@ -17,10 +17,10 @@ from relstudy.mapping.scores.table import read_scores
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.demo.command import demo
 from relstudy.studyapp.demo.folder import OWN_FILES, OWN_FOLDERS, claim
-from relstudy.studyapp.demo.in_process import run_command, without_database_url
 from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
 from relstudy.studyapp.demo.pipeline import run_demo, score_file
 from relstudy.studyapp.demo.recovered import SHARES, Recovered, census, judgment_rows, recovered_table, system_rows
+from relstudy.studyapp.demo.show import run_command, without_database_url
 from relstudy.studyapp.demo.sizes import SIZES, Size, available_systems
 
 pytestmark = pytest.mark.server
@@ -358,7 +358,7 @@ def test_the_report_holds_the_tables_of_the_paper(with_words):
     page = with_words.report.read_text(encoding="utf-8")
     for who in ("the systems that chose pairs", "all systems", "the variants of gift"):
         assert re.search(
-            rf"indices \([a-z, ]+\) (don't )?put {who} in (the same|one) order".replace("'", "(?:'|&#39;)"), page
+            rf"indices \([A-Za-z, ]+\) (don't )?put {who} in (the same|one) order".replace("'", "(?:'|&#39;)"), page
         ), who
 
 

@@ -7,9 +7,9 @@ from PIL import Image
 
 from relstudy.analysis.indices.uniformity import uniformity_table
 from relstudy.common.tables import write_table
-from relstudy.studyapp.demo.in_process import run_command
 from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
 from relstudy.studyapp.demo.pipeline import score_file
+from relstudy.studyapp.demo.show import run_command
 from relstudy.studyapp.rendered.collection import make_collection
 
 pytestmark = pytest.mark.slow

@@ -10,13 +10,13 @@ import pytest
 import sqlalchemy as sa
 
 from relstudy.studyapp.assignment.invitations import invite
-from relstudy.studyapp.assignment.leases import read_leases
+from relstudy.studyapp.assignment.slots import read_leases
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.tables import LEASED, slots
 from relstudy.studyapp.monitoring.export import ratings_table
 from relstudy.studyapp.monitoring.statistics import statistics_of, study_statistics
 from relstudy.studyapp.monitoring.status import study_status
-from tests.studyapp.browse import Browser
+from tests.studyapp.browse import joined
 from tests.studyapp.desk import toml
 from tests.studyapp.studies import Made
 
@@ -26,8 +26,7 @@ def test_figures_rest_on_the_ratings_of_the_export_and_leases_are_listed(make_st
     made = make_study()
     study = Study.load(made.folder)
     for person, pages in enumerate((99, 99, 2)):
-        browser = Browser(made.app)
-        browser.join(invite(made.store, study, 1)[0].path)
+        browser = joined(made.app, invite(made.store, study, 1)[0].path)
         browser.rate_pages(pages, lambda number, person=person: str(1 + (number + person) % 5))  # type: ignore[misc]
     table = ratings_table(made.store, study)
     moments = pd.to_datetime(table["rated_at"], format="ISO8601", utc=True) - pd.Timestamp(0, tz="UTC")
@@ -62,8 +61,7 @@ result_id = "r0"
 expected = [1]
 """
     made = make_study(toml(page=2, per_rater="8", extra=extra), base_queries=0, unique_queries=6)
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     browser.rate_all()
     study = Study.load(made.folder)
     block = study_status(made.store, study).blocks[0]

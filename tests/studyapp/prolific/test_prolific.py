@@ -20,15 +20,14 @@ import sqlalchemy as sa
 from click.testing import CliRunner, Result
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.assignment.raters import Rater, enrol, find_rater
+from relstudy.studyapp.assignment.raters import Rater, Visit, enrol, find_rater
 from relstudy.studyapp.assignment.sequence import start
-from relstudy.studyapp.assignment.visit import Visit
 from relstudy.studyapp.cli import main
 from relstudy.studyapp.database.tables import LEASED, OPEN, slots
 from relstudy.studyapp.prolific import client as client_module
 from relstudy.studyapp.prolific.client import LONGEST_WAIT, ProlificClient, Submission
 from relstudy.studyapp.prolific.comparison import compare
-from relstudy.studyapp.prolific.signature import SECONDS, signature_holds
+from relstudy.studyapp.prolific.study import SECONDS, signature_holds
 from tests.studyapp.desk import Desk, toml
 from tests.studyapp.studies import Made
 

@@ -18,9 +18,10 @@ from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
 from relstudy.studyapp.sampling import next_round
 from relstudy.studyapp.sampling.design import Design, Round, candidate_probabilities
 from relstudy.studyapp.sampling.drawing import simple_random_sample, systematic_sample
-from relstudy.studyapp.sampling.first_round import SampleOptions, draw_sample_from
+from relstudy.studyapp.sampling.first_round import draw_sample_from
 from relstudy.studyapp.sampling.further_pairs import DrawnStudy
-from relstudy.studyapp.sampling.next_round import NextOptions, draw_next_round_from
+from relstudy.studyapp.sampling.next_round import draw_next_round_from
+from relstudy.studyapp.sampling.options import NextOptions, SampleOptions
 from relstudy.studyapp.sampling.query_draw import draw_results
 from relstudy.studyapp.sampling.response_model import MappedTerm, ResponseShape, RoundPlan
 from tests.studyapp.sampling.worlds import MatrixSource, demo_world, noise_world

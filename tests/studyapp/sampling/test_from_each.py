@@ -13,7 +13,8 @@ from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import pages
 from relstudy.studyapp.sampling.design import Design, candidate_probabilities
-from relstudy.studyapp.sampling.first_round import SampleOptions, draw_sample_from
+from relstudy.studyapp.sampling.first_round import draw_sample_from
+from relstudy.studyapp.sampling.options import SampleOptions
 from relstudy.studyapp.sampling.query_draw import draw_from_each
 from tests.studyapp.sampling.worlds import noise_world
 from tests.studyapp.studies import write_study
@@ -30,17 +31,17 @@ def test_results_are_drawn_as_often_as_their_probability_says():
     this = draw_sample_from(collection, sources, SampleOptions(**OPTIONS)).design.rounds[0]
     query, draws = collection.items[3], 3000
     chances = candidate_probabilities(this, query, collection, sources)
-    assert chances.own is not None
+    assert chances.by_system is not None
     rng, counts = np.random.default_rng(4), np.zeros(12)
     for _ in range(draws):
-        counts[draw_from_each(chances, chances.own, rng).positions] += 1
+        counts[draw_from_each(chances, chances.by_system, rng).positions] += 1
     p, found = chances.probability, counts[chances.candidates] / draws
     free = p < 1
     assert (found[~free] == 1).all() and counts[3] == 0
     # four and a half standard errors: of eleven results, by chance one in ten thousand runs leaves them
     assert (abs(found - p)[free] < 4.5 * np.sqrt(p * (1 - p) / draws)[free]).all()
     # each system draws two, and those that two systems draw are counted once
-    assert chances.own.sum(axis=1) == pytest.approx([2] * SYSTEMS)
+    assert chances.by_system.sum(axis=1) == pytest.approx([2] * SYSTEMS)
     assert counts.sum() / draws == pytest.approx(p.sum(), rel=0.01) and p.sum() < 2 * SYSTEMS - 0.5
 
 

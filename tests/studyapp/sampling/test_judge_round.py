@@ -13,8 +13,9 @@ from relstudy.studyapp.cli import main
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.sampling.design import Design, candidate_probabilities
 from relstudy.studyapp.sampling.further_pairs import DrawnStudy, drawn_pairs, extend, sources_of, sources_of_rounds
-from relstudy.studyapp.sampling.judge_round import JudgeRoundOptions, draw_judge_round
-from relstudy.studyapp.sampling.next_round import NextOptions, draw_next_round_from
+from relstudy.studyapp.sampling.judge_round import draw_judge_round
+from relstudy.studyapp.sampling.next_round import draw_next_round_from
+from relstudy.studyapp.sampling.options import JudgeRoundOptions, NextOptions
 
 ITEMS, QUERIES = 24, 8
 PAIR = ["query_id", "result_id"]
@@ -145,7 +146,9 @@ def test_new_queries_after_a_judges_round_are_refused(drawn):
     ("arguments", "sentence"),
     [
         (("--next",), "--next goes with --judge NAME"),
-        (("--judge", "model"), "--judge, --pairs and --aim go with --next"),
+        (("--judge", "model"), "--judge is for a round with --next --judge NAME, and this is a first round"),
+        ((*ROUND, "--base", 3), "--base is for a first round, and this is a round with --next --judge NAME"),
+        (("--mappings", "."), "--mappings is for a round with --from-mappings, and this is a first round"),
         (("--next", "--judge", "nobody"), "there is no such judge; there are: model"),
         ((*ROUND, "--aim", "beauty"), "there is no such index to aim at; there are: relevant_share"),
         ((*ROUND, "--pairs", 9999), "9999 new pairs are wanted, and only 128 candidates are not drawn yet"),

@@ -27,10 +27,11 @@ from relstudy.studyapp.sampling.drawing import (
     sparse_systematic_sample,
     systematic_sample,
 )
-from relstudy.studyapp.sampling.first_round import SampleOptions, draw_sample_from
+from relstudy.studyapp.sampling.first_round import draw_sample_from
 from relstudy.studyapp.sampling.forecast import Assumed, chance_of_each
 from relstudy.studyapp.sampling.further_pairs import DrawnStudy
-from relstudy.studyapp.sampling.next_round import NextOptions, draw_next_round_from
+from relstudy.studyapp.sampling.next_round import draw_next_round_from
+from relstudy.studyapp.sampling.options import NextOptions, SampleOptions
 from relstudy.studyapp.sampling.population import Eligible, ScoredItems, pool, tie_order
 from relstudy.studyapp.sampling.query_draw import draw_entries
 from relstudy.studyapp.sampling.response_model import MappedTerm, ResponseShape, RoundPlan

@@ -6,7 +6,8 @@ from scipy.stats import norm
 
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.sampling.design import Round, candidate_probabilities
-from relstudy.studyapp.sampling.first_round import SampleOptions, draw_sample_from
+from relstudy.studyapp.sampling.first_round import draw_sample_from
+from relstudy.studyapp.sampling.options import SampleOptions
 from relstudy.studyapp.sampling.preview import Expectation, chance_of_good, rater_hours
 from tests.studyapp.sampling.worlds import MatrixSource, noise_world
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relstudy.studyapp.systems.segments import normalised_cut, segment_features
+from relstudy.studyapp.systems.concepts import normalised_cut, segment_features
 from relstudy.studyapp.systems.simplicity import block_features, integrated_region_matching, region_distances, regions
 from tests.studyapp.systems.pictures import COLOURS
 

@@ -25,7 +25,7 @@ from relstudy.studyapp.monitoring.audit_log import read_entries
 from relstudy.studyapp.monitoring.export import ratings_table
 from relstudy.studyapp.web import api, large
 from relstudy.studyapp.web.mount import mounted
-from tests.studyapp.browse import Browser
+from tests.studyapp.browse import joined
 from tests.studyapp.studies import Made
 
 
@@ -101,8 +101,7 @@ def served(made: Made, path: str) -> Iterator[str]:
 @pytest.mark.slow
 def test_python_reads_what_the_export_holds_and_invites(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(api, "ROWS", 3)  # so that the stream has several parts
-    rater = Browser(made.app)
-    rater.join()
+    rater = joined(made.app)
     rater.rate(lambda name, number: "undecided" if number == 1 else "4")
     middle = ratings_table(made.store, Study.load(made.folder))["rated_at"].max()
     rater.rate()
@@ -117,6 +116,11 @@ def test_python_reads_what_the_export_holds_and_invites(made: Made, monkeypatch:
             check_dtype=False,
         )
         assert list(study.ratings(since=middle)["pair_id"]) == list(expected["pair_id"])[2:]
+        assert list(study.changes()["event"]) == ["rated"] * 4 + ["finished"]
+        last = study.changes()["cursor"].iloc[-1]
+        assert study.changes(after=last).empty
+        with pytest.raises(rs.RelstudyError, match="refuses: after is 'yesterday'"):
+            study.changes(after="yesterday")
         links = study.invite(2)
         assert list(links) == ["rater_id", "link", "completion_code"]
         assert links["link"].str.startswith(f"{address}/enter/").all()
@@ -128,6 +132,19 @@ def test_python_reads_what_the_export_holds_and_invites(made: Made, monkeypatch:
             rs.study(address, "rst_wrong").status()
     with pytest.raises(rs.RelstudyError, match="cannot be reached"):
         study.status()
+
+
+@pytest.mark.parametrize(
+    "since",
+    [*("-1", "now", "13:00", "2026-01-31", "2026-01-31T12:00:00", "2026-02-30T12:00:00Z", "20260131T120000Z"), "٢٠٢٦"],
+)
+def test_since_is_a_time_with_an_offset_and_nothing_else(made: Made, since: str) -> None:
+    token = token_of(made, "reader")
+    status, text = ask(made, f"/api/ratings?since={since}", token)
+    assert status == 400 and "a time with its offset" in text
+    for said, answer in (("+02:00", 400), ("%2B02:00", 200), ("Z", 200), (".250-11:30", 200)):
+        assert ask(made, f"/api/ratings?since=2026-01-31T12:00:00{said}", token)[0] == answer, said
+    assert ask(made, "/api/ratings?since=2026-01-31T12:00:00Z&after=start", token)[0] == 400
 
 
 def test_a_token_is_never_sent_where_it_could_be_read() -> None:
@@ -265,8 +282,7 @@ def test_a_table_that_has_no_room_is_refused_in_a_sentence(made: Made, monkeypat
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    rater = Browser(made.app)
-    rater.join()
+    rater = joined(made.app)
     rater.rate()
     token = token_of(made, "nightly")
     monkeypatch.setattr(tempfile, "TemporaryFile", full)

@@ -18,7 +18,7 @@ from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.monitoring.export import ratings_table
 from relstudy.studyapp.web.admin.access import set_password
 from relstudy.studyapp.web.app import create_app
-from tests.studyapp.browse import Browser
+from tests.studyapp.browse import Browser, joined
 from tests.studyapp.studies import TOML, write_study
 
 EXTRA = """
@@ -136,8 +136,7 @@ scale_or_not = st.one_of(st.sampled_from(["1", "2", "3", "4", "5", "undecided"])
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_page_is_saved_whole_and_exactly_as_chosen_or_not_at_all(app: Flask, pages: list[list[str]]) -> None:
     made: Store = app.extensions["relstudy"].store
-    browser = Browser(app)
-    browser.join()
+    browser = joined(app)
     browser.rate(lambda name, number: "3")
     browser.get("/rate")
     allowed = {"1", "2", "3", "4", "5", "undecided"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections import Counter
@@ -13,9 +14,10 @@ import sqlalchemy as sa
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.attempts import Limit
 from relstudy.studyapp.database.tables import attempts
-from relstudy.studyapp.monitoring.export import people_table
+from relstudy.studyapp.monitoring.export import _no_formula, people_table
 from relstudy.studyapp.web.admin.access import make_setup_link, set_password
-from tests.studyapp.browse import Browser
+from relstudy.studyapp.web.app import PASSPHRASES
+from tests.studyapp.browse import Browser, joined
 from tests.studyapp.desk import Desk, toml
 from tests.studyapp.studies import TOML, Made
 from tests.studyapp.web.rater.test_ending import QUESTIONS
@@ -87,7 +89,7 @@ def test_raters_who_mistype_the_passphrase_do_not_lock_the_researcher_out(make_l
     rater = Browser(made.app)
     rater.get("/")
     form = rater.page.form()
-    for _ in range(12):
+    for _ in range(PASSPHRASES + 1):
         rater.send(form, agree="yes", passphrase="grey hills")
     assert rater.status == 429
     owner = Browser(made.app)
@@ -148,8 +150,7 @@ def test_a_session_begun_on_a_machine_whose_clock_is_ahead_goes_on(
     make_local: Callable[..., Made], monkeypatch: pytest.MonkeyPatch, seconds: float
 ) -> None:
     made = make_local()
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     clock = time.time
     monkeypatch.setattr(time, "time", lambda: clock() + seconds)
     browser.get("/rate")
@@ -167,8 +168,16 @@ def test_leases_of_a_clock_that_was_put_back_hold_up_nobody(make_local: Callable
 @pytest.mark.slow
 def test_what_a_stranger_typed_is_no_formula_in_the_table_of_people(make_local: Callable[..., Made]) -> None:
     made = make_local(TOML + QUESTIONS)
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     browser.rate_all()
     browser.send(browser.page.form(), **{"question-eyes": "full", "question-say": '=HYPERLINK("http://x")'})
     assert people_table(made.store, Study.load(made.folder))["question_say"][0] == '\'=HYPERLINK("http://x")'
+
+
+@pytest.mark.parametrize("before", ["", "x;", "x; ", "x\t", "x\n", "x\r\n", 'x;"', "\t", ";;"])
+@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "＝"])
+def test_a_cell_that_a_spreadsheet_splits_off_begins_no_formula(before: str, sign: str) -> None:
+    shown = _no_formula(f"{before}{sign}cmd|A1")
+    cells = [cell.strip(' "') for cell in re.split(r"[;\t\r\n]", shown)]
+    assert not any(cell.startswith(("=", "+", "-", "@", "＝")) for cell in cells), shown
+    assert shown.replace("'", "") == f"{before}{sign}cmd|A1"

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import metadata
-from relstudy.studyapp.demo.visit import read_page
+from relstudy.studyapp.demo.rating import read_page
 from relstudy.studyapp.web.admin.access import set_password
 from relstudy.studyapp.web.app import create_app
 from relstudy.studyapp.web.mount import mounted

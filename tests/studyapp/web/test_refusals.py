@@ -21,11 +21,11 @@ import sqlalchemy as sa
 
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.database import writers
+from relstudy.studyapp.database import store
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.monitoring.export import ratings_table
 from relstudy.studyapp.web.app import create_app
-from tests.studyapp.browse import Browser, Page
+from tests.studyapp.browse import Browser, Page, joined
 from tests.studyapp.studies import TOML, Made, write_study
 
 
@@ -57,8 +57,7 @@ def test_a_locked_database_is_answered_503_with_what_was_typed_and_trying_again_
     make_study: Callable[..., Made],
 ) -> None:
     made = make_study(busy_seconds=0.3)
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     let_go = hold(made)
     browser.rate(lambda name, number: str(number))
     assert browser.status == 503 and browser.response is not None
@@ -80,8 +79,7 @@ def test_a_server_with_no_connection_left_is_busy_too(
     make_local: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = make_local()
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
 
     def none_left(store: Store) -> None:
         raise sa.exc.TimeoutError("QueuePool limit of size 10 overflow 10 reached")
@@ -100,8 +98,7 @@ def test_a_full_disk_is_answered_507_with_what_was_typed_and_nothing_acknowledge
     make_study: Callable[..., Made],
 ) -> None:
     made = make_study(base_queries=60, unique_queries=1, results=8)
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     if made.store.is_sqlite:
         made.store.dispose()
         with made.store.read() as connection:
@@ -152,8 +149,7 @@ def test_a_writers_queue_that_cannot_be_joined_is_told_and_keeps_what_was_typed(
     make_local: Callable[..., Made], monkeypatch: pytest.MonkeyPatch, number: int, status: int
 ) -> None:
     made = make_local()
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     sent = browser.filled("4")
     made.store.dispose()
     app = create_app(made.folder)  # a worker that has not written yet
@@ -161,10 +157,10 @@ def test_a_writers_queue_that_cannot_be_joined_is_told_and_keeps_what_was_typed(
     def fails(*_: object, **__: object) -> None:
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(writers, "open", fails, raising=False)
+    monkeypatch.setattr(store, "open", fails, raising=False)
     if number == errno.ENOLCK:
-        monkeypatch.setattr(writers, "open", open)
-        monkeypatch.setattr(writers.fcntl, "flock", fails)
+        monkeypatch.setattr(store, "open", open)
+        monkeypatch.setattr(store.fcntl, "flock", fails)
     browser.client.application = app
     browser.post("/rate/1", sent)
     assert browser.status == status and browser.page.form("/rate/1").fields["rating-1"] == "4"
@@ -250,8 +246,7 @@ def test_a_dropped_session_is_answered_401_keeps_what_was_typed_and_goes_on_afte
 
     made = make_local()
     path = invite(made.store, Study.load(made.folder), 1)[0].path
-    browser = Browser(made.app)
-    browser.join(path)
+    browser = joined(made.app, path)
     browser.client.delete_cookie(made.app.config["SESSION_COOKIE_NAME"])
     browser.rate(lambda name, number: str(number))
     assert browser.status == 401
@@ -269,8 +264,7 @@ def test_a_value_off_the_scale_is_answered_422_and_the_page_keeps_the_rest(
     make_local: Callable[..., Made], wrong: str
 ) -> None:
     made = make_local()
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     browser.rate(lambda name, number: wrong if number == 2 else "5")
     assert browser.status == 422 and browser.address == "/rate/1"
     assert "Please rate every result" in browser.page.text or "not a value of the scale" in browser.page.text
@@ -282,8 +276,7 @@ def test_a_value_off_the_scale_is_answered_422_and_the_page_keeps_the_rest(
 @pytest.mark.slow
 def test_an_answer_after_the_end_is_refused_409_and_the_code_is_still_there(make_local: Callable[..., Made]) -> None:
     made = make_local()
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     first = {**browser.page.form("/rate/1").fields, **{f"rating-{n}": "2" for n in range(1, 5)}}
     browser.rate_all()
     assert browser.address == "/thanks"
@@ -303,8 +296,7 @@ def test_undecided_is_empty_in_the_export_and_never_a_number(make_study: Callabl
     from relstudy.common.tables import write_table
 
     made = make_study()
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     browser.rate(lambda name, number: "undecided" if number < 3 else "1")
     table = ratings_table(made.store, Study.load(made.folder))
     assert table["rating"].isna().tolist() == [True, True, False, False]
@@ -320,8 +312,7 @@ def test_a_saved_page_is_never_called_unsaved_when_it_is_sent_twice_at_once(make
     from concurrent.futures import ThreadPoolExecutor
 
     made = make_study()
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     fields = {**browser.page.form("/rate/1").fields, **{f"rating-{n}": "2" for n in range(1, 5)}}
     cookie = browser.client.get_cookie(made.app.config["SESSION_COOKIE_NAME"])
     assert cookie is not None
@@ -342,8 +333,7 @@ def test_a_saved_page_is_never_called_unsaved_when_it_is_sent_twice_at_once(make
 def test_a_change_before_the_end_is_kept_as_history_and_the_last_one_counts(make_study: Callable[..., Made]) -> None:
     made = make_study()
     study = Study.load(made.folder)
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     browser.rate(lambda name, number: "1")
     browser.get("/rate/1")
     assert [browser.page.form("/rate/1").fields[f"rating-{n}"] for n in range(1, 5)] == ["1"] * 4
@@ -363,8 +353,7 @@ def test_many_raters_at_once_never_meet_a_locked_database(make_study: Callable[.
     made = make_study(base_queries=3, unique_queries=20)
 
     def take_part(_: int) -> int:
-        browser = Browser(made.app)
-        browser.join()
+        browser = joined(made.app)
         return browser.rate_all()
 
     with ThreadPoolExecutor(12) as pool:

@@ -19,3 +19,12 @@ def test_a_template_is_compiled_once_for_all_studies_and_each_has_its_own_words(
     monkeypatch.setattr(Environment, "compile", lambda *_: pytest.fail("compiled again"))
     page = second.app.test_client().get("/consent").text
     assert "Another one" in page and "A test study" not in page
+
+
+def test_texts_that_are_compiled_into_a_template_are_those_of_the_study_and_escaped(
+    make_local: Callable[..., Made],
+) -> None:
+    plain, own = make_local(), make_local(TOML + '[texts]\n"page.skip" = "Zum <Inhalt>"\n')
+    pages = [made.app.test_client().get("/consent").text for made in (plain, own, plain)]
+    assert ["Zum &lt;Inhalt&gt;" in page for page in pages] == [False, True, False]
+    assert ["Skip to" in page for page in pages] == [True, False, True]

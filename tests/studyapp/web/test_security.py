@@ -19,7 +19,7 @@ from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.monitoring.export import ratings_table
 from relstudy.studyapp.web.admin.access import make_setup_link
 from relstudy.studyapp.web.app import BODY_LIMIT, create_app, log_to
-from tests.studyapp.browse import Browser
+from tests.studyapp.browse import Browser, joined
 from tests.studyapp.serving import serving
 from tests.studyapp.studies import TOML, Made, write_study
 
@@ -33,8 +33,7 @@ def made(make_local: Callable[..., Made]) -> Made:
 
 @pytest.mark.slow
 def test_a_forged_rating_form_is_refused_with_its_status_and_saves_nothing(made: Made) -> None:
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     good = browser.filled()
     stamp, nonce, signature = good["form"].split(".")
     forgeries = ["", "x", "a.b.c", f"{stamp}.{nonce}.{'0' * 40}", f"1.{nonce}.{signature}", f"é.{nonce}.{signature}"]
@@ -63,8 +62,7 @@ def test_a_form_of_one_page_does_not_serve_for_another_page_or_another_rater(mad
 
 @pytest.mark.slow
 def test_a_replayed_form_changes_nothing(made: Made) -> None:
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     sent = browser.filled("3")
     for _ in range(3):
         browser.post("/rate/1", sent)
@@ -109,8 +107,7 @@ TRAVERSALS = (
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TRAVERSALS, ids=lambda name: name[:20])
 def test_no_path_in_an_item_address_opens_a_file(made: Made, name: str) -> None:
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     for prefix in ("/item/", "/static/"):
         browser.get(prefix + name)
         assert browser.status in (400, 404, 308), (prefix, browser.status)
@@ -181,8 +178,7 @@ def test_a_file_that_is_no_picture_is_not_served_whatever_it_is_called(tmp_path:
 
 @pytest.mark.slow
 def test_the_page_tells_neither_system_nor_ids(made: Made) -> None:
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     assert browser.response is not None
     html = browser.response.get_data(as_text=True)
     assert len(browser.page.items) == 5
@@ -281,8 +277,7 @@ def test_html_in_every_field_of_author_and_rater_stays_text(tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_an_oversized_body_is_refused_and_the_server_goes_on(made: Made) -> None:
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     fields = browser.filled()
     browser.post("/rate/1", {**fields, "x": "y" * (BODY_LIMIT + 1)})
     assert browser.status == 413 and "too large" in browser.page.text
@@ -323,8 +318,7 @@ def test_every_answer_carries_the_strict_headers(made: Made) -> None:
 
 @pytest.mark.slow
 def test_no_page_needs_inline_script_or_style_or_another_host(made: Made) -> None:
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     for address in ("/consent", "/instructions", "/rate/1", "/thanks", "/admin/login"):
         browser.get(address)
         assert browser.response is not None

@@ -21,7 +21,7 @@ import pytest
 import waitress
 
 from relstudy.studyapp.web import listening
-from relstudy.studyapp.web.connections import Connection, Shares
+from relstudy.studyapp.web.listening import Connection, Shares
 from tests.places import ROOT
 from tests.studyapp.serving import Server, serving
 from tests.studyapp.studies import write_study

@@ -12,7 +12,8 @@ import pytest
 import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.assignment.invitations import forget, invite
+from relstudy.studyapp.assignment.forgetting import forget
+from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.config.accounts import invite_account
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store
@@ -21,7 +22,7 @@ from relstudy.studyapp.monitoring.export import people_table
 from relstudy.studyapp.web.admin import access
 from relstudy.studyapp.web.admin.access import make_setup_link, set_password
 from relstudy.studyapp.web.app import create_app
-from tests.studyapp.browse import Browser
+from tests.studyapp.browse import Browser, joined
 from tests.studyapp.studies import TOML, Made
 
 PASSWORD = "correct horse battery"
@@ -45,8 +46,7 @@ def test_other_peoples_pages_cannot_be_reached_by_number(made: Made) -> None:
 
 
 def test_a_session_cookie_that_was_tampered_with_is_nobodys(made: Made) -> None:
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     cookie = browser.client.get_cookie(made.app.config["SESSION_COOKIE_NAME"])
     assert cookie is not None
     payload, rest = cookie.value.split(".", 1)
@@ -81,7 +81,7 @@ def test_a_forgotten_persons_browser_is_nobodys_even_when_their_number_is_given_
     before.join()
     sent = before.filled()
     code = people_table(made.store, Study.load(made.folder))["rater_id"][0]
-    forget(made.store, code)
+    forget(made.store, made.folder, code)
     after.join()
     with made.store.read() as connection:
         assert connection.execute(sa.select(raters.c.id)).scalars().all() == [1], "SQLite gives the number again"
@@ -125,8 +125,7 @@ def admin_routes(made: Made) -> list[tuple[str, str]]:
 def test_no_admin_page_answers_without_the_password(made: Made) -> None:
     set_password(made.folder, PASSWORD)
     stranger = Browser(made.app)
-    rater = Browser(made.app)
-    rater.join()
+    rater = joined(made.app)
     for browser in (stranger, rater):
         for method, path in admin_routes(made):
             response = browser.client.open(path, method=method)
@@ -317,19 +316,29 @@ def test_who_gets_in_has_not_guessed(made: Made, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.slow
-def test_guessing_the_passphrase_is_stopped(make_local: Callable[..., Made]) -> None:
+def test_guessing_the_passphrase_is_stopped_and_ten_wrong_ones_shut_nobody_out(
+    make_local: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
+) -> None:
     entry = 'rules = ["passphrase"]\npassphrase = "green hills"'
     made = make_local(TOML.replace('rules = ["personal", "open"]', entry))
     guesser = Browser(made.app, REMOTE_ADDR="192.0.2.1")
     guesser.get("/")
     form = guesser.page.form()
     statuses = []
+    monkeypatch.setattr(made.app.extensions["relstudy"].passphrase_limit, "failures", 30)
     for _ in range(12):
         guesser.send(form, agree="yes", passphrase="grey hills")
         statuses.append(guesser.status)
-    assert statuses == [403] * 10 + [429] * 2
+    right = Browser(made.app, REMOTE_ADDR="192.0.2.1")
+    right.get("/")
+    right.send(right.page.form(), agree="yes", passphrase="green hills")
+    assert (statuses, right.status) == ([403] * 12, 200), "ten that are wrong shut nobody out"
+    for _ in range(20):
+        guesser.send(form, agree="yes", passphrase="grey hills")
+        statuses.append(guesser.status)
+    assert statuses == [403] * 30 + [429] * 2
     guesser.send(form, agree="yes", passphrase="green hills")
-    assert guesser.status == 429
+    assert guesser.status == 429, "else a program could guess for as long as it likes"
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from scripts.siege import STAGES, Size, besiege
 @pytest.mark.server
 def test_honest_raters_lose_nothing_while_the_study_is_besieged(tmp_path: Path) -> None:
     outcome = besiege(
-        tmp_path / "s", f"sqlite:///{tmp_path / 's' / 'study.db'}", Size(raters=3, seconds=0.3, queries=12)
+        tmp_path / "s", f"sqlite:///{tmp_path / 's' / 'study.db'}", Size(raters=3, seconds=0.3, queries=60)
     )
     assert outcome.troubles == []
     assert (outcome.exported, outcome.wrong, outcome.double) == (outcome.acknowledged, 0, 0)

@@ -11,7 +11,7 @@ from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.monitoring.export import people_table, ratings_table
 from relstudy.studyapp.web.admin.access import set_password
-from tests.studyapp.browse import Browser
+from tests.studyapp.browse import Browser, joined
 from tests.studyapp.studies import TOML, Made
 from tests.studyapp.web.rater.test_entry import PROLIFIC, with_entry
 
@@ -106,8 +106,7 @@ def test_the_link_of_somebody_else_replaces_an_open_session_only_when_told_to(ma
     made = make_local(PROLIFIC.replace('"prolific"', '"personal", "prolific"'))
     study = Study.load(made.folder)
     mine, theirs = (invitation.path for invitation in invite(made.store, study, 2))
-    browser = Browser(made.app)
-    browser.join(mine)
+    browser = joined(made.app, mine)
     browser.rate()
     for link in (theirs, "/join?PROLIFIC_PID=x"):
         browser.get(link)

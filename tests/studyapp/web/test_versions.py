@@ -22,7 +22,7 @@ from relstudy.studyapp.monitoring.status import study_status
 from relstudy.studyapp.web.app import create_app
 from relstudy.studyapp.web.site import Site
 from relstudy.studyapp.web.starting import take_over
-from tests.studyapp.browse import Browser
+from tests.studyapp.browse import Browser, joined
 from tests.studyapp.studies import TOML, Made
 
 pytestmark = pytest.mark.slow
@@ -45,8 +45,7 @@ def without(*pair_ids: str) -> Callable[[list[str]], list[str]]:
 
 def at_work(made: Made, pages: int = 2) -> Browser:
     """A rater who has answered so many pages, of which the first two are the base block."""
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     for _ in range(pages):
         browser.rate()
     return browser
@@ -227,7 +226,7 @@ def test_serve_says_what_it_takes_over(make_local: Callable[..., Made], capsys: 
 def test_practice_on_a_pair_that_is_rated_later_is_refused(make_local: Callable[..., Made]) -> None:
     made = make_local()
     edit_toml(made, TOML + '[[practice]]\nquery_id = "q7"\nresult_id = "r3"\nexpected = [4]\n')
-    with pytest.raises(RelstudyError, match=r"the pair 'p7-3' of pairs\.csv, .* rated after its answer was told"):
+    with pytest.raises(RelstudyError, match=r"the pair 'p7-3' of pairs\.csv, .* rated after its answer was shown"):
         prepare(made.folder, made.store)
 
 

@@ -25,7 +25,7 @@ APPLIED_AT_ONCE = 256
 
 
 def deep_is_installed() -> bool:
-    """Whether JAX and optax can be imported."""
+    """True where JAX and optax can be imported."""
     return find_spec("jax") is not None and find_spec("optax") is not None
 
 
@@ -113,7 +113,7 @@ class DeepEncoder(Encoder):
 
     @abstractmethod
     def settings(self) -> tuple[Any, ...]:
-        """What else the loss depends on."""
+        """Further arguments of the loss."""
 
     def project(self, vectors: np.ndarray) -> np.ndarray:
         import jax
@@ -128,6 +128,21 @@ class DeepEncoder(Encoder):
             filled[: len(part)] = part
             rows.append(np.asarray(apply(self.weights_, filled))[: len(part)])
         return np.concatenate(rows) if rows else np.empty((0, self.bits))
+
+    def learned(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        arrays = {"mean": self.standard_.mean, "scale": self.standard_.scale}
+        return {"shape": self.shape_}, arrays | {f"weights_{part}": values for part, values in self.weights_.items()}
+
+    def restore(self, shape: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        from relstudy.analysis.hashing.encoders.deep.network import new_weights
+
+        self.shape_ = tuple(shape["shape"])
+        self.width_ = self.shape_[0]
+        self.standard_ = Standard(arrays.pop("mean"), arrays.pop("scale"))
+        self.weights_ = {name.removeprefix("weights_"): values for name, values in arrays.items()}
+        expected = new_weights(self.shape_, self.hidden, self.bits, 0)
+        if {name: part.shape for name, part in self.weights_.items()} != {n: w.shape for n, w in expected.items()}:
+            raise TypeError("the layers do not have the widths of its settings")
 
     def _projected(self, vectors: np.ndarray) -> Iterator[np.ndarray]:
         if vectors.shape[1:] != self.shape_:

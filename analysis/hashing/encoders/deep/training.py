@@ -42,7 +42,7 @@ class Objective:
 
 @dataclass(frozen=True)
 class Schedule:
-    """How long and how fast to learn.
+    """Length and pace of learning.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Epoch:
-    """What is known after an epoch; losses are means over batches, `held_out` is None where nothing is held out."""
+    """Figures after an epoch; losses are means over batches, `held_out` is None where nothing is held out."""
 
     number: int
     of: int
@@ -93,7 +93,7 @@ class _State:
 
 @dataclass(frozen=True, eq=False)
 class TrainingItems:
-    """What a network learns from.
+    """Items that a network learns from.
 
     Parameters
     ----------

@@ -130,19 +130,26 @@ def test_a_pickle_named_npy_is_refused_without_being_loaded(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("name", "content", "message"),
     [
-        (b"", "not a .npy array"),
-        (b"hello", "not a .npy array"),
-        (b"\x93NUMPY\x01\x00", "damaged"),
-        (b"\x93NUMPY\x01\x00\x05\x00junk\n", "damaged"),
+        ("codes.npy", b"", "not a .npy array"),
+        ("codes.npy", b"hello", "not a .npy array"),
+        ("codes.npy", b"\x93NUMPY\x01\x00", "damaged"),
+        ("codes.npy", b"\x93NUMPY\x01\x00\x05\x00junk\n", "damaged"),
+        ("codes.txt", b"ff00\nff\n", "row 2: 'ff' is not allowed; 4 hexadecimal digits"),
+        ("codes.txt", b"fg\n", "row 1: 'fg' is not allowed; only hexadecimal digits"),
+        ("codes.txt", b"ff\n\nff\n", "row 2: '' is not allowed; only hexadecimal digits"),
+        ("codes.txt", b"0xff\n", "only hexadecimal digits"),
+        ("codes.txt", b"", "the file is empty"),
+        ("codes.txt", bytes(range(256)), r"neither \.npy nor UTF-8 text"),
     ],
 )
-def test_damaged_arrays_are_refused(tmp_path: Path, content: bytes, message: str) -> None:
-    path = tmp_path / "codes.npy"
-    path.write_bytes(content)
+def test_damaged_arrays_and_bad_text_are_refused_by_row_where_there_are_rows(
+    tmp_path: Path, name: str, content: bytes, message: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
     with pytest.raises(RelstudyError, match=message):
-        read_codes(path)
+        read_codes(tmp_path / name)
 
 
 def test_files_that_are_not_there_or_are_folders_are_named(tmp_path: Path) -> None:
@@ -152,31 +159,11 @@ def test_files_that_are_not_there_or_are_folders_are_named(tmp_path: Path) -> No
     (tmp_path / "folder.npy").mkdir()
     with pytest.raises(RelstudyError, match=r"folder\.npy: cannot be read"):
         read_codes(tmp_path / "folder.npy")
-    (tmp_path / "bytes.txt").write_bytes(bytes(range(256)))
-    with pytest.raises(RelstudyError, match=r"neither \.npy nor UTF-8 text"):
-        read_codes(tmp_path / "bytes.txt")
 
 
 def test_packed_codes_must_be_uint8(tmp_path: Path) -> None:
     with pytest.raises(RelstudyError, match="packed codes must be uint8, this array is int64"):
         read_codes(saved(tmp_path, np.array([[3]])), "packed")
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("ff00\nff\n", "row 2: 'ff' is not allowed; 4 hexadecimal digits"),
-        ("fg\n", "row 1: 'fg' is not allowed; only hexadecimal digits"),
-        ("ff\n\nff\n", "row 2: '' is not allowed; only hexadecimal digits"),
-        ("0xff\n", "only hexadecimal digits"),
-        ("", "the file is empty"),
-    ],
-)
-def test_bad_hexadecimal_codes_are_refused_with_their_row(tmp_path: Path, text: str, message: str) -> None:
-    path = tmp_path / "codes.txt"
-    path.write_text(text)
-    with pytest.raises(RelstudyError, match=message):
-        read_codes(path)
 
 
 @pytest.mark.real_data

@@ -10,10 +10,11 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from relstudy.analysis.hashing.demonstration import digits
+from relstudy.analysis.hashing import demonstration
 from relstudy.analysis.hashing.encoders import ENCODERS
 from relstudy.analysis.hashing.encoders.deep.encoders import DEEP_ENCODERS, deep_is_installed
 from relstudy.studyapp.cli import main
+from tests.analysis.hashing.running import hash_json
 
 
 @pytest.fixture
@@ -40,26 +41,22 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(command: str) -> dict:
-    result = CliRunner().invoke(main, ["hash", *command.split(), "--json"])
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
-
-
 def test_truth_counts_and_names_its_radius_or_neighbours(folder: Path) -> None:
-    ball = run("truth --kind epsilon-ball --queries q.npy --database db.npy --training x.npy --neighbours 20 -o t.npz")
+    ball = hash_json(
+        "truth --kind epsilon-ball --queries q.npy --database db.npy --training x.npy --neighbours 20 -o t.npz"
+    )
     vectors = np.load("x.npy")
     apart = np.linalg.norm(vectors[:20, None] - vectors[None, 20:], axis=-1) <= ball["radius"]
     assert ball["relevant"] == apart.sum()
     assert ball["queries_without_relevant"] == (~apart.any(axis=1)).sum()
     assert ball["kind"] == f"epsilon-ball of radius {ball['radius']:g}"
-    counted = run("count --queries q_codes.npy --database db_codes.npy --truth t.npz -o table.npz")
+    counted = hash_json("count --queries q_codes.npy --database db_codes.npy --truth t.npz -o table.npz")
     assert (counted["relevant"], counted["truth"]) == (ball["relevant"], ball["kind"])
-    assert run("evaluate table.npz")["conventions"]["truth"] == ball["kind"]
-    near = run("truth --kind k-nn --queries q.npy --database db.npy --neighbours 7 -o t.npz")
+    assert hash_json("evaluate table.npz")["conventions"]["truth"] == ball["kind"]
+    near = hash_json("truth --kind k-nn --queries q.npy --database db.npy --neighbours 7 -o t.npz")
     assert (near["relevant"], near["kind"], near["radius"]) == (140, "7-NN", None)
     people = "--query-ids q_ids.txt --database-ids db_ids.txt"
-    judged = run(f"truth --kind judgments --judgments judgments.csv {people} --threshold 2 -o t.npz")
+    judged = hash_json(f"truth --kind judgments --judgments judgments.csv {people} --threshold 2 -o t.npz")
     labels = np.load("yx.npy")
     assert judged["relevant"] == (labels[:20, None] == labels[None, 20:60]).sum()
     assert judged["kind"] == "judgments above 2"
@@ -71,7 +68,9 @@ def test_split_writes_parts_that_numpy_reads(folder: Path, strategy: str) -> Non
         "improved": "--size test_queries=10 --size test_database=40 --size validation_queries=10 --size training=30",
         "literature": "--size test_queries=10 --size training=60",
     }
-    made = run(f"split --labels yx.npy --vectors x.npy --strategy {strategy} {sizes[strategy]} --seed 4 -o splits")
+    made = hash_json(
+        f"split --labels yx.npy --vectors x.npy --strategy {strategy} {sizes[strategy]} --seed 4 -o splits"
+    )
     assert len(made["files"]) == 10
     assert made["leaks"] == []
     first, again = (np.load(made["files"][i]) for i in (0, 1))
@@ -84,7 +83,7 @@ def test_split_writes_parts_that_numpy_reads(folder: Path, strategy: str) -> Non
 def test_split_tells_of_test_queries_that_were_trained_on_under_another_number(folder: Path) -> None:
     np.save("twice.npy", np.repeat(np.load("x.npy")[:60], 2, axis=0))
     sizes = "--size test_queries=20 --size training=60"
-    made = run(f"split --vectors twice.npy --strategy literature {sizes} --times 1 -o splits")
+    made = hash_json(f"split --vectors twice.npy --strategy literature {sizes} --times 1 -o splits")
     assert len(made["leaks"]) == 1
     assert "test queries equal a training vector" in made["leaks"][0]
 
@@ -92,8 +91,8 @@ def test_split_tells_of_test_queries_that_were_trained_on_under_another_number(f
 @pytest.mark.slow
 def test_health_names_its_conventions_and_refuses_a_table_of_other_codes(folder: Path) -> None:
     labels = "--query-labels yq.npy --database-labels ydb.npy"
-    run(f"count --queries q_codes.npy --database db_codes.npy {labels} -o table.npz")
-    health = run("health db_codes.npy --queries q_codes.npy --table table.npz --radius 1")
+    hash_json(f"count --queries q_codes.npy --database db_codes.npy {labels} -o table.npz")
+    health = hash_json("health db_codes.npy --queries q_codes.npy --table table.npz --radius 1")
     assert health["conventions"] == {"empty_ball": "zero", "truth": "class"}
     assert 0 < health["mlgap_1_paper"] <= health["mlgap_1_attainable"] <= 1
     np.save("other.npy", ~np.load("db_codes.npy"))
@@ -107,7 +106,7 @@ def test_health_names_its_conventions_and_refuses_a_table_of_other_codes(folder:
 def test_the_demo_prints_jiang_li_and_lis_tables_and_ding_li_and_lis_baselines(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(digits, "SIZES", {"test_queries": 40, "training": 120})
+    monkeypatch.setattr(demonstration, "SIZES", {"test_queries": 40, "training": 120})
     result = CliRunner().invoke(main, ["hash", "demo", "--bits", "4"])
     assert result.exit_code == 0
     *blocks, conventions = result.stdout.split("\n\n")
@@ -136,7 +135,7 @@ AUDIT = "audit --judgments judgments.csv --ids x_ids.txt"
     [
         (f"{TRUTH} --kind epsilon-ball", 2, "needs --training or --radius, one of them"),
         (f"{TRUTH} --kind epsilon-ball --training x.npy --radius 2", 2, "one of them"),
-        (f"{TRUTH} --kind epsilon-ball --radius nan", 2, "is no number to reckon with"),
+        (f"{TRUTH} --kind epsilon-ball --radius nan", 2, "a number is needed, not"),
         (f"{TRUTH} --kind epsilon-ball --training x.npy --neighbours 120", 1, "need more than 120 training vectors"),
         (f"{TRUTH} --kind k-nn --neighbours 101", 1, "k must be from 1 to the database size 100"),
         (f"{TRUTH} --kind k-nn --database narrow.npy", 1, "need the same width"),
@@ -152,7 +151,7 @@ AUDIT = "audit --judgments judgments.csv --ids x_ids.txt"
         (ENCODE.replace("itq", "ksh"), 1, "KSH learns from labels"),
         (f"{ENCODE} --train-labels yshort.npy", 1, "7 labels do not fit 120 training vectors"),
         (f"{ENCODE} --train huge.npy", 1, "squares can be added up"),
-        (f"{ENCODE} --encode narrow.npy more.npy", 1, "narrow.npy has vectors of 5 numbers and x.npy of 8"),
+        (f"{ENCODE} --encode narrow.npy more.npy", 1, "narrow.npy has vectors of 5 numbers and x.npy vectors of 8"),
         (SPLIT, 2, "Give --items, --labels or --vectors"),
         (f"{SPLIT} --items 9 --labels yx.npy", 1, "the numbers of items differ: 9 by --items, 120 by yx.npy"),
         (f"{SPLIT} --labels yshort.npy --vectors x.npy", 1, "7 by yshort.npy, 120 by x.npy"),
@@ -187,7 +186,7 @@ def test_a_mistake_ends_with_one_sentence_and_writes_nothing(
     folder: Path, command: str, code: int, message: str
 ) -> None:
     labels = "--query-labels yq.npy --database-labels ydb.npy"
-    run(f"count --queries q_codes.npy --database db_codes.npy {labels} -o table.npz")
+    hash_json(f"count --queries q_codes.npy --database db_codes.npy {labels} -o table.npz")
     result = CliRunner().invoke(main, ["hash", *command.split()])
     assert result.exit_code == code, result.output
     assert result.exception is None or isinstance(result.exception, SystemExit)
@@ -197,7 +196,7 @@ def test_a_mistake_ends_with_one_sentence_and_writes_nothing(
 
 
 def test_encode_tells_what_it_wrote(folder: Path) -> None:
-    made = run("encode itq --bits 4 --train x.npy --encode q.npy a.npy --encode db.npy b.npy")
+    made = hash_json("encode itq --bits 4 --train x.npy --encode q.npy a.npy --encode db.npy b.npy")
     files = [{"file": "a.npy", "codes": 20}, {"file": "b.npy", "codes": 100}]
     assert made == {"encoder": "itq", "bits": 4, "seed": 0, "trained_on": 120, "files": files}
     assert [np.load(file["file"]).shape for file in files] == [(20, 4), (100, 4)]

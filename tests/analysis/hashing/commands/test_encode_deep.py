@@ -104,7 +104,11 @@ DSH = "dsh --bits 4 --train x.npy --train-labels y.npy --encode q.npy out.npy"
         ("dsh --load none.npz --encode q.npy out.npy", 1, "none.npz: there is no such file"),
         ("dsh --load x.npy --encode q.npy out.npy", 1, "x.npy: this is not a deep encoder"),
         ("dsh --bits 4 --train x.npy --encode q.npy out.npy", 1, "DSH learns from labels"),
-        (f"{DSH} --encode narrow.npy more.npy", 1, "narrow.npy has items of the shape (5,) and x.npy of (8,)"),
+        (
+            f"{DSH} --encode narrow.npy more.npy",
+            1,
+            "narrow.npy has vectors of 5 numbers and x.npy vectors of 8 numbers",
+        ),
         (f"{DSH} --train wild.npy", 1, "wild.npy, items from 0: every number must be finite"),
         (f"{DSH} --train empty", 1, "empty: no picture in this folder"),
         ("dsh --bits 4 --train broken --encode q.npy out.npy", 1, "1.png: this cannot be read as a picture"),

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
 from click.testing import CliRunner
 
 from relstudy.studyapp.cli import main
-
-
-def run(*words: object) -> dict:
-    result = CliRunner().invoke(main, ["hash", *map(str, words), "--json"])
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
+from tests.analysis.hashing.running import hash_json
 
 
 def test_health_is_that_of_the_bits_whatever_the_file_holds(tmp_path: Path) -> None:
@@ -28,15 +22,17 @@ def test_health_is_that_of_the_bits_whatever_the_file_holds(tmp_path: Path) -> N
     np.save(tmp_path / "second.npy", bits[80:])
     files = ["--queries", tmp_path / "q.npy", "--database", tmp_path / "db.npy"]
     labels = ["--query-labels", tmp_path / "yq.npy", "--database-labels", tmp_path / "ydb.npy"]
-    run("count", *files, *labels, "-o", tmp_path / "t.npz")
+    hash_json("count", *files, *labels, "-o", tmp_path / "t.npz")
     table = ["--table", tmp_path / "t.npz"]
-    plain = run("health", tmp_path / "db.npy", "--queries", tmp_path / "q.npy", *table)
-    shards = run("health", tmp_path / "first.npy", tmp_path / "second.npy", "--queries", tmp_path / "q.npy", *table)
+    plain = hash_json("health", tmp_path / "db.npy", "--queries", tmp_path / "q.npy", *table)
+    shards = hash_json(
+        "health", tmp_path / "first.npy", tmp_path / "second.npy", "--queries", tmp_path / "q.npy", *table
+    )
     told = ["--format", "packed", "--bits", "13"]
-    packed = run("health", tmp_path / "db_packed.npy", "--queries", tmp_path / "q_packed.npy", *table, *told)
+    packed = hash_json("health", tmp_path / "db_packed.npy", "--queries", tmp_path / "q_packed.npy", *table, *told)
     assert plain["mlgap_2_paper"] == packed["mlgap_2_paper"] == shards["mlgap_2_paper"] > 0
     assert plain == packed == shards
-    untold = run("health", tmp_path / "db_packed.npy")
+    untold = hash_json("health", tmp_path / "db_packed.npy")
     assert "--bits 13" in untold["notes"][0]
     printed = CliRunner().invoke(main, ["hash", "health", str(tmp_path / "db_packed.npy")])
     assert "--bits 13" in printed.stdout

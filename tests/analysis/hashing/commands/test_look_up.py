@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +11,7 @@ from click.testing import CliRunner
 
 from relstudy.analysis.hashing.encoders import ENCODERS
 from relstudy.studyapp.cli import main
+from tests.analysis.hashing.running import hash_json
 
 pytestmark = pytest.mark.slow
 
@@ -32,17 +32,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(words: str) -> dict:
-    result = CliRunner().invoke(main, ["hash", *words.split(), "--json"])
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
-
-
 CODES = "--queries q_codes.npy --database db_codes.npy --query-labels yq.npy --database-labels ydb.npy"
 
 
 def test_look_up_prints_time_beside_candidates_and_recall(folder: Path) -> None:
-    told = run(f"look-up {CODES} --bits 4 --bits 6 --tables 1 --tables 2 --flips 0 --flips 1 --figure f.svg")
+    told = hash_json(f"look-up {CODES} --bits 4 --bits 6 --tables 1 --tables 2 --flips 0 --flips 1 --figure f.svg")
     rows = told["look_ups"]
     assert [(row["bits"], row["tables"], row["flips"]) for row in rows[1:]] == [
         (k, t, f) for k in (4, 6) for t in (1, 2) for f in (0, 1)
@@ -62,14 +56,14 @@ def test_look_up_prints_time_beside_candidates_and_recall(folder: Path) -> None:
 
 
 def test_a_search_by_radius_probes_the_ball(folder: Path) -> None:
-    rows = run(f"look-up {CODES} --radius 2")["look_ups"][1:]
+    rows = hash_json(f"look-up {CODES} --radius 2")["look_ups"][1:]
     assert [row["probes"] for row in rows] == [1, 13, 79]
-    run("count " + CODES + " -o t.npz")
-    table = run("evaluate t.npz")
+    hash_json("count " + CODES + " -o t.npz")
+    table = hash_json("evaluate t.npz")
     assert [row["candidates"] for row in rows] == [row["candidates"] for row in table["lookup"][:3]]
     assert [row["empty"] for row in rows] == [row["empty"] for row in table["lookup"][:3]]
     pytest.importorskip("faiss")
-    theirs = run(f"look-up {CODES} --radius 2 --engine faiss")["look_ups"][1:]
+    theirs = hash_json(f"look-up {CODES} --radius 2 --engine faiss")["look_ups"][1:]
     assert [{**row, "milliseconds": 0} for row in theirs] == [{**row, "milliseconds": 0} for row in rows]
 
 
@@ -84,7 +78,7 @@ def test_a_search_by_radius_probes_the_ball(folder: Path) -> None:
         ("look-up --queries q_codes.npy --database db_codes.npy --bits 4", 2, "Give --query-labels and"),
         ("encode itq --bits 4 --train q.npy", 2, "Give --encode, --project or --save"),
         ("encode itq --load itq.npz --bits 4 --encode q.npy c.npy", 2, "--load brings everything; leave out --bits"),
-        ("encode lsh --load itq.npz --encode q.npy c.npy", 1, "itq.npz holds ITQ, not lsh"),
+        ("encode lsh --load itq.npz --encode q.npy c.npy", 1, "itq.npz holds itq, not lsh"),
         ("encode itq --load q.npy --encode q.npy c.npy", 1, "q.npy: this is not an encoder"),
         ("encode itq --load nowhere.npz --encode q.npy c.npy", 1, "nowhere.npz: there is no such file"),
         ("encode itq --load itq.npz --encode yq.npy c.npy", 1, "vectors need numbers in the shape"),
@@ -93,7 +87,7 @@ def test_a_search_by_radius_probes_the_ball(folder: Path) -> None:
     ],
 )  # fmt: skip
 def test_a_mistake_is_one_sentence(folder: Path, words: str, code: int, message: str) -> None:
-    run("encode itq --bits 4 --train db.npy --save itq.npz")
+    hash_json("encode itq --bits 4 --train db.npy --save itq.npz")
     result = CliRunner().invoke(main, ["hash", *words.split()])
     assert result.exit_code == code, result.output
     assert message in " ".join(result.stderr.split())
@@ -103,8 +97,10 @@ def test_a_mistake_is_one_sentence(folder: Path, words: str, code: int, message:
 @pytest.mark.parametrize("name", ENCODERS)
 def test_an_encoder_that_was_kept_gives_the_same_codes(folder: Path, name: str) -> None:
     labels = "--train-labels ydb.npy" if ENCODERS[name].supervised else ""
-    run(f"encode {name} --bits 6 --train db.npy {labels} --encode q.npy a.npy --project q.npy real.npy --save kept.npz")
-    again = run(f"encode {name} --load kept.npz --encode q.npy b.npy")
+    hash_json(
+        f"encode {name} --bits 6 --train db.npy {labels} --encode q.npy a.npy --project q.npy real.npy --save kept.npz"
+    )
+    again = hash_json(f"encode {name} --load kept.npz --encode q.npy b.npy")
     assert (again["bits"], again["trained_on"]) == (6, None)
     assert (np.load("a.npy") == np.load("b.npy")).all()
     assert ((np.load("real.npy") > 0) == np.load("a.npy")).all()
@@ -112,7 +108,7 @@ def test_an_encoder_that_was_kept_gives_the_same_codes(folder: Path, name: str) 
 
 def test_scores_of_queries_and_results_from_two_encoders(folder: Path) -> None:
     words = "--codes q_codes.npy --ids q_ids.txt --database db_codes.npy --database-ids db_ids.txt"
-    told = run(f"scores {words} --judgments judgments.csv -o s.csv")
+    told = hash_json(f"scores {words} --judgments judgments.csv -o s.csv")
     assert told["pairs"] == 800
     scores = pd.read_csv("s.csv").set_index(["query_id", "result_id"])["score"]
     own, theirs = (np.load(f"{name}_codes.npy") for name in ("q", "db"))

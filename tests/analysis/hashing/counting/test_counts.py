@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.counting.counts import LONGEST, CountTable, count, merge
 from relstudy.analysis.hashing.truth.labels import Labels, mask_words
-from relstudy.analysis.hashing.truth.relevance import ByClass, LabelTruth, ListedTruth
-from relstudy.analysis.hashing.truth.truth_file import save_truth
+from relstudy.analysis.hashing.truth.relevance import ByClass, LabelTruth, ListedTruth, save_truth
 from relstudy.common.errors import RelstudyError
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import relstudy.analysis.hashing.counting.distributed as our_distributed
-from relstudy.analysis.hashing.counting.files import count_files
+from relstudy.analysis.hashing.counting.distributed import count_files
 from relstudy.analysis.hashing.counting.shards import Job
 from relstudy.common.errors import RelstudyError
 

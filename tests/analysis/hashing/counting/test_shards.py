@@ -13,11 +13,10 @@ import pytest
 from relstudy.analysis.hashing.codes.code_files import read_codes
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.counting.counts import CountTable, count
-from relstudy.analysis.hashing.counting.files import count_files
+from relstudy.analysis.hashing.counting.distributed import count_files
 from relstudy.analysis.hashing.counting.shards import Job, parts_of
 from relstudy.analysis.hashing.truth.labels import Labels
-from relstudy.analysis.hashing.truth.relevance import LabelTruth, ListedTruth
-from relstudy.analysis.hashing.truth.truth_file import save_truth
+from relstudy.analysis.hashing.truth.relevance import LabelTruth, ListedTruth, save_truth
 from relstudy.common.errors import RelstudyError, TableError
 
 

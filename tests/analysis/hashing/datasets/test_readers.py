@@ -15,7 +15,7 @@ from sklearn.decomposition import PCA
 from relstudy.analysis.hashing.codes.arrays import load_array
 from relstudy.analysis.hashing.datasets.published import TABLE_3_1, unit_length
 from relstudy.analysis.hashing.datasets.readers import READERS
-from relstudy.analysis.hashing.truth.truth_file import load_truth
+from relstudy.analysis.hashing.truth.relevance import load_truth
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.cli import main
 

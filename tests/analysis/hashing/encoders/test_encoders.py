@@ -11,9 +11,9 @@ from scipy.linalg import orthogonal_procrustes
 from sklearn.decomposition import PCA
 
 from relstudy.analysis.hashing.codes.packed import Codes
-from relstudy.analysis.hashing.demonstration.digits import baselines, extension_tables
-from relstudy.analysis.hashing.demonstration.extension import extended
-from relstudy.analysis.hashing.encoders import ENCODERS, ITQ, LSH, base
+from relstudy.analysis.hashing.demonstration import baselines, extended, extension_tables
+from relstudy.analysis.hashing.encoders import ENCODERS, base
+from relstudy.analysis.hashing.encoders.projections import ITQ, LSH
 from relstudy.analysis.hashing.encoders.spherical import _inside
 from relstudy.analysis.hashing.metrics.health import code_health
 from relstudy.analysis.hashing.metrics.lgap import UniqueCodes

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 from sklearn.metrics import average_precision_score
 
 from relstudy.analysis.hashing.counting.counts import count
-from relstudy.analysis.hashing.encoders import ENCODERS, GRH
-from relstudy.analysis.hashing.encoders.graph import Neighbourhood, _average_precision
+from relstudy.analysis.hashing.encoders import ENCODERS
+from relstudy.analysis.hashing.encoders.graph import GRH, Neighbourhood, _average_precision
 from relstudy.analysis.hashing.metrics.average_precision import average_precision
 from relstudy.analysis.hashing.truth.labels import Labels, mask_words
 from relstudy.analysis.hashing.truth.relevance import LabelTruth

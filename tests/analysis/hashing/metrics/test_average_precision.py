@@ -16,10 +16,10 @@ from relstudy.analysis.hashing.metrics.average_precision import (
     DENOMINATORS,
     average_precision,
     grouped_average_precision,
+    harmonic_difference,
 )
 from relstudy.analysis.hashing.metrics.first_ranks import TIES, precision_at
 from relstudy.analysis.hashing.metrics.graded import expected_ndcg
-from relstudy.analysis.hashing.metrics.harmonic import harmonic_difference
 from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision
 
 # Sums of at most a few hundred terms of order one: rounding stays far below this.

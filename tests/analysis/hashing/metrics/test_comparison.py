@@ -16,6 +16,7 @@ from relstudy.analysis.hashing.counting.counts import CountTable, count
 from relstudy.analysis.hashing.metrics.average_precision import average_precision
 from relstudy.analysis.hashing.metrics.comparison import compare
 from relstudy.analysis.hashing.metrics.conventions import Conventions
+from relstudy.analysis.hashing.metrics.radius import area_under_curve, precision_recall_by_radius
 from relstudy.analysis.hashing.truth.labels import Labels
 from relstudy.analysis.hashing.truth.relevance import LabelTruth
 from relstudy.common.errors import RelstudyError
@@ -55,6 +56,31 @@ def test_the_interval_is_the_spread_of_the_mean_over_queries(tables) -> None:
     difference = compare(tables)["comparisons"][0]["map_difference"]
     # A thousand replicates of a mean of 25: the ends of a percentile interval are good to a fifth of its half-width.
     assert difference["high"] - difference["low"] == pytest.approx(2 * 1.96 * error, rel=0.2)
+
+
+@pytest.mark.parametrize("area", ["sum", "matlab"])
+def test_area_and_micro_precision_differ_by_their_values_with_an_interval_by_drawing_whole_queries(
+    tables, area
+) -> None:
+    compared = compare(tables, radius=3, conventions=Conventions(area=area))["comparisons"][0]
+    one, other = tables["good"], tables["poor"]
+    rng = np.random.default_rng(5)
+    drawn: dict[str, list[float]] = {"auprc": [], "precision_micro_3": []}
+    for chosen in [np.arange(30), *(rng.integers(0, 30, 30) for _ in range(1000))]:
+        curves = [
+            precision_recall_by_radius(CountTable(table.total[chosen], table.relevant[chosen]))
+            for table in (one, other)
+        ]
+        areas = [area_under_curve(curve.precision_micro, curve.recall_micro, area) for curve in curves]
+        assert areas[0] is not None and areas[1] is not None
+        drawn["auprc"].append(areas[0] - areas[1])
+        drawn["precision_micro_3"].append(float(curves[0].precision_micro[3] - curves[1].precision_micro[3]))
+    for figure, (value, *others) in drawn.items():
+        found = compared[f"{figure}_difference"]
+        assert found["value"] == pytest.approx(value, abs=1e-12)
+        # The ends of two percentile intervals of a thousand replicates each differ by a fifth of their half-width.
+        half = (np.quantile(others, 0.975) - np.quantile(others, 0.025)) / 2
+        assert [found["low"], found["high"]] == pytest.approx(np.quantile(others, [0.025, 0.975]), abs=0.3 * half)
 
 
 def test_a_system_does_not_differ_from_itself(tables) -> None:

@@ -12,8 +12,7 @@ from click.testing import CliRunner
 
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.counting.counts import count
-from relstudy.analysis.hashing.counting.shared_labels import shared_label_counts
-from relstudy.analysis.hashing.metrics.label_grades import graded_figures
+from relstudy.analysis.hashing.metrics.label_grades import graded_figures, shared_label_counts
 from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision
 from relstudy.analysis.hashing.truth.labels import Labels, mask_words
 from relstudy.analysis.hashing.truth.relevance import LabelTruth

@@ -13,7 +13,7 @@ import pytest
 
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.counting.counts import CountTable, count
-from relstudy.analysis.hashing.demonstration.extension import extended
+from relstudy.analysis.hashing.demonstration import extended
 from relstudy.analysis.hashing.metrics.average_precision import average_precision
 from relstudy.analysis.hashing.metrics.ball import ramap
 from relstudy.analysis.hashing.metrics.buckets import Buckets

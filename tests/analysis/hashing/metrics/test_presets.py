@@ -1,4 +1,4 @@
-"""Each preset against the rule of the evaluator it is named after, on rankings without ties."""
+"""Each preset against the rule of the evaluator it is named after, without ties and over random orders of ties."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from relstudy.analysis.hashing.metrics.mean_average_precision import mean_averag
 
 def without_ties(relevant: np.ndarray) -> CountTable:
     """One code at each distance: the ranking is the order of the columns."""
-    return CountTable(np.ones(relevant.shape, dtype=int), relevant.astype(int))
+    return CountTable(np.ones(relevant.shape, dtype=int), relevant.astype(int), {"unlabelled": []})
 
 
 def precisions_at_hits(relevant: np.ndarray, k: int) -> list[list[float]]:
@@ -47,6 +47,17 @@ def over_all_relevant(relevant: np.ndarray, k: int) -> float | None:
     return float(np.mean(np.array([sum(f) for f in found]) / answerable.sum(axis=1))) if len(answerable) else None
 
 
+def over_the_first_k_relevant(relevant: np.ndarray, k: int) -> float:
+    """Not a cut of the ranking: the first k relevant codes wherever they are."""
+    found = [np.flatnonzero(row)[:k] + 1 for row in relevant]
+    return float(np.mean([np.mean(np.arange(1, len(ranks) + 1) / ranks) if len(ranks) else 0.0 for ranks in found]))
+
+
+def over_queries_with_a_label(relevant: np.ndarray, k: int) -> float:
+    """Every query of these tests has a label, so that none is left out."""
+    return zero_without_a_hit(relevant, k)
+
+
 def trec_eval(relevant: np.ndarray, k: int) -> float:
     qrels = {f"q{i}": {f"d{j}": int(grade) for j, grade in enumerate(row)} for i, row in enumerate(relevant)}
     run = {query: {document: -float(document[1:]) for document in judged} for query, judged in qrels.items()}
@@ -60,6 +71,9 @@ RULES: dict[str, Callable[[np.ndarray, int], float | None]] = {
     "ramap-printed": over_all_relevant,
     "hashnet": mean_over_queries_with_a_hit,
     "deephash-pytorch": zero_without_a_hit,
+    "dcmh": zero_without_a_hit,
+    "calc-map-k": over_the_first_k_relevant,
+    "csq": over_queries_with_a_label,
     "trec-eval": trec_eval,
 }
 
@@ -77,7 +91,30 @@ def test_a_preset_is_the_rule_of_its_evaluator(preset: str, relevant: np.ndarray
 
 
 def test_every_preset_but_the_default_is_tested() -> None:
-    assert set(PRESETS) == {"default", "csq", "dcmh", *RULES}  # test_published_rules, test_ranking_curve
+    assert set(PRESETS) == {"default", *RULES}
+
+
+@pytest.mark.parametrize("preset", RULES)
+@pytest.mark.parametrize("k", [3, 12, 40])
+def test_a_preset_is_the_mean_of_its_evaluator_over_random_orders_of_ties(preset: str, k: int) -> None:
+    """Codes at one distance come in any order; the evaluator runs on 400 such orders, as its sort might leave them."""
+    rng = np.random.default_rng(k)
+    distance = rng.integers(0, 5, (8, 40))
+    relevant = rng.random((8, 40)) < 0.25 * (5 - distance) / 5
+    relevant[0] = False  # one query has no relevant code at all
+    total = np.stack([(distance == r).sum(axis=1) for r in range(5)], axis=1)
+    hits = np.stack([((distance == r) & relevant).sum(axis=1) for r in range(5)], axis=1)
+    table = CountTable(total, hits, {"unlabelled": []})
+    ours = evaluate(table, k=[k], conventions=PRESETS[preset])["map_at_k"][str(k)]
+    theirs = []
+    for _ in range(400):
+        order = np.lexsort((rng.random(distance.shape), distance), axis=1)
+        found = RULES[preset](np.take_along_axis(relevant, order, axis=1), k)
+        assert found is not None
+        theirs.append(found)
+    # trec_eval keeps few digits; the mean of 400 orders lies within four of its standard errors
+    assert ours["pessimistic"] - 1e-6 <= min(theirs) and max(theirs) <= ours["optimistic"] + 1e-6
+    assert ours["expected"] == pytest.approx(np.mean(theirs), abs=4 * np.std(theirs) / 20 + 1e-6)
 
 
 def test_dividing_by_hits_is_what_gives_figures_of_the_size_of_jiang_li_and_lis_table_2() -> None:

@@ -129,22 +129,21 @@ PRECISION = [0.1896, 0.1651, 0.1433, 0.1261]
 
 
 @pytest.mark.parametrize(
-    ("bits", "row"),
+    ("precision", "bits", "row", "printed"),
     [
-        (8, (0.1896, 0.1040, 0.0706, 0.0533)),
-        (9, (0.1896, 0.1030, 0.0697, 0.0525)),
-        (16, (0.1896, 0.0996, 0.0668, 0.0501)),
+        # Table 3. The precisions are printed to four digits, each off by up to 5e-5, and so are the results.
+        (PRECISION, 8, (0.1896, 0.1040, 0.0706, 0.0533), 1.05e-4),
+        (PRECISION, 9, (0.1896, 0.1030, 0.0697, 0.0525), 1.05e-4),
+        (PRECISION, 16, (0.1896, 0.0996, 0.0668, 0.0501), 1.05e-4),
+        # Table 2, where an empty ball counts as 0, to four printed digits.
+        ([0.0, *PRECISION], 9, (0, 0.0095, 0.0075, 0.0059, 0.0048), 6e-5),
     ],
 )
-def test_ramap_of_jiang_li_and_lis_table_3(bits: int, row: tuple[float, ...]) -> None:
-    ours = [ramap_from_precision(np.array(PRECISION[: r + 1]), bits) for r in range(4)]
-    # The precisions are printed to four digits, each off by up to 5e-5, and so are the results.
-    assert ours == pytest.approx(row, abs=1.05e-4)
-
-
-def test_ramap_of_jiang_li_and_lis_table_2_counts_an_empty_ball_as_0() -> None:
-    ours = [ramap_from_precision(np.array([0.0, *PRECISION][: r + 1]), 9) for r in range(5)]
-    assert ours == pytest.approx((0, 0.0095, 0.0075, 0.0059, 0.0048), abs=6e-5)  # four printed digits
+def test_ramap_is_that_of_jiang_li_and_lis_tables_2_and_3(
+    precision: list[float], bits: int, row: tuple[float, ...], printed: float
+) -> None:
+    ours = [ramap_from_precision(np.array(precision[: r + 1]), bits) for r in range(len(row))]
+    assert ours == pytest.approx(row, abs=printed)
 
 
 def test_ramap_from_a_table_is_the_formula_on_its_macro_precision(world) -> None:

@@ -11,10 +11,10 @@ import pytest
 from click.testing import CliRunner
 
 from relstudy.analysis.hashing.counting.counts import CountTable
+from relstudy.analysis.hashing.metrics.average_precision import first_relevant_precision
 from relstudy.analysis.hashing.metrics.conventions import PRESETS
 from relstudy.analysis.hashing.metrics.evaluate import evaluate
 from relstudy.analysis.hashing.metrics.first_ranks import TIES
-from relstudy.analysis.hashing.metrics.first_relevant import first_relevant_precision
 from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision
 from relstudy.analysis.hashing.metrics.ranking_curve import ranking_curve
 from relstudy.studyapp.cli import main
@@ -29,7 +29,7 @@ def orders(total: list[int], relevant: list[int]) -> np.ndarray:
     return np.array([list(itertools.chain(*each)) for each in itertools.product(*groups)])
 
 
-def by_dcmh(ranking: np.ndarray, k: int) -> float:
+def by_calc_map_k(ranking: np.ndarray, k: int) -> float:
     """As the published evaluator has it: the first min(k, all) relevant ranks, the mean of i / rank."""
     ranks = np.flatnonzero(ranking)[: min(k, ranking.sum())] + 1
     return float(np.mean(np.arange(1, len(ranks) + 1) / ranks))
@@ -46,7 +46,7 @@ def test_the_first_k_relevant_in_every_order_of_ties(seed: int) -> None:
     rankings = orders(total.tolist(), relevant.tolist())
     table = CountTable(total[None], relevant[None])
     for k in range(1, int(relevant.sum()) + 3):
-        values = [by_dcmh(ranking, k) for ranking in rankings]
+        values = [by_calc_map_k(ranking, k) for ranking in rankings]
         ours = [float(first_relevant_precision(table, k, tie)[0]) for tie in TIES]
         # sums of logarithms of factorials
         assert ours == pytest.approx([min(values), np.mean(values), max(values)], abs=1e-12)
@@ -60,16 +60,16 @@ def test_the_first_k_relevant_of_a_large_group_agrees_with_random_orders() -> No
         tail = np.zeros(4000, dtype=bool)
         tail[rng.choice(4000, 900, replace=False)] = True
         head = rng.permutation([True, False, False])
-        values.append(by_dcmh(np.r_[head, tail], 100))
+        values.append(by_calc_map_k(np.r_[head, tail], 100))
     ours = float(first_relevant_precision(table, 100)[0])
     assert ours == pytest.approx(np.mean(values), abs=4 * np.std(values) / 20)
 
 
-def test_the_preset_dcmh_counts_queries_without_a_relevant_code_as_0() -> None:
+def test_the_preset_calc_map_k_counts_queries_without_a_relevant_code_as_0() -> None:
     table = CountTable(np.array([[2, 4], [3, 3]]), np.array([[1, 2], [0, 0]]))
     rankings = orders([2, 4], [1, 2])
-    expected = np.mean([by_dcmh(ranking, 2) for ranking in rankings]) / 2
-    figures = evaluate(table, k=[2], conventions=PRESETS["dcmh"])
+    expected = np.mean([by_calc_map_k(ranking, 2) for ranking in rankings]) / 2
+    figures = evaluate(table, k=[2], conventions=PRESETS["calc-map-k"])
     assert figures["map_at_k"]["2"]["expected"] == pytest.approx(expected, abs=1e-12)
     skipping = mean_average_precision(table, 2, "first K relevant", "skip", "skip")
     assert skipping.expected == pytest.approx(2 * expected, abs=1e-12)

@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.neighbors import NearestNeighbors
 
-from relstudy.analysis.hashing.people.judged_truth import judged_truth
+from relstudy.analysis.hashing.people.scores import judged_truth
 from relstudy.analysis.hashing.truth import vector_truth
-from relstudy.analysis.hashing.truth.relevance import ListedTruth
+from relstudy.analysis.hashing.truth.relevance import ListedTruth, load_truth, save_truth
 from relstudy.analysis.hashing.truth.splits import Split, duplicate_leaks, improved_split, literature_split, repeated
-from relstudy.analysis.hashing.truth.truth_file import load_truth, save_truth
 from relstudy.analysis.hashing.truth.vector_truth import epsilon_ball, epsilon_radius, nearest_neighbours
 from relstudy.common.errors import RelstudyError
 

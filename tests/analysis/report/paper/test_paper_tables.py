@@ -10,28 +10,35 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from scipy.stats import chi2, kendalltau
 
 from relstudy.analysis.commands.report import report
+from relstudy.analysis.indices.known import AVERAGE_PRECISION
 from relstudy.analysis.indices.normalised_rank import normalised_rank_fifth_power
+from relstudy.analysis.indices.precision_recall import average_precision
+from relstudy.analysis.pipeline import score_tables
 from relstudy.analysis.report.collection import Items
-from relstudy.analysis.report.inputs import StudyTables
+from relstudy.analysis.report.inputs import PageTables
 from relstudy.analysis.report.layout import Page, Paragraph, Picture
 from relstudy.analysis.report.paper import correlations, people
 from relstudy.analysis.report.paper.disputed import disputed, equal_words, interfaces, most_disputed
 from relstudy.analysis.report.paper.fits import ALL, Fits, fits_of, jobs_of
-from relstudy.analysis.report.paper.indices import claim
+from relstudy.analysis.report.paper.indices import claim, curves
 from relstudy.analysis.report.paper.page import missing, paper_page
 from relstudy.analysis.report.paper.reading import interfaces_of
 from relstudy.analysis.report.paper.study import PaperStudy
 from relstudy.analysis.report.raters import panels
-from relstudy.analysis.report.study import study_page
-from relstudy.analysis.report.tables import Table
+from relstudy.analysis.report.rendering import html_of
+from relstudy.analysis.report.tables import Table, shown_number
+from relstudy.analysis.scoring.judged import rank_power_weights
 from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.study_run import read_study_folder
+from relstudy.calibration.panel import Panel
 from relstudy.calibration.ratings import Ratings
 from relstudy.common.errors import RelstudyError
 from relstudy.common.scales import SCALES, KnownScale
 from relstudy.mapping.least_squares.isotonic import BaggedMapping
-from tests.analysis.report.conftest import quietly
+from tests.analysis.report.pages import quietly
 from tests.places import EXAMPLE
 
 pytestmark = pytest.mark.slow
@@ -41,16 +48,19 @@ METHODS = ("bagged", "correlation")
 
 
 @pytest.fixture(scope="module")
-def study(tables: StudyTables) -> PaperStudy:
+def study(tables: PageTables) -> PaperStudy:
     """Two systems, with the predictions that stand in their mappings, and fewer folds for the fits made here.
 
     Every third pair is one that a later round drew by all systems together, too.
     """
     assert tables.pairs is not None
     drawn = tables.pairs["source"].where(np.arange(len(tables.pairs)) % 3 > 0, tables.pairs["source"] + ";combined")
-    scores = tables.scores.only(["keywords", "gift"])
-    tables = replace(tables, scores=scores, pairs=tables.pairs.assign(source=drawn))
-    _, result, _ = study_page(tables, ScoringOptions(replicates=100), [], quietly)
+    scored = read_study_folder(EXAMPLE)
+    known = replace(tables.study, pairs=tables.pairs.assign(source=drawn))
+    tables = replace(tables, study=known)
+    two = [(name, table) for name, table in scored.scores() if name in ("keywords.csv", "gift.csv")]
+    options = ScoringOptions(replicates=100)
+    result = score_tables(known, two, options, fitted=scored.mappings).result
     result = replace(result, options=replace(result.options, folds=2))
     return PaperStudy(tables, result, interfaces_of(tables))
 
@@ -73,9 +83,13 @@ def row_of(table: Table, *heads: str) -> dict[str, object]:
 def test_every_selection_is_fitted_by_itself_and_its_figure_as_printed_is_in_sample(
     study: PaperStudy, fits: Fits
 ) -> None:
-    first = next(block for block in correlations.by_selection(study, fits) if isinstance(block, Table))
-    assert first.name == "table-5-3-keywords"
-    printed = row_of(first, "Least squares (4.1)", "in sample")
+    tables = [block for block in correlations.by_selection(study, fits) if isinstance(block, Table)]
+    # the paper's order, and pairs of a round of all systems after those of each
+    assert [table.name for table in tables] == ["table-5-3-gift", "table-5-4-keywords"]
+    assert [column.name for column in tables[1].columns if column.name.startswith("Pairs by")] == [
+        f"Pairs by {name}" for name in ("gift", "simplicity", "keywords", "gift-colour", "gift-texture", "combined")
+    ]
+    printed = row_of(tables[1], "Least squares (4.1)", "in sample")
     for name, chosen in study.selections.items():
         score, judgment = study.result["keywords"].pair_scores[chosen], study.pairs.judgment[chosen]
         fit = BaggedMapping(seed=0, increasing="auto").fit(score, judgment, groups=study.pairs.query_id[chosen])
@@ -109,7 +123,7 @@ def test_the_best_method_is_chosen_out_of_fold_and_the_printed_figure_stands_bes
         assert row["Out of fold"].value == max(honest) < row["In sample, as printed"] == max(printed)  # type: ignore[attr-defined, operator]
 
 
-def test_variance_before_and_after_is_that_of_the_common_set_alone(study: PaperStudy, tables: StudyTables) -> None:
+def test_variance_before_and_after_is_that_of_the_common_set_alone(study: PaperStudy, tables: PageTables) -> None:
     assert tables.ratings is not None
     table = people.calibration(study)[0]
     assert isinstance(table, Table)
@@ -124,12 +138,13 @@ def test_a_second_round_has_a_row_of_its_own(study: PaperStudy) -> None:
     pairs = study.tables.pairs
     assert pairs is not None
     later = pairs.assign(round=np.where(np.arange(len(pairs)) % 2, 2, 1))
-    table = people.uniformity(replace(study, tables=replace(study.tables, pairs=later)))[0]
+    tables = replace(study.tables, study=replace(study.tables.study, pairs=later))
+    table = people.uniformity(replace(study, tables=tables))[0]
     assert isinstance(table, Table)
     assert [row[0] for row in table.rows] == ["Initial data", "Mapped data, round 2"]
 
 
-def test_one_persons_correlation_is_over_that_persons_ratings(study: PaperStudy, tables: StudyTables) -> None:
+def test_one_persons_correlation_is_over_that_persons_ratings(study: PaperStudy, tables: PageTables) -> None:
     assert tables.ratings is not None
     author = str(tables.ratings.frame["rater_id"].iloc[0])
     table = people.one_person(replace(study, author=author))[0]
@@ -158,13 +173,14 @@ def test_normalised_rank_as_printed_takes_a_judgment_above_the_middle(paper: Pag
 
 
 def test_the_disputed_pairs_are_those_of_greatest_variance_and_show_their_pictures(
-    study: PaperStudy, tables: StudyTables, tmp_path: Path
+    study: PaperStudy, tables: PageTables, tmp_path: Path
 ) -> None:
     assert tables.ratings is not None
     panel = panels(tables.ratings)[0]
     pairs = most_disputed(panel, 3)
-    decided = tables.ratings.frame.dropna(subset="rating").groupby(["query_id", "result_id"])["rating"]
-    variance = decided.var()[decided.size() >= 3].nlargest(3)
+    base = tables.ratings.frame[tables.ratings.frame["block"] == "base"].dropna(subset="rating")
+    decided = base.groupby(["query_id", "result_id"])["rating"]
+    variance = decided.var().nlargest(3)
     assert pairs["variance"].tolist() == pytest.approx(variance.tolist())
     from PIL import Image
 
@@ -190,6 +206,39 @@ def test_the_disputed_pairs_are_those_of_greatest_variance_and_show_their_pictur
     assert "data:image" not in drawings("", True)
 
 
+def two_blocks(with_base: bool) -> Panel:
+    """Ten pairs that twelve raters judged alike but for noise, and a hundred with three ratings each, just as noisy."""
+    rng = np.random.default_rng(0)
+    frames = [
+        pd.DataFrame({"rater_id": raters, "query_id": "q", "result_id": f"{block}{pair:03}", "base": block == "base"})
+        for block, raters, pairs in (
+            ("base", [f"r{i}" for i in range(12)], 10 if with_base else 0),
+            ("own", ["r0", "r1", "r2"], 100),
+        )
+        for pair in range(pairs)
+    ]
+    rows = pd.concat(frames, ignore_index=True)
+    return Panel.from_frame(rows.assign(rating=3 + rng.normal(size=len(rows))))
+
+
+def test_three_ratings_that_happen_to_lie_far_apart_are_no_dispute() -> None:
+    """Of pairs that all vary alike those with few ratings have the greatest variance; the base block is shown."""
+    pairs = most_disputed(two_blocks(with_base=True))
+    assert pairs["ratings"].tolist() == [12.0] * 6
+    without = most_disputed(two_blocks(with_base=False))
+    assert without["ratings"].tolist() == [3.0] * 6
+
+
+def test_the_greatest_variance_of_pairs_that_vary_alike_is_above_that_by_chance_in_5_of_100_studies() -> None:
+    rng = np.random.default_rng(1)
+    variances = rng.normal(size=(2000, 100, 3)).var(axis=2, ddof=1)
+    above = (variances.max(axis=1) > chi2.ppf(0.95 ** (1 / 100), 2) / 2).mean()
+    assert above == pytest.approx(0.05, abs=4 * np.sqrt(0.05 * 0.95 / 2000))
+    pairs = most_disputed(two_blocks(with_base=False))
+    # the mean variance of a hundred pairs of three ratings is 1 give or take .1
+    assert pairs["by_chance"].iloc[0] == pytest.approx(chi2.ppf(0.95 ** (1 / 100), 2) / 2, rel=0.3)
+
+
 def test_figure_31_has_two_results_of_one_query_with_one_score_that_people_judge_furthest_apart(
     study: PaperStudy,
 ) -> None:
@@ -212,12 +261,30 @@ def test_graded_and_binary_answers_to_the_same_pairs_make_figure_52(study: Paper
     assert isinstance(interfaces(study)[0], Paragraph)
 
 
+def test_figure_53_says_that_the_papers_weights_turn_the_order_round(study: PaperStudy) -> None:
+    """Of all systems of the example, by pooled average precision with either weights."""
+    scored = read_study_folder(EXAMPLE)
+    result = score_tables(study.tables.study, scored.scores(), ScoringOptions(replicates=20), fitted=scored.mappings)
+    five = replace(study, result=result.result)
+    by_design, by_rank = [], []
+    for system in five.systems:
+        used = np.isfinite(system.pair_scores)
+        score = system.pair_scores[used] * (1 if system.direction.higher else -1)
+        relevant = five.pairs.judgment[used] > 3
+        by_rank.append(average_precision(relevant, score, rank_power_weights(score, 5)))
+        by_design.append(system.estimate(AVERAGE_PRECISION).value)
+    tau = kendalltau(by_design, by_rank).statistic
+    assert tau < -0.5
+    caption = next(block for block in curves(five) if isinstance(block, Picture)).caption
+    assert f"reverses the order: Kendall's tau {shown_number(tau)}" in caption
+
+
 def test_every_table_names_its_number_and_what_differs(paper: Page) -> None:
     tables = paper.tables()
     numbers = {table.caption.split(":")[0] for table in tables}
     assert {f"Table 5.{n}" for n in (1, 2, 3, 4, 7, 8, 9)} <= numbers
     assert all("What differs" in table.note for table in tables)
-    html = paper.html()
+    html = html_of(paper)
     assert all(f"Figure {n}" in html for n in ("2.2", "4.2", "4.5", "4.6", "4.7", "5.1", "5.3"))
     assert "$\\mathdefault" not in html
     needs = missing(paper)
@@ -228,12 +295,17 @@ def test_the_command_writes_page_csv_and_latex_into_one_folder(tmp_path: Path) -
     folder = tmp_path / "study"
     shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("mappings", "gift*", "report"))
     arguments = [str(folder), "--no-by-source", "--replicates", "50", "--folds", "2", "--paper-tables"]
+    paper = folder / "report" / "paper"
+    paper.mkdir(parents=True)
+    (paper / "table-5-4-gone.csv").write_text("of an earlier run")
+    (paper / "notes.csv").write_text("somebody's own")
     done = CliRunner().invoke(report, arguments, catch_exceptions=False)
+    assert not (paper / "table-5-4-gone.csv").exists() and (paper / "notes.csv").exists()
     assert done.exit_code == 0
     assert "The paper's tables and figures are in" in done.stdout and "Table 5.10 needs" in done.stdout
     written = {path.name for path in (folder / "report" / "paper").iterdir()}
-    assert {"index.html", "table-5-3-keywords.csv", "table-5-3-keywords.tex", "table-5-9.csv"} <= written
-    methods = pd.read_csv(folder / "report" / "paper" / "table-5-3-keywords.csv")["Fitting method"]
+    assert {"index.html", "table-5-4-keywords.csv", "table-5-4-keywords.tex", "table-5-9.csv"} <= written
+    methods = pd.read_csv(folder / "report" / "paper" / "table-5-4-keywords.csv")["Fitting method"]
     assert set(methods) == {"Least squares (4.1)", "Correlation (4.2)", "Bayesian (4.3)"}
 
 

@@ -6,6 +6,7 @@ import io
 import re
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -15,21 +16,22 @@ from click.testing import CliRunner
 from flask.testing import FlaskClient
 
 from relstudy.studyapp.assignment.invitations import invite
-from relstudy.studyapp.assignment.leases import read_leases
 from relstudy.studyapp.assignment.raters import read_raters
+from relstudy.studyapp.assignment.slots import read_leases
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.cli import main
 from relstudy.studyapp.config.accounts import make_token
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import assignments
-from relstudy.studyapp.demo.visit import read_page
+from relstudy.studyapp.demo.rating import read_page
 from relstudy.studyapp.monitoring.export import ratings_table
 from relstudy.studyapp.monitoring.statistics import statistics_of, study_statistics
 from relstudy.studyapp.web.admin import figures
 from relstudy.studyapp.web.admin.access import set_password
+from relstudy.studyapp.web.admin.figures import WAITED_FOR, recent_figures
 from relstudy.studyapp.web.app import create_app
-from tests.studyapp.browse import Browser
+from tests.studyapp.browse import joined
 from tests.studyapp.studies import TOML, write_study
 
 PAGES = ("/admin/", "/admin/raters", "/admin/handout", "/admin/invite", "/admin/export", "/admin/log")
@@ -62,8 +64,7 @@ class Lab:
 
     def rate(self, pages: int, choose: Callable[[int], str]) -> None:
         """Someone invited rates so many pages."""
-        browser = Browser(self.app)
-        browser.join(invite(self.store, self.study, 1)[0].path)
+        browser = joined(self.app, invite(self.store, self.study, 1)[0].path)
         browser.rate_pages(pages, choose)
         self.app.extensions.pop("relstudy-figures", None)
 
@@ -253,7 +254,10 @@ def test_a_forgotten_rater_is_gone_from_every_page_and_the_export(make_lab: Call
     assert lab.post(admin, f"/admin/forget/{rater}")[0] == 303
     assert rater not in admin.get("/admin/raters").text
     assert rater not in admin.get("/admin/export/ratings.csv").text
-    assert lab.post(admin, f"/admin/forget/{rater}")[0] == 404
+    assert lab.post(admin, f"/admin/forget/{rater}")[0] == 303, (
+        "who is gone already is gone: what is left is tried again"
+    )
+    assert lab.post(admin, "/admin/forget/RNOBODY")[0] == 404
 
 
 @pytest.mark.slow
@@ -363,8 +367,7 @@ def test_the_figures_rest_on_the_same_ratings_as_the_export(make_lab: Callable[.
     lab = make_lab()
     lab.rate(99, lambda number: str(1 + number % 5))
     lab.rate(4, lambda number: "undecided" if number == 3 else "2")
-    browser = Browser(lab.app)
-    browser.join(invite(lab.store, lab.study, 1)[0].path)
+    browser = joined(lab.app, invite(lab.store, lab.study, 1)[0].path)
     for rating in ("1", "5"):
         browser.get("/rate/1")
         browser.rate_pages(1, lambda number, rating=rating: rating)  # type: ignore[misc]
@@ -380,3 +383,21 @@ def test_the_figures_rest_on_the_same_ratings_as_the_export(make_lab: Callable[.
         {name: view.agreement for name, view in told.raters.items()}, nan_ok=True
     )
     assert found.growth_of_blocks["base"][-1] == told.growth_of_blocks["base"][-1]
+
+
+def test_figures_that_take_long_are_worked_out_behind_the_page_which_shows_the_last_ones(
+    make_lab: Callable[..., Lab],
+) -> None:
+    lab = make_lab()
+    admin = lab.admin()
+    admin.get("/admin/")
+    cache = lab.app.extensions["relstudy-figures"]
+    joined(lab.app, invite(lab.store, lab.study, 1)[0].path)
+    slow = cache["figures"] = replace(cache["figures"], seconds=WAITED_FOR + 1, until=0.0)
+    with lab.app.test_request_context():
+        assert recent_figures() == slow.figures
+        deadline = time.monotonic() + 30
+        while cache["figures"] is slow and time.monotonic() < deadline:
+            time.sleep(0.02)
+        status, _ = recent_figures()
+    assert status.raters == slow.figures[0].raters + 1

@@ -13,7 +13,7 @@ from werkzeug.test import TestResponse
 from relstudy.studyapp.database.tables import assignments, slots
 from relstudy.studyapp.web.rater import rating
 from relstudy.studyapp.web.rater.rating import PAGE
-from tests.studyapp.browse import Browser
+from tests.studyapp.browse import Browser, joined
 from tests.studyapp.desk import toml
 from tests.studyapp.studies import Made
 
@@ -32,8 +32,7 @@ def test_the_answer_is_the_next_page_with_its_address_and_everything_that_goes_w
     make_study: Callable[..., Made],
 ) -> None:
     made = make_study()
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     for position in (2, 3, 4):
         sent = browser.filled()
         answer = send(browser, sent)
@@ -52,8 +51,7 @@ def test_the_answer_is_the_next_page_with_its_address_and_everything_that_goes_w
 
 def test_whoever_does_not_ask_for_it_is_redirected_as_before(make_study: Callable[..., Made]) -> None:
     made = make_study()
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     answer = browser.client.post("/rate/1", data=browser.filled())
     assert (answer.status_code, answer.headers["Location"]) == (303, "/rate/2")
     assert PAGE not in answer.headers
@@ -63,8 +61,7 @@ def test_whoever_does_not_ask_for_it_is_redirected_as_before(make_study: Callabl
 def test_after_practice_and_at_the_end_the_script_is_redirected(make_study: Callable[..., Made]) -> None:
     extra = '[[practice]]\nquery_id = "q0"\nresult_id = "q0"\nexpected = [4]\n[[questions]]\nid = "a"\ntext = "?"\n'
     made = make_study(toml(page=4, per_rater="4", extra=extra), base_queries=0, unique_queries=1)
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     for leads_to in ("/practice/1", "/questions"):
         answer = send(browser, browser.filled())
         assert (answer.status_code, answer.headers["Location"], PAGE in answer.headers) == (303, leads_to, False)
@@ -121,8 +118,7 @@ def test_no_refusal_names_a_next_page(
     make_study: Callable[..., Made], trouble: Callable[[Made, Browser], dict[str, str]], status: int
 ) -> None:
     made = make_study()
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     fields = trouble(made, browser)
     before = made.rows()
     answer = send(browser, fields)
@@ -136,8 +132,7 @@ def test_saved_is_saved_when_the_next_page_cannot_be_shown(
     make_study: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = make_study()
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     fields = browser.filled()
 
     def fails(*_: object, **__: object) -> None:
@@ -153,8 +148,7 @@ def test_saved_is_saved_when_the_next_page_cannot_be_shown(
 @pytest.mark.parametrize("way", ["as the answer", "at its address"])
 def test_the_lease_of_a_page_begins_anew_when_it_is_opened(make_study: Callable[..., Made], way: str) -> None:
     made = make_study(toml(page=4, lease=30), base_queries=0, unique_queries=3)
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     with made.store.write() as connection:
         connection.execute(sa.update(assignments).values(handed_at=assignments.c.handed_at - 20 * 60))
         connection.execute(sa.update(slots).values(leased_until=slots.c.leased_until - 20 * 60))

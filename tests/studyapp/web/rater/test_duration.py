@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from relstudy.studyapp.database.tables import ratings
-from tests.studyapp.browse import Browser
+from tests.studyapp.browse import Browser, joined
 from tests.studyapp.studies import TOML, Made
 
 pytestmark = pytest.mark.slow
@@ -21,8 +21,7 @@ def said(made: Made) -> str:
 
 def rate_with(made: Made, raters: int, seconds: float) -> None:
     for _ in range(raters):
-        browser = Browser(made.app)
-        browser.join()
+        browser = joined(made.app)
         browser.rate_all(lambda name, number: "3")
     with made.store.write() as connection:
         connection.execute(sa.update(ratings).values(seconds=seconds))
@@ -32,7 +31,7 @@ def test_without_ratings_the_page_gives_the_setting_or_else_the_number_of_pages(
     make_local: Callable[..., Made],
 ) -> None:
     plain = make_local()
-    assert "It has" in said(plain) and " min." not in said(plain)
+    assert "There are" in said(plain) and " min." not in said(plain)
     assert "It takes about 15 min." in said(make_local(TOML.replace("[study]", "[study]\nminutes = 15")))
 
 

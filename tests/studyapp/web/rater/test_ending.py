@@ -8,7 +8,7 @@ import pytest
 
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.monitoring.export import people_table
-from tests.studyapp.browse import Browser
+from tests.studyapp.browse import Browser, joined
 from tests.studyapp.studies import TOML, Made
 
 QUESTIONS = """
@@ -69,8 +69,7 @@ def made(make_local: Callable[..., Made]) -> Made:
 @pytest.mark.parametrize("wanted", ["8", '"all"'])
 def test_more_is_offered_only_while_there_is_more(make_local: Callable[..., Made], wanted: str) -> None:
     made = make_local(TOML.replace("pairs_per_rater = 8", f"pairs_per_rater = {wanted}"))
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     browser.rate_all()
     assert browser.address == "/thanks"
     assert ("Rate some more" in browser.page.text) == (wanted == "8")
@@ -84,8 +83,7 @@ def test_more_is_offered_only_while_there_is_more(make_local: Callable[..., Made
 
 
 def at_questions(made: Made) -> Browser:
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     browser.rate_all()
     assert browser.address == "/questions"
     return browser
@@ -130,8 +128,7 @@ def test_answers_are_kept_up_to_their_longest_and_can_be_changed(made: Made) -> 
 
 @pytest.mark.slow
 def test_the_completion_code_is_shown_to_nobody_before_the_end(made: Made) -> None:
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     code = people_table(made.store, Study.load(made.folder))["completion_code"][0]
     for _ in range(4):
         browser.get("/thanks")
@@ -145,8 +142,7 @@ def test_the_completion_code_is_shown_to_nobody_before_the_end(made: Made) -> No
 
 @pytest.mark.slow
 def test_asking_for_more_twice_adds_pages_once(make_local: Callable[..., Made]) -> None:
-    browser = Browser(make_local().app)
-    browser.join()
+    browser = joined(make_local().app)
     browser.rate_all()
     form = browser.page.form("/more")
     for _ in range(3):

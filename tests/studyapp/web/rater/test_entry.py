@@ -9,10 +9,10 @@ import pytest
 import sqlalchemy as sa
 
 from relstudy.studyapp.assignment.invitations import crowd_link, invite
-from relstudy.studyapp.assignment.study_state import write_state
+from relstudy.studyapp.assignment.versions import write_state
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.tables import raters
-from tests.studyapp.browse import Browser
+from tests.studyapp.browse import Browser, joined
 from tests.studyapp.studies import TOML, Made
 
 
@@ -124,11 +124,9 @@ def test_a_prolific_participant_is_one_person_in_every_session_and_ends_at_the_p
 ) -> None:
     made = make_local(PROLIFIC)
     link = "/join?PROLIFIC_PID=5f0aaaaaaaaaaaaaaaaaaaaa&STUDY_ID=s1&SESSION_ID="
-    browser = Browser(made.app)
-    browser.join(link + "one")
+    browser = joined(made.app, link + "one")
     browser.rate()
-    other = Browser(made.app)
-    other.join(link + "two")
+    other = joined(made.app, link + "two")
     assert other.address == "/rate/2"
     browser.get(link + "one")
     assert browser.address == "/rate/2"
@@ -173,8 +171,7 @@ def test_crowd_parameters_of_any_name_work_and_a_link_without_them_is_refused(ma
 @pytest.mark.slow
 def test_a_different_crowd_worker_in_the_same_browser_is_a_different_rater(make_local: Callable[..., Made]) -> None:
     made = make_local(PROLIFIC)
-    browser = Browser(made.app)
-    browser.join("/join?PROLIFIC_PID=a")
+    browser = joined(made.app, "/join?PROLIFIC_PID=a")
     browser.rate()
     browser.get("/join?PROLIFIC_PID=b")
     assert browser.address == "/consent"
@@ -220,8 +217,7 @@ def test_a_closed_study_takes_no_more_ratings_and_goes_on_when_it_is_opened_agai
     make_local: Callable[..., Made],
 ) -> None:
     made = make_local()
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     with made.store.write() as connection:
         write_state(connection, "closed")
     browser.rate()
@@ -238,8 +234,7 @@ def test_a_paused_study_says_so_keeps_what_is_under_way_and_hands_out_nothing(
     make_local: Callable[..., Made], state: str
 ) -> None:
     made = make_local()
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     made.app.extensions["relstudy"].set_state(state)
     browser.rate()
     with made.store.read() as connection:

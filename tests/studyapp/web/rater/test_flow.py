@@ -8,7 +8,7 @@ import pytest
 
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.monitoring.export import ratings_table
-from tests.studyapp.browse import Browser
+from tests.studyapp.browse import joined
 from tests.studyapp.studies import TOML, Made
 
 
@@ -17,8 +17,7 @@ def test_a_rater_goes_from_consent_to_the_completion_code_and_the_export_holds_e
     make_study: Callable[..., Made],
 ) -> None:
     made = make_study()
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     assert browser.address == "/rate/1"
     assert "How well does each result match the query?" in browser.page.text
     chosen = {1: "1", 2: "5", 3: "undecided", 4: "4"}
@@ -37,8 +36,7 @@ def test_a_rater_goes_from_consent_to_the_completion_code_and_the_export_holds_e
 
 @pytest.mark.slow
 def test_a_page_ahead_is_shown_only_when_the_ones_before_it_are_answered(make_study: Callable[..., Made]) -> None:
-    browser = Browser(make_study().app)
-    browser.join()
+    browser = joined(make_study().app)
     for ahead in (2, 3, 9):
         browser.get(f"/rate/{ahead}")
         assert browser.address == "/rate/1"
@@ -51,8 +49,7 @@ def test_a_page_ahead_is_shown_only_when_the_ones_before_it_are_answered(make_st
 
 @pytest.mark.slow
 def test_a_page_opened_again_shows_what_counts_now(make_study: Callable[..., Made]) -> None:
-    browser = Browser(make_study().app)
-    browser.join()
+    browser = joined(make_study().app)
     for answer in ("2", "5", "undecided"):
         browser.get("/rate/1")
         browser.rate(lambda name, number, answer=answer: answer)  # type: ignore[misc]
@@ -63,8 +60,7 @@ def test_a_page_opened_again_shows_what_counts_now(make_study: Callable[..., Mad
 
 @pytest.mark.slow
 def test_what_is_finished_cannot_be_gone_back_to(make_study: Callable[..., Made]) -> None:
-    browser = Browser(make_study().app)
-    browser.join()
+    browser = joined(make_study().app)
     browser.rate()
     assert "/rate/1" in browser.page.links
     browser.rate_all()
@@ -75,8 +71,7 @@ def test_what_is_finished_cannot_be_gone_back_to(make_study: Callable[..., Made]
 @pytest.mark.slow
 def test_feedback_on_practice_comes_after_the_answer(make_local: Callable[..., Made]) -> None:
     practice = '[[practice]]\nquery_id = "q0"\nresult_id = "q0"\nexpected = [4]\nfeedback = "A hill."\n'
-    browser = Browser(make_local(TOML + practice).app)
-    browser.join()
+    browser = joined(make_local(TOML + practice).app)
     browser.get("/practice/1")
     assert browser.status == 200 and browser.address == "/rate/1" and "A hill." not in browser.page.text
     browser.rate()

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from relstudy.studyapp.cli import main
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.monitoring.export import people_table
-from tests.studyapp.browse import Browser
+from tests.studyapp.browse import Browser, joined
 from tests.studyapp.studies import TOML, Made
 from tests.studyapp.web.rater.test_entry import with_entry
 
@@ -46,16 +46,14 @@ def test_at_the_ceiling_newcomers_by_every_way_are_led_back_and_the_known_go_on(
     made = make_local(with_entry(BACK) + "[limits]\nraters = 1\n")
     if link == "personal":
         link = re.search(r"/enter/\S+", run("invite", made.folder, "-n", "1"))[0]  # type: ignore[index]
-    first = Browser(made.app)
-    first.join("/join?who=first")
+    joined(made.app, "/join?who=first")
     late = Browser(made.app)
     late.get(link)
     if "who" in link:  # to whom consent is shown, so that nobody learns which ids are known
         late.send(late.page.form(), agree="yes")
     assert late.status == 503 and "The study is full" in late.page.text
     assert not late.page.forms and ("who" not in link or "https://x.org/full?new" in late.page.links)
-    elsewhere = Browser(made.app)
-    elsewhere.join("/join?who=first")
+    elsewhere = joined(made.app, "/join?who=first")
     assert elsewhere.address == "/rate/1"
     assert "1 of 1 raters wanted: nobody new is taken in." in run("status", made.folder)
 

@@ -12,7 +12,7 @@ from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import OUTCOMES
 from relstudy.studyapp.monitoring.export import people_table
 from relstudy.studyapp.monitoring.status import study_status
-from tests.studyapp.browse import Browser
+from tests.studyapp.browse import Browser, joined
 from tests.studyapp.studies import Made
 from tests.studyapp.web.rater.test_entry import with_entry
 
@@ -61,8 +61,7 @@ def fails_the_check(make: Maker, outcomes: str) -> Browser:
 
 def comes_when_all_is_rated(make: Maker, outcomes: str) -> Browser:
     made = make(with_entry(ENTRY + outcomes), base_queries=0, unique_queries=1)
-    first = Browser(made.app)
-    first.join(FIRST)
+    first = joined(made.app, FIRST)
     first.rate_all()
     browser = arrive(made)
     browser.consent()

@@ -12,7 +12,7 @@ import pytest
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.monitoring.export import people_table, ratings_table
 from relstudy.studyapp.monitoring.status import study_status
-from tests.studyapp.browse import Browser
+from tests.studyapp.browse import Browser, joined
 from tests.studyapp.desk import Desk, toml
 from tests.studyapp.studies import TOML, Made
 
@@ -54,8 +54,7 @@ def test_pages_that_nobody_opens_come_back_and_nobody_is_finished_meanwhile(
     made = make_study(toml(page=4), base_queries=0, unique_queries=6)
     for _ in range(6):
         begin_without_opening(made)
-    honest = Browser(made.app)
-    honest.join()
+    honest = joined(made.app)
     assert honest.address == "/wait", "all pages are reserved, none is rated"
     assert code_of(made, 6) not in honest.page.text
     honest.get("/thanks")
@@ -69,8 +68,7 @@ def test_pages_that_nobody_opens_come_back_and_nobody_is_finished_meanwhile(
 
 
 def test_nobody_is_told_to_wait_who_has_something_to_rate(make_local: Callable[..., Made]) -> None:
-    browser = Browser(make_local(toml(page=4), base_queries=0, unique_queries=2).app)
-    browser.join()
+    browser = joined(make_local(toml(page=4), base_queries=0, unique_queries=2).app)
     browser.get("/wait")
     assert browser.address == "/rate/1", "by its address alone the page is not true"
 
@@ -79,8 +77,7 @@ def test_nobody_is_told_to_wait_who_has_something_to_rate(make_local: Callable[.
 def test_who_waits_may_finish_instead(make_local: Callable[..., Made]) -> None:
     made = make_local(toml(page=4, per_rater="8"), base_queries=0, unique_queries=3)
     first = begin_without_opening(made)
-    honest = Browser(made.app)
-    honest.join()
+    honest = joined(made.app)
     honest.rate()
     assert honest.address == "/wait"
     honest.send(honest.page.form("/finish"))
@@ -93,8 +90,7 @@ def test_who_waits_may_finish_instead(make_local: Callable[..., Made]) -> None:
 def test_who_has_rated_nothing_and_finishes_gets_no_code(make_local: Callable[..., Made]) -> None:
     made = make_local(toml(page=4), base_queries=0, unique_queries=2)
     begin_without_opening(made)
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     browser.send(browser.page.form("/finish"))
     assert browser.address == "/thanks" and code_of(made, 1) not in browser.page.text
     assert "rated nothing" in browser.page.text
@@ -122,8 +118,7 @@ def test_a_page_that_went_to_somebody_else_before_it_was_opened_makes_room_for_a
     made = make_study(toml(page=4, per_rater="8"), base_queries=0, unique_queries=4)
     slow = begin_without_opening(made)
     clock.minutes(3)
-    quick = Browser(made.app)
-    quick.join()
+    quick = joined(made.app)
     assert quick.rate_all() == 2
     slow.get("/rate")
     assert slow.rate_all() == 2
@@ -137,12 +132,10 @@ def test_a_page_that_went_to_somebody_else_before_it_was_opened_makes_room_for_a
 def test_a_page_that_is_open_is_kept_for_as_long_as_the_study_says(
     make_study: Callable[..., Made], clock: Clock
 ) -> None:
-    made = make_study(toml(page=4, lease=30), base_queries=0, unique_queries=1)
-    slow = Browser(made.app)
-    slow.join()
-    clock.minutes(29)
-    quick = Browser(made.app)
-    quick.join()
+    made = make_study(toml(page=4, lease=4.5), base_queries=0, unique_queries=1)
+    slow = joined(made.app)
+    clock.minutes(4)
+    quick = joined(made.app)
     assert quick.address == "/wait"
     slow.rate()
     quick.get("/rate")
@@ -206,12 +199,13 @@ def test_who_decides_after_somebody_else_has_is_surplus(make_study: Callable[...
 
 @pytest.mark.slow
 def test_forgetting_who_was_undecided_leaves_each_page_its_number_of_ratings(make_study: Callable[..., Made]) -> None:
-    from relstudy.studyapp.assignment.invitations import forget
+    from relstudy.studyapp.assignment.forgetting import forget
 
-    desk = Desk(make_study(toml(page=4, k=1), base_queries=0, unique_queries=1))
+    made = make_study(toml(page=4, k=1), base_queries=0, unique_queries=1)
+    desk = Desk(made)
     first = desk.newcomer("first")
     desk.answer(first, desk.next(first), rating=None)
-    forget(desk.store, ratings_table(desk.store, desk.study)["rater_id"][0])
+    forget(desk.store, made.folder, ratings_table(desk.store, desk.study)["rater_id"][0])
     assert study_status(desk.store, desk.study).blocks[0].pages_open == 1
     assert desk.work_through(desk.newcomer("second")) == 1
     assert desk.work_through(desk.newcomer("third")) == 0
@@ -228,8 +222,7 @@ def test_a_completion_code_needs_as_many_decided_answers_as_the_study_says(
         f'rules = ["personal", "open"]\ncode_needs_decided = {needed}' if needed else 'rules = ["personal", "open"]'
     )
     made = make_local(TOML.replace('rules = ["personal", "open"]', setting))
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     browser.rate_all(lambda name, number: "4" if number <= decided else "undecided")
     assert browser.address == "/thanks"
     assert (code_of(made, 0) in browser.page.text) is earned

@@ -13,14 +13,13 @@ from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.tables import raters
 from relstudy.studyapp.monitoring.export import ratings_table
 from relstudy.studyapp.web.rater.rating_page import asked_on
-from tests.studyapp.browse import Browser
+from tests.studyapp.browse import joined
 from tests.studyapp.studies import Made
 
 
 def send_first_page(made: Made, *told: str) -> None:
     """A rater sends the first page, shown 20 seconds ago, once for each count of seconds, changing all answers."""
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     with made.store.read() as connection:
         rater = connection.execute(sa.select(raters)).one()
         held = find_rater_page(connection, rater.id, 1)

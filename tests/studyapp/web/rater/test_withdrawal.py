@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.tables import DONE, OPEN, raters, slots
 from relstudy.studyapp.monitoring.export import people_table, ratings_table
-from tests.studyapp.browse import Browser
+from tests.studyapp.browse import Browser, joined
 from tests.studyapp.studies import TOML, Made
 
 OFFERED = TOML.replace('id = "test"', 'id = "test"\nwithdrawal = "delete"')
@@ -54,8 +54,7 @@ def test_where_the_study_keeps_the_ratings_they_are_marked_and_their_places_are_
     make_local: Callable[..., Made],
 ) -> None:
     made = make_local(OFFERED.replace('"delete"', '"keep"'), base_queries=0, unique_queries=2)
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     browser.rate()
     browser.get("/withdraw")
     browser.send(browser.page.form(), sure="yes")
@@ -105,8 +104,7 @@ def test_it_is_there_for_raters_alone_and_in_whatever_state_the_study_is(make_lo
 
 def test_where_it_is_not_offered_there_is_no_such_page(make_local: Callable[..., Made]) -> None:
     made = make_local()
-    browser = Browser(made.app)
-    browser.join()
+    browser = joined(made.app)
     assert "/withdraw" not in browser.page.links
     browser.get("/withdraw")
     assert browser.status == 404

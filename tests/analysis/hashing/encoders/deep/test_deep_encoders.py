@@ -12,8 +12,8 @@ from relstudy.analysis.hashing.encoders.deep import encoders
 from relstudy.analysis.hashing.encoders.deep.encoders import DEEP_ENCODERS, DSH, MDSH, DispersedDSH
 from relstudy.analysis.hashing.encoders.deep.items import Standard
 from relstudy.analysis.hashing.encoders.deep.network import new_weights, outputs_of
-from relstudy.analysis.hashing.encoders.deep.saved import load_encoder, save_encoder
 from relstudy.analysis.hashing.encoders.deep.training import Epoch
+from relstudy.analysis.hashing.encoders.saved import load_encoder, save_encoder
 from relstudy.common.errors import RelstudyError
 
 pytestmark = pytest.mark.slow
@@ -150,33 +150,33 @@ def test_a_run_begun_with_other_settings_is_not_gone_on_with(tmp_path: Path) -> 
 def test_a_saved_encoder_encodes_as_it_did(name: str, tmp_path: Path) -> None:
     encoder = DEEP_ENCODERS[name](9, seed=2, epochs=2).fit(VECTORS, LABELS)
     save_encoder(encoder, tmp_path / "e.npz")
-    again = load_encoder(tmp_path / "e.npz")
+    again = load_encoder(tmp_path / "e.npz", deep=True)
     assert again == encoder
     assert (again.project(VECTORS) == encoder.project(VECTORS)).all()
 
 
 def test_other_files_are_not_taken_for_encoders(tmp_path: Path) -> None:
     with pytest.raises(RelstudyError, match="there is no such file"):
-        load_encoder(tmp_path / "none.npz")
+        load_encoder(tmp_path / "none.npz", deep=True)
     (tmp_path / "text.npz").write_text("hello")
     np.savez(tmp_path / "other.npz", header=np.array("[1]"))
     np.savez(tmp_path / "pickled.npz", header=np.array([{}], dtype=object))
     for name in ("text", "other", "pickled"):
         with pytest.raises(RelstudyError, match="this is not a deep encoder"):
-            load_encoder(tmp_path / f"{name}.npz")
+            load_encoder(tmp_path / f"{name}.npz", deep=True)
     save_encoder(DSH(4, epochs=1).fit(VECTORS, LABELS), tmp_path / "good.npz")
     with np.load(tmp_path / "good.npz") as good:
         arrays = dict(good)
     newer = np.array(str(arrays["header"]).replace('"version": 1', '"version": 2'))
     np.savez(tmp_path / "newer.npz", **{**arrays, "header": newer})
     with pytest.raises(RelstudyError, match="version 2 of the deep encoder is not known here"):
-        load_encoder(tmp_path / "newer.npz")
+        load_encoder(tmp_path / "newer.npz", deep=True)
     np.savez(tmp_path / "nan.npz", **{**arrays, "mean": arrays["mean"] * np.float32(np.nan)})
     with pytest.raises(RelstudyError, match="holds finite 32-bit numbers"):
-        load_encoder(tmp_path / "nan.npz")
+        load_encoder(tmp_path / "nan.npz", deep=True)
     np.savez(tmp_path / "cut.npz", **{name: array for name, array in arrays.items() if name != "weights_code"})
     with pytest.raises(RelstudyError, match="this is not a deep encoder"):
-        load_encoder(tmp_path / "cut.npz")
+        load_encoder(tmp_path / "cut.npz", deep=True)
 
 
 def test_standardising_in_blocks_is_the_mean_and_deviation_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -225,4 +225,4 @@ def test_a_hash_layer_alone_is_learned_on_features_and_kept(tmp_path: Path) -> N
     same = LABELS[:, None] == LABELS[None]
     assert distances[same].mean() < 0.4 * distances[~same].mean()
     save_encoder(encoder, tmp_path / "e.npz")
-    assert (load_encoder(tmp_path / "e.npz").project(VECTORS) == encoder.project(VECTORS)).all()
+    assert (load_encoder(tmp_path / "e.npz", deep=True).project(VECTORS) == encoder.project(VECTORS)).all()

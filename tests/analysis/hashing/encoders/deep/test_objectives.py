@@ -16,12 +16,15 @@ CODES = np.array([[1.0, -1.0, 0.5], [-1.0, -1.0, 0.5], [0.25, 2.0, -0.5]], dtype
 CLASSES = np.array([0, 0, 1])
 
 
-def test_squared_distances_are_eq_17() -> None:
-    assert np.asarray(o.squared_distances(CODES))[0].tolist() == [0.0, 4.0, 0.75**2 + 9 + 1]
-
-
-def test_l1_distances_are_those_of_eq_21_to_23() -> None:
-    assert np.asarray(o.l1_distances(CODES))[0].tolist() == [0.0, 2.0, 0.75 + 3 + 1]
+@pytest.mark.parametrize(
+    ("distances", "first_row"),
+    [(o.squared_distances, [0.0, 4.0, 0.75**2 + 9 + 1]), (o.l1_distances, [0.0, 2.0, 0.75 + 3 + 1])],
+    ids=["squared, Eq. 17", "L1, Eq. 21 to 23"],
+)
+def test_distances_are_those_of_their_equations(
+    distances: Callable[[np.ndarray], object], first_row: list[float]
+) -> None:
+    assert np.asarray(distances(CODES))[0].tolist() == first_row
 
 
 def test_hamming_distances_count_differing_bits_of_binary_codes() -> None:

@@ -1,0 +1,332 @@
+"""`relstudy hash encode`: codes by a baseline or a deep encoder, learned here or read from a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import click
+
+from relstudy.analysis.hashing.commands.inputs import classes_in, label_array_in, vectors_in, write_array
+from relstudy.analysis.hashing.encoders import SUPERVISED, UNSUPERVISED
+from relstudy.common.command_options import FiniteRange
+from relstudy.common.console import print_json, progress, say
+from relstudy.common.errors import RelstudyError
+from relstudy.common.terminal import for_bars
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from relstudy.analysis.hashing.encoders.base import Encoder
+    from relstudy.analysis.hashing.encoders.deep.encoders import DeepEncoder
+    from relstudy.analysis.hashing.encoders.deep.training import Epoch
+
+
+@dataclass(frozen=True)
+class EncodeJob:
+    """Options of `relstudy hash encode`; None for those not given."""
+
+    encoder: str
+    seed: int
+    bits: int | None
+    train: str | None
+    train_labels: str | None
+    train_superclasses: str | None
+    epochs: int | None
+    hold_out: bool | None
+    margin: float | None
+    shift: float | None
+    hidden: int | None
+    save: str | None
+    load: str | None
+    alpha: float | None
+
+    DEEP_ALONE: ClassVar[tuple[str, ...]] = ("train_superclasses", "epochs", "hold_out", "margin", "shift", "hidden")
+    """The options that the baselines do not have."""
+
+    def given(self, *names: str) -> list[str]:
+        """Those of these options that were given, as they are typed."""
+        return [f"--{name.replace('_', '-')}" for name in names if getattr(self, name) is not None]
+
+    def settings(self) -> dict[str, Any]:
+        """Of the encoder's constructor."""
+        if self.shift is not None and self.encoder != "m-dsh":
+            raise click.UsageError("--shift is for m-dsh; dsh and dsh-dispersed have --margin.")
+        if self.margin is not None and self.encoder == "m-dsh":
+            raise click.UsageError("--margin is for dsh and dsh-dispersed; m-dsh has --shift.")
+        if self.train_superclasses is not None and self.encoder != "dsh-dispersed":
+            raise click.UsageError(f"--train-superclasses is for dsh-dispersed; {self.encoder} learns from one class.")
+        chosen = {name: getattr(self, name) for name in ("epochs", "hold_out", "margin", "shift", "hidden")}
+        return {name: value for name, value in chosen.items() if value is not None}
+
+
+HELP = f"""Turn vectors into codes with a baseline.
+
+Unsupervised: {", ".join(UNSUPERVISED)}. With labels: {", ".join(SUPERVISED)}.
+
+Deep encoders learn with the extra `deep`: dsh, dsh-dispersed and m-dsh. They also take folders of pictures, whose
+rows follow the sorted paths; the first folder's name is a training picture's class unless --train-labels is given.
+
+\b
+Example:
+  relstudy hash encode itq --bits 32 --train train.npy --encode q.npy q_codes.npy --encode db.npy db_codes.npy
+  relstudy hash encode dsh --bits 12 --train pictures/ --encode others/ codes.npy --save dsh.npz
+  relstudy hash encode dsh --load dsh.npz --encode more/ more_codes.npy
+"""
+
+
+@click.command("encode", help=HELP)
+@click.argument("encoder")
+@click.option("--bits", type=click.IntRange(min=1), help="Code length; needed unless --load.")
+@click.option("--train", help="Training vectors (.npy); nothing else is learned from.")
+@click.option(
+    "--train-labels", help="Labels of the training vectors, for supervised encoders; ksh and grh take several each."
+)
+@click.option(
+    "--alpha", type=FiniteRange(0, 1), help="Weight of the graph, of grh.  [default: chosen on a held-out part]"
+)
+@click.option("--encode", "files", nargs=2, multiple=True, help="VECTORS.npy CODES.npy; repeat.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of what is drawn at random.")
+@click.option("--train-superclasses", help="Superclasses beside the classes, for dsh-dispersed.")
+@click.option("--epochs", type=click.IntRange(min=1), help="At most so many, for deep encoders; 60 by default.")
+@click.option(
+    "--hold-out/--no-hold-out",
+    default=None,
+    help="Whether a tenth of the training items judges the epochs of deep encoders, as by default, or all are learned "
+    "from, as in the papers.",
+)
+@click.option("--margin", type=FiniteRange(min=0), help="m of dsh and dsh-dispersed; twice the bits by default.")
+@click.option("--shift", type=FiniteRange(min=0), help="m of m-dsh, in bits; 4 by default.")
+@click.option(
+    "--hidden",
+    type=click.IntRange(min=0),
+    help="Width of the first full layer of deep encoders, 500 by default; 0: a hash layer alone, for saved features.",
+)
+@click.option("--save", help="Where to write the encoder (.npz), to apply it later.")
+@click.option("--load", help="An encoder that --save wrote, instead of --train.")
+@click.option(
+    "--project", nargs=2, multiple=True, help="VECTORS.npy REAL.npy: the real values whose signs are the bits; repeat."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+def encode_command(
+    encoder: str,
+    files: tuple[tuple[str, str], ...],
+    project: tuple[tuple[str, str], ...],
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Encode vectors by the encoder of that name; its help is `HELP`."""
+    from relstudy.analysis.hashing.encoders import ENCODERS
+    from relstudy.analysis.hashing.encoders.deep.encoders import DEEP_ENCODERS
+
+    job = EncodeJob(encoder, **given)
+    if encoder not in ENCODERS and encoder not in DEEP_ENCODERS:
+        raise click.UsageError(f"ENCODER must be one of {', '.join([*ENCODERS, *DEEP_ENCODERS])}.")
+    if job.load is None and (job.bits is None or job.train is None):
+        raise click.UsageError("Give --bits and --train, or --load.")
+    if not files and not project and job.save is None:
+        raise click.UsageError("Give --encode, --project or --save: what is to be written.")
+    learn = deep_encoder if encoder in DEEP_ENCODERS else baseline_encoder
+    fitted, sources, summary = learn(job, [source for source, _ in (*files, *project)])
+    written = []
+    for (_, target), items in progress(list(zip(files, sources, strict=False)), "files", len(files)):
+        codes = fitted.encode(items)
+        write_array(target, codes.unpacked())
+        written.append({"file": target, "codes": len(codes)})
+        if not as_json:
+            say(f"{len(codes)} codes of {codes.bits} bits by {encoder}; wrote {target}")
+    for (_, target), items in zip(project, sources[len(files) :], strict=True):
+        write_array(target, fitted.real_values(items))
+        written.append({"file": target, "items": len(items)})
+        if not as_json:
+            say(f"{len(items)} items of {fitted.bits} real values by {encoder}; wrote {target}")
+    notes = summary.pop("notes", [])
+    if as_json:
+        noted = {"notes": notes} if notes else {}
+        print_json({"encoder": encoder, "bits": fitted.bits, "seed": fitted.seed, **summary, **noted, "files": written})
+        return
+    for note in notes:
+        click.echo(note)
+    if "epochs" in summary:
+        click.echo(
+            f"learned from {summary['trained_on']} items in {summary['epochs']} of at most {summary['at_most']} "
+            f"epochs; kept epoch {summary['kept_epoch']}, of the smallest loss {summary['judged_on']}: "
+            f"{summary['loss']:.4g}"
+        )
+
+
+def items_in(source: str) -> np.ndarray:
+    """Vectors or pictures of a .npy file, mapped and not read; or the pictures of a folder, by sorted path."""
+    import numpy as np
+
+    from relstudy.analysis.hashing.codes.arrays import load_array, row_blocks
+    from relstudy.analysis.hashing.encoders.deep.items import check_items
+    from relstudy.analysis.hashing.encoders.deep.pictures import picture_paths, read_pictures
+
+    if os.path.isdir(source):
+        return read_pictures(picture_paths(source))
+    array = load_array(source)
+    if array.ndim != 4:
+        return vectors_in(source)
+    check_items(array)
+    if array.dtype.kind not in "fiu" or len(array) == 0:
+        raise RelstudyError(
+            f"{source}: pictures need numbers in the shape (n, height, width, 3), this is {array.dtype}"
+        )
+    for start, block in row_blocks(array):
+        if not np.isfinite(block).all():
+            raise RelstudyError(f"{source}, items from {start}: every number must be finite")
+    return array
+
+
+def deep_encoder(job: EncodeJob, files: Sequence[str]) -> tuple[DeepEncoder, list[np.ndarray], dict[str, Any]]:
+    """An encoder, learned or read from a file; what it is to encode; and what happened, for the summary."""
+    from relstudy.analysis.hashing.encoders.deep.encoders import DEEP_ENCODERS, DeepEncoder, need_extra
+    from relstudy.analysis.hashing.encoders.saved import save_encoder
+
+    if job.alpha is not None:
+        raise click.UsageError("--alpha is of grh.")
+    need_extra()
+    if job.load is not None:
+        unused = job.given("bits", "train", "train_labels", *job.DEEP_ALONE, "save")
+        if unused:
+            raise click.UsageError(f"--load brings everything; leave out {', '.join(unused)}.")
+        loaded = _loaded(job.encoder, job.load, DEEP_ENCODERS, deep=True)
+        assert isinstance(loaded, DeepEncoder)
+        return loaded, _sources(files, items_in, loaded.shape_, job.load), {"trained_on": None}
+    assert job.bits is not None and job.train is not None
+    settings = job.settings()
+    items = items_in(job.train)
+    sources = _sources(files, items_in, items.shape[1:], job.train)
+    classes = _classes(job.train, job.train_labels, job.train_superclasses)
+    encoder, happened = _learned(DEEP_ENCODERS[job.encoder](job.bits, job.seed, **settings), items, classes)
+    if job.save is not None:
+        save_encoder(encoder, job.save)
+        say(f"wrote {job.save}")
+    return encoder, sources, happened
+
+
+def _sources(
+    files: Sequence[str], read: Callable[[str], np.ndarray], shape: tuple[int, ...], learned_from: str
+) -> list[np.ndarray]:
+    """The items of files, refused where their shape is not that of the training items."""
+    sources = [read(file) for file in files]
+    for file, items in zip(files, sources, strict=True):
+        if items.shape[1:] != shape:
+            raise RelstudyError(
+                f"{file} has {_of(items.shape[1:])} and {learned_from} {_of(shape)}; they must be equal"
+            )
+    return sources
+
+
+def _of(shape: tuple[int, ...]) -> str:
+    return f"vectors of {shape[0]} numbers" if len(shape) == 1 else f"pictures of the shape {shape}"
+
+
+def _learned(encoder: DeepEncoder, items: np.ndarray, classes: np.ndarray | None) -> tuple[DeepEncoder, dict[str, Any]]:
+    epochs: list[Epoch] = []
+    with _EpochBar(encoder.epochs) as bar:
+
+        def watch(epoch: Epoch) -> None:
+            epochs.append(epoch)
+            bar.show(epoch)
+
+        encoder.watch = watch
+        encoder.fit(items, classes)
+    encoder.watch = None
+    kept = min(epochs, key=lambda epoch: epoch.judged)
+    return encoder, {
+        "trained_on": len(items),
+        "epochs": len(epochs),
+        "at_most": encoder.epochs,
+        "kept_epoch": kept.number,
+        "loss": kept.judged,
+        "judged_on": "on the training items" if kept.held_out is None else "on a held-out tenth",
+    }
+
+
+def _loaded(name: str, file: str, kinds: Mapping[str, type[Encoder]], *, deep: bool = False) -> Encoder:
+    from relstudy.analysis.hashing.encoders.saved import load_encoder
+
+    encoder = load_encoder(file, deep=deep)
+    if type(encoder) is not kinds[name]:
+        kept = next(other for other, kind in kinds.items() if type(encoder) is kind)
+        raise RelstudyError(f"{file} holds {kept}, not {name}")
+    return encoder
+
+
+def _classes(train: str, labels: str | None, superclasses: str | None) -> np.ndarray | None:
+    import numpy as np
+
+    from relstudy.analysis.hashing.encoders.deep.pictures import folder_classes, picture_paths
+
+    if labels is not None:
+        classes = classes_in(labels)
+    elif os.path.isdir(train):
+        classes = folder_classes(train, picture_paths(train))
+    else:
+        return None
+    if superclasses is None:
+        return classes
+    above = classes_in(superclasses)
+    if len(above) != len(classes):
+        raise RelstudyError(f"{superclasses} has {len(above)} superclasses for {len(classes)} classes")
+    return np.stack([np.unique(column, return_inverse=True)[1] for column in (classes, above)], axis=1)
+
+
+class _EpochBar:
+    """A bar of epochs with the loss, after two seconds and on a terminal alone."""
+
+    def __init__(self, epochs: int) -> None:
+        from tqdm import tqdm
+
+        self.bar = tqdm(
+            desc="epochs", total=epochs, delay=2, disable=None, leave=False, dynamic_ncols=True, file=for_bars()
+        )
+
+    def __enter__(self) -> _EpochBar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.bar.close()
+
+    def show(self, epoch: Epoch) -> None:
+        """Move on by one epoch."""
+        losses = {"loss": f"{epoch.loss:.4g}"}
+        if epoch.held_out is not None:
+            losses["held out"] = f"{epoch.held_out:.4g}"
+        self.bar.set_postfix(losses, refresh=False)
+        self.bar.update()
+
+
+def baseline_encoder(job: EncodeJob, files: Sequence[str]) -> tuple[Encoder, list[np.ndarray], dict[str, Any]]:
+    """An encoder, learned or read from a file; what it is to encode; and what happened, for the summary."""
+    from relstudy.analysis.hashing.encoders import ENCODERS
+    from relstudy.analysis.hashing.encoders.deep.encoders import DEEP_ENCODERS
+    from relstudy.analysis.hashing.encoders.graph import GRH
+    from relstudy.analysis.hashing.encoders.saved import save_encoder
+
+    if unused := job.given(*job.DEEP_ALONE):
+        raise click.UsageError(f"{', '.join(unused)}: for {', '.join(DEEP_ENCODERS)} alone.")
+    if job.alpha is not None and job.encoder != "grh":
+        raise click.UsageError("--alpha is of grh.")
+    if job.load is not None:
+        if unused := job.given("bits", "train", "train_labels", "alpha", "save"):
+            raise click.UsageError(f"--load brings everything; leave out {', '.join(unused)}.")
+        loaded = _loaded(job.encoder, job.load, ENCODERS)
+        return loaded, _sources(files, vectors_in, (loaded.width_,), job.load), {"trained_on": None}
+    assert job.bits is not None and job.train is not None
+    labels = None if job.train_labels is None else label_array_in(job.train_labels)
+    training = vectors_in(job.train)
+    sources = _sources(files, vectors_in, training.shape[1:], job.train)
+    settings = {} if job.alpha is None else {"alpha": job.alpha}
+    encoder = ENCODERS[job.encoder](job.bits, job.seed, **settings).fit(training, labels)
+    summary: dict[str, Any] = {"trained_on": len(training)}
+    if isinstance(encoder, GRH):
+        summary |= {"alpha": encoder.alpha_, "notes": [encoder.choice()]}
+    if job.save is not None:
+        save_encoder(encoder, job.save)
+        say(f"wrote {job.save}")
+    return encoder, sources, summary

@@ -1,1 +1,0 @@
-"""A demonstration on pictures that come with scikit-learn."""

@@ -1,1 +1,0 @@
-"""Rankings by distances that are real numbers: asymmetric distance, product quantisation, the vectors themselves."""

@@ -1,0 +1,203 @@
+"""The indices that there are: those of the paper, those registered besides, and each measure of ir-measures by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+
+from relstudy.analysis.indices.derivatives import of_average_precision, of_normalised_rank, of_pearson
+from relstudy.analysis.indices.index import Index, Needs
+from relstudy.analysis.indices.measures import parsed_measure, takes_relevant_or_not
+from relstudy.analysis.indices.within_query import FEWEST_RELEVANT
+from relstudy.analysis.resampling.spread import CORRELATION
+from relstudy.common.errors import RelstudyError
+
+CONDENSED = "condensed "
+
+PEARSON = Index(
+    name="pearson",
+    term="correlation",
+    definition="Pearson's r of scores with judgments; of which scores and which pairs, compared_by says",
+    needs=Needs.JUDGMENTS,
+    draws=lambda pairs: pairs.correlation(),
+    each_query=lambda pairs: pairs.correlation_in_each_query(),
+    scale=CORRELATION,
+    guess=lambda share: 0.0,
+    guess_label="no relation",
+    derivative=of_pearson,
+    source="Shirahatti and Barnard 2005, section 5.5.1",
+)
+
+AVERAGE_PRECISION = Index(
+    name="average_precision",
+    term="pooled AP",
+    definition=(
+        "sum of precision times gain in recall over distinct scores, no interpolation; under design weights a pair "
+        "counts in its own precision as one pair of the collection; within a query left empty where fewer than "
+        f"{FEWEST_RELEVANT} relevant results were drawn and others were not"
+    ),
+    needs=Needs.RELEVANCE,
+    reading=(
+        "Go down the list of all pairs, best score first, and at each good match note the share of good ones so far; "
+        "this is the mean of what was noted. 1 when all good matches come first; guessing gives the share of good "
+        "matches, so it is low wherever these are rare."
+    ),
+    draws=lambda pairs: pairs.retrieval["average_precision"],
+    each_query=lambda pairs: pairs.order_in_each_query()[0],
+    also=("average precision", "pooled average precision"),
+    limited=True,
+    guess=lambda share: share,
+    derivative=of_average_precision,
+    source="Shirahatti and Barnard 2005, section 5.5.3",
+)
+
+NORMALISED_RANK = Index(
+    name="normalised_rank",
+    term="good above poor",
+    definition="one minus the weighted area under the ROC curve, ties half: 0 best, 0.5 random, 1 worst",
+    needs=Needs.RELEVANCE,
+    reading=(
+        "How often a good match stands above a poor one, whatever the query of either: 1 always, 0.5 when guessing, 0 "
+        "never. It is the area under the ROC curve, one minus the normalised rank of the JSON."
+    ),
+    draws=lambda pairs: pairs.retrieval["normalised_rank"],
+    each_query=lambda pairs: 1.0 - pairs.order_in_each_query()[1],
+    better="lower",
+    complement=True,
+    in_100=True,
+    limited=True,
+    guess=lambda share: 0.5,
+    derivative=of_normalised_rank,
+    source="Shirahatti and Barnard 2005, section 5.5.4",
+)
+
+SAME_QUERY = Index(
+    name="same_query",
+    term="good above poor in the same query",
+    definition=(
+        "per query the weighted area under the ROC curve, ties half, mean over the queries that have good and poor "
+        "pairs: 1 best, 0.5 random"
+    ),
+    needs=Needs.LISTS,
+    draws=lambda pairs: pairs.good_above_poor(),
+    each_query=lambda pairs: pairs.lists.by_query(),
+    in_100=True,
+    limited=True,
+    also=("good above poor by query", "same query"),
+    guess=lambda share: 0.5,
+    source="Hanley and McNeil 1982, of each query",
+)
+
+_own = [PEARSON, AVERAGE_PRECISION, NORMALISED_RANK, SAME_QUERY]
+
+
+def own_indices() -> tuple[Index, ...]:
+    """The indices that every scoring run has, in the order in which they are shown."""
+    return tuple(_own)
+
+
+def register(index: Index) -> Index:
+    """Add an index to those that every scoring run has; the index itself.
+
+    Raises
+    ------
+    RelstudyError
+        where another has its name or term
+    """
+    for other in _own:
+        for what in ("name", "term"):
+            if getattr(index, what) and getattr(index, what) == getattr(other, what):
+                raise RelstudyError(f"index {index.name}: {other.name} has the {what} {getattr(other, what)!r} already")
+    _own.append(index)
+    return index
+
+
+@contextmanager
+def registered(index: Index) -> Iterator[Index]:
+    """Register an index for as long as a block lasts."""
+    register(index)
+    try:
+        yield index
+    finally:
+        _own.remove(index)
+
+
+def index_of(name: str) -> Index:
+    """The index of a name: one of every run, else a measure of ir-measures, "condensed " before it or not.
+
+    Raises
+    ------
+    RelstudyError
+        where there is none
+
+    Examples
+    --------
+    >>> index_of("normalised_rank").term, index_of("condensed nDCG@10").name
+    ('good above poor', 'condensed nDCG@10')
+    """
+    return next((index for index in _own if index.name == name), None) or _measure(name)
+
+
+def index_called(name: str, condensed: bool = False) -> Index:
+    """The index that somebody names: by its key, its term or another of its names, else a measure of ir-measures.
+
+    Parameters
+    ----------
+    condensed : whether a measure is meant of judged pairs alone
+
+    Raises
+    ------
+    RelstudyError
+        where there is none
+
+    Examples
+    --------
+    >>> index_called("correlation").name, index_called("nDCG@10", condensed=True).name
+    ('pearson', 'condensed nDCG@10')
+    """
+    plain = name.strip().lower().replace("_", " ")
+    for index in _own:
+        if plain in (each.lower().replace("_", " ") for each in (index.name, index.term, *index.also)):
+            return index
+    try:
+        return index_of(f"{CONDENSED}{name.removeprefix(CONDENSED)}" if condensed else name)
+    except RelstudyError:
+        named = ", ".join(index.name for index in _own)
+        raise RelstudyError(f"{name!r} is no index: one of {named}, or a measure such as nDCG@10, is needed") from None
+
+
+@cache
+def _measure(name: str) -> Index:
+    bare = str(parsed_measure(name.removeprefix(CONDENSED)))
+    return Index(
+        name=(CONDENSED if name.startswith(CONDENSED) else "") + bare,
+        term=(CONDENSED if name.startswith(CONDENSED) else "") + bare,
+        definition=f"{bare} of ir-measures",
+        needs=Needs.GRADES if not takes_relevant_or_not(bare) else Needs.BINARY,
+        draws=lambda pairs: pairs.over_queries(bare),
+        each_query=lambda pairs: pairs.measured(bare).values,
+        of_run=True,
+        source="ir-measures",
+    )
+
+
+def run_indices(measures: Sequence[str], qrels: bool) -> tuple[Index, ...]:
+    """The indices of a scoring run: those of every run, then the measures asked for.
+
+    Parameters
+    ----------
+    qrels : whether the judgments are whole qrels; else measures are of condensed lists
+    """
+    names = dict.fromkeys(str(parsed_measure(name)) for name in measures)
+    return (*own_indices(), *(index_of(name if qrels else f"{CONDENSED}{name}") for name in names))
+
+
+def limited_figures() -> list[str]:
+    """What readers call the figures that rest on all that is relevant in a population, recall among them."""
+    return [*(index.term for index in own_indices() if index.limited), "recall"]
+
+
+def by_relevance_first(indices: Iterable[Index]) -> list[Index]:
+    """The indices of relevance and then those of judgments, each in their order."""
+    return sorted(indices, key=lambda index: index.needs is Needs.JUDGMENTS)

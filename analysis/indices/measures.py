@@ -1,0 +1,236 @@
+"""Measures of `ir-measures`, by their names there: what can be computed, and one sentence for what cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from relstudy.common.errors import RelstudyError
+
+ByQuery = dict[str, dict[str, Any]]
+MOST_RESULTS = 1_000_000
+"""The greatest cutoff that is handed on."""
+
+
+@dataclass(frozen=True, eq=False)
+class QueryValues:
+    """A measure's value for each query.
+
+    Parameters
+    ----------
+    values : float [queries], 0 where nothing was retrieved
+    summed : whether the measure is the sum over queries (a count) and not their mean
+    """
+
+    values: np.ndarray
+    summed: bool = False
+
+    def total(self, counts: np.ndarray | None = None) -> Any:
+        """The measure over all queries, or in each replicate of `counts` (float [queries, replicates])."""
+        if counts is None:
+            return float(self.values.sum() if self.summed else self.values.mean())
+        total = self.values @ counts
+        return total if self.summed else total / counts.sum(axis=0)
+
+    def left_out(self) -> np.ndarray | None:
+        """The measure without each query, float [queries], a sum as that of as many queries; None with one query.
+
+        Examples
+        --------
+        >>> QueryValues(np.array([0.0, 0.5, 1.0])).left_out().tolist()
+        [0.75, 0.5, 0.25]
+        """
+        number = len(self.values)
+        if number < 2:
+            return None
+        without: np.ndarray = (self.values.sum() - self.values) / (number - 1)
+        return number * without if self.summed else without
+
+
+@cache
+def parsed_measure(name: str) -> Any:
+    """The measure of this name.
+
+    Raises
+    ------
+    RelstudyError
+        where ir-measures knows no such measure
+
+    Examples
+    --------
+    >>> str(parsed_measure("MAP"))
+    'AP'
+    """
+    import ir_measures
+
+    try:
+        measure = ir_measures.parse_measure(name)
+    except (ValueError, NameError, SyntaxError, KeyError, TypeError, AttributeError, AssertionError) as error:
+        raise RelstudyError(f"{name!r} is not a measure that ir-measures knows ({error})") from None
+    for parameter, lowest, highest in (("cutoff", 1, MOST_RESULTS), ("rel", 1, MOST_RESULTS)):
+        value = measure.params.get(parameter, lowest)
+        if isinstance(value, bool) or not isinstance(value, int) or not lowest <= value <= highest:
+            # trec_eval's library ends the whole program at such numbers
+            raise RelstudyError(f"{name!r}: {parameter} is a whole number from {lowest} to {highest}, not {value!r}")
+    return measure
+
+
+def takes_relevant_or_not(name: str) -> bool:
+    """Whether a measure takes pairs as relevant or not, at a grade that its name leaves open.
+
+    Examples
+    --------
+    >>> takes_relevant_or_not("P@10"), takes_relevant_or_not("AP(rel=2)"), takes_relevant_or_not("nDCG@10")
+    (True, False, False)
+    """
+    measure = parsed_measure(name)
+    return "rel" in measure.SUPPORTED_PARAMS and "rel" not in measure.params
+
+
+def scales_with_gains(name: str) -> bool:
+    """Whether a measure is the same when all gains are multiplied by one number, so that .1 may be given as 1 of 10.
+
+    Judged and NumQ are: they ask whether somebody judged, and never how.
+
+    Raises
+    ------
+    RelstudyError
+        where it takes gains that are not whole in no way; one that names a grade (rel=2) takes what reaches it
+
+    Examples
+    --------
+    >>> scales_with_gains("nDCG@10"), scales_with_gains("Judged@10"), scales_with_gains("P(rel=2)@10")
+    (True, True, False)
+    """
+    measure = parsed_measure(name)
+    if measure.NAME in ("Judged", "NumQ"):
+        return True
+    if measure.NAME == "nDCG" and measure.params.get("dcg", "log2") == "log2" and "gains" not in measure.params:
+        return True
+    if "rel" in measure.params:
+        return False
+    raise RelstudyError(f"{name!r} takes whole grades, and gains here are fractions; nDCG takes them as they are")
+
+
+def measure_by_query(
+    measures: Sequence[str], query_id: np.ndarray, result_id: np.ndarray, relevance: np.ndarray, score: np.ndarray
+) -> pd.DataFrame:
+    """Measures of `ir-measures` for each query.
+
+    Parameters
+    ----------
+    measures : names as ir-measures writes them: "nDCG@10", "AP(rel=2)", "RR"
+    query_id, result_id : text [pairs]
+    relevance : whole numbers [pairs]
+    score : float [pairs], higher is better; NaN leaves the pair out of the run
+
+    Returns
+    -------
+    DataFrame[measure, query_id, value]
+    """
+    qrels = pd.DataFrame({"query_id": query_id, "doc_id": result_id, "relevance": relevance})
+    scored = np.isfinite(score)
+    run = pd.DataFrame({"query_id": query_id[scored], "doc_id": result_id[scored], "score": score[scored]})
+    return measure_run(measures, qrels, run)
+
+
+def measure_run(measures: Sequence[str], qrels: pd.DataFrame, run: pd.DataFrame) -> pd.DataFrame:
+    """Each measure's value for each query, from qrels[query_id, doc_id, relevance] and run[query_id, doc_id, score].
+
+    Raises
+    ------
+    RelstudyError
+        naming a measure that ir-measures does not know, or knows and cannot compute
+    """
+    import ir_measures
+
+    # one of ir-measures' providers takes numbers alone for queries
+    numbers = {name: str(number) for number, name in enumerate(dict.fromkeys(qrels["query_id"]), start=1)}
+    names = {number: name for name, number in numbers.items()}
+    judged, ranked = _by_query(qrels, "relevance", numbers), _by_query(run, "score", numbers)
+    parsed = [parsed_measure(name) for name in measures]
+    try:
+        values = list(ir_measures.iter_calc(parsed, judged, ranked))
+    except Exception:  # each provider fails in its own way: AssertionError, ValueError, CalledProcessError
+        for name in measures:
+            _try_alone(name, judged, ranked)
+        raise
+    rows = [(str(value.measure), names[value.query_id], value.value) for value in values]
+    return pd.DataFrame(rows, columns=["measure", "query_id", "value"])
+
+
+def _by_query(table: pd.DataFrame, value: str, numbers: Mapping[str, str]) -> ByQuery:
+    """A column by the queries' numbers and by doc_id, without queries that have none.
+
+    ir-measures takes this as it is, and of a DataFrame makes it row by row in three times the time.
+    """
+    by_query: ByQuery = {}
+    columns = (table[name].to_numpy(dtype=object).tolist() for name in ("query_id", "doc_id", value))
+    for query, result, each in zip(*columns, strict=True):
+        if query in numbers:
+            by_query.setdefault(numbers[query], {})[result] = each
+    return by_query
+
+
+def _try_alone(name: str, qrels: ByQuery, run: ByQuery) -> None:
+    """Compute one measure, and say in a sentence where that cannot be done."""
+    import ir_measures
+
+    try:
+        list(ir_measures.iter_calc([parsed_measure(name)], qrels, run))
+    except Exception as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        if "Unsupported" in reason:
+            reason = "none of the libraries that are installed computes it with these parameters"
+        elif "object object at" in reason:
+            reason = f"the parameter {reason.split('=')[0].split()[-1]} must be given"
+        raise RelstudyError(
+            f"{name!r} is a measure that ir-measures knows and cannot compute here ({reason.rstrip('.')}); leave it out"
+        ) from None
+
+
+def values_by_query(measures: Sequence[str], queries: np.ndarray, table: pd.DataFrame) -> dict[str, QueryValues]:
+    """Each measure's value for every one of `queries`, by its ir-measures name, from what `measure_run` gave."""
+    position = {name: number for number, name in enumerate(queries)}
+    by_measure = {}
+    for name in dict.fromkeys(measures):
+        measure = parsed_measure(name)
+        rows = table[table["measure"] == str(measure)]
+        values = np.zeros(len(queries))
+        values[[position[query] for query in rows["query_id"]]] = rows["value"]
+        by_measure[str(measure)] = QueryValues(values, type(measure.aggregator()).__name__ == "SumAgg")
+    return by_measure
+
+
+def run_measures(
+    measures: Sequence[str], judged: pd.DataFrame, queries: np.ndarray, scores: pd.DataFrame, higher: bool
+) -> dict[str, QueryValues]:
+    """Measures of a whole run by whole qrels, as trec_eval and ir-measures take them.
+
+    Parameters
+    ----------
+    judged : query_id, result_id, judgment (whole grades, below 0 where nobody judged) of every pair of the qrels
+    queries : names of the qrels' queries
+    scores : query_id, result_id, score: everything the system retrieved, judged or not
+    higher : whether a higher score is better
+    """
+    qrels = pd.DataFrame(
+        {
+            "query_id": judged["query_id"],
+            "doc_id": judged["result_id"],
+            "relevance": judged["judgment"].astype(np.int64),
+        }
+    )
+    run = pd.DataFrame(
+        {
+            "query_id": scores["query_id"].astype("str").to_numpy(dtype=object),
+            "doc_id": scores["result_id"].astype("str").to_numpy(dtype=object),
+            "score": scores["score"].to_numpy(dtype=float) * (1.0 if higher else -1.0),
+        }
+    )
+    return values_by_query(measures, queries, measure_run(measures, qrels, run))

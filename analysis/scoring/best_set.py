@@ -1,0 +1,198 @@
+"""The best set and the ranks of systems by one measure: which may be the best, and how many are surely above each.
+
+Whether a system may be the best is one hypothesis of its own: that no rival is better. It is held against the largest
+of the rivals' statistics, whose distribution the replicates of the same bootstrap give. So a system leaves the set by
+a comparison with those near it, and rivals that are clearly behind have no part: who else is in the table does not turn
+what is said of two systems. With two systems it is the paired interval of their difference.
+
+Sources: Hsu 1984 (comparison with the best). Hansen, Lunde and Nason 2011 (the model confidence set). Mogstad, Romano,
+Shaikh and Wilhelm 2024 (confidence sets of ranks). Rivals that leave the maximum: Romano, Shaikh and Wolf 2014, with
+the bound sqrt(2 log log n) of Hansen 2005. Step-down: Romano and Wolf 2005.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+
+@dataclass(frozen=True, eq=False)
+class PairedStatistics:
+    """The differences of every two systems over their standard errors, signed so that higher is better.
+
+    Parameters
+    ----------
+    statistic : float [systems, systems], (column - row) / standard error, NaN where there is none
+    freedom : float [systems, systems], degrees of freedom of Student's t
+    replicates : float [systems, systems, replicates], the centred differences of the bootstrap in units of their own
+        standard deviation; NaN where undefined
+    clusters : number of queries
+    """
+
+    statistic: np.ndarray
+    freedom: np.ndarray
+    replicates: np.ndarray
+    clusters: int
+
+    @classmethod
+    def of(
+        cls, difference: np.ndarray, error: np.ndarray, freedom: np.ndarray, replicates: np.ndarray, clusters: int
+    ) -> PairedStatistics:
+        """From the differences of couples (a, b), a < b, in the order of `numpy.triu_indices(systems, 1)`.
+
+        Parameters
+        ----------
+        difference : float [couples], how much better the first is, in the measure's own units
+        error : float [couples], its standard error; NaN where there is none
+        freedom : float [couples]
+        replicates : float [couples, replicates], the same difference in each replicate
+        clusters : number of queries
+
+        Examples
+        --------
+        >>> replicates = np.random.default_rng(0).normal(1.0, 0.5, (1, 1000))
+        >>> paired = PairedStatistics.of(np.array([1.0]), np.array([0.5]), np.array([29.0]), replicates, 30)
+        >>> paired.statistic.tolist()
+        [[nan, -2.0], [2.0, nan]]
+        """
+        systems = round((1 + np.sqrt(1 + 8 * len(difference))) / 2)
+        first, second = np.triu_indices(systems, 1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            ratio = np.where(error > 0, difference / error, np.where(difference == 0, 0.0, np.nan))
+            centred = replicates - _mean(replicates)[:, None]
+            spread = np.sqrt(_mean(centred**2))[:, None]
+            scaled = np.where(spread > 0, centred / spread, 0.0)
+        statistic, degrees = (np.full((systems, systems), np.nan) for _ in range(2))
+        statistic[first, second], statistic[second, first] = -ratio, ratio
+        degrees[first, second] = degrees[second, first] = freedom
+        drawn = np.full((systems, systems, replicates.shape[1]), np.nan)
+        drawn[first, second], drawn[second, first] = -scaled, scaled
+        return cls(statistic, degrees, drawn, clusters)
+
+    def surely_better(self, level: float) -> np.ndarray:
+        """Whether the column is better than the row by the paired interval of the two alone, bool [systems, systems].
+
+        Parameters
+        ----------
+        level : of the interval, between 0 and 1
+        """
+        with np.errstate(invalid="ignore"):
+            return self.statistic > special.stdtrit(self.freedom, (1 + level) / 2)
+
+    def surely_above(self, level: float, *, rivals_better: bool = True) -> np.ndarray:
+        """How many rivals are surely above each system (or below it), int [systems].
+
+        A wrong count, one rival too many, comes true in at most (1 - level) / 2 of studies. Rivals that were counted
+        leave the maximum, which is taken anew (step-down).
+
+        Parameters
+        ----------
+        level : between 0 and 1
+        rivals_better : whether rivals above are counted; else those below
+        """
+        sign = 1.0 if rivals_better else -1.0
+        counts = np.zeros(len(self.statistic), dtype=np.int64)
+        for number, (given, drawn, freedom) in enumerate(
+            zip(sign * self.statistic, sign * self.replicates, self.freedom, strict=True)
+        ):
+            left = np.isfinite(given) & np.isfinite(freedom)
+            left[left] = given[left] > -self.clearly_behind
+            while left.any():
+                tail = _tail_of_maximum(drawn[left], level)
+                counted = left & (given > special.stdtrit(np.where(left, freedom, 1.0), 1 - tail))
+                if not counted.any():
+                    break
+                counts[number] += int(counted.sum())
+                left &= ~counted
+        return counts
+
+    @property
+    def clearly_behind(self) -> float:
+        """How many standard errors behind a rival leaves the maximum: sqrt(2 log log n), n queries, at least 3."""
+        return float(np.sqrt(2 * np.log(np.log(max(self.clusters, 3)))))
+
+
+@dataclass(frozen=True, eq=False)
+class Ranks:
+    """What is known of the systems' ranks by one measure.
+
+    Parameters
+    ----------
+    low, high : int [systems], the ends of each rank's interval, 1 for the best
+    better : bool [systems, systems], whether the column is better than the row by the paired interval of the two
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    better: np.ndarray
+
+    @property
+    def best(self) -> np.ndarray:
+        """Which systems may be the best, bool [systems]."""
+        return self.low == 1
+
+
+def nothing_known(systems: int) -> Ranks:
+    """The ranks of systems of which no two are compared.
+
+    Examples
+    --------
+    >>> nothing_known(2).high.tolist()
+    [2, 2]
+    """
+    return Ranks(np.ones(systems, dtype=np.int64), np.full(systems, systems), np.zeros((systems, systems), dtype=bool))
+
+
+def ranks_of(paired: PairedStatistics, level: float = 0.95) -> Ranks:
+    """Intervals of the systems' ranks; those that begin with 1 are of the best set.
+
+    Parameters
+    ----------
+    paired : the differences of every two systems
+    level : between 0 and 1. Each end of an interval is wrong in at most (1 - level) / 2 of studies, so that the true
+        best is lost in at most 2.5 % by default
+
+    Examples
+    --------
+    >>> noise = np.random.default_rng(0).normal(size=(3, 100))
+    >>> draws = np.random.default_rng(1).multinomial(100, np.full(100, 0.01), 1000) / 100
+    >>> values = noise + np.array([[1.0], [0.9], [0.0]])
+    >>> first, second = np.triu_indices(3, 1)
+    >>> paired = values[first] - values[second]
+    >>> ranks = ranks_of(PairedStatistics.of(paired.mean(1), paired.std(1, ddof=1) / 10, np.full(3, 99.0),
+    ...                                      paired @ draws.T, 100))
+    >>> ranks.low.tolist(), ranks.high.tolist(), ranks.best.tolist()
+    ([1, 1, 3], [2, 2, 3], [True, True, False])
+    """
+    above = paired.surely_above(level)
+    below = paired.surely_above(level, rivals_better=False)
+    return Ranks(1 + above, len(above) - below, paired.surely_better(level))
+
+
+def _tail_of_maximum(drawn: np.ndarray, level: float) -> float:
+    """The tail beyond which the largest of some statistics lies in (1 - level) / 2 of the replicates, for each alone.
+
+    Parameters
+    ----------
+    drawn : float [rivals, replicates], centred, in units of their standard deviation
+
+    Returns
+    -------
+    (1 - level) / 2 for a single rival, less for several that differ. Each rival's own Student distribution turns it
+    into a bound, so that with one rival the bound is that of its interval
+    """
+    alone = (1 - level) / 2
+    largest = np.where(np.isnan(drawn), -np.inf, drawn).max(axis=0)
+    if len(drawn) == 1 or not np.isfinite(largest).any():
+        return alone
+    bound = float(np.quantile(largest[np.isfinite(largest)], 1 - alone))
+    return min(alone, float(special.ndtr(-bound)))
+
+
+def _mean(values: np.ndarray) -> np.ndarray:
+    """The mean of each row over its defined values, NaN where there is none."""
+    defined = np.isfinite(values)
+    total: np.ndarray = np.where(defined, values, 0.0).sum(axis=1) / defined.sum(axis=1)
+    return total

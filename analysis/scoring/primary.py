@@ -1,0 +1,84 @@
+"""The one index that decides between systems: as stated, else by the design of the study and never by its outcome."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from relstudy.analysis.indices.index import Index
+from relstudy.analysis.indices.known import CONDENSED, PEARSON, SAME_QUERY, index_called, index_of
+from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.relevance import Relevance
+
+LEAST_QUERIES = 20
+"""With both kinds of pairs; fewer tell little of what somebody who searches meets."""
+LEAST_PAIRS = 5
+"""Of a query."""
+MATTERS = 0.05
+"""The smallest difference that matters, unless it is stated."""
+
+
+@dataclass(frozen=True)
+class Primary:
+    """The primary index of a scoring run.
+
+    Parameters
+    ----------
+    name : of the index that decides
+    chosen : how it came to be the one, as the end of a sentence
+    matters : the smallest difference in it that matters, in its own points
+    """
+
+    name: str
+    chosen: str
+    matters: float = MATTERS
+
+    @property
+    def index(self) -> Index:
+        """The index itself."""
+        return index_of(self.name)
+
+
+def primary_of(pairs: JudgedPairs, relevance: Relevance, options: ScoringOptions) -> Primary:
+    """The primary index with the smallest difference that matters: the one stated, else by the judgments' design.
+
+    Under whole qrels it is the first measure; else good above poor in the same query, where at least 20 queries have
+    five judged pairs with good and poor ones among them and the design reaches far enough; else the correlation.
+    """
+    name, chosen = _chosen(pairs, relevance, options)
+    return Primary(name, chosen, MATTERS if options.matters is None else options.matters)
+
+
+def _chosen(pairs: JudgedPairs, relevance: Relevance, options: ScoringOptions) -> tuple[str, str]:
+    if options.primary is not None:
+        return index_called(options.primary, condensed=not pairs.qrels).name, "as stated"
+    if pairs.qrels and options.measures:
+        first = index_called(options.measures[0]).name
+        return first, "the first measure, since the judgments are whole qrels"
+    if pairs.design.withheld is not None:
+        return PEARSON.name, f"by default, since the design does not reach what {SAME_QUERY.term} needs"
+    queries = queries_with_both(pairs, relevance)
+    if queries >= LEAST_QUERIES:
+        return SAME_QUERY.name, f"by default, since {queries} queries have good and poor results judged"
+    few = f"only {queries}" if queries else "no"
+    have = "query has" if queries in (0, 1) else "queries have"
+    return PEARSON.name, f"by default, since {few} {have} good and poor results judged"
+
+
+def queries_with_both(pairs: JudgedPairs, relevance: Relevance) -> int:
+    """Number of queries with at least five judged pairs, of which most people call some good and some poor."""
+    number = len(pairs.queries)
+    good = np.bincount(pairs.query, relevance.values > 0.5, number) > 0
+    poor = np.bincount(pairs.query, relevance.values <= 0.5, number) > 0
+    return int((good & poor & (np.bincount(pairs.query, minlength=number) >= LEAST_PAIRS)).sum())
+
+
+def asked_measures(options: ScoringOptions) -> tuple[str, ...]:
+    """The measures asked for, with the primary index where it is one of ir-measures."""
+    if options.primary is None:
+        return options.measures
+    index = index_called(options.primary)
+    bare = index.name.removeprefix(CONDENSED)
+    return (*options.measures, bare) if index.of_run and bare not in options.measures else options.measures

@@ -1,0 +1,172 @@
+"""One system's judged pairs in a scoring run, as indices take them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from relstudy.analysis.indices.index import Index
+from relstudy.analysis.indices.measures import QueryValues
+from relstudy.analysis.indices.pairs import WIDTH, Figure, SystemPairs
+from relstudy.analysis.indices.reweighted import ReweightedPairs
+from relstudy.analysis.indices.same_query import SameQuery
+from relstudy.analysis.indices.within_query import FEWEST_RELEVANT, within_queries
+from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, chunks
+from relstudy.analysis.resampling.spread import Transform
+from relstudy.analysis.scoring.candidate import Candidate
+from relstudy.analysis.scoring.context import ScoringContext
+from relstudy.analysis.scoring.measured import measured
+from relstudy.analysis.scoring.rater_draws import whole_steps
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredPairs(SystemPairs):
+    """The pairs of a candidate that count, with the run's draws, raters and design.
+
+    Parameters
+    ----------
+    context, candidate : of the run
+    used : bool [judged pairs], those that count
+    collection : whether pairs count by their design weights in the correlation
+    """
+
+    context: ScoringContext = field(kw_only=True)
+    candidate: Candidate = field(kw_only=True)
+    used: np.ndarray = field(kw_only=True)
+    collection: bool = field(kw_only=True)
+
+    @classmethod
+    def of(
+        cls,
+        context: ScoringContext,
+        candidate: Candidate,
+        used: np.ndarray | None = None,
+        collection: bool | None = None,
+    ) -> ScoredPairs:
+        """The candidate's pairs, or those of `used` alone; the correlation as the run has it, unless it is stated."""
+        used = candidate.used if used is None else used
+        collection = context.collection if collection is None else collection
+        ranking = candidate.ranking_of(used)
+        missing = context.weights_missing is not None
+        return cls(
+            context.pairs.query[used],
+            context.pairs.judgment[used],
+            context.relevance.values[used],
+            ranking,
+            ranking if candidate.mapped is None else candidate.mapped.values[used],
+            np.full(len(ranking), np.nan) if missing else context.weight(ranking, used),
+            context.draws.row[used],
+            context.draws.times,
+            context.weights_of_correlation(used, collection),
+            left_out=context.left_out(used),
+            context=context,
+            candidate=candidate,
+            used=used,
+            collection=collection,
+        )
+
+    def figures(self, known: Mapping[str, BootstrapStatistic]) -> dict[str, BootstrapStatistic]:
+        """Every index of the run by name, those that are `known` as they are."""
+        return {index.name: known.get(index.name) or self.figure(index) for index in self.context.indices}
+
+    def figure(self, index: Index) -> BootstrapStatistic:
+        """An index, without an interval where the design cannot estimate it."""
+        if not self.used.any():
+            return BootstrapStatistic(np.nan, self.context.nothing, "no pair is scored by both")
+        figure = index.over_draws(self)
+        return self.context.pairs.design.limited(figure) if index.limited else figure
+
+    def correlation(self) -> BootstrapStatistic:
+        """As the run compares systems by it."""
+        return self.context.compared_correlations(self.candidate, self.used, ("pearson",), self.collection)["pearson"]
+
+    @cached_property
+    def retrieval(self) -> dict[str, BootstrapStatistic]:
+        """What one walk down the ranking gives, over queries and raters."""
+        return self.context.retrieval(self.ranking, self.used)
+
+    @cached_property
+    def lists(self) -> SameQuery:
+        """The pairs in the order of the system's scores within each query, queries by one over their probability."""
+        fraction = self.context.pairs.fraction
+        known = np.isfinite(fraction) & (fraction > 0)
+        query_weight = 1.0 / fraction if known.all() else np.ones(self.queries)
+        return SameQuery(self.query, self.queries, self.ranking, self.relevance, self.weight, query_weight)
+
+    def good_above_poor(self) -> BootstrapStatistic:
+        """The chance that a good match is above a poor one of the same query, over queries and raters."""
+        missing = self.context.weights_missing
+        if missing is not None:
+            return BootstrapStatistic(np.nan, self.context.nothing, missing)
+        draws = self.context.draws
+        figure = self.lists.statistic(draws.times, self.row, draws.between, draws.step)
+        raters = self.context.by_rater(self.used, lambda pairs: [self.lists.under_raters(pairs)])
+        return figure if raters is None else replace(figure, raters=raters[0])
+
+    def over_draws(self, figure: Figure, of_judgments: bool, scale: Transform) -> BootstrapStatistic:
+        """A figure in every replicate of queries and of raters."""
+        missing = self.context.weights_missing
+        if missing is not None and not of_judgments:
+            return BootstrapStatistic(np.nan, self.context.nothing, missing)
+        over_queries = super().over_draws(figure, of_judgments, scale)
+        raters = self.context.by_rater(self.used, lambda pairs: [self._by_rater(figure, of_judgments, pairs)])
+        return over_queries if raters is None else replace(over_queries, raters=raters[0])
+
+    def _by_rater(self, figure: Figure, of_judgments: bool, drawn: ReweightedPairs) -> np.ndarray:
+        weight = self.counted(of_judgments)[:, None]
+        figures = []
+        for part in chunks(len(drawn.mass), WIDTH):
+            mass = drawn.mass[part].T.astype(np.float64)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                relevance = np.where(mass > 0, np.minimum(drawn.hits[part].T / mass, 1.0), 0.0)
+            counted = drawn.pull[part].T if of_judgments else mass
+            figures.append(self.computed(figure, weight * counted, drawn.judgment[part].T + drawn.middle, relevance))
+        return whole_steps(np.concatenate(figures)) if of_judgments else np.concatenate(figures)
+
+    @property
+    def queries(self) -> int:
+        """How many queries are judged."""
+        return len(self.context.pairs.queries)
+
+    def order_in_each_query(self) -> tuple[np.ndarray, np.ndarray]:
+        """Average precision and area under the ROC curve within each query.
+
+        Average precision is left empty where fewer than `FEWEST_RELEVANT` relevant results were drawn and others were
+        not.
+        """
+        own = self._own_in_each_query()
+        precision, area = within_queries(self.query, self.ranking, self.relevance, self.weight, self.queries, own)
+        drawn = np.bincount(self.query, own < self.weight * (1 - 1e-9), self.queries) > 0
+        few = np.bincount(self.query, self.relevance, self.queries) < FEWEST_RELEVANT
+        return np.where(drawn & few, np.nan, precision), area
+
+    def _own_in_each_query(self) -> np.ndarray:
+        """What one of its query's candidates weighs, for each pair; the least weight of the query where unknown."""
+        context = self.context
+        if context.own is None:
+            return self.weight
+        least = np.full(self.queries, np.inf)
+        np.fmin.at(least, self.query, self.weight)
+        one = context.own / context.pairs.fraction[self.query]
+        own: np.ndarray = np.minimum(self.weight, np.where(np.isfinite(one), one, least[self.query]))
+        return own
+
+    @cached_property
+    def measures(self) -> Mapping[str, QueryValues]:
+        """The run's measures by their ir-measures names: of the system, whichever pairs are chosen here."""
+        return measured(self.context, self.candidate)
+
+    def measured(self, name: str) -> QueryValues:
+        """A measure of each query; NaN where a saved comparison does not hold it."""
+        return self.measures.get(name, QueryValues(np.full(self.queries, np.nan)))
+
+    def over_queries(self, name: str) -> BootstrapStatistic:
+        """A measure over all queries. Replicates draw whole queries and know of no collection and no raters."""
+        if name not in self.measures:
+            reason = "the saved comparison does not hold this measure"
+            return BootstrapStatistic(np.nan, self.context.nothing, reason)
+        values = self.measures[name]
+        return BootstrapStatistic(values.total(), values.total(self.context.draws.counts), left_out=values.left_out())

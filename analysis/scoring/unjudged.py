@@ -1,0 +1,173 @@
+"""What systems score and people did not judge: counted and named, since no figure speaks of it.
+
+Results outside the pool, pairs that were never asked about, and pairs that people saw and could not decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pandas as pd
+
+from relstudy.analysis.indices.known import own_indices
+from relstudy.analysis.scoring.candidate import Candidate
+from relstudy.calibration.judgments import Judgments
+from relstudy.calibration.study_tables import Pool, StudyTables
+from relstudy.common.probabilities import PAIR
+from relstudy.common.wording import count_of, listed, percent
+
+EXAMPLES = 3
+THIRDS = ("best", "middle", "last")
+
+
+def notes_on_unjudged(
+    study: StudyTables, tables: Sequence[pd.DataFrame], candidates: Sequence[Candidate], judged_too: bool = False
+) -> list[str]:
+    """What a person should know of the pairs that systems score and people did not judge, one sentence each.
+
+    Parameters
+    ----------
+    tables : system, query_id, result_id, score: everything that the systems scored
+    candidates : the systems, with their scores of the judged pairs
+    judged_too : whether an automatic judge's grades speak of pairs that nobody judged, so that these are not left out
+
+    Notes
+    -----
+    Where judged pairs were drawn with known probabilities they stand for the others, and nothing is said of these.
+    """
+    judgments = study.judgments
+    outside = [] if study.pool is None else outside_notes(study.pool, tables, candidates, judgments.frame)
+    drawn = "inclusion_probability" in judgments.frame and judgments.frame["inclusion_probability"].notna().all()
+    beyond = [] if judged_too or drawn else beyond_notes(tables, candidates, judgments)
+    return [*outside, *undecided_notes(tables, candidates, judgments), *beyond]
+
+
+def outside_notes(
+    pool: Pool, tables: Iterable[pd.DataFrame], candidates: Iterable[Candidate], judgments: pd.DataFrame
+) -> list[str]:
+    """A sentence for each system that has results outside the pool (`outside_note`).
+
+    Parameters
+    ----------
+    tables : system, query_id, result_id, score: everything that the systems scored
+    candidates : the systems, whose directions they tell
+    judgments : query_id of the judged pairs
+    """
+    higher = {candidate.name: candidate.direction.higher for candidate in candidates}
+    queries = list(judgments["query_id"].astype("str").unique())
+    notes = [
+        outside_note(pool, str(name), rows, higher[str(name)], queries)
+        for scores in tables
+        for name, rows in scores.groupby("system", sort=False)
+        if str(name) in higher
+    ]
+    return [note for note in notes if note is not None]
+
+
+def outside_note(pool: Pool, system: str, scores: pd.DataFrame, higher: bool, queries: Sequence[str]) -> str | None:
+    """How many of a system's first results of these queries lie outside the pool, and which; None where none does.
+
+    Parameters
+    ----------
+    scores : query_id, result_id, score of the system
+    higher : whether a higher score is better
+    """
+    rows = scores[scores["query_id"].astype("str").isin(list(queries))].dropna(subset="score")
+    rows = rows.sort_values(["score", "result_id"], ascending=[not higher, True])
+    first = rows.groupby("query_id", sort=False).head(pool.depth)
+    names = [first[name].astype("str").to_numpy(dtype=object) for name in PAIR]
+    outside = np.flatnonzero(~pd.MultiIndex.from_arrays(names).isin(pool.pairs))
+    if not len(outside):
+        return None
+    named = ", ".join(f"{names[0][row]} {names[1][row]}" for row in outside[:EXAMPLES])
+    more = ", ..." if len(outside) > EXAMPLES else ""
+    return (
+        f"{len(outside)} of the {len(first)} results that {system} ranks first ({pool.depth} a query) lie outside "
+        f"the pool, where nobody was asked ({named}{more}); it is ranked by its order among the pool alone."
+    )
+
+
+def beyond_notes(tables: Iterable[pd.DataFrame], candidates: Iterable[Candidate], judgments: Judgments) -> list[str]:
+    """How many of each system's scores concern no judged pair, a sentence for all systems with the same numbers.
+
+    Parameters
+    ----------
+    tables : system, query_id, result_id, score: everything that the systems scored
+    candidates : the systems, with their scores of the judged pairs
+    """
+    scored = {candidate.name: candidate.coverage.scored for candidate in candidates}
+    judged = judgments.frame["query_id"].astype("str").unique()
+    alike: dict[tuple[int, int, int], list[str]] = {}
+    for scores in tables:
+        for name, rows in scores.groupby("system", sort=False):
+            if str(name) in scored:
+                queries = rows["query_id"].astype("str")
+                numbers = (len(rows), len(rows) - scored[str(name)], queries[~queries.isin(judged)].nunique())
+                alike.setdefault(numbers, []).append(str(name))
+    return [_beyond_sentence(names, *numbers) for numbers, names in alike.items() if numbers[1]]
+
+
+def _beyond_sentence(names: Sequence[str], scores: int, beyond: int, queries: int) -> str:
+    whose = "its" if len(names) == 1 else "each one's"
+    none = f" (of {count_of(queries, 'query', 'queries')} no pair is judged)" if queries else ""
+    return (
+        f"{listed(names)}: {beyond:,} of {whose} {count_of(scores, 'score')} concern none of the judged pairs{none}; "
+        f"{listed([index.term for index in own_indices()])} leave them out."
+    )
+
+
+def undecided_notes(tables: Iterable[pd.DataFrame], candidates: Iterable[Candidate], judgments: Judgments) -> list[str]:
+    """The share of undecided pairs in each third by score, as a sentence; nothing where none is undecided.
+
+    Parameters
+    ----------
+    tables : system, query_id, result_id, score: everything that the systems scored; a system that scores none of the
+        undecided pairs is not named
+    candidates : the systems, with their scores of the judged pairs
+    judgments : with the pairs that nobody could decide, where they are known
+    """
+    blank = judgments.undecided
+    if blank is None or blank.empty:
+        return []
+    wanted = blank[PAIR].astype("str")
+    known = {candidate.name: candidate for candidate in candidates}
+    said = []
+    for scores in tables:
+        for name, rows in scores.groupby("system", sort=False):
+            candidate = known.get(str(name))
+            if candidate is None:
+                continue
+            rated = rows.assign(**{column: rows[column].astype("str") for column in PAIR}).merge(wanted, on=PAIR)
+            score = np.r_[candidate.given, rated["score"].to_numpy(dtype=float)]
+            undecided = np.arange(len(score)) >= len(candidate.given)
+            if not np.isfinite(score[undecided]).any():
+                continue
+            shares = shares_by_third(score if candidate.direction.higher else -score, undecided)
+            if shares is not None:
+                said.append(f"{name} " + ", ".join(f"{percent(share, 1)}" for share in shares))
+    by_score = f" (in the best, middle and last third by score: {'; '.join(said)})" if said else ""
+    have = "is undecided and has" if len(blank) == 1 else "are undecided and have"
+    return [f"{len(blank)} of {len(judgments) + len(blank)} pairs that people saw {have} no part{by_score}."]
+
+
+def shares_by_third(score: np.ndarray, undecided: np.ndarray) -> list[float] | None:
+    """The share of undecided pairs in the thirds of descending score; None with fewer than three scored pairs.
+
+    Parameters
+    ----------
+    score : float [pairs], higher is better, NaN where unscored; equal scores fall into one third
+    undecided : bool [pairs]
+
+    Examples
+    --------
+    >>> shares_by_third(np.array([9.0, 8, 7, 6, 5, 4]), np.array([True, False, True, True, False, False]))
+    [0.5, 1.0, 0.0]
+    """
+    known = np.isfinite(score)
+    if known.sum() < len(THIRDS):
+        return None
+    score, undecided = score[known], undecided[known]
+    cuts = np.sort(score)[::-1][[len(score) // 3, 2 * len(score) // 3]]
+    third = (score <= cuts[0]).astype(int) + (score <= cuts[1])
+    return [float(undecided[third == number].mean()) if (third == number).any() else 0.0 for number in range(3)]

@@ -1,0 +1,350 @@
+"""The scoring run of a study's folder: `relstudy score` keeps it there, and `relstudy report` shows it.
+
+Kept beside it is what it rests on: the bytes of every file, the options, the code. Where any of these is another, the
+folder is scored anew, and what changed is said.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cache, cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from relstudy.analysis.pipeline import ScoringRun, groups_of_run, score_tables
+from relstudy.analysis.scoring.candidate import LEAST_COVERAGE, Candidate
+from relstudy.analysis.scoring.groups import Grouping, Groups
+from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.results import ScoreResult
+from relstudy.analysis.scoring.saved import SavedComparison, is_saved_as, read_comparison
+from relstudy.analysis.verdict.facts import StudyFacts
+from relstudy.calibration.judgments import Judgments
+from relstudy.calibration.study_tables import JUDGMENTS, InputFile, StudyTables, read_study_tables
+from relstudy.common.errors import RelstudyError
+from relstudy.common.kept import read_content, read_kept, write_kept
+from relstudy.common.probabilities import PAIR
+from relstudy.common.study_folder import notes_on_scores, score_files
+from relstudy.common.wording import listed_some
+from relstudy.mapping.fitted import FittedMapping, mapping_files, read_mappings
+from relstudy.mapping.scores.score_table import ScoreTable
+from relstudy.mapping.scores.table import read_scores
+
+COMPARISON, KEPT = "comparison.json", "scored.json"
+PACKAGES = ("relstudy", "numpy", "scipy", "pandas", "scikit-learn")
+PARTS = ("analysis", "calibration", "mapping", "common")
+"""Folders whose code makes the figures."""
+NAMED = 3
+
+
+@dataclass(frozen=True)
+class RunInputs:
+    """What a scoring run rests on.
+
+    Parameters
+    ----------
+    files : SHA-256 of each file, by its name in the study's folder
+    options : every choice, as plain JSON
+    reading : how the judgments were read where that was stated, else ""
+    code : hash of the code and of the versions of what it is made with
+    comparison : SHA-256 of the study's comparison.json where it is of this very run, else ""
+    """
+
+    files: dict[str, str]
+    options: dict[str, Any]
+    reading: str
+    code: str
+    comparison: str = ""
+
+    @classmethod
+    def of(
+        cls, files: Iterable[InputFile], options: ScoringOptions, reading: str = "", comparison: str = ""
+    ) -> RunInputs:
+        """Those of a run with some options on some files."""
+        chosen = json.loads(json.dumps(asdict(options) | {"directions": dict(options.directions)}, default=list))
+        return cls({file.name: file.sha256 for file in files}, chosen, reading, code_hash(), comparison)
+
+    def differences(self, other: RunInputs) -> list[str]:
+        """What is not as in the other, as phrases; nothing where the same run would come of both."""
+        phrases = []
+        names = {*self.files, *other.files} - {COMPARISON}
+        changed = sorted(name for name in names if self.files.get(name) != other.files.get(name))
+        if changed:
+            phrases.append(f"{listed_some(changed, NAMED)} changed")
+        if self.files.get(COMPARISON) != other.files.get(COMPARISON):
+            phrases.append(f"the run that is kept is not that of {COMPARISON}")
+        options = [name for name, value in self.options.items() if value != other.options.get(name)]
+        if options or self.reading != other.reading:
+            phrases.append(f"it was made with other options ({', '.join(options) or 'how judgments are read'})")
+        if self.code != other.code:
+            phrases.append("it was made by another version")
+        return phrases
+
+
+@dataclass(frozen=True, eq=False)
+class KeptRun:
+    """A scoring run without the study's tables, which are read again.
+
+    Parameters
+    ----------
+    inputs : what it rests on
+    result, candidates, facts, within : as `ScoringRun` has them
+    """
+
+    inputs: RunInputs
+    result: ScoreResult
+    candidates: tuple[Candidate, ...]
+    facts: StudyFacts
+    within: Groups | None = None
+
+    def without_comparison(self) -> KeptRun:
+        """The same where there is no comparison.json any more."""
+        return replace(self, inputs=replace(self.inputs, comparison=""))
+
+
+@cache
+def code_hash() -> str:
+    """A hash of the code that makes figures, and of the versions of the packages that it rests on."""
+    root = Path(__file__).parent.parent
+    held = hashlib.sha256("".join(version(name) for name in PACKAGES).encode())
+    for part in PARTS:
+        for path in sorted((root / part).rglob("*.py")):
+            held.update(path.read_bytes())
+    return held.hexdigest()
+
+
+def keep_run(run: ScoringRun, folder: Path, files: Iterable[InputFile], reading: str = "") -> str:
+    """Keep a run in the study's folder for `relstudy report`; what came of it, in a sentence.
+
+    Parameters
+    ----------
+    files : every file that it rests on
+    reading : how the judgments were read where that was stated, else ""
+    """
+    comparison = folder / COMPARISON
+    own = comparison.is_file() and is_saved_as(run.pairs, run.candidates, run.result.options, comparison)
+    of_comparison = InputFile.of(comparison).sha256 if own else ""
+    behind = [file for file in files if not own or file.name != COMPARISON]
+    inputs = RunInputs.of(behind, run.result.options, reading, of_comparison)
+    try:
+        kept = KeptRun(inputs, run.result, tuple(run.candidates), run.facts, run.within)
+        write_kept(kept, "scoring run", folder / KEPT)
+    except RelstudyError as error:
+        return f"The run is not kept for `relstudy report`, which will score anew: {error}."
+    return f"The run is kept in {folder / KEPT}."
+
+
+@dataclass(frozen=True, eq=False)
+class StudyFolder:
+    """A study's folder as it is scored.
+
+    Parameters
+    ----------
+    folder : holds judgments.csv and scores/, and what else belongs to them
+    study : judgments with the tables beside them
+    comparison : comparison.json, where `relstudy score --save` wrote it for these very judgments; else None, as where
+        it is of the run that is kept
+    kept : the run that is kept; None where there is none
+    """
+
+    folder: Path
+    study: StudyTables
+    comparison: SavedComparison | None = None
+    kept: KeptRun | None = None
+
+    @property
+    def options(self) -> ScoringOptions:
+        """The choices of the scoring run: those of the comparison, else the defaults."""
+        if self.comparison is not None:
+            return self.comparison.options
+        if self.kept is not None and self.kept.inputs.comparison:
+            return self.kept.result.options
+        return ScoringOptions()
+
+    @cached_property
+    def files(self) -> tuple[InputFile, ...]:
+        """Every file behind the figures."""
+        paths = [*score_files(self.folder), *mapping_files(self.folder / "mappings")]
+        paths += [] if self.comparison is None else [self.folder / COMPARISON]
+        return (*self.study.files, *(InputFile.of(path, self.folder) for path in paths))
+
+    @cached_property
+    def mappings(self) -> dict[str, FittedMapping]:
+        """The fitted mappings by system."""
+        folder = self.folder / "mappings"
+        return read_mappings(folder) if mapping_files(folder) else {}
+
+    def scores(self, low_coverage: bool = False) -> list[tuple[str, ScoreTable]]:
+        """The score tables, by their files' names; a note names each system that is left out.
+
+        Parameters
+        ----------
+        low_coverage : whether systems that score under half of the judged pairs are kept
+
+        Raises
+        ------
+        RelstudyError
+            where there is no score table, or no system scores enough of the judged pairs
+        """
+        files = score_files(self.folder)
+        place = self.folder / "scores"
+        if not files:
+            raise RelstudyError(f"{place}: there is no score table; the report needs at least one system's scores")
+        tables = [(file.name, read_scores(file)) for file in files]
+        kept, notes = _covering(tables, self.study.judgments, 0.0 if low_coverage else LEAST_COVERAGE)
+        if not kept:
+            raise RelstudyError(
+                f"{place}: no system scores half of the {len(self.study.judgments)} judged pairs; check that query_id "
+                "and result_id are written alike in the scores and in the judgments"
+            )
+        (file, first), *others = kept
+        return [(file, first.with_notes([*notes_on_scores(self.folder), *notes])), *others]
+
+
+def read_study_folder(folder: Path, judgments: Path | None = None, ratings: Path | None = None) -> StudyFolder:
+    """Read a study's folder, its scores and mappings when they are asked for.
+
+    Parameters
+    ----------
+    judgments : another judgments table than the folder's
+    ratings : the calibrated ratings behind the judgments; None takes calibrated.csv beside them, if it is there
+
+    Raises
+    ------
+    RelstudyError
+        when the folder or the judgments are absent, or a table has faults
+    """
+    if not folder.is_dir():
+        raise RelstudyError(f"{folder}: there is no such folder; the report needs a study's folder")
+    file = judgments or folder / JUDGMENTS
+    if not file.is_file():
+        raise RelstudyError(f"{file}: there is no such file; `relstudy calibrate` writes it")
+    study = read_study_tables(file, ratings=ratings, folder=folder, own=True)
+    kept = _read_kept_run(folder / KEPT)
+    path = folder / COMPARISON
+    if not path.is_file():
+        return StudyFolder(folder, study, kept=None if kept is None else kept.without_comparison())
+    if kept is not None and kept.inputs.comparison == InputFile.of(path).sha256:
+        return StudyFolder(folder, study, kept=kept)
+    comparison = read_comparison(path)
+    if comparison.is_of(study.judgments):
+        study = replace(study, judgments=comparison.complete(study.judgments))
+        return StudyFolder(folder, study, comparison, kept)
+    note = (
+        f"{COMPARISON} was made with other judgments, so it has no part in this page; "
+        "`relstudy score --save` writes it anew."
+    )
+    noted = replace(study.judgments, notes=(*study.judgments.notes, note))
+    return StudyFolder(folder, replace(study, judgments=noted), kept=kept)
+
+
+def _read_kept_run(path: Path) -> KeptRun | None:
+    """The run that is kept; None where there is none, or none that can be read."""
+    if not path.is_file():
+        return None
+    try:
+        return read_kept(read_content(path), KeptRun, str(path))
+    except RelstudyError:
+        return None
+
+
+def run_of_study(
+    scored: StudyFolder, options: ScoringOptions, *, stated: Iterable[str] = (), by: str | None = None
+) -> tuple[ScoringRun, str]:
+    """The scoring run of a study's folder: the one kept there where nothing changed, else a new one, which is kept.
+
+    Parameters
+    ----------
+    stated : systems whose direction the options state ("*" for all)
+    by : a column of the judgments or the pairs: also score each group of pairs, with mappings of its own
+
+    Returns
+    -------
+    The run, and where it is from, in a sentence
+
+    Raises
+    ------
+    RelstudyError
+        where there are no scores, or an option is not allowed
+    """
+    differences = ["no run is kept that can be read"]
+    if scored.kept is not None:
+        differences = RunInputs.of(scored.files, options).differences(scored.kept.inputs)
+        differences += [] if _in_order(scored.kept.result, scored.study.judgments) else ["its pairs have another order"]
+    if scored.kept is not None and not differences:
+        run = _run_again(scored, scored.kept, options, by)
+        return run, f"The figures are those that `relstudy score` kept in {KEPT}: nothing they rest on changed."
+    run = score_study(scored, options, stated=stated, by=by)
+    whose = f" with options and mapped scores of {COMPARISON}" if scored.comparison is not None else ""
+    why = "; ".join(differences)
+    return run, f"Scored anew{whose}, since {why}. {keep_run(run, scored.folder, scored.files)}"
+
+
+def _in_order(result: ScoreResult, judgments: Judgments) -> bool:
+    """Whether a result is of these judgments, row by row."""
+    pairs = JudgedPairs.of(judgments)
+    return np.array_equal(pairs.query_id, result.query_id) and np.array_equal(pairs.result_id, result.result_id)
+
+
+def _run_again(scored: StudyFolder, kept: KeptRun, options: ScoringOptions, by: str | None) -> ScoringRun:
+    """The run that is kept, with the study's tables."""
+    pairs, within = JudgedPairs.of(scored.study.judgments), kept.within
+    if by is None:
+        within = None
+    elif within is None or (within.column, within.apart) != (by, True):
+        grouping = Grouping(by, scored.study.groups(by), apart=True)
+        within = groups_of_run(pairs, list(kept.candidates), grouping, options)
+    return ScoringRun(scored.study, kept.result, list(kept.candidates), pairs, kept.facts, within=within)
+
+
+def score_study(
+    scored: StudyFolder, options: ScoringOptions, *, stated: Iterable[str] = (), by: str | None = None
+) -> ScoringRun:
+    """The scoring run of a study's folder.
+
+    Parameters
+    ----------
+    stated : systems whose direction the options state ("*" for all)
+    by : a column of the judgments or the pairs: also score each group of pairs, with mappings of its own
+
+    Raises
+    ------
+    RelstudyError
+        where there are no scores, or an option is not allowed
+    """
+    grouping = None if by is None else Grouping(by, scored.study.groups(by), apart=True)
+    return score_tables(
+        scored.study, scored.scores(options.low_coverage), options, fitted=scored.mappings, stated=stated,
+        before=scored.comparison, grouping=grouping,
+    )  # fmt: skip
+
+
+def _covering(
+    tables: Sequence[tuple[str, ScoreTable]], judgments: Judgments, least: float
+) -> tuple[list[tuple[str, ScoreTable]], list[str]]:
+    """The tables with the systems that score enough of the judged pairs, and a note on each other."""
+    wanted = pd.MultiIndex.from_frame(judgments.frame[PAIR].astype("str"))
+    kept: list[tuple[str, ScoreTable]] = []
+    notes: list[str] = []
+    for file, table in tables:
+        inside = pd.MultiIndex.from_frame(table.frame[PAIR]).isin(wanted)
+        counts = table.frame.loc[inside, "system"].value_counts()
+        enough = []
+        for system in table.systems:
+            count = int(counts.get(system, 0))
+            if count and (count >= least * len(judgments) or system in table.runs):
+                enough.append(system)
+            else:
+                notes.append(
+                    f"{system} is left out: it scores {count} of {len(judgments)} judged pairs, less than half of them."
+                )
+        if enough:
+            kept.append((file, table if len(enough) == len(table.systems) else table.only(enough)))
+    return kept, notes

@@ -1,0 +1,88 @@
+"""The choices behind a calibration, and behind reading its ratings; `relstudy calibrate` and the functions
+`relstudy.calibrate`, `calibrate_by` and `read_ratings` make the same ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypedDict
+
+from relstudy.calibration.methods import NEED_RANDOM, WEIGHTED, Method, described
+from relstudy.common.options import check_options, option
+from relstudy.common.wording import listed
+
+ONE_SCALE = "How raters are put on one scale"
+CLOSER = "Looking closer"
+
+
+@dataclass(frozen=True)
+class CalibrationOptions:
+    """The choices behind a calibration."""
+
+    method: Method | None = option(
+        None,
+        described(),
+        shown="pooled, crossed or shrunk, by what is known and tested about the hand-out; says which and why",
+        heading=ONE_SCALE,
+    )
+    handed_out: Literal["random", "fixed"] | None = option(
+        None,
+        "How unique pairs were handed to raters, where the table doesn't record it.",
+        heading=ONE_SCALE,
+    )
+    force: bool = option(
+        False, f"Use {' or '.join(NEED_RANDOM)} even where pairs don't look handed out at random.", heading=ONE_SCALE
+    )
+    weigh_raters: bool | None = option(
+        None,
+        "Whether ratings weigh less, the noisier their rater is.",
+        flags=("--weigh-raters/--equal-raters",),
+        shown=f"with {listed(list(WEIGHTED))}",
+        heading=ONE_SCALE,
+    )
+    clip: bool = option(False, "Keep calibrated values within the scale.", heading=ONE_SCALE)
+    careless: Literal["keep", "drop"] = option(
+        "keep",
+        "Whether raters who show no sign of agreement, though theirs would show, count or are left out; named either "
+        "way.",
+        heading=ONE_SCALE,
+    )
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+
+class CalibrationChanges(TypedDict, total=False):
+    """The fields of `CalibrationOptions` as arguments of a function, for type checkers; None leaves one as it is."""
+
+    method: Method | None
+    handed_out: Literal["random", "fixed"] | None
+    force: bool | None
+    weigh_raters: bool | None
+    clip: bool | None
+    careless: Literal["keep", "drop"] | None
+
+
+@dataclass(frozen=True)
+class RatingsOptions:
+    """The choices behind reading ratings."""
+
+    base_column: str | None = option(
+        None,
+        "A yes/no column that marks the base block, where no column block does.",
+        metavar="NAME",
+        heading=ONE_SCALE,
+    )
+    trust_raters: bool = option(False, "Accept raters whose ratings look like sorted slots.", heading=CLOSER)
+    with_set_aside: bool = option(False, "Take the ratings of raters who were set aside, too.", heading=CLOSER)
+
+
+class RatingsChanges(TypedDict, total=False):
+    """The fields of `RatingsOptions` as arguments of a function, for type checkers; None leaves one as it is."""
+
+    base_column: str | None
+    trust_raters: bool | None
+    with_set_aside: bool | None
+
+
+class CalibrateChanges(CalibrationChanges, RatingsChanges, total=False):
+    """Both, for functions that read ratings and calibrate them."""

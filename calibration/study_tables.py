@@ -1,0 +1,457 @@
+"""A study's tables travel together: judgments, the ratings behind them, the pairs as they were drawn, and the pool.
+
+Whoever is given judgments is given what lies beside them by this one reader. What was looked for and is not there is a
+note of the judgments, since figures then say less or something else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tomllib
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, replace
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from relstudy.calibration.judgments import Judgments, read_judgments
+from relstudy.calibration.pair_ratings import PairRatings
+from relstudy.calibration.ratings import read_ratings
+from relstudy.common.archived import in_archive
+from relstudy.common.checked import Checked
+from relstudy.common.errors import RelstudyError
+from relstudy.common.files import read_json, write_json
+from relstudy.common.groups import groups_of
+from relstudy.common.pairs_table import read_pairs, source_members
+from relstudy.common.probabilities import PAIR
+from relstudy.common.reading import PLAIN, Reading
+from relstudy.common.tables import read_table, write_table
+from relstudy.common.wording import listed
+
+JUDGMENTS, CALIBRATED, RATINGS, PAIRS = "judgments.csv", "calibrated.csv", "ratings.csv", "pairs.csv"
+POOL = ("pool.csv", "pool.parquet")
+PROVENANCE = "provenance.json"
+SETTINGS = "study.toml"
+ABSENT = {
+    CALIBRATED: "intervals speak of these raters alone",
+    PAIRS: "which systems proposed the pairs is not known",
+    POOL[0]: "results outside the pool are not counted",
+}
+"""Figures that are missing without a table."""
+SAME = 1e-9
+"""Shares of a few ratings that differ by more than rounding are of other ratings."""
+
+
+@dataclass(frozen=True)
+class InputFile:
+    """One file that was read.
+
+    Parameters
+    ----------
+    name : path inside the study's folder, or the file's name alone
+    sha256 : hash of its bytes, hexadecimal
+    size : bytes
+    """
+
+    name: str
+    sha256: str
+    size: int
+
+    @classmethod
+    def of(cls, path: Path, folder: Path | None = None) -> InputFile:
+        """The file at `path`, named as it stands in `folder` where it lies there."""
+        content = path.read_bytes()
+        inside = folder is not None and path.is_relative_to(folder)
+        name = path.relative_to(folder).as_posix() if folder is not None and inside else path.name
+        return cls(name, hashlib.sha256(content).hexdigest(), len(content))
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What a study says of its analysis before ratings come in: the table [analysis] of study.toml.
+
+    Parameters
+    ----------
+    primary : name of the index that decides between systems; None where it is not stated
+    matters : the smallest difference in it that matters, in its own points; None where it is not stated
+    """
+
+    primary: str | None = None
+    matters: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """The results of each query that pairs could be drawn from.
+
+    Parameters
+    ----------
+    pairs : (query_id, result_id) of all of them
+    depth : how many first results of each system they are made of
+    """
+
+    pairs: pd.MultiIndex
+    depth: int
+
+
+@dataclass(frozen=True, eq=False)
+class StudyTables:
+    """Judgments with the tables that lie beside them.
+
+    Parameters
+    ----------
+    judgments : with the ratings that they were made of and the systems that proposed their pairs, where these are known
+    rated : calibrated.csv as it stands, else ratings.csv; None where neither is there
+    drawn : pairs.csv as it stands; None where it is not there
+    pairs : the same as `read_pairs` gives it; None where it is not there or has faults
+    pool : the results that pairs could be drawn from; None where there was no pool, or its table is not there
+    files : every file that was read, and those that are said to be behind them
+    decision : what study.toml states of the analysis
+    """
+
+    judgments: Judgments
+    rated: Checked | None = None
+    drawn: Checked | None = None
+    pairs: pd.DataFrame | None = None
+    pool: Pool | None = None
+    files: tuple[InputFile, ...] = ()
+    decision: Decision = Decision()
+
+    def groups(self, column: str, pairs: Checked | None = None) -> np.ndarray:
+        """Each judged pair's value of a column of the judgments, else of the pairs, text [pairs].
+
+        Parameters
+        ----------
+        pairs : another table of pairs than the one beside the judgments
+
+        Raises
+        ------
+        RelstudyError
+            where neither table has the column, or it has too many values
+        """
+        beside = self.drawn if pairs is None else pairs
+        return groups_of(self.judgments.frame, column, None if beside is None else _again(beside))
+
+
+def read_study_tables(
+    path: str | os.PathLike[str],
+    reading: Reading = PLAIN,
+    ratings: str | os.PathLike[str] | pd.DataFrame | None = None,
+    *,
+    folder: Path | None = None,
+    own: bool = False,
+    completed: Callable[[Judgments], Judgments] | None = None,
+) -> StudyTables:
+    """Read judgments with what lies beside them.
+
+    Parameters
+    ----------
+    path : judgments (a table or TREC qrels); or a folder or zip file that holds judgments.csv and the other tables, as
+        `relstudy calibrate -o` and `relstudy archive` write them
+    reading : what is stated about the table of judgments
+    ratings : the calibrated ratings behind the judgments; None takes calibrated.csv beside them where it is theirs
+    folder : the study's, whose tables are taken where there are none beside the judgments
+    own : whether the tables beside the judgments are known to be the study's, so that faults in them are refused; else
+        such a table has no part, and a note says so
+    completed : gives the judgments with the ratings and proposers that a saved comparison holds, in place of files
+
+    Raises
+    ------
+    RelstudyError
+        where the judgments have faults, or the ratings that are named are not those of the judgments
+    """
+    file = Path(in_archive(path, JUDGMENTS))
+    look = _Beside(file, folder)
+    judgments = read_judgments(file, reading)
+    look.note(file)
+    if completed is not None:
+        drawn = look.table(PAIRS)
+        pool, decision = look.pool(judgments), look.decision()
+        return StudyTables(completed(judgments), None, drawn, None, pool, tuple(look.files), decision)
+    rated = None if judgments.qrels else look.table(CALIBRATED, RATINGS)
+    if ratings is not None:
+        judgments = judgments_with_ratings(judgments, ratings)
+        look.files += [] if isinstance(ratings, pd.DataFrame) else [InputFile.of(Path(ratings), folder)]
+    elif rated is not None and Path(rated.file).name == CALIBRATED and judgments.ratings is None:
+        judgments, rated = look.with_calibrated(judgments, rated, own)
+    elif not judgments.qrels and judgments.ratings is None:
+        look.absent.append(CALIBRATED)
+    if judgments.scale.how == "values" and rated is not None:
+        judgments = replace(judgments, scale=read_ratings(_again(rated), trust_raters=True).scale)
+    drawn = look.table(PAIRS)
+    pairs = None if drawn is None or (judgments.qrels and not own) else look.pairs(drawn, own)
+    if not judgments.qrels and "source" not in judgments.frame and drawn is None:
+        look.absent.append(PAIRS)
+    judgments = with_proposers(judgments, pairs)
+    pool = look.pool(judgments)
+    look.add_provenance()
+    decision = look.decision()
+    judgments = replace(judgments, notes=(*judgments.notes, *look.notes()))
+    return StudyTables(judgments, rated, drawn, pairs, pool, tuple(look.files), decision)
+
+
+@dataclass
+class _Beside:
+    """Tables read beside judgments, and those not found there."""
+
+    file: Path
+    folder: Path | None
+    files: list[InputFile] = field(default_factory=list)
+    absent: list[str] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
+
+    def add_provenance(self) -> None:
+        """Add the files that the tables were made of, where it is said beside them."""
+        file = self.find(PROVENANCE)
+        if file is None:
+            return
+        try:
+            made_of = read_json(file)["files"]
+            self.files += [InputFile(str(each["name"]), str(each["sha256"]), int(each["size"])) for each in made_of]
+        except (RelstudyError, TypeError, KeyError, ValueError) as error:
+            self.no_part(RelstudyError(f"{PROVENANCE}: {error!r}"))
+
+    def no_part(self, error: RelstudyError) -> None:
+        """Note why a file beside the judgments is left out, once."""
+        sentence = f"{error}; so that file has no part in this."
+        self.told += [] if sentence in self.told else [sentence]
+
+    def note(self, path: Path) -> None:
+        self.files.append(InputFile.of(path, self.folder or self.file.parent))
+
+    def find(self, *names: str) -> Path | None:
+        """The first of some files that is there, beside the judgments or in the study's folder."""
+        places = [self.file.parent, *([] if self.folder is None else [self.folder])]
+        found = next((place / name for place in places for name in names if (place / name).is_file()), None)
+        if found is not None:
+            self.note(found)
+        return found
+
+    def table(self, *names: str) -> Checked | None:
+        file = self.find(*names)
+        if file is None:
+            return None
+        try:
+            return read_table(file)
+        except RelstudyError as error:
+            self.no_part(error)
+            return None
+
+    def with_calibrated(self, judgments: Judgments, table: Checked, own: bool) -> tuple[Judgments, Checked | None]:
+        """The judgments with the ratings of calibrated.csv where these are theirs; the table where it can be read."""
+        try:
+            ratings = read_calibrated(_again(table))
+        except RelstudyError as error:
+            if own:
+                raise
+            self.no_part(error)
+            return judgments, None
+        try:
+            return with_ratings(judgments, ratings, CALIBRATED), table
+        except RelstudyError as error:
+            self.no_part(error)
+            return judgments, table
+
+    def pairs(self, table: Checked, own: bool) -> pd.DataFrame | None:
+        """The pairs as they were drawn; None, with a note, where their table has faults and may be another study's."""
+        try:
+            return read_pairs(_again(table))
+        except RelstudyError as error:
+            if own:
+                raise
+            self.told.append(f"Who proposed the pairs is not known, since {PAIRS} cannot be read: {error}")
+            return None
+
+    def pool(self, judgments: Judgments) -> Pool | None:
+        file = self.find(*POOL)
+        if file is not None:
+            return read_pool(file)
+        if "pool" in judgments.frame:
+            self.absent.append(POOL[0])
+        return None
+
+    def decision(self) -> Decision:
+        """What study.toml states of the analysis; nothing where there is no such file.
+
+        Raises
+        ------
+        RelstudyError
+            where the file is no TOML, or says what is not allowed
+        """
+        file = self.find(SETTINGS)
+        return Decision() if file is None else read_decision(file)
+
+    def notes(self) -> list[str]:
+        """Notes on tables without a part, and on missing ones with the figures that need them."""
+        if not self.absent:
+            return self.told
+        are = "is" if len(self.absent) == 1 else "are"
+        lacks = ", and ".join(ABSENT[name] for name in self.absent)
+        return [*self.told, f"{listed(self.absent)} {are} not beside {self.file.name}: {lacks}."]
+
+
+def read_decision(file: Path) -> Decision:
+    """The table [analysis] of a study.toml: `primary`, the name of an index, and `matters`, a number above 0.
+
+    Raises
+    ------
+    RelstudyError
+        where the file is no TOML, or says what is not allowed
+    """
+    try:
+        stated = tomllib.loads(file.read_text(encoding="utf-8")).get("analysis", {})
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise RelstudyError(f"{file}: this cannot be read ({error})") from None
+    primary, matters = stated.get("primary"), stated.get("matters")
+    if primary is not None and not isinstance(primary, str):
+        raise RelstudyError(f"{file}: analysis.primary is the name of an index, such as same_query, not {primary!r}")
+    number = isinstance(matters, int | float) and not isinstance(matters, bool)
+    if matters is not None and not (number and 0 < matters < float("inf")):
+        raise RelstudyError(f"{file}: analysis.matters is a number above 0, not {matters!r}")
+    return Decision(primary, None if matters is None else float(matters))
+
+
+def _again(table: Checked) -> Checked:
+    """The table with no faults noted, since each of several readers reports its own."""
+    return table.among(table.frame, table.rows)
+
+
+def write_with_provenance(
+    write: Callable[[Path], None], folder: Path, ratings: Path, pairs: Path | None = None
+) -> None:
+    """Write calibrated tables with the pairs, the pool and what all of it was made of: a study that travels whole.
+
+    Parameters
+    ----------
+    write : writes judgments.csv and what goes with it to a folder
+    ratings : the table that was calibrated
+    pairs : the pairs as they were drawn; the pool beside them is taken, too
+    """
+    write(folder)
+    made_of = [ratings]
+    if pairs is not None:
+        made_of.append(pairs)
+        write_table(read_table(pairs).frame, folder / PAIRS)
+        pool = next((pairs.parent / name for name in POOL if (pairs.parent / name).is_file()), None)
+        if pool is not None:
+            made_of.append(pool)
+            shutil.copyfile(pool, folder / pool.name)
+    files = [asdict(InputFile.of(file)) for file in made_of]
+    content = {"made_by": "relstudy calibrate", "version": version("relstudy"), "files": files}
+    write_json(content, folder / PROVENANCE)
+
+
+def pairs_beside(path: str | os.PathLike[str]) -> Path:
+    """Where pairs.csv lies beside judgments, whether it is there or not."""
+    return Path(in_archive(path, JUDGMENTS)).parent / PAIRS
+
+
+def find_pool(folder: Path) -> Pool | None:
+    """The pool of a study's folder; None where there is none."""
+    file = next((folder / name for name in POOL if (folder / name).is_file()), None)
+    return None if file is None else read_pool(file)
+
+
+def read_pool(file: Path) -> Pool:
+    """Read pool.csv or pool.parquet: query_id, result_id and depth (how many first results of each system it holds).
+
+    Raises
+    ------
+    TableError
+        where ids are empty or a depth is no whole number from 1
+    """
+    table = read_table(file, *PAIR, "depth")
+    pairs = pd.MultiIndex.from_arrays([table.texts(name) for name in PAIR])
+    depth = table.numbers("depth", low=1, whole=True)
+    table.raise_faults()
+    return Pool(pairs, int(depth.max()))
+
+
+def with_ratings(judgments: Judgments, ratings: pd.DataFrame, name: str) -> Judgments:
+    """The judgments with the ratings that they were made of.
+
+    Parameters
+    ----------
+    ratings : query_id, result_id, calibrated (float, NaN where undecided), one row per rating
+    name : what messages call them
+
+    Raises
+    ------
+    RelstudyError
+        where they are not the ratings that these judgments were made of
+    """
+    decided = ratings[ratings["calibrated"].notna()].reset_index(drop=True)
+    frame = judgments.frame
+    beside = PairRatings.of(decided, frame)
+    share, many = (
+        beside.share_above(judgments.scale.scale.cut, len(frame)),
+        np.bincount(beside.pair, minlength=len(frame)),
+    )
+    missing, other = int((many == 0).sum()), 0
+    if "relevant_share" in frame:
+        other = int((np.abs(frame["relevant_share"].to_numpy(dtype=float) - share) > SAME).sum())
+    elif "n_ratings" in frame:
+        other = int((pd.to_numeric(frame["n_ratings"], errors="coerce").to_numpy(dtype=float) != many).sum())
+    if missing or other:
+        what = f"have none of {missing}" if missing else f"differ from them in {other}"
+        raise RelstudyError(
+            f"{name}: these are not the ratings that the judgments were made of: they {what} of {len(frame)} pairs"
+        )
+    blank = ratings[ratings["calibrated"].isna()].drop_duplicates(PAIR)[PAIR].astype("str")
+    answered = pd.MultiIndex.from_frame(blank).isin(pd.MultiIndex.from_frame(decided[PAIR].astype("str")))
+    return replace(judgments, ratings=decided, undecided=blank[~answered].reset_index(drop=True))
+
+
+def judgments_with_ratings(judgments: Judgments, ratings: str | os.PathLike[str] | pd.DataFrame) -> Judgments:
+    """The judgments with the ratings that they were made of, from a file or a table as `relstudy.calibrate` gives it.
+
+    Raises
+    ------
+    RelstudyError
+        where these are not their ratings, or there is no column calibrated
+    """
+    if not isinstance(ratings, pd.DataFrame):
+        return with_ratings(judgments, read_calibrated(ratings), os.fspath(ratings))
+    missing = [name for name in (*PAIR, "calibrated") if name not in ratings]
+    if missing:
+        raise RelstudyError(f"the ratings: the column {missing[0]} is needed; calibrate gives such ratings")
+    return with_ratings(judgments, ratings, "the ratings")
+
+
+def read_calibrated(source: str | os.PathLike[str] | Checked) -> pd.DataFrame:
+    """Ratings with their calibrated values, as `relstudy calibrate` writes them, from a file or a table that was read.
+
+    Raises
+    ------
+    RelstudyError
+        where there is no column calibrated, or the table has other faults
+    """
+    table = read_table(source)
+    frame = read_ratings(table, trust_raters=True, with_set_aside=True).frame
+    if "calibrated" not in frame:
+        raise RelstudyError(f"{table.file}: the column calibrated is needed; relstudy calibrate writes it")
+    return frame.assign(calibrated=pd.to_numeric(frame["calibrated"], errors="coerce"))
+
+
+def with_proposers(judgments: Judgments, pairs: pd.DataFrame | None = None) -> Judgments:
+    """The judgments with the systems that proposed any of their pairs, where that is known.
+
+    Parameters
+    ----------
+    pairs : as they were drawn, for judgments without a column `source`
+    """
+    if "source" in judgments.frame:
+        return _proposed_by(judgments, judgments.frame["source"])
+    if judgments.qrels or pairs is None:
+        return judgments
+    judged = pd.MultiIndex.from_frame(judgments.frame[PAIR].astype("str"))
+    return _proposed_by(judgments, pairs.loc[pd.MultiIndex.from_frame(pairs[PAIR]).isin(judged), "source"])
+
+
+def _proposed_by(judgments: Judgments, sources: pd.Series) -> Judgments:
+    members = source_members(sources.dropna().astype("str"))
+    return replace(judgments, proposers=tuple(members)) if members else judgments

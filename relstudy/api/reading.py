@@ -1,0 +1,108 @@
+"""What any result's `save` wrote, read back: `read`."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from pathlib import Path
+from typing import Any
+
+from relstudy.analysis.hashing.codes.archive import held_by
+from relstudy.analysis.hashing.counting.counts import CountTable
+from relstudy.analysis.pipeline import run_of_comparison
+from relstudy.analysis.scoring.saved import read_comparison
+from relstudy.api.scores import Scores
+from relstudy.common.arguments import check_arguments
+from relstudy.common.errors import RelstudyError
+from relstudy.common.kept import KIND, VERSION, read_content, read_kept
+from relstudy.common.results import ENDING, Result
+from relstudy.mapping.fitted import KIND as MAPPING
+from relstudy.mapping.fitted import FittedMapping
+
+CLASSES = {
+    "panel": "relstudy.api.calibrating.CalibratedPanel",
+    "parts": "relstudy.api.by_groups.CalibratedParts",
+    "joined judgments": "relstudy.api.joining.JoinedJudgments",
+    "mappings": "relstudy.api.fitting.Mappings",
+    "mapping groups": "relstudy.api.by_groups.MappingGroups",
+    "comparison": "relstudy.api.scores.Scores",
+    "plan": "relstudy.api.planning.Plan",
+    "judge check": "relstudy.api.judging.CheckedJudge",
+    "sample": "relstudy.api.sampling.Sample",
+    "inspection": "relstudy.analysis.inspection.finding.Inspection",
+    "hash evaluation": "relstudy.analysis.hashing.notebook_results.Evaluation",
+    "hash comparison": "relstudy.analysis.hashing.notebook_results.Comparison",
+}
+"""The class of each kind of result, by what its file says that it holds."""
+
+
+def read(path: str | os.PathLike[str]) -> Any:
+    """A result that its `save` wrote, with the same figures.
+
+    Also reads a fitted mapping (NAME.json), a comparison of `relstudy score --save`, and count tables and encoders of
+    `rs.hashing`. What another version of relstudy saved may be refused: the tables beside it are for the years.
+
+    Parameters
+    ----------
+    path : of the file, or of the folder, where the result was saved to one
+
+    Returns
+    -------
+    What was saved: a `CalibratedPanel`, `Scores`, `Plan`, ...
+
+    Raises
+    ------
+    RelstudyError
+        where there is no such file, it holds something else, or is damaged
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import relstudy as rs
+    >>> plan = rs.plan(correlations=(0.7, 0.2), results=10, studies=20)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     plan.save(f"{folder}/plan.json")
+    ...     read(f"{folder}/plan.json").queries == plan.queries
+    True
+    """
+    check_arguments(read, locals())
+    file = os.fspath(_in_folder(Path(path)) if Path(path).is_dir() else path)
+    if file.endswith(".npz"):
+        return _arrays(file)
+    content = read_content(file)
+    if content.get("kind") == MAPPING:
+        return FittedMapping.from_json(content, file)
+    kind = next((name for name in CLASSES if content.get("kind") == KIND.format(name)), None)
+    if kind is None:
+        raise RelstudyError(f"{file}: this is nothing that a result's save() wrote; rs.inspect tells what a table is")
+    if kind == "comparison" and "result" not in content:
+        return Scores(run_of_comparison(read_comparison(file)))
+    if kind != "comparison" and content.get("version") != VERSION:
+        raise RelstudyError(f"{file}: version {content.get('version')!r} of a saved {kind} is not known; {VERSION} is")
+    module, name = CLASSES[kind].rsplit(".", 1)
+    form: type[Result] = getattr(importlib.import_module(module), name)
+    return read_kept(content, form, file)
+
+
+def _arrays(file: str) -> Any:
+    """What `rs.hashing` keeps as arrays."""
+    held = held_by(file)
+    if held == "count table":
+        return CountTable.load(file)
+    if held == "encoder":
+        from relstudy.analysis.hashing.encoders.saved import load_encoder
+
+        return load_encoder(file)
+    raise RelstudyError(f"{file}: this is no count table and no encoder")
+
+
+def _in_folder(folder: Path) -> Path:
+    """The one file of a result in a folder."""
+    files = sorted(folder.glob(f"*{ENDING}"))
+    if len(files) != 1:
+        names = ", ".join(file.name for file in files)
+        what = f"several results are saved here: {names}; name one of these files" if files else (
+            f"no result's save() wrote here (NAME{ENDING}); rs.read_mappings reads what `relstudy fit` wrote"
+        )  # fmt: skip
+        raise RelstudyError(f"{folder}: {what}")
+    return files[0]

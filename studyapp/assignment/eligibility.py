@@ -1,0 +1,117 @@
+"""Eligibility and outcomes: screening questions, practice that has to be passed, the end of a visit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from relstudy.studyapp.assignment.answers import select_ratings
+from relstudy.studyapp.assignment.raters import Rater, Visit, end_visit
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database.tables import assignments, raters
+from relstudy.studyapp.sampling.ratable_pairs import known_pair_ids
+
+
+def needs_screening(study: Study, rater: Rater) -> bool:
+    """True if the rater has the screening questions before them; who has begun is not asked any more."""
+    return bool(study.screening) and rater.screening is None and rater.started_at is None and rater.outcome is None
+
+
+def screen(visit: Visit, answers: Mapping[str, str]) -> bool:
+    """Take the rater in or not, by answers to all screening questions (by their ids); whether they fit.
+
+    The answers of who fits are kept; of who does not, only that they were screened out. The first answers decide.
+    """
+    if not needs_screening(visit.study, visit.rater):
+        return visit.rater.outcome is None
+    if not all(question.accepts(answers.get(question.id, "")) for question in visit.study.screening):
+        end_visit(visit.connection, visit.rater, "screened_out")
+        return False
+    kept = sa.update(raters).where(raters.c.id == visit.rater.id).values(screening=dict(answers))
+    visit.connection.execute(kept)
+    return True
+
+
+_PRACTICE = select_ratings().where(
+    assignments.c.rater == sa.bindparam("rater"),
+    assignments.c.kind == "practice",
+    assignments.c.answered_at.is_not(None),
+)
+
+
+@dataclass(frozen=True)
+class PracticeResult:
+    """Result of a rater's practice: `right` of `total` results as expected, of which `needed` are asked for.
+
+    `attempts_left` counts those after this one.
+    """
+
+    right: int
+    total: int
+    needed: int
+    attempts_left: int
+
+    @property
+    def passed(self) -> bool:
+        return self.right >= self.needed
+
+
+def is_practising(study: Study, handed: Mapping[tuple[str, str], int]) -> bool:
+    """True if a rater who has to qualify has nothing but practice so far; `handed` counts pages by block and kind."""
+    return study.qualification is not None and bool(handed) and all(kind == "practice" for _, kind in handed)
+
+
+def practice_result(visit: Visit) -> PracticeResult:
+    """Result of the latest practice attempt; undecided is not what was expected."""
+    rules = visit.study.qualification
+    assert rules is not None
+    checked = known_pair_ids(visit.study)
+    answered = [row for row in visit.connection.execute(_PRACTICE, {"rater": visit.rater.id}) if row.pair_id in checked]
+    right = sum(row.rating in checked[row.pair_id].expected for row in answered)
+    attempts_left = max(0, rules.attempts - 1 - visit.rater.practice_retries)
+    return PracticeResult(right, len(answered), rules.needed(len(answered)), attempts_left)
+
+
+def begin_again(visit: Visit) -> None:
+    """Ask the practice pages once more; the answers given before stay as earlier revisions."""
+    of_practice = (assignments.c.rater == visit.rater.id) & (assignments.c.kind == "practice")
+    visit.connection.execute(sa.update(assignments).where(of_practice).values(answered_at=None))
+    again = {"practice_retries": visit.rater.practice_retries + 1, "locked_to": 0}
+    visit.connection.execute(sa.update(raters).where(raters.c.id == visit.rater.id).values(**again))
+
+
+COMPLETED = "completed"
+_ANSWERS = select_ratings(assignments.c.rater, assignments.c.kind).where(assignments.c.rater == sa.bindparam("rater"))
+
+
+def read_outcome(connection: sa.Connection, study: Study, rater: Rater) -> str:
+    """`outcome_of` a rater, from the database."""
+    return outcome_of(study, rater, connection.execute(_ANSWERS, {"rater": rater.id}))
+
+
+def outcome_of(study: Study, rater: Rater, answers: Iterable[Any]) -> str:
+    """Outcome of a rater's visit: `COMPLETED`, one of OUTCOMES, or empty while they are at work.
+
+    Parameters
+    ----------
+    answers : the rater's ratings that count, each with `kind`, `pair_id` and `rating` (None: undecided). Practice does
+        not count
+    """
+    if rater.outcome is not None:
+        return rater.outcome
+    if rater.finished_at is None:
+        return ""
+    given = [row for row in answers if row.kind != "practice"]
+    if not given:
+        return "full" if study.entry.code_needs_decided else COMPLETED
+    checks = known_pair_ids(study)
+    checked = [row for row in given if row.kind == "check" and row.pair_id in checks]
+    failed = sum(row.rating not in checks[row.pair_id].expected for row in checked)
+    allowed = study.entry.failed_checks_allowed
+    if allowed is not None and failed > allowed:
+        return "failed_checks"
+    decided = sum(row.rating is not None for row in given) / len(given)
+    return COMPLETED if decided >= study.entry.code_needs_decided else "undecided"

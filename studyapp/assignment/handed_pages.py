@@ -1,0 +1,104 @@
+"""Pages handed to raters already when the study changes: trimmed, taken back, or added."""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+
+import sqlalchemy as sa
+
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database.tables import LEASED, OPEN, assignments, pages, raters, slots
+
+
+def trim(connection: sa.Connection, wanted: set[str]) -> int:
+    """Take pairs that have left the study off pages that wait for an answer; how many pages lost one."""
+    query = (
+        sa.select(assignments.c.id, assignments.c.pair_ids)
+        .join(pages, pages.c.id == assignments.c.page_id)
+        .where(assignments.c.answered_at.is_(None), pages.c.active)
+    )
+    count = 0
+    for row in connection.execute(query).all():
+        left = [pair_id for pair_id in row.pair_ids if pair_id in wanted]
+        if len(left) < len(row.pair_ids):
+            connection.execute(sa.update(assignments).where(assignments.c.id == row.id).values(pair_ids=left))
+            count += 1
+    return count
+
+
+def withdraw(connection: sa.Connection) -> int:
+    """Take back the pages that are handed out no more and wait for an answer; how many there were."""
+    idle = sa.select(pages.c.id).where(~pages.c.active)
+    query = sa.select(assignments.c.id, assignments.c.rater).where(
+        assignments.c.answered_at.is_(None), assignments.c.page_id.in_(idle)
+    )
+    taken = connection.execute(query).all()
+    if taken:
+        connection.execute(sa.delete(assignments).where(assignments.c.id.in_([row.id for row in taken])))
+        for rater in {row.rater for row in taken}:
+            close_gaps(connection, rater)
+    unused = slots.c.page_id.in_(idle) & slots.c.state.in_([OPEN, LEASED])
+    connection.execute(sa.delete(slots).where(unused))
+    return len(taken)
+
+
+def close_gaps(connection: sa.Connection, rater: int) -> None:
+    """Number a rater's pages from 1 again after some were taken."""
+    query = sa.select(assignments.c.id, assignments.c.position).where(assignments.c.rater == rater)
+    for position, row in enumerate(connection.execute(query.order_by(assignments.c.position)).all(), start=1):
+        if row.position != position:
+            connection.execute(sa.update(assignments).where(assignments.c.id == row.id).values(position=position))
+
+
+def complete_base(connection: sa.Connection, study: Study, wanted: set[str], now: float) -> int:
+    """Give raters at work the base pages that they lack, after what they have; how many raters lacked some."""
+    names = [block.name for block in study.blocks if not block.unique]
+    of_base = (pages.c.kind == "pair") & pages.c.block.in_(names) & pages.c.active
+    base = {row.id: row for row in connection.execute(sa.select(pages).where(of_base).order_by(pages.c.id))}
+    at_work = raters.c.started_at.is_not(None) & raters.c.finished_at.is_(None)
+    columns = (raters.c.id, raters.c.seed, raters.c.rater_group)
+    people = connection.execute(sa.select(*columns).where(at_work).with_for_update()).all()
+    asked = {person.id: {block.name for block in study.blocks_of(person.rater_group)} for person in people}
+    if not base or not people:
+        return 0
+    has: dict[int, set[int]] = defaultdict(set)
+    last: dict[int, int] = defaultdict(int)
+    practised: set[int] = set()
+    went_on: set[int] = set()
+    query = sa.select(assignments.c.rater, assignments.c.page_id, assignments.c.kind, assignments.c.position)
+    for row in connection.execute(query.join(raters, raters.c.id == assignments.c.rater).where(at_work)):
+        last[row.rater] = max(last[row.rater], row.position)
+        (practised if row.kind == "practice" else went_on).add(row.rater)
+        if row.kind == "pair":
+            has[row.rater].add(row.page_id)
+    missing_of = {
+        person.id: [page for key, page in base.items() if key not in has[person.id] and page.block in asked[person.id]]
+        for person in people
+    }
+    lacking = [person for person in people if missing_of[person.id]]
+    if study.qualification is not None:  # who is still practising gets the base block after it
+        lacking = [person for person in lacking if person.id not in practised or person.id in went_on]
+    for person in lacking:
+        generator = random.Random(f"{study.seed}:{person.seed}:base:{last[person.id]}")
+        missing = missing_of[person.id]
+        generator.shuffle(missing)
+        rows = []
+        for position, page in enumerate(missing, start=last[person.id] + 1):
+            left = [pair_id for pair_id in page.pair_ids if pair_id in wanted]
+            generator.shuffle(left)
+            rows.append(
+                {
+                    "rater": person.id,
+                    "position": position,
+                    "block": page.block,
+                    "kind": "pair",
+                    "page_id": page.id,
+                    "pair_ids": left,
+                    "slot_id": None,
+                    "handed_at": now,
+                    "surplus": False,
+                }
+            )
+        connection.execute(sa.insert(assignments), rows)
+    return len(lacking)

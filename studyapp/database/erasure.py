@@ -1,0 +1,80 @@
+"""Deletion that is finished only when what was deleted can no longer be read in the database's own files.
+
+A deleted row stays readable in SQLite's write-ahead log, and on PostgreSQL as a dead row, for as long as somebody reads
+what was there before. So each deletion leaves a mark in its own transaction; whoever finds the mark tries to finish,
+and takes it away when that is done: the command, every server from time to time, and each start.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+
+import sqlalchemy as sa
+
+from relstudy.studyapp.database.errors import DATABASE_ERRORS
+from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.database.tables import settings
+
+_KEY = "deletion"
+_MARK = sa.select(settings.c.value).where(settings.c.key == _KEY)
+TABLES_OF_PEOPLE = ("raters", "assignments", "ratings")
+
+
+def mark_deletion(connection: sa.Connection) -> None:
+    """Note in the transaction that deletes that something of a person is to be overwritten."""
+    xid = ""
+    if connection.dialect.name != "sqlite":
+        xid = connection.execute(sa.text("SELECT CAST(pg_current_xact_id() AS text)")).scalar_one()
+    connection.execute(sa.delete(settings).where(settings.c.key == _KEY))
+    connection.execute(sa.insert(settings).values(key=_KEY, value=json.dumps({"at": time.time(), "xid": xid})))
+
+
+def finish_deletions(store: Store) -> str:
+    """Overwrite what was deleted, as far as nobody reads it now.
+
+    Returns
+    -------
+    Where it is still readable, and until when; empty where nothing is left
+    """
+    try:
+        with store.read_one() as connection:
+            mark = connection.execute(_MARK).scalar_one_or_none()
+        if mark is None:
+            return ""
+        finished = store.empty_wal() if store.is_sqlite else _vacuumed(store, json.loads(mark)["xid"])
+        if finished:
+            with store.write() as connection:  # a deletion that came meanwhile has a mark of its own
+                connection.execute(sa.delete(settings).where(settings.c.key == _KEY, settings.c.value == mark))
+            return ""
+    except DATABASE_ERRORS:
+        pass  # the mark stays, and with it what is said of it
+    return _still_readable(store)
+
+
+def unfinished_deletions(store: Store) -> str:
+    """The same sentence for what is left, and nothing is tried."""
+    with store.read_one() as connection:
+        return "" if connection.execute(_MARK).first() is None else _still_readable(store)
+
+
+def _still_readable(store: Store) -> str:
+    if store.is_sqlite:
+        where = f"{store.url.database}-wal until every program that reads the database (an export, a backup, a browser)"
+    else:
+        where = f"dead rows of {store.shown} until every transaction that began before"
+    return f"what was deleted is still readable in {where} has ended"
+
+
+def _vacuumed(store: Store, xid: str) -> bool:
+    """Remove dead rows; whether all that this transaction left behind are gone."""
+    older = sa.text(
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() "
+        "AND backend_xmin IS NOT NULL AND age(backend_xmin) >= age(CAST(CAST(:xid AS xid8) AS xid))"
+    )
+    with store.engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
+        if connection.execute(older, {"xid": xid}).scalar_one():
+            return False
+        for table in TABLES_OF_PEOPLE:
+            connection.exec_driver_sql(f"VACUUM (FREEZE, DISABLE_PAGE_SKIPPING) {table}")
+    return True

@@ -1,0 +1,71 @@
+"""The app's templates as one version of a study fills them."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable
+
+from jinja2 import BytecodeCache, Environment
+from jinja2.bccache import Bucket
+from markupsafe import Markup
+
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.config.texts import Texts
+from relstudy.studyapp.web.views import Choice
+
+
+def templates_of(study: Study, texts: Texts, app_templates: Environment) -> Environment:
+    """The templates with a version's own `study` and texts, which a page asks for about 50 times.
+
+    A text without values, as in `{{ 'rate.query' | text }}`, is worked out when the template is compiled, and
+    `text('rate.page', page=3)` for each page.
+    """
+    templates: Environment = app_templates.overlay(bytecode_cache=_compiled_with(tuple(sorted(texts.texts.items()))))
+    templates.filters = {**app_templates.filters, "text": texts}
+    templates.globals = {**app_templates.globals, "text": texts, "study": study}
+    templates.globals["cached_scale"] = _cached_scale(templates)
+    return templates
+
+
+class CompiledTemplates(BytecodeCache):
+    """Templates with the same texts, each compiled once: a host's twentieth study has them at hand."""
+
+    def __init__(self) -> None:
+        self._codes: dict[tuple[str, str], types.CodeType] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """The code, where the template of that name has the same text."""
+        bucket.code = self._codes.get((bucket.key, bucket.checksum))
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep what was compiled."""
+        if bucket.code is not None:
+            self._codes[bucket.key, bucket.checksum] = bucket.code
+
+
+@functools.lru_cache(maxsize=32)
+def _compiled_with(_texts: tuple[tuple[str, str], ...]) -> CompiledTemplates:
+    """What was compiled with these texts, which are in the code."""
+    return CompiledTemplates()
+
+
+def _cached_scale(templates: Environment) -> Callable[..., Markup]:
+    """The scale's markup (macro `scale` of parts.html), made once for each field and choice.
+
+    A page repeats it for every result, and nothing in it belongs to one rater: drawing it anew was a quarter of the
+    time it took to answer a request.
+    """
+
+    @functools.lru_cache(maxsize=4096)
+    def draw(choices: tuple[Choice, ...], undecided: bool, name: str, chosen: str, legend: str) -> Markup:
+        parts = templates.get_template("parts.html").module
+        drawn: Markup = parts.scale(choices, undecided, name, chosen, legend)  # type: ignore[attr-defined]
+        return drawn
+
+    def scale(choices: tuple[Choice, ...], undecided: bool, name: str, chosen: str, legend: str) -> Markup:
+        # What was typed may be anything; only what the scale knows is worth keeping.
+        is_choice = chosen == "undecided" or any(chosen == choice.value for choice in choices)
+        return draw(choices, undecided, name, chosen if is_choice else "", legend)
+
+    return scale

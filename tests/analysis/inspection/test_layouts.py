@@ -1,0 +1,99 @@
+"""Forty public layouts: what inspect says of each, and what the command that it prints reads from it."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from relstudy.analysis.commands.inspect import inspect
+from relstudy.analysis.inspection.files import inspect_file
+from relstudy.calibration.judgments import read_judgments
+from relstudy.calibration.ratings import read_ratings
+from relstudy.common.reading import Reading
+from relstudy.mapping.scores.table import read_scores
+from tests.analysis.inspection.layouts import LAYOUTS, Layout
+
+BY_NAME = {layout.name: layout for layout in LAYOUTS}
+KINDS = {"ratings": "relstudy calibrate", "judgments": "relstudy score SCORES -j", "scores": "relstudy score"}
+
+
+def read_by(command: str) -> list[tuple[object, ...]]:
+    """The rows that a printed command reads."""
+    words = shlex.split(command)
+    stated = {
+        words[at].removeprefix("--"): words[at + 1]
+        for at in range(len(words))
+        if words[at] in ("--columns", "--values", "--scale", "--missing", "--where", "--items")
+    }
+    reading = Reading.stated(**stated)
+    if words[1] == "calibrate":
+        rated = read_ratings(words[2], reading=reading, trust_raters=True).frame
+        frame = rated[["rater_id", "query_id", "result_id", "rating"]]
+    elif words[2] == "SCORES":
+        frame = read_judgments(words[4], reading).frame[["query_id", "result_id", "judgment"]]
+    else:
+        frame = read_scores(words[2], reading=reading).frame[["system", "query_id", "result_id", "score"]]
+    return [tuple(row) for row in frame.to_numpy(dtype=object).tolist()]
+
+
+def kind_of(command: str) -> str:
+    """Which table a command reads."""
+    return next(kind for kind, start in KINDS.items() if command.startswith(start))
+
+
+@pytest.fixture
+def written(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Layout, Path]:
+    layout = BY_NAME[request.param]
+    path = tmp_path / layout.file
+    path.write_bytes(layout.text.encode())
+    return layout, path
+
+
+def named(says: str) -> pytest.MarkDecorator:
+    """The layouts of which inspect is to say so."""
+    return pytest.mark.parametrize(
+        "written", [each.name for each in LAYOUTS if each.says == says], indirect=True, ids=str
+    )
+
+
+def test_there_are_forty_layouts_of_different_names() -> None:
+    assert len(BY_NAME) == len(LAYOUTS) >= 40
+
+
+@named("right")
+def test_a_table_that_tells_what_it_is_is_read_rightly_by_the_printed_command(written: tuple[Layout, Path]) -> None:
+    layout, path = written
+    command = inspect_file(path).command
+    assert command is not None, inspect_file(path)
+    assert kind_of(command) == layout.kind, inspect_file(path)
+    rows = read_by(command)
+    assert len(rows) == layout.count
+    assert rows[: len(layout.first)] == list(layout.first)
+
+
+@named("asked")
+def test_where_only_a_person_can_tell_no_command_is_printed_as_the_one(written: tuple[Layout, Path]) -> None:
+    layout, path = written
+    inspection = inspect_file(path)
+    assert inspection.command is None
+    assert inspection.questions
+    several = inspection.readings or (inspection,)
+    commands = [reading.command or reading.draft or "" for reading in several]
+    assert [kind_of(command) for command in commands] == layout.kind.split()
+    for reading in several:
+        assert reading.command is None or read_by(reading.command), "each command that is whole reads its table"
+    shown = CliRunner().invoke(inspect, [str(path)])
+    assert shown.exit_code == 0
+    assert all(command in shown.stdout for command in commands)
+    assert "next:\n" not in shown.stdout, "none of them is the next one"
+
+
+@named("refused")
+def test_what_cannot_be_read_gets_no_command(written: tuple[Layout, Path]) -> None:
+    _, path = written
+    shown = CliRunner().invoke(inspect, [str(path)])
+    assert "next:\n" not in shown.stdout
+    assert shown.exit_code == 0 or "relstudy" not in shown.stdout

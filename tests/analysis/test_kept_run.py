@@ -1,0 +1,103 @@
+"""The scoring run that `score` keeps in a study's folder, and when `report` shows it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from relstudy.analysis import study_run
+from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.study_run import KEPT, read_study_folder, run_of_study
+from tests.analysis.test_one_run import run
+from tests.places import EXAMPLE
+
+FEW = ("--replicates", "40", "--method", "none")
+OPTIONS = ScoringOptions(replicates=40, method="none")
+AS_KEPT = "The figures are those that `relstudy score` kept in scored.json: nothing they rest on changed."
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    """A copy of the example with two systems, and its run kept."""
+    folder = tmp_path / "study"
+    shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("mappings", "simplicity.csv", "gift-*"))
+    assert f"The run is kept in {folder / KEPT}." in run("score", folder, *FEW)
+    return folder
+
+
+def origin_of(study: Path, options: ScoringOptions = OPTIONS) -> str:
+    """Where the figures of a report are from."""
+    return run_of_study(read_study_folder(study), options)[1]
+
+
+@pytest.mark.slow
+def test_a_report_of_the_kept_run_is_the_report_of_a_new_one_byte_for_byte(study: Path) -> None:
+    assert AS_KEPT in run("report", study, *FEW, "--by", "paradigm")
+    kept = {path.name: path.read_bytes() for path in (study / "report").rglob("*.*")}
+    (study / KEPT).unlink()
+    assert "Scored anew, since no run is kept" in run("report", study, *FEW, "--by", "paradigm")
+    assert {path.name: path.read_bytes() for path in (study / "report").rglob("*.*")} == kept
+
+
+def test_nothing_is_scored_again_where_nothing_changed(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(study_run, "score_study", lambda *_, **__: pytest.fail("scored anew"))
+    again, origin = run_of_study(read_study_folder(study), OPTIONS)
+    assert origin == AS_KEPT
+    printed = json.loads(run("score", study, *FEW, "--json"))
+    assert json.loads(json.dumps(again.as_json())) == printed
+
+
+@pytest.mark.parametrize("name", ["judgments.csv", "calibrated.csv", "pairs.csv", "scores/gift.csv"])
+def test_a_changed_table_is_scored_anew_and_named(study: Path, name: str) -> None:
+    table = pd.read_csv(study / name, dtype=str, keep_default_na=False)
+    table.assign(remark="new").to_csv(study / name, index=False)
+    assert origin_of(study).startswith(f"Scored anew, since {name} changed. The run is kept in ")
+    assert origin_of(study) == AS_KEPT
+
+
+def test_new_systems_and_mappings_are_changes(study: Path) -> None:
+    gift = pd.read_csv(study / "scores" / "gift.csv").assign(system="other")
+    gift.to_csv(study / "scores" / "other.csv", index=False)
+    assert "since scores/other.csv changed" in origin_of(study)
+    (study / "scores" / "other.csv").unlink()
+    (study / "mappings").mkdir()
+    shutil.copyfile(EXAMPLE / "mappings" / "gift.json", study / "mappings" / "gift.json")
+    assert "since mappings/gift.json and scores/other.csv changed" in origin_of(study)
+
+
+def test_other_options_and_another_version_are_told(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = ScoringOptions(replicates=30, method="none", threshold=2.5)
+    assert "since it was made with other options (threshold, replicates)" in origin_of(study, other)
+    monkeypatch.setattr(study_run, "code_hash", lambda: "another")
+    assert "since it was made by another version" in origin_of(study, other)
+
+
+def test_a_damaged_run_is_scored_anew(study: Path) -> None:
+    text = (study / KEPT).read_text(encoding="utf-8")
+    (study / KEPT).write_text(text.replace('"judged"', '"jugded"'), encoding="utf-8")
+    assert "since no run is kept that can be read" in origin_of(study)
+
+
+def test_a_comparison_saved_by_the_kept_run_changes_nothing(study: Path) -> None:
+    run("score", study, *FEW, "--threshold", "2.5", "--save", study / "comparison.json")
+    scored = read_study_folder(study)
+    assert scored.options.threshold == 2.5
+    again, origin = run_of_study(scored, scored.options)
+    assert origin == AS_KEPT and again.result.options.threshold == 2.5
+    run("score", study, *FEW)  # keeps another run, of which that comparison is not
+    assert "with options and mapped scores of comparison.json" in origin_of(study, read_study_folder(study).options)
+
+
+def test_a_run_of_judgments_read_otherwise_is_not_that_of_the_report(study: Path) -> None:
+    run("score", study, *FEW, "--scale", "0-6")
+    assert "other options (how judgments are read)" in origin_of(study)
+
+
+def test_a_folder_that_cannot_be_written_keeps_no_run_and_says_so(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (study / KEPT).unlink()
+    (study / KEPT).mkdir()
+    assert "The run is not kept for `relstudy report`, which will score anew" in run("score", study, *FEW)

@@ -1,0 +1,136 @@
+"""One scoring run: terminal, JSON, both pages and Python say the same of the same tables."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import relstudy as rs
+from relstudy.studyapp.cli import main
+from tests.places import EXAMPLE
+
+FEW = ("--replicates", "60")
+
+
+def run(*arguments: str | Path) -> str:
+    """What a command prints."""
+    done = CliRunner().invoke(main, list(map(str, arguments)), catch_exceptions=False)
+    assert done.exit_code == 0, done.stderr
+    return done.stdout
+
+
+def text_of(page: Path) -> str:
+    """The words of a page, as a reader sees them."""
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", "", page.read_text(encoding="utf-8"))).split())
+
+
+def said(content: dict[str, Any]) -> tuple[list[str], str, float | None, dict[str, Any]]:
+    """Notes, headline, reachable correlation and the numbers of pairs, out of a command's JSON."""
+    verdict = content["verdict"]
+    return content["notes"], verdict["headline"], verdict["reachable_correlation"], content["pairs"]
+
+
+def holds_everywhere(study: Path, systems: Sequence[str]) -> None:
+    """Hold against each other what every way out of one run says of a study's folder."""
+    page = study / "score.html"
+    content = json.loads(run("score", study, *FEW, "--json", "--report", page))
+    notes, headline, reachable, pairs = said(content)
+    assert reachable is not None and notes
+    terminal = run("score", study, *FEW, "--verbose")
+    printed = run("report", study, *FEW)
+    reported = json.loads(run("report", study, *FEW, "--json"))
+    files = {system: study / "scores" / f"{system}.csv" for system in systems}
+    mappings = study / "mappings" if (study / "mappings").is_dir() else None
+    python = rs.score(files, study / "judgments.csv", mappings=mappings, replicates=60)
+    assert said(reported) == (notes, headline, reachable, pairs)
+    assert (list(python.notes), python.verdict.headline, python.verdict.reachable) == (notes, headline, reachable)
+    assert python.summary()["systems"] == content["systems"] == reported["systems"]
+    for shown in (terminal, printed, text_of(page), text_of(study / "report" / "index.html")):
+        missing = [each for each in (headline, *notes) if " ".join(each.split()) not in " ".join(shown.split())]
+        assert not missing
+    for written in (page, study / "report" / "index.html"):
+        known = f"<dt>{reachable:.2f}</dt><dd>correlation of a system that knew what these raters think"
+        assert known in written.read_text(encoding="utf-8")
+    assert f"{reachable:.2f}".lstrip("0") in terminal
+    good = f"{pairs['relevant']:,.1f}".removesuffix(".0")
+    assert f", {good} of them good (" in terminal and f", {good} relevant (" in python.heading()
+    for written in (page, study / "report" / "index.html"):
+        assert f" {good} of the pairs are good matches." in text_of(written)
+
+
+@pytest.mark.slow
+def test_every_way_out_of_a_run_says_the_same_of_the_example(tmp_path: Path) -> None:
+    study = tmp_path / "study"
+    shutil.copytree(EXAMPLE, study)
+    holds_everywhere(study, sorted(path.stem for path in (study / "scores").glob("*.csv")))
+
+
+@pytest.mark.slow
+@pytest.mark.real_data
+def test_every_way_out_of_a_run_says_the_same_of_foreign_ratings(shared_data: Path, tmp_path: Path) -> None:
+    study, data = tmp_path / "study", shared_data / "tifa160_likert"
+    run("calibrate", data / "ratings.csv", "-o", study)
+    scores = pd.read_csv(data / "system_scores_tifa_release.csv")
+    (study / "scores").mkdir()
+    for name in ("bleu", "clipscore_vitb32"):
+        long = scores[["query_id", "result_id", name]].rename(columns={name: "score"})
+        long.assign(system=name).to_csv(study / "scores" / f"{name}.csv", index=False)
+    holds_everywhere(study, ["bleu", "clipscore_vitb32"])
+
+
+def alone(tmp_path: Path, *names: str) -> Path:
+    """A folder of the example's judgments with some of the tables that belong to them, and no others."""
+    folder = tmp_path / ("-".join(names) or "alone")
+    folder.mkdir()
+    for name in ("judgments.csv", *names):
+        shutil.copyfile(EXAMPLE / name, folder / name)
+    return folder
+
+
+def scored(folder: Path) -> dict[str, Any]:
+    gift = EXAMPLE / "scores" / "gift.csv"
+    """What `score` prints of one system as JSON."""
+    content: dict[str, Any] = json.loads(
+        run("score", gift, "-j", folder / "judgments.csv", "--method", "none", *FEW, "--json")
+    )
+    return content
+
+
+ABSENT = {
+    (): "calibrated.csv and pairs.csv are not beside judgments.csv: intervals speak of these raters alone, and which "
+    "systems proposed the pairs is not known.",
+    ("pairs.csv",): "calibrated.csv is not beside judgments.csv: intervals speak of these raters alone.",
+    ("calibrated.csv",): "pairs.csv is not beside judgments.csv: which systems proposed the pairs is not known.",
+}
+
+
+@pytest.mark.parametrize("there", ABSENT)
+def test_what_was_looked_for_beside_judgments_and_not_found_is_a_note(there: tuple[str, ...], tmp_path: Path) -> None:
+    folder = alone(tmp_path, *there)
+    assert ABSENT[there] in scored(folder)["notes"]
+    python = rs.score(EXAMPLE / "scores" / "gift.csv", folder / "judgments.csv", method="none", replicates=60)
+    assert ABSENT[there] in python.notes
+
+
+def test_judgments_with_all_their_tables_have_nothing_to_say_of_them(tmp_path: Path) -> None:
+    whole, bare = alone(tmp_path, "calibrated.csv", "pairs.csv"), alone(tmp_path)
+    assert not any("beside" in note for note in scored(whole)["notes"])
+    ends = [scored(folder)["systems"]["gift"]["average_precision"] for folder in (whole, bare)]
+    widths = [end["high"] - end["low"] for end in ends]
+    assert widths[1] < 0.9 * widths[0]  # which the note of the one before tells
+
+
+def test_a_pool_that_judgments_speak_of_and_that_is_not_there_is_a_note(tmp_path: Path) -> None:
+    folder = alone(tmp_path, "calibrated.csv", "pairs.csv")
+    judgments = pd.read_csv(folder / "judgments.csv").assign(pool="inside")
+    judgments.to_csv(folder / "judgments.csv", index=False)
+    assert "pool.csv is not beside judgments.csv: results outside the pool are not counted." in scored(folder)["notes"]

@@ -1,0 +1,66 @@
+"""Qrels as TREC's tracks hand them out: with comments, with probabilities, with grades of pairs that nobody judged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from relstudy.calibration.judgments import Judgments, read_judgments
+from relstudy.common.errors import TableError
+
+LINES = "q1 0 d1 1\nq1 0 d2 0\nq2 0 d1 2\n"
+
+
+def read(folder: Path, text: str) -> Judgments:
+    path = folder / "some.qrels"
+    path.write_text(text, encoding="utf-8")
+    return read_judgments(path)
+
+
+def test_lines_that_begin_with_a_hash_change_nothing_but_a_note_that_counts_them(tmp_path: Path) -> None:
+    plain = read(tmp_path, LINES)
+    commented = read(tmp_path, "# pooled to depth 10\n\n" + LINES + "  # end\n")
+    assert commented.frame.equals(plain.frame)
+    assert commented.qrels and plain.qrels
+    assert commented.notes == (*plain.notes, "2 lines beginning with # passed over")
+
+
+def test_a_fault_below_a_comment_is_named_by_its_own_line(tmp_path: Path) -> None:
+    with pytest.raises(TableError, match=r"row 3.*a TREC qrels line has four fields"):
+        read(tmp_path, "# comment\nq1 0 d1 1\nq1 0 d2\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("q1 0 d1 1 0.5\nq1 0 d2 0 0.125\nq2 Q0 d1 2 1.0\n", "sampled qrels"),
+        ("q1 d1 1 1 0.5\nq1 d2 0 0 0.125\nq2 d1 2 1 1.0\n", "prels"),
+    ],
+)
+def test_the_fifth_field_is_the_probability_that_a_pair_was_drawn(tmp_path: Path, text: str, kind: str) -> None:
+    judgments = read(tmp_path, text)
+    columns = ["query_id", "result_id", "judgment", "inclusion_probability"]
+    assert judgments.frame[columns].to_numpy().tolist() == [
+        ["q1", "d1", 1.0, 0.5],
+        ["q1", "d2", 0.0, 0.125],
+        ["q2", "d1", 2.0, 1.0],
+    ]
+    assert any(note.startswith(f"read as {kind}: ") for note in judgments.notes)
+
+
+def test_a_sample_is_no_whole_collection_and_a_census_with_probabilities_is(tmp_path: Path) -> None:
+    sample = read(tmp_path, "q1 0 d1 1 0.5\nq1 0 d2 0 1\n")
+    assert not sample.qrels
+    assert any("not known to be poor" in note for note in sample.notes)
+    assert read(tmp_path, "q1 0 d1 1 1.0\nq1 0 d2 0 1\n").qrels
+
+
+def test_a_probability_of_nought_is_refused_with_its_row(tmp_path: Path) -> None:
+    with pytest.raises(TableError, match="row 2, column inclusion_probability"):
+        read(tmp_path, "q1 0 d1 1 0.5\nq1 0 d2 0 0\n")
+
+
+def test_lines_of_four_and_of_five_fields_do_not_mix(tmp_path: Path) -> None:
+    with pytest.raises(TableError, match=r"row 2.*a line of sampled qrels has five fields"):
+        read(tmp_path, "q1 0 d1 1 0.5\nq1 0 d2 0\n")

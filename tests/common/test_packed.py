@@ -1,0 +1,88 @@
+"""Packed tables, runs and records are read whichever way they were packed."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from relstudy.analysis.hashing.codes.arrays import load_array
+from relstudy.analysis.inspection.files import inspect_file
+from relstudy.common.errors import RelstudyError
+from relstudy.common.tables import read_table
+from relstudy.mapping.scores.table import read_scores
+
+
+def streamed(content: bytes) -> bytes:
+    """Zstandard as its command line writes it: a stream, whose size is not told at its beginning."""
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, "zstd") as out:
+        out.write(content)
+    return bytes(sink.getvalue().to_pybytes())
+
+
+PACKERS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".zst": streamed}
+packed = pytest.mark.parametrize(("ending", "pack"), PACKERS.items(), ids=list(PACKERS))
+
+
+@packed
+def test_packed_tables_runs_and_records_are_read(tmp_path: Path, ending: str, pack: Callable[[bytes], bytes]) -> None:
+    files = {"s.csv": b"query_id,result_id,a\nq,x,0.5\n", "b.run": b"q Q0 x 1 0.5 a\n"}
+    files["r.jsonl"] = b'{"query_id": "q", "result_id": "x", "a": 0.5}\n'
+    for name, content in files.items():
+        path = tmp_path / f"{name}{ending}"
+        path.write_bytes(pack(content))
+        assert read_scores(path).frame.to_numpy().tolist() == [["a", "q", "x", 0.5]]
+    assert inspect_file(tmp_path / f"b.run{ending}").kind == "run"
+
+
+@packed
+def test_a_packed_file_that_was_cut_off_is_one_sentence(
+    tmp_path: Path, ending: str, pack: Callable[[bytes], bytes]
+) -> None:
+    path = tmp_path / f"s.csv{ending}"
+    path.write_bytes(pack(b"query_id,result_id,a\n" + b"q,x,0.5\n" * 500)[:-12])
+    with pytest.raises(RelstudyError):
+        read_table(path)
+
+
+@packed
+def test_a_packed_file_without_its_ending_is_told_it(
+    tmp_path: Path, ending: str, pack: Callable[[bytes], bytes]
+) -> None:
+    path = tmp_path / "s.csv"
+    path.write_bytes(pack(b"query_id,result_id,a\nq,x,0.5\n"))
+    with pytest.raises(RelstudyError, match=rf"this file is packed by \w+; let its name end in \{ending}"):
+        read_table(path)
+
+
+@packed
+def test_a_small_file_that_swells_is_refused_before_it_takes_minutes(
+    ending: str, pack: Callable[[bytes], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("relstudy.common.packed.SMALL", 1 << 20)
+    file = tmp_path / f"bomb.csv{ending}"
+    file.write_bytes(pack(b"rater_id,query_id,result_id,rating\n" + b"r,q,d,1\n" * 4_000_000))
+    with pytest.raises(RelstudyError, match="swells to over 200 times its size"):
+        read_table(str(file), "rater_id")
+
+
+def test_columns_and_arrays_that_swell_are_refused_before_they_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("relstudy.common.packed.MOST_UNPACKED", 1 << 20)
+    columns = {name: pa.array(["a"] * 2_000_000).dictionary_encode() for name in ("rater_id", "query_id")}
+    pq.write_table(pa.table(columns), tmp_path / "bomb.parquet", compression="zstd")
+    monkeypatch.setattr("pandas.read_parquet", lambda *_: pytest.fail("it was read"))
+    with pytest.raises(RelstudyError, match=r"bomb\.parquet: this swells to 0\.0 GiB, over 200 times"):
+        read_table(tmp_path / "bomb.parquet", "rater_id")
+    np.savez_compressed(tmp_path / "bomb.npz", codes=np.zeros(4_000_000, dtype=np.uint8))
+    with pytest.raises(RelstudyError, match=r"bomb\.npz: this swells to"):
+        load_array(str(tmp_path / "bomb.npz"))
