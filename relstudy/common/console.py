@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import click
 
 from relstudy.common.errors import RelstudyError
+from relstudy.common.plain_names import without_controls
 from relstudy.common.terminal import for_bars
 
 if TYPE_CHECKING:
@@ -39,9 +40,7 @@ def progress(items: Iterable[T], what: str, total: int | None = None) -> Iterato
     """Iterate with a progress bar on standard error; it appears after two seconds, and only on a terminal."""
     from tqdm import tqdm
 
-    return iter(
-        tqdm(items, desc=what, total=total, delay=2, disable=None, file=for_bars(), leave=False, dynamic_ncols=True)
-    )
+    return iter(tqdm(items, total=total, **_bar(what)))
 
 
 def counter(what: str, total: int) -> tqdm[Any]:
@@ -49,7 +48,13 @@ def counter(what: str, total: int) -> tqdm[Any]:
     appears as that of `progress` does."""
     from tqdm import tqdm
 
-    return tqdm(desc=what, total=total, delay=2, disable=None, file=for_bars(), leave=False, dynamic_ncols=True)
+    return tqdm(total=total, **_bar(what))
+
+
+def _bar(what: str) -> dict[str, Any]:
+    """How bars look. They go past the door of terminals, and the label may name somebody's file."""
+    label = without_controls(what)
+    return {"desc": label, "delay": 2, "disable": None, "file": for_bars(), "leave": False, "dynamic_ncols": True}
 
 
 @contextlib.contextmanager

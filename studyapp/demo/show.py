@@ -92,13 +92,11 @@ class Stages:
 
 
 class BarsOnly(io.TextIOBase):
-    """A standard error that lets progress bars through and keeps whole lines for the log.
-
-    Bars rewrite their line with a carriage return; notes are written in lines.
-    """
+    """A standard error that lets progress bars through, beneath it, and keeps whole lines for the log."""
 
     def __init__(self, real: TextIO) -> None:
         self._real = real
+        self.beneath = for_bars()
         self.lines: list[str] = []
 
     def isatty(self) -> bool:
@@ -112,8 +110,6 @@ class BarsOnly(io.TextIOBase):
         return self._real.fileno()
 
     def write(self, text: str) -> int:
-        if "\r" in text or "\x1b" in text:
-            return self._real.write(text)
         self.lines.extend(line for line in text.splitlines() if line.strip())
         return len(text)
 
