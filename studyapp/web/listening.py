@@ -21,35 +21,49 @@ from relstudy.studyapp.web.session import customer
 
 @dataclass(frozen=True)
 class Shares:
-    """Numbers of connections that each address has, and may have.
+    """Connections of each address, the oldest first, and how many there may be.
+
+    When all are taken, a newcomer gets the place of one on which nothing is being done, of the address that has most:
+    who opens all that a worker has holds up only themselves.
 
     Parameters
     ----------
     most : of one address; 0: any number
     proxy : an address that speaks for many, and may have all
+    places : of all addresses together
     """
 
     most: int
     proxy: str | None = None
-    held: defaultdict[str, set[HTTPChannel]] = field(default_factory=lambda: defaultdict(set))
+    places: int = sys.maxsize
+    held: defaultdict[str, dict[HTTPChannel, None]] = field(default_factory=lambda: defaultdict(dict))
 
-    def take(self, channel: HTTPChannel, whose: str) -> bool:
-        """Count a connection; whether it may stay."""
-        self.held[whose].add(channel)
+    def take(self, channel: HTTPChannel, whose: str, taken: int) -> bool:
+        """Count a connection, where so many are taken before it; whether it may stay."""
+        if taken >= self.places:
+            self._make_room()
+        self.held[whose][channel] = None
         return not self.most or whose == self.proxy or len(self.held[whose]) <= self.most
 
     def give_back(self, channel: HTTPChannel, whose: str) -> None:
         """A connection has ended."""
-        self.held[whose].discard(channel)
+        self.held[whose].pop(channel, None)
         if not self.held[whose]:
             del self.held[whose]
+
+    def _make_room(self) -> None:
+        for channels in sorted(self.held.values(), key=len, reverse=True):
+            oldest = next((each for each in channels if not each.requests and not each.will_close), None)
+            if oldest is not None:
+                oldest.will_close = True  # Waitress closes it in its next round
+                return
 
 
 class Connection(HTTPChannel):
     """A connection whose request must be there whole within `channel_timeout` of its first byte.
 
     Waitress closes those that are silent for so long; who sends a byte now and then would stay for ever. One more than
-    the address may have is closed at once.
+    the address may have is closed at once, and where all places are taken, room is made.
     """
 
     began: float | None = None
@@ -57,8 +71,9 @@ class Connection(HTTPChannel):
 
     def __init__(self, server: Any, sock: socket.socket, addr: Any, adj: Any, map: Any, shares: Shares) -> None:
         self.shares, self.whose = shares, customer(str(addr[0]))
+        taken = len(server.active_channels)
         super().__init__(server, sock, addr, adj, map=map)
-        if not shares.take(self, self.whose):
+        if not shares.take(self, self.whose, taken):
             self.close()
 
     def del_channel(self, map: Any = None) -> None:
@@ -79,6 +94,7 @@ class Connection(HTTPChannel):
 
 REQUEST_SECONDS = 30  # for a request to be there whole
 MOST_CONNECTIONS = 8000  # in each worker; half-open ones cost little until they are closed
+SPARE = 20  # of them, for those that come while room is being made: at its limit Waitress hears nobody
 
 
 def shown_host(host: str) -> str:
@@ -124,13 +140,14 @@ def make_worker(
         }
     # Waitress reads a request whole before a thread sees it, so that a slow sender holds up nobody. Nor does who takes
     # no answers: what is not sent yet waits in a file, and not in a thread.
+    connections = _most_connections()
     server = waitress.create_server(
         app,
         sockets=[listener],
         threads=threads,
         channel_timeout=REQUEST_SECONDS,
         cleanup_interval=5,
-        connection_limit=_most_connections(),
+        connection_limit=connections,
         asyncore_use_poll=True,  # select() ends at 1,024 descriptors
         max_request_body_size=2 * BODY_LIMIT,
         max_request_header_size=32 * 1024,
@@ -139,7 +156,7 @@ def make_worker(
         clear_untrusted_proxy_headers=True,
         **proxy,
     )
-    shares = Shares(per_address, customer(trusted_proxy) if trusted_proxy else None)
+    shares = Shares(per_address, customer(trusted_proxy) if trusted_proxy else None, connections - SPARE)
     server.channel_class = functools.partial(Connection, shares=shares)
     return server
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -25,7 +26,11 @@ class Server:
         environment: dict[str, str] | None = None,
         extra: tuple[str, ...] = (),
         command: str = "serve",
+        descriptors: int = 0,
     ) -> None:
+        def limit() -> None:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
+
         self.errors = open(folder / "serve.err", "ab")  # noqa: SIM115 (kept as long as the child)
         call = [sys.executable, "-m", "relstudy", command, str(folder), "--port", str(port), "--quiet"]
         self.child = subprocess.Popen(
@@ -35,6 +40,7 @@ class Server:
             env={**os.environ, **(environment or {})},
             text=True,
             start_new_session=True,
+            preexec_fn=limit if descriptors else None,
         )
         assert self.child.stdout is not None
         line = self.child.stdout.readline()

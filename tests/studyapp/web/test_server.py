@@ -140,6 +140,39 @@ def test_half_open_connections_in_numbers_hold_up_nobody(tmp_path: Path) -> None
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
+HOLDS = {
+    "half a request line": b"GET / HT",
+    "half a body": b"POST /consent HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n" + bytes(20_000),
+    "an answered request, kept alive": b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n",
+    "an answer that is not read": b"GET /static/study.js HTTP/1.1\r\nHost: x\r\n\r\n" * 20,
+}
+
+
+@pytest.mark.parametrize("source", ["127.0.0.2", "127.0.0.1"])
+def test_a_client_that_holds_all_connections_of_a_worker_holds_up_no_rater(source: str, tmp_path: Path) -> None:
+    """From an address of its own, and from the raters' own. A worker may have 100 connections here."""
+    folder = write_study(tmp_path / "s")
+    server = Server(folder, workers=1, descriptors=280)
+    try:
+        until(lambda: healthy(server))
+        with contextlib.ExitStack() as stack:
+            for _ in range(150):
+                for sent in HOLDS.values():
+                    each = socket.create_connection(("127.0.0.1", server.port), 20, (source, 0))
+                    stack.callback(each.close)
+                    with contextlib.suppress(OSError):
+                        each.sendall(sent)
+            seconds = []
+            for _ in range(20):
+                began = time.monotonic()
+                with urllib.request.urlopen(f"{server.address}/consent", timeout=25) as answer:
+                    assert answer.status == 200
+                seconds.append(time.monotonic() - began)
+        assert max(seconds) < 5, seconds  # on a busy machine; 30 seconds where nobody makes room
+    finally:
+        server.stop()
+
+
 def test_a_request_has_a_deadline_however_often_a_byte_of_it_comes() -> None:
     def app(environ: dict[str, object], start_response: Callable[..., object]) -> list[bytes]:
         start_response("200 OK", [("Content-Length", "2")])
