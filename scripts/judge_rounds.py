@@ -32,7 +32,7 @@ from relstudy.analysis.scoring.candidate import Candidate, candidate_of
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.common.console import print_table, progress
-from relstudy.studyapp.sampling.drawing import inclusion_probabilities, systematic_sample
+from relstudy.common.drawing import inclusion_probabilities, systematic_sample
 
 PAIR = ["query_id", "result_id"]
 FLOOR = 0.2

@@ -15,9 +15,9 @@ from relstudy.analysis.indices.precision_recall import SHARES, Retrieval, thresh
 from relstudy.analysis.judges.several import mean_of_judges
 from relstudy.analysis.judges.table import JudgeTable, read_judge
 from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.common.drawing import inclusion_probabilities, systematic_sample
 from relstudy.common.errors import RelstudyError
 from relstudy.common.tables import read_table
-from relstudy.studyapp.sampling.drawing import inclusion_probabilities, systematic_sample
 
 PAIR = ["query_id", "result_id"]
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared" / "data"

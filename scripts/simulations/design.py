@@ -27,14 +27,14 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from relstudy.analysis.indices.precision_recall import Retrieval, thresholds_at
 from relstudy.analysis.resampling.draws import LeftOut, two_stages, whole_queries
 from relstudy.common.console import print_table, progress
-from relstudy.studyapp.rendered.pictures.latent import draw_scenes
-from relstudy.studyapp.rendered.truth import closeness, to_scale
-from relstudy.studyapp.sampling.drawing import (
+from relstudy.common.drawing import (
     inclusion_probabilities,
     rank_share,
     simple_random_sample,
     systematic_sample,
 )
+from relstudy.studyapp.rendered.pictures.latent import draw_scenes
+from relstudy.studyapp.rendered.truth import closeness, to_scale
 
 IMAGES = 320
 SKILL = (0.9, 0.7, 0.5, 0.3)

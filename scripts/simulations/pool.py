@@ -36,9 +36,9 @@ from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.draws import LeftOut, whole_queries
 from relstudy.analysis.resampling.spread import DIFFERENCE
 from relstudy.common.console import print_table, progress
+from relstudy.common.drawing import systematic_sample
 from relstudy.common.reach import LEAST_REACH
 from relstudy.studyapp.sampling.design import CandidateProbabilities, Round, probabilities_in
-from relstudy.studyapp.sampling.drawing import systematic_sample
 from relstudy.studyapp.sampling.forecast import Assumed, forecast
 from relstudy.studyapp.sampling.population import Eligible, ScoredItems, pool, whole_collection
 

@@ -31,8 +31,8 @@ from relstudy.calibration.averaging import make_judgments
 from relstudy.calibration.methods.linear import mean
 from relstudy.calibration.panel import Panel
 from relstudy.common.console import print_table, progress
+from relstudy.common.drawing import inclusion_probabilities, rank_share, systematic_sample
 from relstudy.common.reach import reach_of
-from relstudy.studyapp.sampling.drawing import inclusion_probabilities, rank_share, systematic_sample
 
 ITEMS, QUERIES, RESULTS, RATERS, BASE, NOISE = 320, 100, 20, 12, 60, 0.5
 REPLICATES = 200

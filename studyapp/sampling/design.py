@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from relstudy.common.drawing import inclusion_probabilities, rank_share
 from relstudy.common.errors import RelstudyError
 from relstudy.common.files import read_json, write_json
 from relstudy.common.pairs_table import RANDOM
 from relstudy.studyapp.collection.items import Collection, Item
-from relstudy.studyapp.sampling.drawing import inclusion_probabilities, rank_share
 from relstudy.studyapp.sampling.population import (
     Eligible,
     Population,

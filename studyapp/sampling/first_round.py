@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from relstudy.common.drawing import (
+    base_block,
+    base_queries,
+    simple_random_sample,
+)
 from relstudy.common.errors import RelstudyError
 from relstudy.common.pairs_table import COLUMNS, INSIDE, PAGE, ROUND
 from relstudy.common.reach import REACH
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.sampling.design import Design, Round, candidate_probabilities
-from relstudy.studyapp.sampling.drawing import (
-    base_block,
-    base_queries,
-    simple_random_sample,
-)
 from relstudy.studyapp.sampling.forecast import Assumed, Forecast, forecast
 from relstudy.studyapp.sampling.kept_scores import ScoreTableWriter
 from relstudy.studyapp.sampling.options import ASSUMED_GOOD, SampleOptions

@@ -11,13 +11,13 @@ import pandas as pd
 
 from relstudy.analysis.indices.uniformity import uniformity_table
 from relstudy.calibration.judgments import read_judgments
+from relstudy.common.drawing import simple_random_sample
 from relstudy.common.errors import RelstudyError
 from relstudy.common.option_words import option
 from relstudy.common.probabilities import PAIR
 from relstudy.mapping.fitted import FittedMapping, read_mappings
 from relstudy.studyapp.collection.items import Item
 from relstudy.studyapp.sampling.design import Round, population_of, scores_of
-from relstudy.studyapp.sampling.drawing import simple_random_sample
 from relstudy.studyapp.sampling.further_pairs import DrawnStudy, Extended, extend
 from relstudy.studyapp.sampling.options import NextOptions
 from relstudy.studyapp.sampling.response_model import Judged, RoundPlan, plan_round

@@ -132,7 +132,7 @@ def test_every_comparison_says_which_of_its_systems_proposed_pairs(tmp_path: Pat
 
 def draw_within(random: np.random.Generator, items: int, relevant: int, each: int) -> tuple[np.ndarray, ...]:
     """One query of so many items: relevance and score of all, probabilities, and which were drawn."""
-    from relstudy.studyapp.sampling.drawing import inclusion_probabilities, rank_share, systematic_sample
+    from relstudy.common.drawing import inclusion_probabilities, rank_share, systematic_sample
 
     quality = random.normal(size=items)
     good = quality >= np.sort(quality)[-relevant]

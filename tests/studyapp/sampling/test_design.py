@@ -10,6 +10,7 @@ from scipy.stats import chi2, kendalltau
 from relstudy.analysis.indices.precision_recall import precision_recall_curve
 from relstudy.analysis.indices.uniformity import uniformity_table
 from relstudy.analysis.scoring.judged import rank_power_weights
+from relstudy.common.drawing import simple_random_sample, systematic_sample
 from relstudy.common.errors import RelstudyError
 from relstudy.common.pairs_table import COLUMNS
 from relstudy.mapping.fitted import FittedMapping
@@ -17,7 +18,6 @@ from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
 from relstudy.studyapp.sampling import next_round
 from relstudy.studyapp.sampling.design import Design, Round, candidate_probabilities
-from relstudy.studyapp.sampling.drawing import simple_random_sample, systematic_sample
 from relstudy.studyapp.sampling.first_round import draw_sample_from
 from relstudy.studyapp.sampling.further_pairs import DrawnStudy
 from relstudy.studyapp.sampling.next_round import draw_next_round_from

@@ -11,6 +11,13 @@ from click.testing import CliRunner
 from scipy.stats import chi2
 
 from relstudy.api.scoring import score
+from relstudy.common.drawing import (
+    inclusion_probabilities,
+    place_sum,
+    rank_share,
+    sparse_systematic_sample,
+    systematic_sample,
+)
 from relstudy.common.errors import RelstudyError
 from relstudy.common.pairs_table import read_pairs, round_column
 from relstudy.common.reach import LEAST_REACH, REACH
@@ -20,13 +27,6 @@ from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.commands.sample_output import estimates_of
 from relstudy.studyapp.sampling import next_round
 from relstudy.studyapp.sampling.design import Round, candidate_probabilities
-from relstudy.studyapp.sampling.drawing import (
-    inclusion_probabilities,
-    place_sum,
-    rank_share,
-    sparse_systematic_sample,
-    systematic_sample,
-)
 from relstudy.studyapp.sampling.first_round import draw_sample_from
 from relstudy.studyapp.sampling.forecast import Assumed, chance_of_each
 from relstudy.studyapp.sampling.further_pairs import DrawnStudy

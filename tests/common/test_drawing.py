@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import chi2
 
-from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.sampling.drawing import (
+from relstudy.common.drawing import (
     base_block,
     base_queries,
     inclusion_probabilities,
@@ -16,6 +15,7 @@ from relstudy.studyapp.sampling.drawing import (
     simple_random_sample,
     systematic_sample,
 )
+from relstudy.common.errors import RelstudyError
 
 sizes = arrays(float, st.integers(2, 60), elements=st.floats(1e-6, 1e3))
 scores = arrays(float, st.integers(1, 60), elements=st.sampled_from([-1.0, 0.0, 0.5, 0.5, 2.0, np.nan]))
