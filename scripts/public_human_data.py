@@ -19,8 +19,7 @@ import pandas as pd
 
 from relstudy.analysis.report.inputs import page_tables
 from relstudy.analysis.report.paper.page import paper_page
-from relstudy.analysis.report.paper.reading import interfaces_of
-from relstudy.analysis.report.paper.study import PaperStudy
+from relstudy.analysis.report.paper.reading import paper_study
 from relstudy.analysis.report.tables import Cell, Column, Table, shown_number
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.study_run import read_study_folder, score_study
@@ -105,7 +104,7 @@ def paper_tables(folder: Path, folds: int) -> list[Table]:
     options = ScoringOptions(folds=folds, replicates=300, low_coverage=True)
     run = score_study(read_study_folder(folder), options)
     tables = page_tables(run.study, folder)
-    page = paper_page(PaperStudy(tables, run.result, interfaces_of(tables)), [], progress)
+    page = paper_page(paper_study(run, tables), [], progress)
     return [table for table in page.tables() if table.name.startswith(SHOWN)]
 
 

@@ -12,9 +12,9 @@ import click
 from relstudy.common.console import progress
 
 if TYPE_CHECKING:
+    from relstudy.analysis.pipeline import ScoringRun
     from relstudy.analysis.report.inputs import PageTables
     from relstudy.analysis.report.layout import Page
-    from relstudy.analysis.scoring.results import ScoreResult
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -70,15 +70,13 @@ class PaperChoices:
 
 
 def paper_page_of(
-    tables: PageTables, result: ScoreResult, command: Sequence[str], choices: PaperChoices, with_pictures: bool
+    run: ScoringRun, tables: PageTables, command: Sequence[str], choices: PaperChoices, with_pictures: bool
 ) -> Page:
     """The page of the paper's tables for a study, with or without pictures of its collection."""
     from relstudy.analysis.report.paper.page import paper_page
-    from relstudy.analysis.report.paper.reading import interfaces_of
-    from relstudy.analysis.report.paper.study import PaperStudy
+    from relstudy.analysis.report.paper.reading import paper_study
 
-    interfaces = interfaces_of(tables, choices.interfaces)
-    study = PaperStudy(tables, result, interfaces, choices.author, with_pictures)
+    study = paper_study(run, tables, choices.interfaces, choices.author, with_pictures)
     return paper_page(study, [*command, *choices.arguments()], progress)
 
 

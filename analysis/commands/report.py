@@ -95,7 +95,7 @@ def report(
     target = folder / "report" / "index.html" if out is None else out
     beside = target.parent / "tables"
     paper_target = target.parent / "paper" / "index.html"
-    in_paper = paper_page_of(tables, result, command, paper, with_pictures) if paper.wanted else None
+    in_paper = paper_page_of(run, tables, command, paper, with_pictures) if paper.wanted else None
     files = write_page(page, target, beside)
     if in_paper is not None:
         remove_tables(paper_target.parent)

@@ -28,9 +28,14 @@ def sample_again(folder: Path, size: Size, seed: int, show: Stages) -> None:
 
 
 def other_interfaces(folder: Path, panel: SimulatedPanel, show: Stages) -> list[Path]:
-    """Raters of the panel rate the base pairs on other scales, without pages; the folders of their calibrations."""
+    """Raters of the panel rate base pairs on other scales, without pages; the folders of their calibrations.
+
+    These are the base pairs of queries by text where there are any, as in the paper, else all.
+    """
     pairs = read_pairs(folder / "pairs.csv")
     base = pairs[pairs["block"] == "base"]
+    by_text = base["paradigm"] == "text"
+    base = base[by_text] if by_text.any() else base
     folders = [folder / "interfaces" / name for name in INTERFACES]
     command = f"relstudy calibrate {folder}/interfaces/SCALE/ratings.csv -o {folder}/interfaces/SCALE"
     with show.stage("Rate the base pairs on other scales", command=command, units=len(folders)) as stage:

@@ -135,7 +135,7 @@ def run_demo(
             if variants:
                 _score_variants(folder, variants, show)
             interfaces = other_interfaces(folder, panel, show) if size.paper else []
-            _report(folder, interfaces, show)
+            _report(folder, interfaces, size.paper and size.wishes > 0, show)
         finally:
             write_text("\n".join(show.log) + "\n", folder / "demo.log")
     stages = [
@@ -300,10 +300,11 @@ def _compare(
     return rows, whole
 
 
-def _report(folder: Path, interfaces: list[Path], show: Stages) -> None:
+def _report(folder: Path, interfaces: list[Path], by_paradigm: bool, show: Stages) -> None:
     """The report, and the paper's tables where there are other interfaces."""
     paper = [part for other in interfaces for part in ("--interface", str(other))]
-    arguments = [str(folder), "--by-source", *(["--paper-tables", *paper] if paper else [])]
+    arguments = [str(folder), "--by-source", *(["--by", "paradigm"] if by_paradigm else [])]
+    arguments += ["--paper-tables", *paper] if paper else []
     with show.stage("Write the report", command=" ".join(["relstudy report", *arguments])) as stage:
         run_command("report", *arguments, show=show)
         stage.outcome = str(folder / "report" / "index.html")

@@ -31,7 +31,7 @@ SIDE = 150
 
 def disputed(study: PaperStudy) -> list[Block]:
     """Figure 5.1: variance against mean rating, and the pairs of greatest variance."""
-    ratings = study.tables.ratings
+    ratings = study.ratings
     if ratings is None:
         return []
     rated, calibrated = panels(ratings)

@@ -20,7 +20,7 @@ BINS = 20
 
 def shaping(study: PaperStudy) -> list[Block]:
     """Figure 2.2: the shaping function beside the ranks at which pairs were drawn."""
-    pairs = study.tables.pairs
+    pairs = study.drawn
     if pairs is None or pairs["rank"].isna().all():
         return [Paragraph("Figure 2.2 needs pairs.csv with the rank at which each pair was drawn.")]
     return [

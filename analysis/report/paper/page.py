@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from relstudy.analysis.report.layout import Command, Page, Paragraph, Section
-from relstudy.analysis.report.paper import correlations, disputed, figures, indices, people
-from relstudy.analysis.report.paper.fits import METHODS, fits_of, jobs_of
+from relstudy.analysis.report.paper import correlations, disputed, figures, indices, people, text_queries
+from relstudy.analysis.report.paper.fits import ALL, METHODS, fits_of, jobs_of
 from relstudy.analysis.report.paper.study import PaperStudy
 
 T = TypeVar("T")
@@ -27,6 +27,10 @@ def paper_page(
     """
     jobs = jobs_of(study)
     fits = fits_of(study, progress(jobs, "fitting", len(jobs)), methods)  # type: ignore[arg-type]
+    text, text_fits = study.by_text, {}
+    if text is not None:
+        jobs = [job for job in jobs_of(text) if job[1] == ALL]
+        text_fits = fits_of(text, progress(jobs, "fitting queries by text", len(jobs)), methods)  # type: ignore[arg-type]
     sections = [
         Section(
             "pairs",
@@ -59,6 +63,7 @@ def paper_page(
             [*correlations.at_its_best(study, fits), *indices.curves(study), *indices.normalised_ranks(study)],
         ),
         Section("one-person", "One person's ratings (section 5.6)", people.one_person(study)),
+        Section("text", "Queries by text (section 5.7)", text_queries.text_queries(study, fits, text_fits)),
         Section("features", "Low-level features (section 5.8)", indices.features(study)),
         Section("provenance", "How this page was made", [Command(" ".join(command))]),
     ]
@@ -66,6 +71,8 @@ def paper_page(
         "The tables and figures of Shirahatti and Barnard 2005 for this study, each under its number there. Under each "
         "stands what differs from the paper. For reading the study itself, see its report."
     )
+    if text is not None:
+        lead += " As in the paper, all but table 5.1, figure 5.2 and section 5.7 are of the queries by image alone."
     return Page(study.tables.title, "The paper's tables", [lead], [s for s in sections if s.blocks])
 
 

@@ -67,12 +67,12 @@ def _divided(estimate: Estimate, by: float) -> Estimate:
 
 def uniformity(study: PaperStudy) -> list[Block]:
     """Table 5.2: deviation from uniformity of the responses, a row per round, a column a selecting system."""
-    tables = study.tables
-    if tables.ratings is None or tables.pairs is None or not study.selections:
+    ratings, pairs = study.ratings, study.drawn
+    if ratings is None or pairs is None or not study.selections:
         return [Paragraph("Table 5.2 needs ratings, and pairs.csv with the system that chose each pair and its round.")]
-    drawn = tables.pairs.drop_duplicates(PAIR)[[*PAIR, "source", "round"]]
-    frame = tables.ratings.frame[[*PAIR, "rating"]].merge(drawn, on=PAIR)
-    values = scale_values(tables.ratings)
+    drawn = pairs.drop_duplicates(PAIR)[[*PAIR, "source", "round"]]
+    frame = ratings.frame[[*PAIR, "rating"]].merge(drawn, on=PAIR)
+    values = scale_values(ratings)
     by_source = uniformity_table(one_row_per_source(frame[["round", "rating", "source"]]), values)
     errors = by_source[by_source["source"] != "all"].set_index(["round", "source"])["error"]
     whole = uniformity_table(frame, values, by=("round",)).set_index("round")["error"]
@@ -101,7 +101,7 @@ def uniformity(study: PaperStudy) -> list[Block]:
 
 def one_person(study: PaperStudy) -> list[Block]:
     """Table 5.9: correlations on what one person rated, on what the others rated, and on all; standard errors."""
-    ratings = study.tables.ratings
+    ratings = study.ratings
     if ratings is None:
         return [Paragraph("Table 5.9 needs ratings: calibrated.csv, as relstudy calibrate writes it.")]
     frame = ratings.frame

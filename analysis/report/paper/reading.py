@@ -1,4 +1,4 @@
-"""What the paper's page reads beside the study's tables: other interfaces' ratings, and the collection's pictures."""
+"""What the paper's page is made of: the study's queries by image and by text apart, and other interfaces' ratings."""
 
 from __future__ import annotations
 
@@ -8,10 +8,52 @@ from pathlib import Path
 
 import pandas as pd
 
+from relstudy.analysis.pipeline import ScoringRun, groups_of_run
 from relstudy.analysis.report.inputs import PageTables
+from relstudy.analysis.report.paper.study import PaperStudy
+from relstudy.analysis.scoring.groups import Grouping
 from relstudy.calibration.ratings import Ratings, read_ratings
 from relstudy.common.errors import RelstudyError
 from relstudy.common.probabilities import PAIR
+
+PARADIGM, IMAGE, TEXT = "paradigm", "image", "text"
+
+
+def paper_study(
+    run: ScoringRun,
+    tables: PageTables,
+    others: Sequence[Path] = (),
+    author: str | None = None,
+    with_pictures: bool = True,
+) -> PaperStudy:
+    """The study as the paper's tables take it: queries by image, with those by text apart where both were asked.
+
+    Each paradigm is mapped and scored on its own pairs alone, as in the paper, whose tables 5.3 to 5.10 are of queries
+    by image.
+
+    Parameters
+    ----------
+    others, author, with_pictures : as `interfaces_of` and `PaperStudy` take them
+
+    Raises
+    ------
+    RelstudyError
+        where one of the other folders has no calibrated.csv
+    """
+    interfaces = interfaces_of(tables, others)
+    column = tables.pair_column(PARADIGM)
+    asked = set() if column is None else set(column)
+    if column is None or not {IMAGE, TEXT} <= asked:
+        return PaperStudy(tables, run.result, interfaces, author, with_pictures)
+    within = run.within
+    if within is None or (within.column, within.apart) != (PARADIGM, True):
+        within = groups_of_run(run.pairs, run.candidates, Grouping(PARADIGM, column, apart=True), run.result.options)
+    if IMAGE not in within.results:
+        return PaperStudy(tables, within.results[TEXT], interfaces, author, with_pictures, TEXT)
+    by_text = None
+    if TEXT in within.results:
+        by_text = PaperStudy(tables, within.results[TEXT], interfaces, author, with_pictures, TEXT)
+    return PaperStudy(tables, within.results[IMAGE], interfaces, author, with_pictures, IMAGE, by_text)
 
 
 def interfaces_of(tables: PageTables, others: Sequence[Path] = ()) -> dict[str, Ratings]:
@@ -36,7 +78,8 @@ def interfaces_of(tables: PageTables, others: Sequence[Path] = ()) -> dict[str, 
         ratings = read_ratings(file, trust_raters=True)
         ratings.frame["calibrated"] = pd.to_numeric(ratings.frame["calibrated"], errors="coerce")
         scale = ratings.scale.scale.name
-        named.append((scale if folder.name == scale else f"{folder.name}, {scale}", ratings))
+        prefix = "" if folder.name == scale else f"{folder.name}, "
+        named += [(prefix + name, part) for name, part in _by_paradigm(ratings, tables.pairs)]
     return _apart(named)
 
 

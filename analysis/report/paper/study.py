@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
+import pandas as pd
 
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.report.inputs import PageTables
@@ -18,6 +19,7 @@ from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.results import ScoreResult, SystemScore
 from relstudy.calibration.ratings import Ratings
 from relstudy.common.pairs_table import COMBINED, RANDOM, source_members
+from relstudy.common.probabilities import PAIR
 
 PAPERS_ORDER = ("gift", "simplicity", "romm-calib", "keywords")
 """The systems of tables 5.3 to 5.6."""
@@ -46,6 +48,8 @@ class PaperStudy:
     interfaces : calibrated ratings by the name of the interface they were given on, this study's own first
     author : the rater whose ratings table 5.9 sets apart; None takes whoever gave most
     with_pictures : whether pictures of the collection are put into the page
+    paradigm : the queries it is of, "image" or "text"; empty where all are of one kind
+    by_text : the same study's queries by text, which the paper keeps apart (section 5.7); None where there are none
     """
 
     tables: PageTables
@@ -53,6 +57,8 @@ class PaperStudy:
     interfaces: Mapping[str, Ratings] = field(default_factory=dict)
     author: str | None = None
     with_pictures: bool = True
+    paradigm: str = ""
+    by_text: PaperStudy | None = None
 
     def picture_of(self, item: str) -> bytes | None:
         """The picture of an item, as bytes of an image file; None where it has none that the page shows."""
@@ -63,7 +69,36 @@ class PaperStudy:
     @cached_property
     def pairs(self) -> JudgedPairs:
         """The judged pairs."""
-        return JudgedPairs.of(self.tables.judgments)
+        pairs = JudgedPairs.of(self.tables.judgments)
+        return pairs.part(self._inside) if self.paradigm else pairs
+
+    @property
+    def _inside(self) -> np.ndarray:
+        """The judged pairs of this paradigm, bool [all judged pairs]."""
+        column = self.tables.pair_column("paradigm")
+        judged = len(self.tables.judgments)
+        return np.ones(judged, bool) if column is None or not self.paradigm else column == self.paradigm
+
+    @cached_property
+    def drawn(self) -> pd.DataFrame | None:
+        """The pairs as they were drawn; None where that is not known."""
+        pairs = self.tables.pairs
+        return pairs if pairs is None or not self.paradigm else pairs[pairs["paradigm"] == self.paradigm]
+
+    @cached_property
+    def ratings(self) -> Ratings | None:
+        """The ratings, as `PageTables.ratings`."""
+        ratings, pairs = self.tables.ratings, self.drawn
+        if ratings is None or pairs is None or not self.paradigm:
+            return ratings
+        asked = pd.MultiIndex.from_frame(ratings.frame[PAIR]).isin(pd.MultiIndex.from_frame(pairs[PAIR]))
+        return replace(ratings, frame=ratings.frame[asked].reset_index(drop=True))
+
+    @cached_property
+    def sources(self) -> np.ndarray | None:
+        """The systems that chose each judged pair, as pairs.csv has them, text [pairs]; None where not known."""
+        column = self.tables.pair_column("source")
+        return None if column is None else column[self._inside]
 
     @cached_property
     def draws(self) -> Draws:
@@ -77,8 +112,7 @@ class PaperStudy:
 
         Pairs that a later round drew by all systems together come last.
         """
-        sources = self.tables.pair_column("source")
-        members = {} if sources is None else source_members(sources)
+        members = {} if self.sources is None else source_members(self.sources)
         names = in_the_papers_order(name for name in members if name not in (RANDOM, COMBINED))
         last = [COMBINED] if COMBINED in members else []
         return {name: members[name] for name in (*names, *last)}
@@ -105,5 +139,5 @@ class PaperStudy:
     @property
     def selecting(self) -> list[str]:
         """The systems that chose pairs and are scored, best first; all where it is not known."""
-        chose = chose_pairs([system.name for system in self.systems], self.tables.pair_column("source"))
+        chose = chose_pairs([system.name for system in self.systems], self.sources)
         return [system.name for system in self.systems if system.name in chose]

@@ -13,6 +13,7 @@ from relstudy.studyapp.demo.paper import other_interfaces, raters_asked, ratings
 from relstudy.studyapp.demo.show import Stages
 from relstudy.studyapp.demo.sizes import SIZES
 from relstudy.studyapp.rendered.collection import make_collection
+from relstudy.studyapp.rendered.truth import WISHES
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +34,8 @@ def test_the_papers_size_has_its_systems_and_two_rounds():
     # table 5.7 has nine systems; ROMM-CALIB, which chose pairs, is no row of it
     assert len(set(size.choosing) | set(size.variants)) == 10
     assert size.rounds == 2 and size.paper and size.images == SIZES["small"].images
+    # it had no queries by text, of which a fifth of the paper's pairs are; the larger size keeps as many as it has
+    assert size.wishes == SIZES["full"].as_in_the_paper().wishes == len(WISHES) == 16
 
 
 def test_the_option_hands_that_size_to_the_demo(monkeypatch, tmp_path):
@@ -60,6 +63,14 @@ def test_other_scales_are_rated_and_calibrated_into_folders_of_their_own(panel, 
     pairs.to_csv(tmp_path / "pairs.csv", index=False)
     folders = other_interfaces(tmp_path, panel, Stages(1, quiet=True))
     assert [folder.name for folder in folders] == ["binary", "1-9"]
+    # every second pair is asked by text: as in the paper, other scales are for these alone
+    half = pairs.assign(paradigm=["image", "text"] * (len(pairs) // 2))
+    half.to_csv(tmp_path / "pairs.csv", index=False)
+    other_interfaces(tmp_path, panel, Stages(1, quiet=True))
+    rated = pd.read_csv(tmp_path / "interfaces" / "binary" / "ratings.csv", dtype=str)
+    assert set(rated["result_id"]) == set(half.loc[half["paradigm"] == "text", "result_id"])
+    pairs.to_csv(tmp_path / "pairs.csv", index=False)
+    folders = other_interfaces(tmp_path, panel, Stages(1, quiet=True))
     for folder, raters in zip(folders, (6, 5), strict=True):
         calibrated = pd.read_csv(folder / "calibrated.csv")
         assert calibrated["rater_id"].nunique() == raters and "calibrated" in calibrated
