@@ -21,7 +21,7 @@ from relstudy.analysis.scoring.judged import rank_power_weights
 from relstudy.common.pairs_table import source_members
 from relstudy.mapping.changepoint.bins import design_effect
 from relstudy.mapping.cross_fitting import around_training_means, correlation, cross_fit
-from relstudy.mapping.scored_pairs import ScoredPairs, fit_mapping
+from relstudy.mapping.scored_pairs import FitSettings, ScoredPairs, fit_mapping
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 EXAMPLE = DATA / "example"
@@ -170,6 +170,31 @@ def selections() -> None:
         print(f"  {name:<43} {cells}")
 
 
+def methods() -> None:
+    """Correlations by the methods of the paper's page beside those by the paper's own."""
+    judgments = pd.read_csv(EXAMPLE / "judgments.csv", dtype=dict.fromkeys(PAIR, str))
+    print("correlation of mapped scores, in sample and out of fold (five folds)")
+    print("                                              in the paper's tables   by its own method")
+    for method, own in (("correlation", "local-bagged"), ("bayes", "bayes-conjugate")):
+        most = 0.0
+        for name in ("gift", "keywords"):
+            scores = pd.read_csv(EXAMPLE / "scores" / f"{name}.csv", dtype=dict.fromkeys(PAIR, str))
+            rows = judgments.merge(scores, on=PAIR)
+            pairs = ScoredPairs(rows["score"], rows["judgment"], rows["query_id"])
+            found = [_both_figures(pairs, each) for each in (method, own)]
+            most = max(most, *(abs(one - other) for one, other in zip(*found, strict=True)))
+            cells = "            ".join(" ".join(f"{value:.3f}" for value in each) for each in found)
+            print(f"  {f'{name}, {method}, {own}':<43} {cells}")
+        print(f"  furthest apart, {method:<27} {most:.3f}")
+
+
+def _both_figures(pairs: ScoredPairs, method: str) -> list[float]:
+    settings = FitSettings(folds=5)
+    in_sample = fit_mapping(pairs, method, settings).predict(pairs.scores)
+    out_of_fold = around_training_means(cross_fit(pairs, method, settings).predictions, pairs, settings)
+    return [correlation(mapped, pairs.judgments) or 0.0 for mapped in (in_sample, out_of_fold)]
+
+
 def worth() -> None:
     """How many independent pairs the example's pairs are worth to a mapping, by the design effect of their queries."""
     judgments = pd.read_csv(EXAMPLE / "judgments.csv", dtype=dict.fromkeys(PAIR, str))
@@ -224,6 +249,7 @@ if __name__ == "__main__":
     ranks()
     folds()
     selections()
+    methods()
     worth()
     program()
     maximum()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -35,6 +35,17 @@ _OPTIONS = (
         "repeat.",
     ),
     click.option(
+        "--paper-methods",
+        is_flag=True,
+        help="With --paper-tables: mappings by the paper's own methods (bagged, local-bagged, bayes-conjugate), with "
+        "the time that each took.",
+    ),
+    click.option(
+        "--ogive",
+        is_flag=True,
+        help="With --paper-methods: the paper's cubic ogives (Eq. 4.10) in place of levels; half a minute a fit.",
+    ),
+    click.option(
         "--author", metavar="RATER", help="With --paper-tables: the person of table 5.9.  [default: gave most]"
     ),
 )
@@ -49,24 +60,55 @@ def paper_options(command: Command) -> Command:
 
 @dataclass(frozen=True)
 class PaperChoices:
-    """Whether the paper's tables are wanted, beside which other interfaces, and who is the person of table 5.9."""
+    """What is wanted of the paper's tables.
+
+    Parameters
+    ----------
+    wanted : whether they are
+    interfaces : folders of other interfaces' calibrations
+    author : the person of table 5.9; None takes whoever gave most
+    own_methods : whether mappings are by the paper's own methods
+    ogive : whether cubic ogives stand in place of levels among these
+    seconds : of each method's fits, filled when the page is made
+    """
 
     wanted: bool
-    interfaces: tuple[Path, ...]
-    author: str | None
+    interfaces: tuple[Path, ...] = ()
+    author: str | None = None
+    own_methods: bool = False
+    ogive: bool = False
+    seconds: dict[str, float] = field(default_factory=dict)
 
     @classmethod
     def taken_from(cls, choices: dict[str, Any]) -> PaperChoices:
         """What the command line says of them, taken out of its other choices."""
-        taken = cls(choices.pop("paper_tables"), choices.pop("interfaces"), choices.pop("author"))
-        if not taken.wanted and (taken.interfaces or taken.author):
-            raise click.UsageError("--interface and --author go with --paper-tables.")
+        names = ("paper_tables", "interfaces", "author", "paper_methods", "ogive")
+        taken = cls(*(choices.pop(name) for name in names))
+        if not taken.wanted and (taken.interfaces or taken.author or taken.own_methods):
+            raise click.UsageError("--interface, --author and --paper-methods go with --paper-tables.")
+        if taken.ogive and not taken.own_methods:
+            raise click.UsageError("--ogive goes with --paper-methods.")
         return taken
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The methods of the mappings."""
+        from relstudy.analysis.report.paper.fits import OF_THE_PAPER, OGIVE, STANDARD
+
+        if not self.own_methods:
+            return STANDARD
+        return (*OF_THE_PAPER[:-1], OGIVE) if self.ogive else OF_THE_PAPER
+
+    def times(self) -> str:
+        """How long the fits of each method took, as a sentence."""
+        each = (f"{method} {taken:.0f} s" for method, taken in self.seconds.items())
+        return f"Fitting the paper's mappings took: {', '.join(each)}."
 
     def arguments(self) -> list[str]:
         """As they stand on a command line, without any path of this machine."""
         interfaces = [part for other in self.interfaces for part in ("--interface", other.name)]
-        return ["--paper-tables", *interfaces, *(["--author", self.author] if self.author else [])]
+        flags = [*(["--paper-methods"] if self.own_methods else []), *(["--ogive"] if self.ogive else [])]
+        return ["--paper-tables", *flags, *interfaces, *(["--author", self.author] if self.author else [])]
 
 
 def paper_page_of(
@@ -77,7 +119,8 @@ def paper_page_of(
     from relstudy.analysis.report.paper.reading import paper_study
 
     study = paper_study(run, tables, choices.interfaces, choices.author, with_pictures)
-    return paper_page(study, [*command, *choices.arguments()], progress)
+    arguments = [*command, *choices.arguments()]
+    return paper_page(study, arguments, progress, choices.methods, choices.seconds)
 
 
 def remove_tables(folder: Path) -> None:

@@ -70,6 +70,7 @@ def report(
     relstudy report my-study --threshold 2.5 --out my-study/strict.html
     relstudy report my-study --require "new > old by correlation" --require "P@10(new) > 0.3"
     relstudy report my-study --paper-tables --interface my-study/binary
+    relstudy report my-study --paper-tables --paper-methods
     """
     from relstudy.analysis.report.choices import PageChoices
     from relstudy.analysis.report.inputs import page_tables
@@ -103,6 +104,8 @@ def report(
     if as_json:
         content: dict[str, Any] = {"page": target.as_posix(), "tables": beside.as_posix(), "files": files}
         content |= {} if in_paper is None else {"paper": paper_target.as_posix(), "paper_files": in_paper_files}
+        if paper.own_methods:
+            content["paper_seconds"] = {method: round(taken, 2) for method, taken in paper.seconds.items()}
         content["figures_from"] = origin
         print_json(content | run.as_json() | {"requirements": [each.as_json() for each in outcomes]})
     else:
@@ -117,6 +120,8 @@ def report(
             from relstudy.analysis.report.paper.page import missing
 
             click.echo(f"The paper's tables and figures are in {paper_target}, as CSV and LaTeX beside it.")
+            if paper.own_methods:
+                click.echo(paper.times())
             for text in missing(in_paper):
                 click.echo(text)
     end_by(outcomes)

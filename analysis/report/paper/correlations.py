@@ -8,7 +8,7 @@ from itertools import compress
 import numpy as np
 
 from relstudy.analysis.report.layout import Block, Paragraph
-from relstudy.analysis.report.paper.fits import ALL, METHODS, Fits, SelectionFit
+from relstudy.analysis.report.paper.fits import ALL, METHODS, Fits, SelectionFit, methods_note
 from relstudy.analysis.report.paper.study import PaperStudy, in_the_papers_order
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
@@ -56,7 +56,7 @@ def by_selection(study: PaperStudy, fits: Fits) -> list[Block]:
                 rows,
                 note="As in the paper, each selection is fitted by itself, and Mean and SD are over the selecting "
                 "systems. What differs: the paper's figures are all in sample; here those out of fold come first, "
-                "with intervals over queries. Selections may share pairs."
+                f"with intervals over queries. Selections may share pairs. {methods_note(list(fits[name]))}"
                 + (
                     " Pairs that a later round drew by all systems together (combined) are not in Mean and SD."
                     if COMBINED in selections
@@ -124,7 +124,8 @@ def at_its_best(study: PaperStudy, fits: Fits) -> list[Block]:
         ],
         [cells for _, cells in rows],
         note="The method of greatest correlation on all pairs, as appendix A.2 recommends. What differs: here it is "
-        "chosen by the correlation out of fold. The paper chooses and reports in sample, which flatters."
+        "chosen by the correlation out of fold. The paper chooses and reports in sample, which flatters. "
+        + methods_note(list(next(iter(fits.values()), {})))
         + (" A system that chose no pairs is scored on those that others chose." if study.selections else ""),
         best=(("Out of fold", "max"),) if len(rows) > 1 else (),
     )

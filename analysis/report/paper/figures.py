@@ -6,7 +6,16 @@ import numpy as np
 
 from relstudy.analysis.report import pictures
 from relstudy.analysis.report.layout import Block, Paragraph, Picture
-from relstudy.analysis.report.paper.fits import ALL, METHODS, Fits, SelectionFit
+from relstudy.analysis.report.paper.fits import (
+    ALL,
+    METHODS,
+    OF_THE_PAPER,
+    OGIVE,
+    Fits,
+    SelectionFit,
+    figure_number,
+    methods_note,
+)
 from relstudy.analysis.report.paper.study import PaperStudy
 from relstudy.common.figures import MUTED, SERIES, drawing, svg
 from relstudy.mapping.plots import bins_figure
@@ -69,15 +78,18 @@ def shaping_figure(ranks: np.ndarray) -> str:
 def mappings(study: PaperStudy, fits: Fits) -> list[Block]:
     """Figures 4.2 to 4.4 with the pairs of 4.5: each system's mapping by each of the three methods."""
     blocks: list[Block] = []
-    for number, (method, title) in enumerate(METHODS.items(), start=2):
+    methods = list(next(iter(fits.values()), {}))
+    for method in methods:
         drawings = [
             _mapping(study, name, fits[name][method][ALL])
             for name in _shown(study, fits)
             if method in fits[name] and ALL in fits[name][method]
         ]
         if drawings:
-            caption = f"Figure 4.{number}: {title}. Dots are judged pairs, as in figure 4.5."
-            blocks.append(Picture(drawings, caption, name=f"Figure 4.{number}"))
+            number, title = figure_number(method), METHODS[method]
+            caption = f"Figure {number}: {title}. Dots are judged pairs, as in figure 4.5."
+            caption += "" if method in OF_THE_PAPER or method == OGIVE else f" {methods_note(methods)}"
+            blocks.append(Picture(drawings, caption, name=f"Figure {number}"))
     return blocks
 
 

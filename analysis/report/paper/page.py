@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from relstudy.analysis.report.layout import Command, Page, Paragraph, Section
 from relstudy.analysis.report.paper import correlations, disputed, figures, indices, people, text_queries
-from relstudy.analysis.report.paper.fits import ALL, METHODS, fits_of, jobs_of
+from relstudy.analysis.report.paper.fits import ALL, STANDARD, fits_of, jobs_of
 from relstudy.analysis.report.paper.study import PaperStudy
 
 T = TypeVar("T")
@@ -15,7 +15,11 @@ Progress = Callable[[Iterable[T], str, int | None], Iterator[T]]
 
 
 def paper_page(
-    study: PaperStudy, command: Sequence[str], progress: Progress[object], methods: Sequence[str] = tuple(METHODS)
+    study: PaperStudy,
+    command: Sequence[str],
+    progress: Progress[object],
+    methods: Sequence[str] = STANDARD,
+    seconds: dict[str, float] | None = None,
 ) -> Page:
     """Tables 5.1 to 5.10 and figures 2.2, 4.2 to 4.7 and 5.1 to 5.3 of Shirahatti and Barnard 2005, for this study.
 
@@ -23,14 +27,15 @@ def paper_page(
     ----------
     command : the command line, without any path of this machine
     progress : wraps the loop over fits, as `relstudy.common.console.progress`
-    methods : names among METHODS
+    methods : of the mappings, names among METHODS
+    seconds : the time that the fits of each method took is added to it; the page itself has no time in it
     """
     jobs = jobs_of(study)
-    fits = fits_of(study, progress(jobs, "fitting", len(jobs)), methods)  # type: ignore[arg-type]
+    fits = fits_of(study, progress(jobs, "fitting", len(jobs)), methods, seconds)  # type: ignore[arg-type]
     text, text_fits = study.by_text, {}
     if text is not None:
         jobs = [job for job in jobs_of(text) if job[1] == ALL]
-        text_fits = fits_of(text, progress(jobs, "fitting queries by text", len(jobs)), methods)  # type: ignore[arg-type]
+        text_fits = fits_of(text, progress(jobs, "fitting queries by text", len(jobs)), methods, seconds)  # type: ignore[arg-type]
     sections = [
         Section(
             "pairs",

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import click
 import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
 from scipy.stats import chi2, kendalltau
 
+from relstudy.analysis.commands.paper_tables import PaperChoices
 from relstudy.analysis.commands.report import report
 from relstudy.analysis.indices.known import AVERAGE_PRECISION
 from relstudy.analysis.indices.normalised_rank import normalised_rank_fifth_power
@@ -22,7 +25,17 @@ from relstudy.analysis.report.inputs import PageTables
 from relstudy.analysis.report.layout import Page, Paragraph, Picture
 from relstudy.analysis.report.paper import correlations, people
 from relstudy.analysis.report.paper.disputed import disputed, equal_words, interfaces, most_disputed
-from relstudy.analysis.report.paper.fits import ALL, Fits, fits_of, jobs_of
+from relstudy.analysis.report.paper.fits import (
+    ALL,
+    APART,
+    OF_THE_PAPER,
+    OGIVE,
+    STANDARD,
+    Fits,
+    fits_of,
+    jobs_of,
+    methods_note,
+)
 from relstudy.analysis.report.paper.indices import claim, curves
 from relstudy.analysis.report.paper.page import missing, paper_page
 from relstudy.analysis.report.paper.reading import interfaces_of
@@ -37,9 +50,11 @@ from relstudy.calibration.panel import Panel
 from relstudy.calibration.ratings import Ratings
 from relstudy.common.errors import RelstudyError
 from relstudy.common.scales import SCALES, KnownScale
+from relstudy.mapping.changepoint.mapping import BayesMapping
+from relstudy.mapping.correlation.local_search import LocalCorrelationMapping
 from relstudy.mapping.least_squares.isotonic import BaggedMapping
 from tests.analysis.report.pages import quietly
-from tests.places import EXAMPLE
+from tests.places import EXAMPLE, ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -307,6 +322,50 @@ def test_the_command_writes_page_csv_and_latex_into_one_folder(tmp_path: Path) -
     assert {"index.html", "table-5-4-keywords.csv", "table-5-4-keywords.tex", "table-5-9.csv"} <= written
     methods = pd.read_csv(folder / "report" / "paper" / "table-5-4-keywords.csv")["Fitting method"]
     assert set(methods) == {"Least squares (4.1)", "Correlation (4.2)", "Bayesian (4.3)"}
+
+
+@pytest.mark.parametrize(
+    ("name", "method"), [("local-bagged", LocalCorrelationMapping), ("bayes-conjugate", BayesMapping)]
+)
+def test_the_papers_own_methods_make_the_row_of_their_section(
+    study: PaperStudy, name: str, method: type[LocalCorrelationMapping | BayesMapping]
+) -> None:
+    job = next(job for job in jobs_of(study) if job == (study.result["keywords"], ALL))
+    seconds: dict[str, float] = {}
+    fit = fits_of(study, [job], (name,), seconds)["keywords"][name][ALL]
+    score, judgment = study.result["keywords"].pair_scores, study.pairs.judgment
+    more = {"bagged": 25} if name == "local-bagged" else {"prior": "conjugate"}
+    alone = method(seed=0, increasing="auto", **more).fit(score, judgment, groups=study.pairs.query_id.astype(str))
+    expected = np.corrcoef(alone.mapping_.predict(score), judgment)[0, 1]
+    assert fit.printed(study).value == pytest.approx(expected, abs=1e-9)
+    assert list(seconds) == [name] and seconds[name] > 0
+
+
+def test_notes_say_what_stands_in_the_place_of_the_papers_methods(study: PaperStudy, fits: Fits) -> None:
+    """The tables had other methods than the paper's, and nothing said so; the figures stand in docs/differences.md."""
+    table = correlations.by_selection(study, fits)[0]
+    assert isinstance(table, Table) and "In place of the paper's local optimiser" in table.note
+    best = correlations.at_its_best(study, fits)[0]
+    assert isinstance(best, Table) and "--paper-methods takes" in best.note
+    assert methods_note(OF_THE_PAPER) == methods_note((OGIVE,)) == "The methods are the paper's own."
+    printed = (ROOT / "docs" / "differences.md").read_text(encoding="utf-8")
+    for method, apart in APART.items():
+        found = float(re.findall(rf"furthest apart, {method} +(\d\.\d+)", printed)[0])
+        assert apart - 0.01 < found <= apart
+
+
+def test_options_choose_the_methods_of_the_papers_page() -> None:
+    def chosen(**given: object) -> PaperChoices:
+        nothing = {"paper_tables": True, "interfaces": (), "author": None, "paper_methods": False, "ogive": False}
+        return PaperChoices.taken_from({**nothing, **given})
+
+    assert chosen().methods == STANDARD and chosen(paper_methods=True).methods == OF_THE_PAPER
+    own = chosen(paper_methods=True, ogive=True)
+    assert own.methods == ("bagged", "local-bagged", "ogive")
+    assert own.arguments() == ["--paper-tables", "--paper-methods", "--ogive"]
+    for given in ({"paper_methods": True, "paper_tables": False}, {"ogive": True}):
+        with pytest.raises(click.UsageError, match=r"go(es)? with --paper"):
+            chosen(**given)
 
 
 def test_options_of_the_papers_page_need_it() -> None:
