@@ -25,7 +25,7 @@ from relstudy.mapping.scored_pairs import FitSettings, ScoredPairs, fit_mapping
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 EXAMPLE = DATA / "example"
-GOLDEN = DATA / "golden" / "shirahatti-barnard.csv"
+GOLDEN = DATA.parent / "analysis" / "report" / "paper" / "printed.csv"
 PAIR = ["query_id", "result_id"]
 
 
