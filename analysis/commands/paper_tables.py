@@ -123,6 +123,22 @@ def paper_page_of(
     return paper_page(study, arguments, progress, choices.methods, choices.seconds)
 
 
+def claims_said(page: Page) -> str:
+    """How many of the paper's claims hold, as a sentence."""
+    from relstudy.analysis.report.paper.claims import summary
+    from relstudy.analysis.report.paper.page import table_of_claims
+
+    return summary(table_of_claims(page))
+
+
+def claims_as_json(page: Page) -> list[dict[str, object]]:
+    """The paper's claims and what comes of each, as plain JSON."""
+    from relstudy.analysis.report.paper.claims import as_json
+    from relstudy.analysis.report.paper.page import table_of_claims
+
+    return as_json(table_of_claims(page))
+
+
 def remove_tables(folder: Path) -> None:
     """Remove the paper's tables of an earlier run, which this one may not have; files of other names stay."""
     for pattern in ("table-*.csv", "table-*.tex", "figure-*.csv", "figure-*.tex"):

@@ -9,6 +9,8 @@ import click
 
 from relstudy.analysis.commands.paper_tables import (
     PaperChoices,
+    claims_as_json,
+    claims_said,
     paper_options,
     paper_page_of,
     remove_tables,
@@ -104,6 +106,8 @@ def report(
     if as_json:
         content: dict[str, Any] = {"page": target.as_posix(), "tables": beside.as_posix(), "files": files}
         content |= {} if in_paper is None else {"paper": paper_target.as_posix(), "paper_files": in_paper_files}
+        if in_paper is not None:
+            content["paper_claims"] = claims_as_json(in_paper)
         if paper.own_methods:
             content["paper_seconds"] = {method: round(taken, 2) for method, taken in paper.seconds.items()}
         content["figures_from"] = origin
@@ -120,6 +124,7 @@ def report(
             from relstudy.analysis.report.paper.page import missing
 
             click.echo(f"The paper's tables and figures are in {paper_target}, as CSV and LaTeX beside it.")
+            click.echo(f"{claims_said(in_paper)} The page ends with them.")
             if paper.own_methods:
                 click.echo(paper.times())
             for text in missing(in_paper):

@@ -28,7 +28,7 @@ MOST_POINTS = 600
 """Of a curve, evenly taken."""
 
 
-def _relevant(study: PaperStudy, used: np.ndarray) -> np.ndarray:
+def relevant_pairs(study: PaperStudy, used: np.ndarray) -> np.ndarray:
     """The paper's rule: a judgment above the middle of the scale, which is 3 on 1-5."""
     return np.asarray(study.pairs.judgment[used] > middle(study))
 
@@ -50,7 +50,7 @@ def normalised_ranks(study: PaperStudy) -> list[Block]:
     rows: list[tuple[float, list[Cell]]] = []
     for system in study.systems:
         used, ranking = _ranking(system)
-        relevant = _relevant(study, used)
+        relevant = relevant_pairs(study, used)
         if not relevant.any() or relevant.all():
             missing = Estimate.missing("every pair is alike")
             rows.append((np.inf, [system.name, missing, missing, system.estimate(NORMALISED_RANK), 0.5]))
@@ -143,18 +143,28 @@ def claim(values: Mapping[str, float | None]) -> str:
     )
 
 
+def precision_by_ranks(study: PaperStudy) -> dict[str, float]:
+    """Average precision of each system with the paper's weights, ranks to the fifth power."""
+    found = {}
+    for system in study.systems:
+        used, ranking = _ranking(system)
+        relevant = relevant_pairs(study, used)
+        if relevant.any():
+            found[system.name] = average_precision(relevant, ranking, rank_power_weights(ranking, POWER))
+    return found
+
+
 def curves(study: PaperStudy) -> list[Block]:
     """Figure 5.3: precision-recall curves of all systems with the paper's weights, and what these do to their order."""
     traces: dict[str, Trace] = {}
-    by_rank: dict[str, float] = {}
+    by_rank = precision_by_ranks(study)
     for system in study.systems:
         used, ranking = _ranking(system)
-        relevant = _relevant(study, used)
+        relevant = relevant_pairs(study, used)
         if not relevant.any():
             continue
         weights = rank_power_weights(ranking, POWER)
         curve = precision_recall_curve(relevant, ranking, weights)
-        by_rank[system.name] = average_precision(relevant, ranking, weights)
         drawn = np.unique(np.linspace(0, len(curve.recall) - 1, MOST_POINTS).astype(int))
         traces[system.name] = Trace(np.r_[0.0, curve.recall[drawn]], np.r_[curve.precision[0], curve.precision[drawn]])
     if not traces:

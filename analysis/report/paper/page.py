@@ -7,8 +7,10 @@ from typing import TypeVar
 
 from relstudy.analysis.report.layout import Command, Page, Paragraph, Section
 from relstudy.analysis.report.paper import correlations, disputed, figures, indices, people, text_queries
+from relstudy.analysis.report.paper.claims import Here, claims_of, claims_table
 from relstudy.analysis.report.paper.fits import ALL, STANDARD, fits_of, jobs_of
 from relstudy.analysis.report.paper.study import PaperStudy
+from relstudy.analysis.report.tables import Table
 
 T = TypeVar("T")
 Progress = Callable[[Iterable[T], str, int | None], Iterator[T]]
@@ -70,6 +72,7 @@ def paper_page(
         Section("one-person", "One person's ratings (section 5.6)", people.one_person(study)),
         Section("text", "Queries by text (section 5.7)", text_queries.text_queries(study, fits, text_fits)),
         Section("features", "Low-level features (section 5.8)", indices.features(study)),
+        Section("claims", "Which of the paper's claims hold", claims_table(claims_of(Here(study, fits, text_fits)))),
         Section("provenance", "How this page was made", [Command(" ".join(command))]),
     ]
     lead = (
@@ -79,6 +82,11 @@ def paper_page(
     if text is not None:
         lead += " As in the paper, all but table 5.1, figure 5.2 and section 5.7 are of the queries by image alone."
     return Page(study.tables.title, "The paper's tables", [lead], [s for s in sections if s.blocks])
+
+
+def table_of_claims(page: Page) -> Table:
+    """The table that the page ends with: the paper's claims, on its own numbers and here."""
+    return next(table for table in page.tables() if table.name == "claims")
 
 
 def missing(page: Page) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 
@@ -99,11 +101,33 @@ def uniformity(study: PaperStudy) -> list[Block]:
     return blocks
 
 
-def one_person(study: PaperStudy) -> list[Block]:
-    """Table 5.9: correlations on what one person rated, on what the others rated, and on all; standard errors."""
+@dataclass(frozen=True, eq=False)
+class ByPerson:
+    """Correlations of mapped scores on what one person rated, on what the others rated, and with all judgments.
+
+    Parameters
+    ----------
+    author : the person
+    share : of the ratings, 0 to 1
+    figures : system -> the three, over the same draws
+    """
+
+    author: str
+    share: float
+    figures: dict[str, tuple[BootstrapStatistic, BootstrapStatistic, BootstrapStatistic]]
+
+
+def by_person(study: PaperStudy) -> ByPerson | None:
+    """Table 5.9's figures, of the person whom the study names, else of whoever rated most; None without ratings.
+
+    Raises
+    ------
+    RelstudyError
+        where that person rated nothing, or everything
+    """
     ratings = study.ratings
     if ratings is None:
-        return [Paragraph("Table 5.9 needs ratings: calibrated.csv, as relstudy calibrate writes it.")]
+        return None
     frame = ratings.frame
     column = "calibrated" if "calibrated" in frame else "rating"
     frame = frame.dropna(subset=[column]).assign(value=lambda rows: rows[column])
@@ -112,19 +136,28 @@ def one_person(study: PaperStudy) -> list[Block]:
     if not theirs.any() or theirs.all():
         who = "is no rater who decided on any pair" if not theirs.any() else "gave all ratings"
         raise RelstudyError(f"table 5.9 needs one rater and others, and {author!r} {who}")
+    figures = {}
+    for system in study.systems:
+        mapped = system.mapped_scores
+        if mapped is not None:
+            one, others = (_with_single_ratings(study, mapped, frame[side]) for side in (theirs, ~theirs))
+            figures[system.name] = (one, others, _with_judgments(study, mapped))
+    return ByPerson(author, float(theirs.mean()), figures)
+
+
+def one_person(study: PaperStudy) -> list[Block]:
+    """Table 5.9: correlations on what one person rated, on what the others rated, and on all; standard errors."""
+    parted = by_person(study)
+    if parted is None:
+        return [Paragraph("Table 5.9 needs ratings: calibrated.csv, as relstudy calibrate writes it.")]
     rows: list[list[Cell]] = []
     apart: list[str] = []
     level = study.result.options.level
-    for system in study.systems:
-        mapped = system.mapped_scores
-        if mapped is None:
-            continue
-        one, others = (_with_single_ratings(study, mapped, frame[side]) for side in (theirs, ~theirs))
-        both = _with_judgments(study, mapped)
+    for name, (one, others, both) in parted.figures.items():
         difference = one - others
-        rows.append([system.name, *(_with_error(each) for each in (one, others, both)), difference.estimate(level)])
+        rows.append([name, *(_with_error(each) for each in (one, others, both)), difference.estimate(level)])
         ends = percentile_ends(difference.estimate(level))
-        apart += [system.name] if ends is not None and (ends[0] > 0 or ends[1] < 0) else []
+        apart += [name] if ends is not None and (ends[0] > 0 or ends[1] < 0) else []
     if not rows:
         return [Paragraph("Table 5.9 needs systems with mapped scores.")]
     said = (
@@ -136,8 +169,8 @@ def one_person(study: PaperStudy) -> list[Block]:
     return [
         Table(
             "table-5-9",
-            f"Table 5.9: correlation of mapped scores with the ratings of one person ({author}, "
-            f"{percent(theirs.mean())} of the ratings), of the others, and of all combined; standard errors in "
+            f"Table 5.9: correlation of mapped scores with the ratings of one person ({parted.author}, "
+            f"{percent(parted.share)} of the ratings), of the others, and of all combined; standard errors in "
             "brackets.",
             [Column("System"), Column("One person"), Column("Others"), Column("Combined"), Column("Difference")],
             rows,

@@ -1,0 +1,225 @@
+"""The paper's claims: on its own printed numbers, by hand; and in studies made so that each holds, or does not."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from relstudy.analysis.indices.normalised_rank import random_assignment
+from relstudy.analysis.report.inputs import PageTables
+from relstudy.analysis.report.paper import people, printed
+from relstudy.analysis.report.paper.claims import Claim, Here, above, as_json, claims_of, claims_table, near, summary
+from relstudy.analysis.report.paper.fits import ALL, fits_of, jobs_of
+from relstudy.analysis.report.paper.printed import FAILS, HOLDS, UNTOLD, Finding
+from relstudy.analysis.report.paper.reading import interfaces_of
+from relstudy.analysis.report.paper.study import PaperStudy
+from relstudy.analysis.report.tables import Table
+from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.study_run import read_study_folder, score_study
+from relstudy.calibration.ratings import Ratings
+from relstudy.common.estimates import Estimate
+from relstudy.common.scales import SCALES, KnownScale
+from tests.places import EXAMPLE
+
+ON_PRINT = {
+    "2.2, 6 About 16,000 pairs": FAILS,
+    "2.1 32 people": HOLDS,
+    "4.2 Maximising correlation": HOLDS,
+    "5.2 Calibration reduces": HOLDS,
+    "5.2 The more abstract": UNTOLD,
+    "5.3 1-9 takes": UNTOLD,
+    "5.3 Queries of two words": UNTOLD,
+    "5.3 Answers on 1-9": UNTOLD,
+    "5.4 Pairs drawn with": HOLDS,
+    "5.4 Keywords choose": HOLDS,
+    "5.5.1 SIMPLIcity correlates": HOLDS,
+    "5.5.1 GIFT and SIMPLIcity": FAILS,
+    "5.9, 6 Who chose": HOLDS,
+    "5.9 Keywords > RWMM-ALL": FAILS,
+    "5.9 Curves": UNTOLD,
+    "5.9, 6 All indices": FAILS,
+    "table 5.8 Normalised rank": FAILS,
+    "5.5.4 Every system": HOLDS,
+    "5.6 One person": FAILS,
+    "5.7 Keywords on queries": HOLDS,
+    "5.8 Colour alone": FAILS,
+    "6 Keywords outperform": HOLDS,
+    "6 Words in training": HOLDS,
+    "6 Models do better": HOLDS,
+    "6 RWMM-TEST": FAILS,
+    "6 ROMM-ALL": HOLDS,
+    "6 ROMM-TEST": FAILS,
+}
+"""Read off the printed tables by hand."""
+
+
+@pytest.fixture(scope="module")
+def here(tables: PageTables) -> Here:
+    run = score_study(read_study_folder(EXAMPLE), ScoringOptions(replicates=100, folds=2))
+    study = PaperStudy(tables, run.result, interfaces_of(tables))
+    jobs = [job for job in jobs_of(study) if job[1] == ALL or job[0].name in ("gift", "keywords")]
+    return Here(study, fits_of(study, jobs, ("bagged",)), {})
+
+
+@pytest.fixture(scope="module")
+def claims(here: Here) -> dict[str, Claim]:
+    return {f"{claim.where} {claim.text}": claim for claim in claims_of(here)}
+
+
+def of(claims: Mapping[str, Claim], head: str) -> Claim:
+    [found] = [claim for name, claim in claims.items() if name.startswith(head)]
+    return found
+
+
+@pytest.mark.slow
+def test_what_the_printed_numbers_bear_out_is_what_one_reads_off_them(claims: dict[str, Claim]) -> None:
+    assert len(claims) == len(ON_PRINT)
+    assert {head: of(claims, head).printed.verdict for head in ON_PRINT} == ON_PRINT
+
+
+def test_every_finding_on_the_printed_numbers_names_the_numbers() -> None:
+    checks = [each for name, each in vars(printed).items() if inspect.isfunction(each) and not name.startswith("_")]
+    checks = [each for each in checks if inspect.signature(each).return_annotation == "Finding"]
+    found = [each() for each in checks if not inspect.signature(each).parameters]
+    assert len(found) == 21
+    assert all(each.verdict in (HOLDS, FAILS) and any(char.isdigit() for char in each.why) for each in found[:-1])
+
+
+@pytest.mark.parametrize(
+    ("check", "said"),
+    [
+        # .35 - .24 over sqrt(.03^2 + .03^2) is 2.59, .35 - .25 is 2.36
+        (printed.within_standard_errors, "RWMM-ALL, author and combined: 2.6; RWMM-ALL, others and combined: 2.4"),
+        (printed.colour_nearly_both, "table 5.7: 0.15 of 0.17, which is 88 %"),
+        (printed.order_of_systems, "RWMM-TEST 0.23, ROMM-ALL 0.24; SIMPLIcity 0.19, ROMM-TEST 0.17; ROMM-TEST 0.17"),
+        (printed.number_of_pairs, "20,000 pairs by image and 5,000 by text"),
+        (printed.random_is_half, "with 40 %, which even use of 1 to 5 has, it is 0.42"),
+        (printed.higher_on_two_selections, "in 3 of 6 rows"),
+        (printed.unseen_near_seen, "2.8 standard errors apart"),
+        (printed.indices_concur, "tau 0.78"),
+    ],
+)  # fmt: skip
+def test_a_claim_that_the_tables_refute_has_its_sentence(check: object, said: str) -> None:
+    found: Finding = check()  # type: ignore[operator]
+    assert found.verdict == FAILS and said in found.why
+
+
+@pytest.mark.parametrize("share", [0.05, 0.2, 0.5, 0.7])
+def test_random_fifth_powers_are_those_of_many_pairs(share: float) -> None:
+    exact = random_assignment(np.arange(20_000) < share * 20_000)["fifth_power"]
+    # sums of fifth powers to leading order: off by about 3 / N
+    assert printed.random_fifth_powers(share) == pytest.approx(exact, abs=5e-4)
+
+
+def test_brackets_are_standard_deviations_but_for_the_correlation_row_of_table_53() -> None:
+    """Issue's own count: .03 is the spread .060 over the root of four; the thesis calls the brackets nothing."""
+    for number in printed.BY_SELECTION:
+        for method in printed.METHODS:
+            error = printed.printed_errors(number)[method]["Mean"]
+            spread = float(np.std([printed.printed_table(number)[method][each] for each in printed.SELECTIONS], ddof=1))
+            if np.isnan(error):
+                continue
+            of_mean = (number, method) == ("5.3", "correlation maximization")
+            # one unit of the second decimal, as cells are rounded
+            assert error == pytest.approx(spread / 2 if of_mean else spread, abs=0.0101), (number, method)
+            assert not of_mean or abs(error - spread) > 0.02
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "more", "alike"),
+    [
+        (0.1, 0.3, HOLDS, FAILS),
+        (-0.3, -0.1, FAILS, FAILS),
+        (-0.1, 0.3, UNTOLD, UNTOLD),
+        (-0.01, 0.02, UNTOLD, HOLDS),
+    ],
+)
+def test_an_interval_decides_or_it_cannot_be_told(low: float, high: float, more: str, alike: str) -> None:
+    figure = Estimate((low + high) / 2, low, high)
+    assert above(figure, "x").verdict == more and near(figure, "x").verdict == alike
+    assert above(Estimate.missing("no pairs"), "x").verdict == near(Estimate.missing("no"), "x").verdict == UNTOLD
+
+
+@pytest.mark.slow
+def test_here_each_claim_has_a_verdict_with_its_figure_or_says_what_lacks(here: Here, claims: dict[str, Claim]) -> None:
+    for name, claim in claims.items():
+        assert claim.here.verdict in (HOLDS, FAILS, UNTOLD) and claim.here.why, name
+        assert claim.here.figure is not None or claim.here.verdict == UNTOLD, name
+    # the example has no ROMM; colour says less than texture on painted pictures
+    assert of(claims, "6 Words in training").here.why == "this study has no rwmm-all, romm-all, rwmm-test and romm-test"
+    assert of(claims, "5.8 Colour alone").here.verdict == FAILS
+    # as table 5.1 here: less by the difference of its two averages
+    less = of(claims, "5.2 Calibration").here.figure
+    table = people.calibration(here.study)[0]
+    assert isinstance(table, Table) and less is not None
+    before, after = (table.rows[row][1] for row in (1, 2))
+    assert less.value == pytest.approx(before.value - after.value)  # type: ignore[union-attr, operator]
+
+
+@pytest.mark.slow
+def test_a_difference_here_is_that_of_the_two_correlations(here: Here) -> None:
+    found = here.better(("keywords", "gift"))
+    one, other = (here.fits[name]["bagged"][ALL].honest(here.study).value for name in ("keywords", "gift"))
+    assert found.figure is not None and found.figure.value == pytest.approx(one - other)
+    turned = here.better(("gift", "keywords"))
+    assert turned.figure is not None and turned.figure.value == pytest.approx(other - one)
+    assert {found.verdict, turned.verdict} in ({HOLDS, FAILS}, {UNTOLD})
+
+
+@pytest.mark.slow
+def test_the_page_ends_with_the_claims_and_json_has_them(here: Here, claims: dict[str, Claim]) -> None:
+    _, table = claims_table(list(claims.values()))
+    assert isinstance(table, Table) and len(table.rows) == 27
+    assert "Of 27 claims 13 hold, 9 do not and 5 cannot be told on the paper's own numbers" in summary(table)
+    [entry] = [each for each in as_json(table) if str(each["claim"]).startswith("RWMM-TEST")]
+    assert entry["on_its_own_numbers"] == FAILS and entry["here"] == UNTOLD and entry["where"] == "6"
+
+
+@pytest.mark.slow
+def test_even_pairs_are_told_from_uneven_ones(here: Here) -> None:
+    """Ratings of the second round spread evenly by hand; those of the first are what they were."""
+    ratings, pairs = here.study.ratings, here.study.drawn
+    assert ratings is not None and pairs is not None
+    assert here.more_even().why == "there was one round of pairs"
+    drawn = pairs.assign(round=1 + np.arange(len(pairs)) % 2)
+    later = ratings.frame.merge(drawn[["query_id", "result_id", "round"]], on=["query_id", "result_id"])["round"] > 1
+    even = ratings.frame["rating"].where(~later, 1.0 + np.arange(len(later)) % 5)
+    tables = replace(here.study.tables, study=replace(here.study.tables.study, pairs=drawn))
+    study = replace(here.study, tables=tables)
+    object.__setattr__(study, "ratings", replace(ratings, frame=ratings.frame.assign(rating=even)))
+    assert replace(here, study=study).more_even().verdict == HOLDS
+
+
+@pytest.mark.slow
+def test_times_words_and_scales_are_compared_where_they_are_known(here: Here) -> None:
+    graded = next(iter(here.study.interfaces.values()))
+    raters = graded.frame["rater_id"].unique()
+    frame = graded.frame.assign(seconds=4.0 + np.searchsorted(np.sort(raters), graded.frame["rater_id"]) / 10)
+    nine: Ratings = replace(graded, frame=frame.assign(rating=2 * frame["rating"] - 1, seconds=2 * frame["seconds"]))
+    nine = replace(nine, scale=KnownScale(SCALES["1-9"], "named", ""))
+    answers = (frame["rating"] > 3).astype(float).where(frame["rating"] > 0)
+    binary: Ratings = replace(
+        graded, frame=frame.assign(rating=answers), scale=KnownScale(SCALES["binary"], "named", "")
+    )
+    known = replace(here, study=replace(here.study, interfaces={"binary": binary, "1-9": nine}))
+    assert known.interfaces().verdict == HOLDS and here.interfaces().verdict == UNTOLD
+    slower = known.seconds()
+    assert slower.verdict == HOLDS and slower.figure is not None and slower.figure.value == pytest.approx(2)
+    # queries of two words, on which raters differ by two steps; of one word, on which they agree
+    items = here.study.tables.items
+    assert items is not None
+    queries = sorted(set(graded.frame["query_id"]))
+    words = pd.Series({query: "one;two" if place % 2 else "one" for place, query in enumerate(queries)})
+    table = pd.DataFrame({"keywords": words.reindex(items.table.index).fillna("one")})
+    other = graded.frame["rater_id"].isin(raters[::2])
+    rating = 3.0 + np.where(other, 1, -1) * (graded.frame["query_id"].map(words) == "one;two")
+    tables = replace(here.study.tables, items=replace(items, table=table))
+    text = replace(here.study, tables=tables, paradigm="")
+    object.__setattr__(text, "ratings", replace(graded, frame=graded.frame.assign(rating=rating, calibrated=rating)))
+    found = replace(here, study=replace(here.study, by_text=text)).two_words()
+    assert found.verdict == HOLDS and found.figure is not None and (found.figure.value or 0) > 0.5
