@@ -44,6 +44,7 @@ class CodeArray:
         if array.dtype.kind not in "biuf":
             raise RelstudyError(f"{name}: codes must be bool, 0/1, -1/+1 or packed uint8, this array is {array.dtype}")
         codes, width = array.shape
+        _refuse_words(array, name)
         if form == "auto":
             octets = array.dtype == np.uint8 and any(block.max() > 1 for _, block in row_blocks(array))
             form = "packed" if octets else "bits"
@@ -127,6 +128,16 @@ def _refuse_features(array: np.ndarray, name: str) -> None:
         raise RelstudyError(
             f"{name}: these are numbers (such as {others[0]:g}) and no codes; take the sign with "
             "numpy.save('codes.npy', numpy.load(FILE) > 0)"
+        )
+
+
+def _refuse_words(array: np.ndarray, name: str) -> None:
+    """Refuse unsigned words of several bytes, which packed codes are often kept in; their order is free."""
+    words = array.dtype.kind == "u" and array.dtype.itemsize > 1
+    if words and any(block.max() > 1 for _, block in row_blocks(array)):
+        raise RelstudyError(
+            f"{name}: these are {array.dtype} words of {8 * array.dtype.itemsize} bits each; make bytes of them with "
+            "numpy.save('codes.npy', numpy.ascontiguousarray(numpy.load(FILE)).view('uint8'))"
         )
 
 

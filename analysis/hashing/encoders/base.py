@@ -11,6 +11,7 @@ import numpy as np
 
 from relstudy.analysis.hashing.codes.arrays import finite_numbers
 from relstudy.analysis.hashing.codes.packed import Codes
+from relstudy.analysis.hashing.truth.labels import Labels
 from relstudy.common.errors import RelstudyError
 
 BLOCK = 1 << 16
@@ -42,13 +43,14 @@ class Encoder(ABC):
     """Attributes that describe how it learned and change no code."""
     width_: int = field(default=0, init=False)
 
-    def fit(self, vectors: np.ndarray, labels: np.ndarray | None = None) -> Self:
+    def fit(self, vectors: np.ndarray, labels: np.ndarray | Labels | None = None) -> Self:
         """Learn from training vectors.
 
         Parameters
         ----------
         vectors : finite numbers (n, D), n at least 2
-        labels : classes (n,), or 0/1 labels (n, L) of which a point may have several; where supervised
+        labels : classes (n,), or 0/1 labels (n, L) of which a point may have several, or either as `Labels`; where
+            supervised
         """
         if vectors.ndim != 2 or len(vectors) < 2 or vectors.shape[1] < 1:
             raise RelstudyError(
@@ -59,7 +61,7 @@ class Encoder(ABC):
             raise RelstudyError("training vectors must be finite numbers whose squares can be added up")
         if self.supervised and labels is None:
             raise RelstudyError(f"{type(self).__name__} learns from labels; give one class for each training vector")
-        labels = None if labels is None else np.asarray(labels)
+        labels = None if labels is None else labels.as_array() if isinstance(labels, Labels) else np.asarray(labels)
         if labels is not None and len(labels) != len(vectors):
             raise RelstudyError(f"{len(labels)} labels do not fit {len(vectors)} training vectors")
         self.width_ = vectors.shape[1]

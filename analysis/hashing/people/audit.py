@@ -18,7 +18,10 @@ from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.run import ScoringOptions, score_systems
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.estimates import Estimate
-from relstudy.common.wording import percent
+from relstudy.common.wording import listed, percent
+
+CHANCE = 0.5
+"""AUC of a truth that has nothing to do with people."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,8 @@ class AuditedTruth:
     Parameters
     ----------
     name : `class`, `shared label`, `epsilon-ball`, `k-NN` or `distance`
-    pearson : design-free correlation of the truth with the judgments
+    pearson : correlation of the truth with the judgments over the whole collection, each pair counting as one over its
+        inclusion probability; over the judged pairs alone where probabilities are not known
     auc : weighted probability that a pair people value is placed above one they don't, ties half
     average_precision : weighted
     within_queries : mean over queries of the AUC within the query, where it exists
@@ -78,10 +82,29 @@ class Audit:
         if not comparable:
             return "No ground truth can be held against these judgments: " + str(self.truths[0].auc.reason)
         best = max(comparable, key=lambda truth: truth.auc.value or 0.0)
-        return (
-            f"Of the ground truths, {best.name} agrees best with people: it places a pair they value above one they "
-            f"don't in {percent(best.auc.value or 0.0)} of cases (50 % is chance)."
-        )
+        places = f"a pair that people value above one they don't in {_percent(best.auc)} of cases (50 % is chance)"
+        if best.auc.low is None or best.auc.low <= CHANCE:
+            return f"No ground truth certainly agrees with people; {best.name}, the first of them, places {places}."
+        level = [truth.name for truth in comparable if truth is not best and not self._ahead(best.name, truth.name)]
+        if level:
+            others = f"no better than {listed(level)} with certainty"
+            return f"{best.name} agrees with people, {others}: it places {places}."
+        alone = "Of the ground truths, " if len(comparable) > 1 else ""
+        return f"{alone}{best.name} agrees {'best ' if alone else ''}with people: it places {places}."
+
+    def _ahead(self, best: str, other: str) -> bool:
+        """Whether a truth's AUC is above another's by the whole interval of their difference."""
+        for pair in self.scoring.comparisons:
+            if pair.index == NORMALISED_RANK.name and {pair.first, pair.second} == {best, other}:
+                low, high = pair.difference.low, pair.difference.high
+                return low is not None and high is not None and low * high > 0
+        return False
+
+
+def _percent(estimate: Estimate) -> str:
+    said = percent(estimate.value or 0.0)
+    ends = (estimate.low, estimate.high)
+    return said if None in ends else f"{said} [{', '.join(percent(end or 0.0) for end in ends)}]"
 
 
 def audit_truths(
@@ -117,7 +140,7 @@ def audit_truths(
         audited.append(
             AuditedTruth(
                 str(name),
-                system.raw.pearson,
+                system.raw.pearson if system.collection is None else system.collection.pearson,
                 system.shown(NORMALISED_RANK),
                 system.estimate(AVERAGE_PRECISION),
                 Estimate.missing(unweighted) if unweighted else _within_queries(merged, cut, seed),

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import kendalltau, ttest_1samp, ttest_ind
 
-from relstudy.analysis.indices.known import NORMALISED_RANK
+from relstudy.analysis.indices.known import AVERAGE_PRECISION, NORMALISED_RANK, PEARSON
 from relstudy.analysis.indices.normalised_rank import random_assignment
 from relstudy.analysis.report.layout import Block, Paragraph
 from relstudy.analysis.report.paper import printed
@@ -174,7 +174,12 @@ class Here:
 
     def indices(self) -> Finding:
         """Whether the indices order the systems alike."""
-        known = [each for each in self.study.result.agreement if each.tau.value is not None]
+        papers = {PEARSON.name, AVERAGE_PRECISION.name, NORMALISED_RANK.name}
+        known = [
+            each
+            for each in self.study.result.agreement
+            if each.tau.value is not None and {each.first, each.second} <= papers
+        ]
         if not known:
             return Finding(UNTOLD, "this study has too few systems")
         least = min(known, key=lambda each: each.tau.value or 0.0)

@@ -13,6 +13,7 @@ import numpy as np
 
 from relstudy.analysis.hashing.encoders.base import BLOCK, Encoder
 from relstudy.analysis.hashing.encoders.deep.items import Standard, check_items
+from relstudy.analysis.hashing.truth.labels import Labels
 from relstudy.common.errors import RelstudyError
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class DeepEncoder(Encoder):
     sharpening: ClassVar[float] = 1.0
     shape_: tuple[int, ...] = field(default=(), init=False)
 
-    def fit(self, vectors: np.ndarray, labels: np.ndarray | None = None) -> Self:
+    def fit(self, vectors: np.ndarray, labels: np.ndarray | Labels | None = None) -> Self:
         """Learn from vectors (n, D) or pictures (n, height, width, 3), which may lie in a file, and classes (n,).
 
         Raises
@@ -78,7 +79,7 @@ class DeepEncoder(Encoder):
             raise RelstudyError(f"{len(labels)} labels do not fit {len(vectors)} training vectors")
         need_extra()
         self.shape_, self.width_ = vectors.shape[1:], vectors.shape[1]
-        self.learn(vectors, labels)
+        self.learn(vectors, labels.as_array() if isinstance(labels, Labels) else labels)
         return self
 
     def learn(self, vectors: np.ndarray, labels: np.ndarray | None) -> None:

@@ -21,6 +21,24 @@ def test_features_are_told_to_be_no_codes_and_how_to_take_their_sign(tmp_path: P
         CodeFile.of(str(tmp_path / "f.npy"))
 
 
+@pytest.mark.parametrize("dtype", [np.uint16, np.uint32, np.uint64])
+def test_words_are_told_the_line_that_makes_bytes_of_them_and_it_keeps_every_distance(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dtype: type[np.unsignedinteger]
+) -> None:
+    """They were refused number by number: "only 0 or 1 is allowed"."""
+    bits = np.random.default_rng(0).random((9, 128)) < 0.5
+    monkeypatch.chdir(tmp_path)
+    np.save("words.npy", np.packbits(bits, axis=1).view(dtype))
+    with pytest.raises(RelstudyError, match=r"words of .* bits each; make bytes of them with numpy\.save") as refused:
+        CodeFile.of("words.npy")
+    line = str(refused.value).partition("with ")[2].replace("FILE", "'words.npy'")
+    exec(line, {"numpy": np})
+    codes = CodeFile.of("codes.npy").read()
+    assert codes.bits == 128
+    expected = (bits[:1] != bits).sum(axis=1)
+    assert codes.take(slice(0, 1)).distances(codes)[0].tolist() == expected.tolist()
+
+
 def test_codes_in_floats_are_codes(tmp_path: Path) -> None:
     np.save(tmp_path / "c.npy", np.sign(np.random.default_rng(0).normal(size=(20, 16))))
     assert CodeFile.of(str(tmp_path / "c.npy")).bits == 16

@@ -54,6 +54,16 @@ def test_several_labels_an_item_are_learned_from(several, name: str) -> None:
     assert score[name] > score["itq"] + 0.01
 
 
+@pytest.mark.parametrize("name", ["ksh", "grh"])
+def test_labels_as_the_truth_takes_them_are_labels_to_learn_from(several, name: str) -> None:
+    """`Encoder.fit(vectors, Labels)` was a TypeError."""
+    vectors, labels = several
+    classes = np.arange(len(vectors)) % 7
+    for given, plain in ((Labels(masks=mask_words(labels)), labels), (Labels(classes=classes), classes)):
+        one, other = (ENCODERS[name](6).fit(vectors, each).encode(vectors) for each in (given, plain))
+        np.testing.assert_array_equal(one.columns, other.columns)
+
+
 def test_bits_that_do_not_change_are_not_learned_again(several, monkeypatch: pytest.MonkeyPatch) -> None:
     fitted: list[int] = []
     refit = GRH._refit
