@@ -20,6 +20,7 @@ import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.database.errors import Trouble
+from relstudy.studyapp.database.postgresql import postgresql_engine
 from relstudy.studyapp.database.tables import settings
 
 try:
@@ -76,15 +77,15 @@ class Store:
             )
             sa.event.listen(self.engine, "connect", _prepare_sqlite)
         else:
-            self.engine = sa.create_engine(
+            self.engine = postgresql_engine(
                 self.url,
+                busy_seconds,
                 pool_size=kept,
                 max_overflow=20 - kept,
                 pool_timeout=busy_seconds,
                 pool_pre_ping=True,
                 isolation_level="READ COMMITTED",
                 hide_parameters=True,  # a log of what went wrong holds no rater's id and no answers
-                connect_args=connection_arguments(self.url, busy_seconds),
             )
 
         # SQLite's connections are in this state anyway, outside `read` and `write`.
@@ -179,11 +180,8 @@ class Store:
 
     def _make_database(self) -> None:
         """Make the PostgreSQL database where the server has none of that name."""
-        server = sa.create_engine(
-            self.url.set(database="postgres"),
-            isolation_level="AUTOCOMMIT",
-            poolclass=sa.NullPool,
-            connect_args=connection_arguments(self.url, self.busy_seconds),
+        server = postgresql_engine(
+            self.url.set(database="postgres"), self.busy_seconds, isolation_level="AUTOCOMMIT", poolclass=sa.NullPool
         )
         with server.connect() as connection:
             there = sa.text("SELECT 1 FROM pg_database WHERE datname = :name")
@@ -365,40 +363,3 @@ class WritersTurn:
 
 def _locked() -> sa.exc.OperationalError:
     return sa.exc.OperationalError("BEGIN IMMEDIATE", {}, Exception("database is locked"))
-
-
-GONE = {"keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 3}
-"""After these seconds of silence the other side is asked whether it is there, every so many, so many times."""
-UNANSWERED = 10_000  # milliseconds after which what was sent and not taken ends a connection
-
-
-def connection_arguments(url: sa.URL, busy_seconds: float) -> dict[str, str | int]:
-    """Arguments of the driver besides the address, whose own parameters have the last word.
-
-    A rating is on disk once it is acknowledged, and a peer that is gone is noticed in seconds on both sides, instead of
-    holding a thread here or locks there for hours.
-
-    Parameters
-    ----------
-    url : the database's address
-    busy_seconds : how long another's lock is waited for
-
-    Examples
-    --------
-    >>> given = connection_arguments(sa.make_url("postgresql://h/n?connect_timeout=30&options=-c%20work_mem=8MB"), 5.0)
-    >>> "connect_timeout" in given, given["keepalives_idle"], given["options"].split(" -c ")[-2:]
-    (False, 5, ['tcp_user_timeout=10000', 'work_mem=8MB'])
-    """
-    libpq = {"connect_timeout": 5, **GONE, "tcp_user_timeout": UNANSWERED}
-    server = {
-        "lock_timeout": int(busy_seconds * 1000),
-        "statement_timeout": 60_000,
-        "synchronous_commit": "on",
-        **{f"tcp_{name}": value for name, value in GONE.items()},
-        "tcp_user_timeout": UNANSWERED,
-    }
-    stated = url.query.get("options", ())
-    options = [f"-c {name}={value}" for name, value in server.items()] + (
-        [stated] if isinstance(stated, str) else [*stated]
-    )
-    return {name: value for name, value in libpq.items() if name not in url.query} | {"options": " ".join(options)}

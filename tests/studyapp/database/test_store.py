@@ -389,15 +389,15 @@ def test_after_a_wait_in_vain_one_tries_and_the_others_are_told_at_once(
     assert write_beside_one_who_tries() == "written", "the trouble is over"
 
 
-def test_what_the_address_says_of_a_connection_has_the_last_word() -> None:
+def test_what_the_address_says_of_a_connection_has_the_last_word(monkeypatch: pytest.MonkeyPatch) -> None:
     store = Store("postgresql://lab/study?connect_timeout=30&options=-c%20statement_timeout=7")
     given: dict[str, str] = {}
 
-    @sa.event.listens_for(store.engine, "do_connect")
-    def _asked(dialect: object, record: object, arguments: object, named: dict[str, str]) -> None:
+    def asked(*_: object, **named: str) -> None:
         given.update(named)
         raise OSError("no server is needed")
 
+    monkeypatch.setattr("psycopg.Connection.connect", asked)
     with pytest.raises(OSError, match="no server"):
         store.engine.connect()
     assert given["connect_timeout"] == "30" and given["options"].endswith(" -c statement_timeout=7")

@@ -43,8 +43,9 @@ pairs_per_rater = "all"
 class Persistent(threading.Thread):
     """A rater who tries again until the server says it is saved, and remembers what was acknowledged."""
 
-    def __init__(self, port: int, path: str, seed: int, end: threading.Event) -> None:
+    def __init__(self, port: int, path: str, seed: int, end: threading.Event, patient: bool = False) -> None:
         super().__init__(daemon=True)
+        self.patient = patient  # asks again also where the server says that it cannot save
         self.port = port
         self.path = path
         self.chance = random.Random(seed)
@@ -57,12 +58,14 @@ class Persistent(threading.Thread):
     def request(self, method: str, path: str, fields: dict[str, str] | None = None) -> tuple[int, str, str]:
         """Status, address led to and body; asks again while the server is down."""
         while True:
-            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60 if self.patient else 10)
             try:
                 headers = {"Cookie": self.cookie, "Content-Type": "application/x-www-form-urlencoded"}
                 connection.request(method, path, urlencode(fields or {}) if fields else None, headers)
                 answer = connection.getresponse()
                 body = answer.read().decode()
+                if self.patient and answer.status == 503:
+                    raise OSError(body)
                 if cookie := answer.getheader("Set-Cookie"):
                     self.cookie = cookie.split(";")[0]
                 return answer.status, answer.getheader("Location") or "", body
