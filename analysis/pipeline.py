@@ -10,6 +10,7 @@ from typing import Any
 from relstudy.analysis.judges.run import AssistedScores, assist_scores
 from relstudy.analysis.judges.table import JudgeTable
 from relstudy.analysis.scoring.candidate import Candidate
+from relstudy.analysis.scoring.careless import sensitivity
 from relstudy.analysis.scoring.groups import Grouping, Groups, score_by
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
@@ -131,6 +132,7 @@ def score_tables(
         progress=lambda systems: progress(systems, "mapping", len(systems)),
     )  # fmt: skip
     whole = [table.frame for _, table in tables]
+    by_system = {name: rows for _, table in tables for name, rows in table.by_system()}
     unjudged = notes_on_unjudged(study, whole, candidates, judge is not None)
     new = [candidate.name for candidate in candidates]
     candidates = candidates if saved is None else saved.beside(candidates)
@@ -138,11 +140,11 @@ def score_tables(
     within = None if grouping is None else groups_of_run(pairs, candidates, grouping, options)
     assisted = None
     if judge is not None:
-        by_system = {name: rows for _, table in tables for name, rows in table.by_system()}
         assisted = assist_scores(pairs, candidates, by_system, judge, options)
     read = [note for _, table in tables for note in table.notes]
     helped = () if assisted is None else assisted.notes
-    told = (*judgments.all_notes, *read, *unmapped, *result.notes, *unjudged, *helped)
+    careless = sensitivity(judgments.careless, result, candidates, by_system, options)
+    told = (*judgments.all_notes, *filter(None, [careless]), *read, *unmapped, *result.notes, *unjudged, *helped)
     result = replace(result, notes=told)
     places = [] if saved is None else [sentence for name in new for sentence in place_among(result, name)]
     facts = StudyFacts.of(judgments, result)

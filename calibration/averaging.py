@@ -29,8 +29,8 @@ def make_judgments(
     -------
     Judgments, whose frame holds one row per pair with at least one rating, in order of first appearance: pair_id,
     query_id, result_id, judgment, n_ratings, standard_error (NaN where no pair at all has two ratings), relevant_share
-    (share of its ratings above the scale's cut, which relevance_cut names), and the probabilities that the ratings came
-    with
+    (share of its ratings above the scale's cut, which relevance_cut names, each as far as its rater looked), and the
+    probabilities that the ratings came with
 
     Notes
     -----
@@ -60,7 +60,9 @@ def make_judgments(
     if scale is None:
         scale = KnownScale(Scale.between(panel.low, panel.high), "stated", "the ends of the panel's scale")
     cut = scale.scale.cut
-    frame["relevant_share"] = (decided.by_pair((decided.rating > cut) * 1.0) / np.maximum(count, 1))[rated]
+    counts = None if noise is None or noise.care is None else noise.care[decided.rater]
+    above = decided.by_pair((decided.rating > cut) * (1.0 if counts is None else counts))
+    frame["relevant_share"] = (above / np.where(rated, decided.by_pair(counts), 1.0))[rated]
     frame["relevance_cut"] = cut
     ratings = decided.pairs[PAIR].iloc[decided.pair].reset_index(drop=True) if set(PAIR) <= set(panel.pairs) else None
     if ratings is not None:
@@ -68,6 +70,8 @@ def make_judgments(
         ratings["rater_id"] = decided.raters[decided.rater]
         ratings["rating"] = panel.rating[~np.isnan(calibrated)]
         ratings["weight"] = 1.0 if noise is None else noise.weight[decided.rater]
+        if counts is not None:
+            ratings["care"] = counts
     undecided = None
     if ratings is not None:
         seen = np.bincount(panel.pair, minlength=panel.n_pairs) > 0

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, cast
 
 import numpy as np
 import pandas as pd
@@ -25,7 +28,7 @@ from relstudy.common.reading import NUMBER, PLAIN, Reading
 from relstudy.common.response import FROM_DESIGN
 from relstudy.common.scales import SCALE_COLUMNS, KnownScale, Scale, stated_scale
 from relstudy.common.tables import read_table, write_table
-from relstudy.common.wording import count_of
+from relstudy.common.wording import count_of, listed_some
 
 COLUMNS = [
     *("pair_id", "query_id", "result_id", "judgment", "n_ratings", "standard_error"),
@@ -36,10 +39,47 @@ COLUMNS = [
 NAMES = (*COLUMNS, "rating", "rater_id", "scale", "block", SET_ASIDE)
 """Columns that mean something to whoever reads judgments."""
 RATED = ("rating", "calibrated")
+CARELESS = "judgments-careless.csv"
+"""Beside judgments.csv: the judgments if raters who look careless were taken another way."""
 VALUES = ("judgment", "relevant_share", "inclusion_probability")
 """Columns in which two rows of one pair must agree."""
 SLACK = 0.75
 """Most steps by which calibration may carry a judgment beyond the scale's end, for the scale to be read off them."""
+
+
+@dataclass(frozen=True, eq=False)
+class CarelessRaters:
+    """Raters who show no sign of having looked at the pairs, and what there would be if they were taken another way.
+
+    Parameters
+    ----------
+    raters : their ids
+    how : whether their ratings count like others ("keep"), as far as they are likely to have looked, which here is not
+        at all ("weigh"), or are left out before anything is computed ("drop")
+    otherwise : the judgments if they did not count, where they count; else the judgments if they counted
+    """
+
+    raters: tuple[str, ...]
+    how: Literal["keep", "weigh", "drop"]
+    otherwise: Judgments
+
+    @property
+    def who(self) -> str:
+        """How many they are and who, as a phrase."""
+        return f"{count_of(len(self.raters), 'rater')} ({listed_some(self.raters)})"
+
+    def note(self) -> str:
+        """Who they are and what became of their ratings, as a sentence."""
+        shows = "shows" if len(self.raters) == 1 else "show"
+        left = option("careless", "drop")
+        became = {
+            "keep": f"their ratings count like others; {option('careless', 'weigh')} counts them for nothing, {left} "
+            "leaves them out of everything",
+            "weigh": f"their ratings count for nothing; {left} leaves them out of everything, "
+            f"{option('careless', 'keep')} counts them like others",
+            "drop": "their ratings are left out of everything",
+        }
+        return f"{self.who} {shows} no sign of agreement with the others, as who does not look: {became[self.how]}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +102,7 @@ class Judgments:
     proposers : the systems that proposed any of the pairs, where that is known
     undecided : query_id, result_id of the pairs that people saw and nobody could decide, where that is known
     unjudged : query_id, result_id, judgment (below 0) of the pairs that qrels name and nobody judged; None without any
+    careless : raters who look careless, and the judgments if they were taken another way; None without any
 
     Examples
     --------
@@ -80,6 +121,7 @@ class Judgments:
     proposers: tuple[str, ...] | None = None
     undecided: pd.DataFrame | None = None
     unjudged: pd.DataFrame | None = None
+    careless: CarelessRaters | None = None
 
     def __post_init__(self) -> None:
         if "inclusion_probability" not in self.frame:
@@ -254,6 +296,40 @@ def write_judgments(judgments: Judgments, path: str | os.PathLike[str]) -> None:
     frame = judgments.frame
     first = [column for column in COLUMNS if column in frame]
     write_table(frame[[*first, *(column for column in frame if column not in first)]], path)
+
+
+def write_careless(careless: CarelessRaters | None, path: Path) -> None:
+    """Write what there would be if careless raters were taken another way; where there are none no such file is left.
+
+    Columns `careless_raters` (their ids, as a JSON list) and `careless` (how the judgments beside it take them) have
+    one value throughout.
+    """
+    if careless is None:
+        path.unlink(missing_ok=True)
+        return
+    frame = careless.otherwise.frame.assign(careless_raters=json.dumps(list(careless.raters)), careless=careless.how)
+    write_judgments(replace(careless.otherwise, frame=frame), path)
+
+
+def with_careless(judgments: Judgments, path: Path) -> Judgments:
+    """The judgments with what `write_careless` wrote beside them.
+
+    Raises
+    ------
+    RelstudyError
+        where the file was written for other judgments, or has faults
+    """
+    other = read_judgments(path)
+    one = other.frame.iloc[0]
+    try:
+        raters, how = tuple(map(str, json.loads(one["careless_raters"]))), str(one["careless"])
+        fewer, more = (frame[PAIR] for frame in (judgments.frame, other.frame))
+        fewer, more = (more, fewer) if how == "keep" else (fewer, more)
+        if how not in ("keep", "weigh", "drop") or len(fewer.merge(more, on=PAIR)) < len(fewer):
+            raise ValueError
+    except (KeyError, TypeError, ValueError):
+        raise RelstudyError(f"{path.name}: this was not written for these judgments") from None
+    return replace(judgments, careless=CarelessRaters(raters, cast(Any, how), other))
 
 
 def _from_ratings(table: Checked, scale: Scale | None) -> Judgments:

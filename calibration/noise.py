@@ -7,7 +7,7 @@ spreads are, and the share of it that is used is the one under which held-out ra
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import polygamma
@@ -30,14 +30,20 @@ class RaterNoise:
     ----------
     variance : noise of one rating, shrunk; NaN where no pair has two ratings
     offset_variance : of the offset that calibration left
-    weight : of a rating in its judgment, geometric mean 1
+    weight : of a rating in its judgment, geometric mean 1 but for the care that is in it
     share : of the log noise that the weights use, 0 (all alike) to 1 (one over the noise)
+    care : how far each rater's ratings count in shares of ratings, 0 to 1; None: wholly
     """
 
     variance: np.ndarray
     offset_variance: np.ndarray
     weight: np.ndarray
     share: float
+    care: np.ndarray | None = None
+
+    def with_care(self, care: np.ndarray) -> RaterNoise:
+        """The same where ratings count as far as their rater looked, float array (R)."""
+        return self if (care == 1).all() else replace(self, weight=self.weight * care, care=care)
 
 
 def rater_noise(panel: Panel, lines: Lines, *, weighted: bool = True) -> RaterNoise:

@@ -40,10 +40,10 @@ class CalibrationOptions:
         heading=ONE_SCALE,
     )
     clip: bool = option(False, "Keep calibrated values within the scale.", heading=ONE_SCALE)
-    careless: Literal["keep", "drop"] = option(
-        "keep",
-        "Whether raters who show no sign of agreement, though theirs would show, count or are left out; named either "
-        "way.",
+    careless: Literal["keep", "weigh", "drop"] = option(
+        "weigh",
+        "Whether raters who show no sign of agreement, though theirs would show, count like others, as far as they are "
+        "likely to have looked, or are left out before anything is computed; named each time.",
         heading=ONE_SCALE,
     )
 
@@ -59,7 +59,7 @@ class CalibrationChanges(TypedDict, total=False):
     force: bool | None
     weigh_raters: bool | None
     clip: bool | None
-    careless: Literal["keep", "drop"] | None
+    careless: Literal["keep", "weigh", "drop"] | None
 
 
 @dataclass(frozen=True)

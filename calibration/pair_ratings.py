@@ -22,6 +22,7 @@ class PairRatings:
     rater : int64 [ratings], each rating's rater, from 0; None where raters are not named
     given : float [ratings], the ratings as they were given; None where only the calibrated ones are known
     weight : float [ratings], above 0, what each counts in its pair's judgment; None: alike
+    care : float [ratings], above 0 to 1, what each counts in its pair's share of ratings; None: alike
     """
 
     pair: np.ndarray
@@ -29,6 +30,7 @@ class PairRatings:
     rater: np.ndarray | None = None
     given: np.ndarray | None = None
     weight: np.ndarray | None = None
+    care: np.ndarray | None = None
 
     @classmethod
     def of(cls, ratings: pd.DataFrame, pairs: pd.DataFrame) -> PairRatings:
@@ -36,7 +38,7 @@ class PairRatings:
 
         Parameters
         ----------
-        ratings : query_id, result_id, calibrated; and rater_id, rating and weight where these are known
+        ratings : query_id, result_id, calibrated; and rater_id, rating, weight and care where these are known
         """
         want = pd.MultiIndex.from_frame(pairs[PAIR].astype("str"))
         row = want.get_indexer(pd.MultiIndex.from_frame(ratings[PAIR].astype("str")))
@@ -48,15 +50,14 @@ class PairRatings:
 
         rater = pd.factorize(kept["rater_id"], sort=True)[0].astype(np.int64) if "rater_id" in kept else None
         calibrated = kept["calibrated"].to_numpy(dtype=float)
-        return cls(row[inside].astype(np.int64), calibrated, rater, known("rating"), known("weight"))
+        return cls(row[inside].astype(np.int64), calibrated, rater, known("rating"), known("weight"), known("care"))
 
     def part(self, inside: np.ndarray) -> PairRatings:
         """The ratings of some of the pairs, bool [pairs]."""
         kept = inside[self.pair]
-        rater, given, weight = (
-            None if values is None else values[kept] for values in (self.rater, self.given, self.weight)
-        )
-        return PairRatings((np.cumsum(inside) - 1)[self.pair[kept]], self.calibrated[kept], rater, given, weight)
+        others = (self.rater, self.given, self.weight, self.care)
+        rater, given, weight, care = (None if values is None else values[kept] for values in others)
+        return PairRatings((np.cumsum(inside) - 1)[self.pair[kept]], self.calibrated[kept], rater, given, weight, care)
 
     def as_json(self) -> dict[str, list[float] | list[int] | None]:
         """As plain JSON, a list a field."""
@@ -65,32 +66,36 @@ class PairRatings:
     @classmethod
     def from_json(cls, content: Mapping[str, list[float] | list[int] | None]) -> PairRatings:
         """From what `as_json` gives."""
-        pair, calibrated, rater, given, weight = (content[field.name] for field in fields(cls))
+        pair, calibrated, rater, given, weight, care = (content.get(field.name) for field in fields(cls))
         return cls(
             np.array(pair, dtype=np.int64),
             np.array(calibrated, dtype=float),
             None if rater is None else np.array(rater, dtype=np.int64),
             None if given is None else np.array(given, dtype=float),
             None if weight is None else np.array(weight, dtype=float),
+            None if care is None else np.array(care, dtype=float),
         )
 
     def frame(self, pairs: pd.DataFrame) -> pd.DataFrame:
         """The ratings as a table from which `of` gives the same again, with pairs (query_id, result_id) as they are."""
         columns = {"rater_id": self.rater, "rating": self.given, "calibrated": self.calibrated, "weight": self.weight}
+        columns["care"] = self.care
         known = {name: values for name, values in columns.items() if values is not None}
         return pairs[PAIR].iloc[self.pair].reset_index(drop=True).assign(**known)
 
     def share_above(self, cut: float, pairs: int) -> np.ndarray:
-        """Share of each pair's ratings above a cut, float [pairs], NaN where a pair has none.
+        """Share of each pair's ratings above a cut, each counted as far as its rater looked, float [pairs], NaN where a
+        pair has none.
 
         Examples
         --------
         >>> PairRatings(np.array([0, 0, 2]), np.array([4.0, 3.0, 5.0])).share_above(3.5, 3).tolist()
         [0.5, nan, 1.0]
         """
-        many = np.bincount(self.pair, minlength=pairs)
+        counts = np.ones(len(self.pair)) if self.care is None else self.care
         with np.errstate(invalid="ignore"):
-            return np.asarray(np.bincount(self.pair, self.calibrated > cut, pairs) / many)
+            above = np.bincount(self.pair, counts * (self.calibrated > cut), pairs)
+            return np.asarray(above / np.bincount(self.pair, counts, pairs))
 
 
 def _listed(values: np.ndarray | None) -> list[float] | list[int] | None:

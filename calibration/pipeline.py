@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -16,14 +16,14 @@ from relstudy.calibration.ceiling import noise_ceiling
 from relstudy.calibration.choice import ASKED_FOR, Choice, check_hand_out, choose_method
 from relstudy.calibration.design import DrawnPairs, with_design
 from relstudy.calibration.intraclass import Icc, intraclass
-from relstudy.calibration.judgments import Judgments, write_judgments
+from relstudy.calibration.judgments import CARELESS, CarelessRaters, Judgments, write_careless, write_judgments
 from relstudy.calibration.methods import WEIGHTED
 from relstudy.calibration.methods.by_name import fit_method
 from relstudy.calibration.methods.linear import Lines
 from relstudy.calibration.noise import RaterNoise, rater_noise
 from relstudy.calibration.options import CalibrationOptions
 from relstudy.calibration.panel import Panel
-from relstudy.calibration.raters import careless, rater_profiles
+from relstudy.calibration.raters import LEAST_CARE, chance_of_care, rater_profiles
 from relstudy.calibration.ratings import Ratings
 from relstudy.calibration.two_way import Figure, Scale
 from relstudy.calibration.undecided import undecided_pairs
@@ -36,6 +36,9 @@ from relstudy.common.option_words import option
 from relstudy.common.tables import write_table
 from relstudy.common.wording import count_of
 
+SURE = 0.95
+"""Whose chance to have looked is above this counts wholly: doubts that small cost nothing."""
+
 
 @dataclass(frozen=True)
 class Calibration:
@@ -43,14 +46,13 @@ class Calibration:
 
     Parameters
     ----------
-    panel : the ratings as arrays
-    calibrated : their values on the common scale, float array (N), NaN = undecided
+    panel : the ratings as arrays; of raters who did not look, where those do not count, NaN as undecided ones
+    calibrated : their values on the common scale, float array (N), NaN likewise
     lines : each rater's line
     choice : the method and why
     noise : each rater's noise after calibration, and what their ratings weigh
     judgments, raters : as from `make_judgments` and `rater_profiles`
     drawn : what a pairs table says of the judged pairs, and of those that are not judged; None without one
-    careless : ids of raters whose ratings count although they look careless, see `relstudy.calibration.raters.careless`
     """
 
     ratings: Ratings
@@ -62,23 +64,38 @@ class Calibration:
     judgments: Judgments
     raters: pd.DataFrame
     drawn: DrawnPairs | None = None
-    careless: tuple[str, ...] = ()
+
+    @property
+    def decided(self) -> int:
+        """Number of ratings that are not undecided, those of careless raters among them."""
+        return int(self.ratings.frame["rating"].notna().sum())
+
+    @property
+    def counted(self) -> pd.DataFrame:
+        """The ratings of all but careless raters whose ratings do not count."""
+        frame = self.ratings.frame
+        return frame[frame["rating"].isna().to_numpy() | ~np.isnan(self.panel.rating)]
 
     def with_probabilities(self, pairs: str | os.PathLike[str] | Checked) -> Calibration:
         """The same with the probabilities that a pairs table (a study's pairs.csv) gives the pairs to be drawn, times
         the share of their rounds' pairs that are judged."""
         judgments, drawn = with_design(self.judgments, pairs)
+        if judgments.careless is not None:
+            otherwise = with_design(judgments.careless.otherwise, pairs)[0]
+            judgments = replace(judgments, careless=replace(judgments.careless, otherwise=otherwise))
         return replace(self, judgments=judgments, drawn=drawn)
 
     def write(self, folder: Path) -> None:
-        """Write judgments.csv, raters.csv and calibrated.csv."""
+        """Write judgments.csv, raters.csv and calibrated.csv; judgments-careless.csv where raters look careless."""
         write_judgments(self.judgments, folder / "judgments.csv")
+        write_careless(self.judgments.careless, folder / CARELESS)
         write_table(self.raters, folder / "raters.csv")
         write_table(self.calibrated_ratings(), folder / "calibrated.csv")
 
     def calibrated_ratings(self) -> pd.DataFrame:
         """Each person's rating as it came, with its value on the common scale (`calibrated`), what it weighs in its
-        judgment (`weight`) and its `block`, base or unique.
+        judgment (`weight`) and its `block`, base or unique; and where raters look careless how far it counts (`care`).
+        A rating that does not count has no value on the common scale.
         """
         frame = self.ratings.frame
         table = frame.drop(columns=["base", "calibrated"], errors="ignore").assign(**self.ratings.scale.scale.columns())
@@ -87,17 +104,20 @@ class Calibration:
             weight=self.noise.weight[self.panel.rater],
             block=np.where(frame["base"], "base", "unique"),
         )
+        if self.noise.care is not None:
+            table["care"] = self.noise.care[self.panel.rater]
         people = ~table["rater_id"].isin(self.ratings.judges)
         return table if people.all() else table[people].reset_index(drop=True)
 
 
-def calibrate(ratings: Ratings, options: CalibrationOptions | None = None) -> Calibration:
+def calibrate(ratings: Ratings, options: CalibrationOptions | None = None, *, alone: bool = False) -> Calibration:
     """Put ratings on one scale.
 
     Parameters
     ----------
     ratings : from `read_ratings`
     options : without a method, `pooled` is chosen where pairs were handed out at random, else `crossed` or `shrunk`
+    alone : without what there would be if careless raters were taken another way
 
     Raises
     ------
@@ -124,16 +144,29 @@ def calibrate(ratings: Ratings, options: CalibrationOptions | None = None) -> Ca
     else:
         choice = check_hand_out(panel, options.method, recorded)
     fitted = fit_method(panel, choice.method)
-    lines, calibrated = fitted.lines(panel), fitted.calibrated(panel)
-    suspects = tuple(str(each) for each in panel.raters[careless(panel, lines)] if each not in ratings.judges)
+    everything = panel
+    care = np.where(panel.raters.isin(ratings.judges), 1.0, chance_of_care(panel, fitted.lines(panel)))
+    suspects = tuple(str(each) for each in panel.raters[care < LEAST_CARE])
+    counts = np.ones(len(care))
     if suspects and options.careless == "drop":
-        return calibrate(_without(ratings, suspects), replace(options, careless="keep"))
+        kept = calibrate(ratings, replace(options, careless="keep"), alone=True)
+        rest = calibrate(_without(ratings, suspects), replace(options, careless="keep"), alone=True)
+        return _with_otherwise(rest, suspects, "drop", kept)
+    if options.careless == "weigh":
+        counts = np.where(care < LEAST_CARE, 0.0, np.where(care > SURE, 1.0, care))
+    if suspects and options.careless == "weigh":
+        panel = panel.with_rating(np.where(counts[panel.rater] > 0, panel.rating, np.nan))
+        if np.isnan(panel.rating).all():
+            raise RelstudyError(_nobody_left())
+        fitted = fit_method(panel, choice.method)
+    lines, calibrated = fitted.lines(panel), fitted.calibrated(panel)
     if options.clip:
         calibrated = np.clip(calibrated, panel.low, panel.high)
     weighted = choice.method in WEIGHTED if options.weigh_raters is None else options.weigh_raters
-    noise = rater_noise(panel.with_rating(calibrated), lines, weighted=weighted)
+    noise = rater_noise(panel.with_rating(calibrated), lines, weighted=weighted).with_care(counts)
     by_judge = ratings.frame["rater_id"].isin(ratings.judges).to_numpy(dtype=bool)
-    return Calibration(
+    profiles = rater_profiles(everything, lines, _seconds(ratings.frame), noise, care if suspects else None)
+    result = Calibration(
         ratings=ratings,
         panel=panel,
         calibrated=calibrated,
@@ -141,9 +174,20 @@ def calibrate(ratings: Ratings, options: CalibrationOptions | None = None) -> Ca
         choice=choice,
         noise=noise,
         judgments=make_judgments(panel, np.where(by_judge, np.nan, calibrated), ratings.scale, noise),
-        raters=_marked(rater_profiles(panel, lines, _seconds(ratings.frame), noise), ratings.judges),
-        careless=suspects,
+        raters=_marked(profiles, ratings.judges),
     )
+    if not suspects or alone:
+        return result
+    other = calibrate(ratings, replace(options, careless="weigh" if options.careless == "keep" else "keep"), alone=True)
+    return _with_otherwise(result, suspects, options.careless, other)
+
+
+def _with_otherwise(
+    result: Calibration, raters: tuple[str, ...], how: Literal["keep", "weigh", "drop"], other: Calibration
+) -> Calibration:
+    """The calibration with the judgments that there would be if careless raters were taken the other way."""
+    judgments = replace(result.judgments, careless=CarelessRaters(raters, how, other.judgments))
+    return replace(result, judgments=judgments)
 
 
 def _without(ratings: Ratings, raters: tuple[str, ...]) -> Ratings:
@@ -151,11 +195,13 @@ def _without(ratings: Ratings, raters: tuple[str, ...]) -> Ratings:
     theirs = ratings.frame["rater_id"].isin(raters).to_numpy(dtype=bool)
     rest = ratings.frame[~theirs].reset_index(drop=True)
     if rest["rating"].isna().all():
-        raise RelstudyError(
-            f"without raters who look careless nobody's ratings are left; {option('careless', 'keep')} takes theirs"
-        )
+        raise RelstudyError(_nobody_left())
     note = f"{count_of(int(theirs.sum()), 'rating')} of {_no_agreement(raters)} left out, as stated"
     return replace(ratings, frame=rest, notes=(*ratings.notes, note))
+
+
+def _nobody_left() -> str:
+    return f"without raters who look careless nobody's ratings are left; {option('careless', 'keep')} takes theirs"
 
 
 def _no_agreement(raters: tuple[str, ...]) -> str:
@@ -243,7 +289,6 @@ def summary(result: Calibration, progress: Progress = iter) -> dict[str, Any]:
     progress : wraps the folds of the leave-one-out correlation, to show how they go
     """
     panel, ratings = result.panel, result.ratings
-    decided = panel.decided()
     table = variance_reduction(result, progress)
     reasons: dict[str, str] = {}
 
@@ -274,8 +319,8 @@ def summary(result: Calibration, progress: Progress = iter) -> dict[str, Any]:
         "pairs": panel.n_pairs,
         "base_pairs": int(np.count_nonzero(panel.base)),
         "base_rule": ratings.base_rule,
-        "ratings": len(decided.rating),
-        "undecided": len(panel.rating) - len(decided.rating),
+        "ratings": result.decided,
+        "undecided": len(panel.rating) - result.decided,
         "merged_duplicates": ratings.merged,
         "set_aside": ratings.aside,
         "scale": ratings.scale.as_json(),
@@ -314,7 +359,7 @@ def _drawn(result: Calibration) -> dict[str, Any] | None:
     """Numbers of pairs drawn, judged and missing, as JSON; None without a pairs table."""
     if result.drawn is None:
         return None
-    undecided = undecided_pairs(result.ratings.frame, result.judgments, result.drawn.pairs)
+    undecided = undecided_pairs(result.counted, result.judgments, result.drawn.pairs)
     return {**result.drawn.response.as_json(), "undecided": None if undecided is None else undecided.as_json()}
 
 
@@ -322,12 +367,11 @@ def notes_on(result: Calibration) -> list[str]:
     """Notes on the ratings and the judgments, one sentence each."""
     notes = [result.ratings.scale.sentence(), *result.ratings.notes, result.judgments.probability_note()]
     if result.drawn is not None:
-        undecided = undecided_pairs(result.ratings.frame, result.judgments, result.drawn.pairs)
+        undecided = undecided_pairs(result.counted, result.judgments, result.drawn.pairs)
         notes += [result.drawn.response.sentence(), None if undecided is None else undecided.sentence()]
-    if result.careless:
-        notes.append(
-            f"the ratings of {_no_agreement(result.careless)} count; {option('careless', 'drop')} leaves them out"
-        )
+    careless = result.judgments.careless
+    if careless is not None and careless.how != "drop":  # which is a note of the ratings
+        notes.append(careless.note())
     return [note for note in notes if note is not None]
 
 

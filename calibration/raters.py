@@ -1,12 +1,14 @@
 """Rater profiles: each rater's moments, line, agreement with the others, and flags worth a look.
 
-A flag is a reason to look, never a reason to drop: nobody's ratings are left out because of one.
+A flag is a reason to look, never a reason to drop: nobody's ratings are left out because of one. Who did not look at
+the pairs is a question of its own (`chance_of_care`).
 """
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from scipy import special
 
 from relstudy.calibration.methods.linear import Lines
 from relstudy.calibration.noise import RaterNoise
@@ -28,6 +30,9 @@ FLAGS = {
 FAST_SHARE = 0.4
 ENOUGH_DECIDED = 0.8
 LEAST_FOR_AGREEMENT = 10
+LEAST_CARE = 0.5
+"""Who is less likely than this to have looked is called careless."""
+TURNS = 20
 LEAST_RATERS = 8
 FAR = 3.0
 Z95 = 1.645
@@ -55,13 +60,16 @@ def agreement_with_others(panel: Panel) -> tuple[np.ndarray, np.ndarray]:
     return np.where(usable, part.by_rater(x * y) / scale, np.nan), n
 
 
-def careless(panel: Panel, lines: Lines) -> np.ndarray:
-    """Raters who look careless, bool array (R): their ratings say nothing of what the others' do, and enough of them
-    are known to tell.
+def chance_of_care(panel: Panel, lines: Lines) -> np.ndarray:
+    """The chance that each rater looked at the pairs, float array (R), 0 to 1; 1 where too little is known to tell.
 
-    Careless is who gave the same rating on ten pairs or more, although what others gave to them differs, and who has no
-    agreement above zero with the others while theirs is below the panel's median, both at the 95 % level on Fisher's z
-    scale. A careful rater of few pairs, whose agreement cannot be seen yet, is therefore none of them.
+    A mixture of two kinds of raters, fitted to how far each one's ratings go with what the others say of the same pairs
+    (on Fisher's z scale, by expectation and maximisation). Who does not look agrees by chance alone; who looks, as
+    careful raters do, whose agreement differs by a quarter to a third of its mean. The share of raters who do not look
+    has a prior as of one among six more raters. Others count as far as they look themselves. A pair that few others
+    rated says less: their mean is shrunk as that of n ratings is whose noise is as large as the differences between
+    pairs. Nobody is careless of whom fewer than ten such pairs are known, and who gave one rating to ten or more that
+    others told apart did not look.
 
     Examples
     --------
@@ -70,27 +78,73 @@ def careless(panel: Panel, lines: Lines) -> np.ndarray:
     >>> panel = simulate_panel(6, 40, 0, seed=2).panel
     >>> random = np.random.default_rng(0).integers(1, 6, len(panel.rating))
     >>> mixed = panel.with_rating(np.where(panel.rater == 4, random, panel.rating))
-    >>> careless(mixed, fit_lines(mixed, "none")).tolist()
-    [False, False, False, False, True, False]
+    >>> chance_of_care(mixed, fit_lines(mixed, "none")).round(1).tolist()
+    [1.0, 1.0, 1.0, 1.0, 0.0, 1.0]
     """
-    agreement, common = agreement_with_others(panel.with_rating(lines.calibrated(panel)))
-    decided = panel.decided()
-    count = decided.by_pair()
-    shared = decided.keep(count[decided.pair] > 1)
-    several = count[shared.pair] - 1
-    others = shared.with_rating((shared.by_pair(shared.rating)[shared.pair] - shared.rating) / several)
-    constant = _constant(shared) & ~_constant(others) & (shared.by_rater() >= LEAST_FOR_AGREEMENT)
-    known = np.isfinite(agreement) & (common >= LEAST_FOR_AGREEMENT)
-    if not known.any():
-        return constant
-    scale = np.arctanh(np.where(known, np.clip(agreement, -0.999999, 0.999999), 0.0))
-    error = 1 / np.sqrt(np.maximum(common - 3, 1))
-    unlike = known & (scale < Z95 * error) & (scale < np.median(scale[known]) - Z95 * error)
-    return constant | unlike
+    decided = panel.with_rating(lines.calibrated(panel)).decided()
+    care = np.ones(panel.n_raters)
+    for turn in range(TURNS):
+        agreement, common, constant = _agreement_with_careful(decided, panel, np.maximum(care, 1e-3))
+        known = np.isfinite(agreement)
+        if np.count_nonzero(known) < 3:
+            return np.where(constant, 0.0, 1.0)
+        z = np.where(known, np.arctanh(np.clip(np.nan_to_num(agreement), 0, 0.999)), 0.0)
+        error = 1 / np.maximum(common - 3, 1)
+        if turn == 0:
+            care = np.where(known & (z < np.quantile(z[known], 0.75) / 2), 0.1, 1.0)
+        mean, between = _of_careful(z, error, care * known)
+        told = known | constant
+        share = ((1 - care)[told].sum() + 1) / (np.count_nonzero(told) + 6)
+        careless = np.log(share) - 0.5 * np.log(error) - z**2 / (2 * error)
+        careful = np.log1p(-share) - 0.5 * np.log(between + error) - (z - mean) ** 2 / (2 * (between + error))
+        before, care = care, np.where(known & (z < mean), special.expit(careful - careless), 1.0)
+        care[constant] = 0.0
+        if np.abs(care - before).max() < 0.01:
+            break
+    return care
+
+
+def _agreement_with_careful(
+    decided: Panel, given: Panel, care: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Each rater's correlation with what the others, as far as they look, say of the same pairs (NaN where that is not
+    known), how many pairs these are, and who gave one rating to all of them."""
+    weight = care[decided.rater]
+    mass = decided.by_pair(weight)[decided.pair] - weight
+    rows = mass > 1e-9
+    total = decided.by_pair(weight * decided.rating)[decided.pair] - weight * decided.rating
+    shared, mass = decided.keep(rows), mass[rows]
+    others = total[rows] / mass
+    others = (others - others.mean()) * mass / (mass + 1) if len(others) else others
+    n = shared.by_rater()
+    many = np.maximum(n, 1)
+    x = shared.rating - (shared.by_rater(shared.rating) / many)[shared.rater]
+    y = others - (shared.by_rater(others) / many)[shared.rater]
+    xx, yy = shared.by_rater(x * x), shared.by_rater(y * y)
+    enough = (n >= LEAST_FOR_AGREEMENT) & (yy > 1e-9)
+    constant = enough & _constant(given.decided().keep(rows))
+    usable = enough & ~constant & (xx > 1e-9)
+    scale = np.sqrt(np.where(usable, xx * yy, 1.0))
+    return np.where(usable, shared.by_rater(x * y) / scale, np.nan), n, constant
+
+
+def _of_careful(z: np.ndarray, error: np.ndarray, care: np.ndarray) -> tuple[float, float]:
+    """Mean and variance between careful raters of agreement on Fisher's z scale, with its errors taken out."""
+    mean, between = 0.0, 0.0
+    for _ in range(3):
+        precision = care / (between + error)
+        mean = float(precision @ z / precision.sum())
+        found = float(care @ ((z - mean) ** 2 - error) / care.sum())
+        between = float(np.clip(found, (mean / 4) ** 2, (mean / 3) ** 2))
+    return mean, between
 
 
 def rater_profiles(
-    panel: Panel, lines: Lines, seconds: np.ndarray | None = None, noise: RaterNoise | None = None
+    panel: Panel,
+    lines: Lines,
+    seconds: np.ndarray | None = None,
+    noise: RaterNoise | None = None,
+    care: np.ndarray | None = None,
 ) -> pd.DataFrame:
     """One row per rater.
 
@@ -100,13 +154,14 @@ def rater_profiles(
     lines : the raters' lines
     seconds : time each rating took, float array (N), or None
     noise : each rater's noise and weight, or None
+    care : the chance that each rater looked, or None
 
     Returns
     -------
     DataFrame: rater_id, n_base, mean, spread (over the base block; over all ratings where there is none), slope,
     offset, agreement (calibrated, with the others' mean; empty where it can't be computed), flags (joined by "; "),
     n_ratings, undecided, median_seconds where times are known; noise (standard deviation of a calibrated rating, empty
-    where no pair has two) and weight (of a rating in its judgment, geometric mean 1) where given
+    where no pair has two) and weight (of a rating in its judgment) where given; care likewise
 
     Examples
     --------
@@ -139,6 +194,8 @@ def rater_profiles(
     )
     if noise is not None:
         frame["noise"], frame["weight"] = np.sqrt(noise.variance), noise.weight
+    if care is not None:
+        frame["care"] = care
     flags = _constants(panel, frame)
     flags |= _disagreement(agreement, common)
     if seconds is not None and np.isfinite(seconds).any():

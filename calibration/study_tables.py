@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from relstudy.calibration.judgments import Judgments, read_judgments
+from relstudy.calibration.judgments import CARELESS, Judgments, read_judgments, with_careless
 from relstudy.calibration.pair_ratings import PairRatings
 from relstudy.calibration.ratings import read_ratings
 from relstudy.common.archived import in_archive
@@ -182,6 +182,7 @@ def read_study_tables(
         look.absent.append(CALIBRATED)
     if judgments.scale.how == "values" and rated is not None:
         judgments = replace(judgments, scale=read_ratings(_again(rated), trust_raters=True).scale)
+    judgments = look.with_careless(judgments)
     drawn = look.table(PAIRS)
     pairs = None if drawn is None or (judgments.qrels and not own) else look.pairs(drawn, own)
     if not judgments.qrels and "source" not in judgments.frame and drawn is None:
@@ -255,6 +256,17 @@ class _Beside:
         except RelstudyError as error:
             self.no_part(error)
             return judgments, table
+
+    def with_careless(self, judgments: Judgments) -> Judgments:
+        """The judgments with what there would be if careless raters were taken another way."""
+        file = None if judgments.qrels else self.find(CARELESS)
+        if file is None:
+            return judgments
+        try:
+            return with_careless(judgments, file)
+        except RelstudyError as error:
+            self.no_part(error)
+            return judgments
 
     def pairs(self, table: Checked, own: bool) -> pd.DataFrame | None:
         """The pairs as they were drawn; None, with a note, where their table has faults and may be another study's."""
@@ -401,7 +413,10 @@ def with_ratings(judgments: Judgments, ratings: pd.DataFrame, name: str) -> Judg
         raise RelstudyError(
             f"{name}: these are not the ratings that the judgments were made of: they {what} of {len(frame)} pairs"
         )
-    blank = ratings[ratings["calibrated"].isna()].drop_duplicates(PAIR)[PAIR].astype("str")
+    empty = ratings["calibrated"].isna()
+    if "care" in ratings:  # nor has a rating that does not count a calibrated value
+        empty &= pd.to_numeric(ratings["care"], errors="coerce") > 0
+    blank = ratings[empty].drop_duplicates(PAIR)[PAIR].astype("str")
     answered = pd.MultiIndex.from_frame(blank).isin(pd.MultiIndex.from_frame(decided[PAIR].astype("str")))
     return replace(judgments, ratings=decided, undecided=blank[~answered].reset_index(drop=True))
 

@@ -278,13 +278,17 @@ class World:
         of_pairs = [np.interp(self.felt, grid, each) for each in (share, mean, square - mean**2)]
         return of_pairs[0], of_pairs[1], of_pairs[2]
 
-    def truth(self) -> dict[tuple[str, str], float]:
+    def truth(self, ratings: float | None = None) -> dict[tuple[str, str], float]:
         """Correlation, average precision and normalised rank of every system over the whole population of the design,
-        by endlessly many honest raters, with judgments of as many ratings as the study's; by system and index.
+        by endlessly many honest raters; by system and index.
+
+        Parameters
+        ----------
+        ratings : how many a judgment is of, on (harmonic) average, which the correlation depends on; None: the people's
         """
         share, mean, variance = self.moments
         inside = self.probability > 0
-        share, mean, variance = share[inside], mean[inside], variance[inside] / self.people.ratings_each
+        share, mean, variance = share[inside], mean[inside], variance[inside] / (ratings or self.people.ratings_each)
         once, row = np.ones(len(mean)), np.zeros(len(mean), dtype=np.int64)
         whole = Retrieval(row, share, np.ones((1, 1)), guard=False)
         found: dict[tuple[str, str], float] = {}

@@ -193,11 +193,13 @@ def _reweighted(
         are never held as often as there are replicates
     """
     rows, replicates = (ratings.pair, np.arange(len(ratings.pair))), len(cuts)
-    counts = np.bincount(ratings.pair, minlength=pairs)
-    weight = np.ones(len(ratings.pair)) if ratings.weight is None else ratings.weight
-    total = np.bincount(ratings.pair, weight, pairs)
-    plain = sparse.csr_array((1.0 / counts[ratings.pair], rows), shape=(pairs, len(ratings.pair)))
-    weighted = sparse.csr_array((weight / total[ratings.pair], rows), shape=(pairs, len(ratings.pair)))
+
+    def shares(counts: np.ndarray | None) -> sparse.csr_array:
+        each = np.ones(len(ratings.pair)) if counts is None else counts
+        within = each / np.bincount(ratings.pair, each, pairs)[ratings.pair]
+        return sparse.csr_array((within, rows), shape=(pairs, len(ratings.pair)))
+
+    plain, weighted = shares(ratings.care), shares(ratings.weight)
     alike = ratings.weight is None or bool(np.allclose(plain.data, weighted.data))
     middle = float(ratings.calibrated.mean())
     mass, hits, pull, judgment = (np.empty((replicates, pairs), dtype=np.float32) for _ in range(4))

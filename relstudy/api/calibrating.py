@@ -241,7 +241,7 @@ class CalibratedPanel(FolderResult):
         """What was calibrated, and how."""
         panel = self.calibration.panel
         return (
-            f"{panel.n_raters:,} raters, {len(self.judgments):,} judgments from {len(panel.decided().rating):,} "
+            f"{panel.n_raters:,} raters, {len(self.judgments):,} judgments from {self.calibration.decided:,} "
             f"ratings; method {self.method}: {self.why}"
         )
 

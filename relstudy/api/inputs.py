@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
 
 from relstudy.calibration.judgments import Judgments, judgments_in, read_judgments
+from relstudy.calibration.pipeline import Calibration
 from relstudy.calibration.study_tables import (
     StudyTables,
     judgments_with_ratings,
@@ -185,6 +187,9 @@ def study_tables_of(judgments: Any, ratings: Source | None = None, reading: Read
     judged = with_proposers(judged)
     if given is None and isinstance(getattr(judgments, "judgments", None), pd.DataFrame):
         given = judgments.ratings
+    panel = getattr(judgments, "calibration", None)
+    if isinstance(panel, Calibration):
+        judged = replace(judged, careless=panel.judgments.careless)
     return StudyTables(judged if given is None else judgments_with_ratings(judged, given))
 
 

@@ -20,6 +20,7 @@ from relstudy.common.packed import swells
 
 TABLES = (
     "judgments.csv",
+    "judgments-careless.csv",
     "calibrated.csv",
     "pairs.csv",
     "pool.csv",

@@ -53,6 +53,7 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         **_RATINGS,
         "calibrated": "the rating's value on the common scale",
         "weight": "what the rating weighs in its pair's judgment",
+        "care": "how far the rating counts, by the chance that its rater looked",
     },
     "judgments": {
         **_PAIR,
@@ -80,6 +81,7 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "undecided": "how many ratings are undecided",
         "noise": "standard deviation of a calibrated rating; empty where no pair has two",
         "weight": "what each of the rater's ratings weighs",
+        "care": "the chance that the rater looked at the pairs",
         "median_seconds": "median time of a rating",
         "kind": "person, or judge for an automatic judge",
     },

@@ -21,6 +21,7 @@ DRAWN_FILES = (
         "ratings.csv",
         "ratings.json",
         "judgments.csv",
+        "judgments-careless.csv",
         "raters.csv",
         "calibrated.csv",
     ),

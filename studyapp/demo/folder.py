@@ -24,6 +24,7 @@ OWN_FILES = (
         "ratings.csv",
         "ratings.json",
         "judgments.csv",
+        "judgments-careless.csv",
         "raters.csv",
     ),
     *("calibrated.csv", "scores.json", "comparison.json", "scored.json", "demo.log"),

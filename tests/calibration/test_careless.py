@@ -1,19 +1,28 @@
-"""Raters who look careless: who they are, that they are named, and that they can be left out."""
+"""Raters who do not look: who they are, that they are named, and that they decide nothing unless it is asked for."""
 
 from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from relstudy.calibration.averaging import make_judgments
 from relstudy.calibration.methods.linear import none
+from relstudy.calibration.noise import RaterNoise
 from relstudy.calibration.options import CalibrationOptions
+from relstudy.calibration.pair_ratings import PairRatings
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.pipeline import calibrate, notes_on
-from relstudy.calibration.raters import careless
-from relstudy.calibration.ratings import check_ratings
+from relstudy.calibration.raters import chance_of_care
+from relstudy.calibration.ratings import Ratings, check_ratings
+from relstudy.calibration.study_tables import read_study_tables
 from relstudy.common.checked import Checked
 
+Way = Literal["keep", "weigh", "drop"]
+WAYS: tuple[Way, ...] = ("keep", "weigh", "drop")
 HONEST = [f"honest {number}" for number in range(8)]
 
 
@@ -42,7 +51,7 @@ def study(seed: int, odd: dict[str, str], pairs: int = 120, each: int = 60) -> p
 
 def suspects(frame: pd.DataFrame) -> set[str]:
     panel = Panel.from_frame(frame)
-    return set(panel.raters[careless(panel, none(panel))])
+    return set(panel.raters[chance_of_care(panel, none(panel)) < 0.5])
 
 
 @pytest.mark.parametrize("kind", ["random", "constant", "alternating"])
@@ -58,26 +67,89 @@ def test_honest_raters_of_few_pairs_are_not_taken_for_careless_ones() -> None:
     assert sum(map(len, found)) <= 5
 
 
-def test_careless_raters_are_named_and_count_unless_they_are_to_be_left_out() -> None:
+def test_a_panel_that_agrees_on_nothing_has_no_careless_raters() -> None:
+    frame = study(5, {})
+    frame["rating"] = np.random.default_rng(5).integers(1, 6, len(frame)).astype(float)
+    assert suspects(frame) == set()
+
+
+def read(frame: pd.DataFrame) -> Ratings:
+    return check_ratings(Checked(frame.drop(columns="truth"), "ratings.csv"))
+
+
+def test_careless_raters_are_named_and_decide_nothing_unless_they_are_to_be_kept() -> None:
     frame = study(3, {"one": "random", "two": "constant"})
-    ratings = check_ratings(Checked(frame.drop(columns="truth"), "ratings.csv"))
-    kept = calibrate(ratings)
-    assert set(kept.careless) == {"one", "two"}
-    assert any("2 raters without a sign of agreement (one, two)" in note for note in notes_on(kept))
-    dropped = calibrate(ratings, CalibrationOptions(careless="drop"))
+    kept, weighed, dropped = (calibrate(read(frame), CalibrationOptions(careless=how)) for how in WAYS)
+    for result, said in ((kept, "their ratings count like others"), (weighed, "their ratings count for nothing")):
+        assert any("2 raters (one and two) show no sign of agreement" in n and said in n for n in notes_on(result))
+    assert calibrate(read(frame)).judgments.frame.equals(weighed.judgments.frame)
     assert set(dropped.raters["rater_id"]) == set(HONEST)
     assert any("120 ratings of 2 raters" in note and "left out, as stated" in note for note in notes_on(dropped))
     truth = frame.groupby("result_id")["truth"].first()
-    relevant = [
+    error = [
         float(np.mean(np.abs(each.frame["relevant_share"] - (truth[each.frame["result_id"]] > 3.5).to_numpy())))
-        for each in (kept.judgments, dropped.judgments)
+        for each in (kept.judgments, weighed.judgments, dropped.judgments)
     ]
-    assert relevant[1] < relevant[0]
+    assert error[1] < error[0] and error[2] < error[0]
+    raters = weighed.raters.set_index("rater_id")
+    assert (raters.loc[["one", "two"], "weight"] == 0).all() and (raters.loc[HONEST, "care"] > 0.9).all()
+    table = weighed.calibrated_ratings()
+    assert table.loc[table["rater_id"].isin(["one", "two"]), "calibrated"].isna().all()
 
 
-def test_where_nobody_is_careless_leaving_out_changes_nothing() -> None:
-    ratings = check_ratings(Checked(study(1, {}).drop(columns="truth"), "ratings.csv"))
-    kept, dropped = calibrate(ratings), calibrate(ratings, CalibrationOptions(careless="drop"))
-    assert kept.careless == ()
-    pd.testing.assert_frame_equal(kept.judgments.frame, dropped.judgments.frame)
-    assert notes_on(kept) == notes_on(dropped)
+def test_who_may_not_have_looked_counts_by_the_chance_to_have_looked() -> None:
+    frame = pd.DataFrame(
+        {"rater_id": list("abab"), "query_id": "q", "result_id": list("xxyy"), "rating": [5.0, 1, 1, 5]}
+    )
+    panel = Panel.from_frame(frame, 1.0, 5.0)
+    noise = RaterNoise(np.ones(2), np.zeros(2), np.ones(2), 0.0).with_care(np.array([1.0, 0.6]))
+    judgments = make_judgments(panel, panel.rating, noise=noise)
+    assert judgments.frame["relevant_share"].tolist() == pytest.approx([1 / 1.6, 0.6 / 1.6])
+    assert judgments.frame["judgment"].tolist() == pytest.approx([(5 + 0.6) / 1.6, (1 + 3.0) / 1.6])
+    beside = PairRatings.of(judgments.ratings, judgments.frame)
+    assert beside.share_above(3.5, 2).tolist() == pytest.approx([1 / 1.6, 0.6 / 1.6])
+    assert PairRatings.from_json(beside.as_json()).share_above(3.5, 2).tolist() == pytest.approx([1 / 1.6, 0.6 / 1.6])
+
+
+def test_a_pair_that_only_careless_raters_rated_is_not_judged_and_not_undecided() -> None:
+    frame = study(3, {"one": "random", "two": "constant"})
+    alone = frame[frame["rater_id"] == "one"].iloc[:3].assign(result_id=["only 0", "only 1", "only 2"])
+    result = calibrate(read(pd.concat([frame, alone], ignore_index=True)))
+    assert not result.judgments.frame["result_id"].str.startswith("only").any()
+    assert result.counted["rater_id"].isin(HONEST).all()
+
+
+@pytest.mark.parametrize("how", WAYS)
+def test_what_there_would_be_otherwise_travels_with_the_judgments(
+    how: Literal["keep", "weigh", "drop"], tmp_path: Path
+) -> None:
+    result = calibrate(read(study(3, {"one": "random"})), CalibrationOptions(careless=how))
+    result.write(tmp_path)
+    found = read_study_tables(tmp_path / "judgments.csv").judgments
+    assert found.ratings is not None
+    assert found.careless is not None and (found.careless.raters, found.careless.how) == (("one",), how)
+    other = calibrate(
+        read(study(3, {"one": "random"})), CalibrationOptions(careless="weigh" if how == "keep" else "keep")
+    )
+    names = ["judgment", "relevant_share"]
+    pd.testing.assert_frame_equal(found.careless.otherwise.frame[names], other.judgments.frame[names])
+    calibrate(read(study(1, {}))).write(tmp_path)
+    assert not (tmp_path / "judgments-careless.csv").exists()
+
+
+def test_what_was_written_for_other_judgments_has_no_part(tmp_path: Path) -> None:
+    calibrate(read(study(3, {"one": "random"}))).write(tmp_path)
+    beside = (tmp_path / "judgments-careless.csv").read_text()
+    calibrate(read(study(1, {}).assign(query_id="another"))).write(tmp_path)
+    (tmp_path / "judgments-careless.csv").write_text(beside)
+    found = read_study_tables(tmp_path / "judgments.csv").judgments
+    assert found.careless is None
+    assert any("judgments-careless.csv: this was not written for these judgments" in note for note in found.notes)
+
+
+def test_where_nobody_is_careless_all_three_ways_are_one() -> None:
+    kept, *others = (calibrate(read(study(1, {})), CalibrationOptions(careless=how)) for how in WAYS)
+    for each in others:
+        pd.testing.assert_frame_equal(kept.judgments.frame, each.judgments.frame)
+        assert notes_on(kept) == notes_on(each)
+        assert each.judgments.careless is None

@@ -1,0 +1,114 @@
+"""A simulated study on its way through calibrate and score, as far as a comparison by some indices needs it.
+
+What `relstudy score` would say of the same tables, without the figures that nobody asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from relstudy.analysis.indices.index import Index
+from relstudy.analysis.planning.worlds import Study
+from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
+from relstudy.analysis.resampling.spread import DIFFERENCE
+from relstudy.analysis.scoring.best_set import PairedStatistics, Ranks, ranks_of
+from relstudy.analysis.scoring.candidate import Candidate, candidate_of
+from relstudy.analysis.scoring.comparison import p_value
+from relstudy.analysis.scoring.context import ScoringContext
+from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.scored_pairs import ScoredPairs
+from relstudy.calibration.options import CalibrationOptions
+from relstudy.calibration.pipeline import Calibration, calibrate
+from relstudy.calibration.ratings import check_ratings
+from relstudy.common.checked import Checked
+
+REPLICATES = 200
+DEFAULT = CalibrationOptions()
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredStudy:
+    """A study's systems against its judgments.
+
+    Parameters
+    ----------
+    calibration : of the ratings, with the probabilities of the pairs
+    context : the judged pairs with their draws
+    candidates : the systems
+    """
+
+    calibration: Calibration
+    context: ScoringContext
+    candidates: tuple[Candidate, ...]
+
+    @classmethod
+    def of(
+        cls, study: Study, seed: int = 0, calibration: CalibrationOptions = DEFAULT, replicates: int = REPLICATES
+    ) -> ScoredStudy:
+        """Calibrated and laid beside the scores, with the defaults of both commands but for the replicates."""
+        ratings = check_ratings(Checked(study.ratings, "the ratings"))
+        calibrated = calibrate(ratings, calibration, alone=True).with_probabilities(Checked(study.pairs, "the pairs"))
+        judgments = replace(calibrated.judgments, proposers=tuple(sorted(set(study.pairs["source"]))))
+        options = ScoringOptions(replicates=replicates, seed=seed, measures=(), directions={"*": "higher"})
+        pairs = JudgedPairs.of(judgments)
+        context = ScoringContext(pairs, pairs.draws(replicates, seed, options.population), options)
+        by_system = study.scores.groupby("system", sort=False)
+        candidates = [candidate_of(pairs, str(name), rows, options) for name, rows in by_system]
+        return cls(calibrated, context, tuple(candidates))
+
+    def figures(self, index: Index) -> list[BootstrapStatistic]:
+        """Every system's figure by an index, over queries and raters."""
+        return [ScoredPairs.of(self.context, each).figure(index) for each in self.candidates]
+
+    def comparison(self, index: Index) -> ComparedSystems:
+        """All systems against each other by an index."""
+        return ComparedSystems.of(self.figures(index), index, self.context.draws.queries)
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedSystems:
+    """Systems against each other by one index, as `relstudy.analysis.scoring.comparison.compare` has it.
+
+    Parameters
+    ----------
+    couples : of every two systems, the first before the second
+    better : the first's figure less the second's, turned so that a positive one is better, float [couples]
+    p_value : two-sided, NaN where the design withholds the index, float [couples]
+    error : standard error of each difference, float [couples]
+    ranks : the systems' ranks, with the best set
+    """
+
+    couples: Sequence[tuple[int, int]]
+    better: np.ndarray
+    p_value: np.ndarray
+    error: np.ndarray
+    ranks: Ranks
+
+    @classmethod
+    def of(cls, figures: Sequence[BootstrapStatistic], index: Index, queries: int) -> ComparedSystems:
+        """From every system's figure over so many queries."""
+        couples = list(combinations(range(len(figures)), 2))
+        differences = [(figures[a] - figures[b]).over_raters() for a, b in couples]
+        p = np.array([p_value(each, queries) for each in differences])
+        spreads = [each.spread(DIFFERENCE, queries) for each in differences]
+        known = np.isfinite(p)
+        better = index.sign * np.array([each.value for each in differences])
+        paired = PairedStatistics.of(
+            better,
+            np.where(known, [each.standard_error for each in spreads], np.nan),
+            np.where(known, [each.degrees for each in spreads], np.nan),
+            index.sign * np.stack([each.replicates for each in differences]),
+            queries,
+        )
+        return cls(couples, better, p, np.array([each.standard_error for each in spreads]), ranks_of(paired))
+
+    def finds(self, first: int, second: int, alpha: float = 0.05) -> bool:
+        """Whether the first of two systems is found to be better than the second."""
+        couple = self.couples.index((min(first, second), max(first, second)))
+        sign = 1.0 if first < second else -1.0
+        return bool(self.p_value[couple] < alpha and sign * self.better[couple] > 0)

@@ -1,0 +1,103 @@
+"""How far figures hang on raters who look careless: the same figures if these were taken another way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pandas as pd
+
+from relstudy.analysis.indices.index import Index
+from relstudy.analysis.indices.known import index_of
+from relstudy.analysis.scoring.candidate import Candidate, candidate_from
+from relstudy.analysis.scoring.context import ScoringContext
+from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.results import ScoreResult
+from relstudy.analysis.scoring.scored_pairs import ScoredPairs
+from relstudy.calibration.judgments import CarelessRaters
+from relstudy.common.errors import RelstudyError
+from relstudy.common.wording import listed
+
+REPLICATES = 2
+"""Only the figures themselves are asked for."""
+MOST = 4
+"""Systems whose figures are told both ways; of more, those that change most."""
+BESIDE = "average_precision"
+"""Told beside the primary index: the one that random ratings move most."""
+
+
+def sensitivity(
+    careless: CarelessRaters | None,
+    result: ScoreResult,
+    candidates: Sequence[Candidate],
+    scores: Mapping[str, pd.DataFrame],
+    options: ScoringOptions,
+) -> str | None:
+    """What figures would be if raters who look careless were taken another way, as a sentence; None where there are
+    none, or no system can be scored.
+
+    Parameters
+    ----------
+    careless : these raters, with the other judgments
+    result : the figures
+    scores : by system, its table
+    """
+    if careless is None:
+        return None
+    pairs = JudgedPairs.of(careless.otherwise)
+    few = replace(options, replicates=REPLICATES, raters="these", population="open")
+    context = ScoringContext(pairs, pairs.draws(REPLICATES, few.seed, few.population), few)
+    both: dict[str, list[tuple[str, float, float]]] = {}
+    for index in dict.fromkeys((result.primary.index, index_of(BESIDE))):
+        both[index.name] = _both_ways(index, result, candidates, scores, context)
+    said = [_in_words(index_of(name), figures) for name, figures in both.items() if figures]
+    if not said:
+        return None
+    show = "shows" if len(careless.raters) == 1 else "show"
+    now, then = ("count", "without them") if careless.how == "keep" else ("do not count", "if they counted like others")
+    return (
+        f"{careless.who} {show} no sign of agreement with the others, and their ratings {now}; {then}: "
+        f"{'; '.join(said)}{_leader(both[result.primary.name], result.primary.index)}"
+    )
+
+
+def _both_ways(
+    index: Index,
+    result: ScoreResult,
+    candidates: Sequence[Candidate],
+    scores: Mapping[str, pd.DataFrame],
+    context: ScoringContext,
+) -> list[tuple[str, float, float]]:
+    """Each system with its figure and the other one."""
+    found = []
+    for each in candidates:
+        value = result[each.name].estimate(index).value if index.name in result[each.name].indices else None
+        if value is None or each.name not in scores:
+            continue
+        aligned = context.pairs.align_scores(scores[each.name])
+        try:
+            other = candidate_from(context.pairs, each.name, aligned, context.options, each.direction, each.run)
+        except RelstudyError:
+            continue
+        figure = float(ScoredPairs.of(context, other).figure(index).value)
+        if figure == figure:
+            found.append((each.name, value, figure))
+    return found
+
+
+def _in_words(index: Index, figures: Sequence[tuple[str, float, float]]) -> str:
+    """The figures that change most, in the order of the systems."""
+    changes = sorted((abs(then - now) for _, now, then in figures), reverse=True)[:MOST]
+    told = [each for each in figures if abs(each[2] - each[1]) >= changes[-1]][:MOST]
+    systems = [f"{system} {index.in_words(now)} -> {index.in_words(then)}" for system, now, then in told]
+    return f"{index.term} {listed(systems)}"
+
+
+def _leader(figures: Sequence[tuple[str, float, float]], index: Index) -> str:
+    """Whether another system would come first, as a clause."""
+    if len(figures) < 2:
+        return ""
+    signed = [(index.sign * now, index.sign * then, system) for system, now, then in figures]
+    first, other = max(signed)[2], max((then, now, system) for now, then, system in signed)[2]
+    return f"; {first} comes first either way" if first == other else f"; {other} would come first, and not {first}"
