@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -12,36 +14,79 @@ from relstudy.studyapp.assignment.raters import Rater, end_visit, find_by_code, 
 from relstudy.studyapp.assignment.retention import KNOWN
 from relstudy.studyapp.assignment.set_aside import give_back
 from relstudy.studyapp.assignment.versions import read_state
+from relstudy.studyapp.config.study_parts import PLATFORM_RULES
 from relstudy.studyapp.database.erasure import finish_deletions, mark_deletion
+from relstudy.studyapp.database.errors import DATABASE_ERRORS
 from relstudy.studyapp.database.store import Store, Transaction
 from relstudy.studyapp.database.tables import assignments, events, raters, ratings
 from relstudy.studyapp.database.tombstones import FORGOTTEN, UNNAMED, WITHDREW, buried, bury, hash_of
 
+_FORGOTTEN = sa.select(events.c.rater_id).where(events.c.kind == FORGOTTEN)
+_NAMELESS = sa.select(raters.c.rater_id).where(~KNOWN)
+_WITHDRAWN = sa.select(raters.c.rater_id).where(raters.c.outcome == WITHDREW)
 
-def forget(store: Store, folder: Path, rater_id: str) -> int:
+
+class UnknownRaterError(RelstudyError):
+    """There is no rater of this code in the study, and there was none."""
+
+
+@dataclass(frozen=True)
+class Gone:
+    """What was deleted, and what a search for copies needs to know of it.
+
+    Parameters
+    ----------
+    count : ratings of the rater, or raters who are nameless now
+    ids : ids that a platform gave these people, which stand in its lists too; kept by nobody who does not search
+    """
+
+    count: int
+    ids: frozenset[str] = field(default=frozenset(), repr=False)
+
+
+def forget(store: Store, folder: Path, rater_id: str) -> Gone:
     """Remove a rater and everything they left; their share of the unique pairs goes back to the pool.
 
-    Returns how many ratings went: 0 for who was removed before. `finish_deletions` says whether anything can still be
-    read in the database's files; `relstudy.studyapp.monitoring.traces` looks for copies.
+    Of who was removed before, nothing is deleted. `finish_deletions` says whether anything can still be read in the
+    database's files; `relstudy.studyapp.monitoring.traces` looks for copies.
 
     Raises
     ------
-    RelstudyError
+    UnknownRaterError
         when there is no such rater
     """
     with store.write() as connection:
         rater = find_by_code(connection, rater_id)
-        if rater is None or lock_rater(connection, rater.id) is None:
-            if hash_of(rater_id) in buried(folder)[FORGOTTEN]:
-                removed = 0
-            else:
-                raise RelstudyError(f"there is no rater {rater_id!r} in this study")
-        else:
-            removed = _remove(connection, rater)
+        if rater is not None and lock_rater(connection, rater.id) is not None:
+            gone = Gone(_remove(connection, rater), _platform_ids([(rater.entry, rater.identity)]))
             mark_deletion(connection)
             bury(folder, FORGOTTEN, [rater_id])
+        elif hash_of(rater_id) in forgotten_hashes(connection, folder)[FORGOTTEN]:
+            gone = Gone(0)
+        else:
+            raise UnknownRaterError(f"there is no rater {rater_id!r} in this study")
     finish_deletions(store)
-    return removed
+    return gone
+
+
+def _platform_ids(ways: Iterable[tuple[str, str]]) -> frozenset[str]:
+    """Ids of people whom a platform knows by them, by the rule they came by and their identity."""
+    return frozenset(identity for entry, identity in ways if entry in PLATFORM_RULES)
+
+
+def forgotten_hashes(connection: Transaction, folder: Path) -> dict[str, set[str]]:
+    """Hashes of raters' codes by what was done to them: those of the folder's file, and those of the database itself.
+
+    Raises
+    ------
+    RelstudyError
+        where the file is damaged
+    """
+    hashes = buried(folder)
+    hashes[FORGOTTEN] |= set(connection.execute(_FORGOTTEN).scalars())
+    for kind, query in ((UNNAMED, _NAMELESS), (WITHDREW, _WITHDRAWN)):
+        hashes[kind] |= {hash_of(code) for code in connection.execute(query).scalars()}
+    return hashes
 
 
 def _remove(connection: Transaction, rater: Rater) -> int:
@@ -58,11 +103,24 @@ def _remove(connection: Transaction, rater: Rater) -> int:
     return removed
 
 
-def forget_all_people(store: Store, folder: Path) -> int:
+def forgotten_so_far(store: Store, folder: Path) -> dict[str, set[str]]:
+    """`forgotten_hashes` before a backup takes the database's place: of the file alone where there is no whole one."""
+    if store.is_sqlite and not Path(str(store.url.database)).exists():
+        return buried(folder)
+    try:
+        with store.read() as connection:
+            return forgotten_hashes(connection, folder)
+    except DATABASE_ERRORS:
+        return buried(folder)
+    finally:
+        store.dispose()  # a connection of our own would look like a server's
+
+
+def forget_all_people(store: Store, folder: Path) -> Gone:
     """Take out of the database who the raters are; their ratings stay under the raters' codes.
 
     Ways in, platform ids, kept parameters, links, completion codes and answers to questions go. Nobody can go on after
-    that. Returns how many raters were known.
+    that.
 
     Raises
     ------
@@ -72,14 +130,15 @@ def forget_all_people(store: Store, folder: Path) -> int:
     with store.write() as connection:
         if read_state(connection) != "closed":
             raise RelstudyError("raters may still be at work; close the study first: relstudy status FOLDER --close")
-        known = connection.execute(sa.select(raters.c.id, raters.c.rater_id).where(KNOWN)).all()
+        columns = (raters.c.id, raters.c.rater_id, raters.c.entry, raters.c.identity)
+        known = connection.execute(sa.select(*columns).where(KNOWN)).all()
         for row in known:
             _unname(connection, row.id)
         if known:
             mark_deletion(connection)
             bury(folder, UNNAMED, [row.rater_id for row in known])
     finish_deletions(store)
-    return len(known)
+    return Gone(len(known), _platform_ids((row.entry, row.identity) for row in known))
 
 
 def _unname(connection: Transaction, rater: int) -> None:
@@ -88,14 +147,19 @@ def _unname(connection: Transaction, rater: int) -> None:
     connection.execute(sa.update(raters).where(raters.c.id == rater).values(**gone, **empty))
 
 
-def forget_again(store: Store, folder: Path) -> dict[str, list[str]]:
+def forget_again(store: Store, folder: Path, hashes: Mapping[str, set[str]]) -> dict[str, list[str]]:
     """Do to a copy of the database what was done to its people since: remove, make nameless, mark as withdrawn.
+
+    Parameters
+    ----------
+    store : the copy
+    folder : of the study, whose file gets those whom only the database knew to be gone
+    hashes : of those people, by what was done (`forgotten_hashes`)
 
     Returns
     -------
     Codes of the raters to whom it had to be done, by what was done
     """
-    hashes = buried(folder)
     done: dict[str, list[str]] = {FORGOTTEN: [], UNNAMED: [], WITHDREW: []}
     with store.write() as connection:
         for rater in read_raters(connection):
@@ -111,4 +175,7 @@ def forget_again(store: Store, folder: Path) -> dict[str, list[str]]:
                 end_visit(connection, rater, WITHDREW)
                 give_back(connection, rater.id)
                 done[WITHDREW].append(rater.rater_id)
+        in_file = buried(folder)
+        for kind, codes in done.items():
+            bury(folder, kind, [code for code in codes if hash_of(code) not in in_file[kind]])
     return done

@@ -17,8 +17,8 @@ def forget(folder: Path, rater: str | None, all_people: bool, yes: bool) -> None
 
     A rater's unique pairs go back to the pool. With --all-people the ratings stay, under the raters' codes, and what
     says who they are goes: ways in, platform ids, kept parameters, links, completion codes, answers to questions. The
-    study must be closed. Exports and backups made earlier are not changed, but looked for in the study's
-    folder and named: they are yours to delete or mend. A backup that is put back forgets them again.
+    study must be closed. Exports and backups made earlier are not changed, but looked for in the study's folder, packed
+    or not, and named: they are yours to delete or make anew. A backup that is put back forgets them again.
 
     \b
     Examples:
@@ -33,27 +33,33 @@ def forget(folder: Path, rater: str | None, all_people: bool, yes: bool) -> None
     from relstudy.studyapp.assignment.forgetting import forget_all_people
     from relstudy.studyapp.commands.opening import open_database
     from relstudy.studyapp.monitoring.audit_log import record_command
-    from relstudy.studyapp.monitoring.traces import traces_of
+    from relstudy.studyapp.monitoring.traces import look_for_traces
 
     _, store = open_database(folder)
     if rater is None:
         if not yes:
             click.confirm("Forget who all raters are for good, and keep their ratings?", abort=True)
-        count = forget_all_people(store, folder)
+        gone = forget_all_people(store, folder)
         record_command(store, "forget", "all people")
-        whose = count_of(count, "rater is", "raters are")
+        whose = count_of(gone.count, "rater is", "raters are")
         done = f"what said who {whose} is deleted; the ratings stay under the raters' codes"
     else:
         if not yes:
             click.confirm(f"Remove rater {rater} and all their ratings for good?", abort=True)
-        count = remove(store, folder, rater)
+        gone = remove(store, folder, rater)
         record_command(store, "forget", rater)
-        done = f"rater {rater} and {count_of(count, 'rating row is', 'rating rows are')} deleted"
+        done = f"rater {rater} and {count_of(gone.count, 'rating row is', 'rating rows are')} deleted"
     say(done)
-    left = traces_of(folder, store)
+    left = look_for_traces(folder, store, gone.ids)
     for trace in left:
         say(f"Mind: {trace.words}.")
+    if any(trace.is_in_database for trace in left):
+        say("A server, and each start of one, goes on deleting what is left in the database.")
+    if any(not trace.is_in_database for trace in left):
+        say("These files are yours: nothing but you changes them.")
     if left:
-        say(f"A server goes on deleting what is left in the database; relstudy doctor {folder} says what is left.")
+        say(f"relstudy doctor {folder} says what is left.")
     else:
         say("nothing of it is left in the database's files, or in copies in the study's folder")
+    if not store.is_sqlite:
+        say("PostgreSQL's own write-ahead log and its administrator's backups were not looked into.")

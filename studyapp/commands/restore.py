@@ -18,8 +18,7 @@ def restore(folder: Path, backup: Path, yes: bool, as_json: bool) -> None:
     """Put BACKUP, as `relstudy backup` wrote it, in the place of the study's database.
 
     The backup is checked first; it must be of this study. Who was forgotten or has withdrawn since stays so, and is
-    named. What the database holds now is kept beside it as
-    before-restore-TIME.db. Refused while a server runs.
+    named. What the database holds now is kept beside it as before-restore-TIME.db. Refused while a server runs.
 
     \b
     Example:
@@ -28,7 +27,7 @@ def restore(folder: Path, backup: Path, yes: bool, as_json: bool) -> None:
     from relstudy.common.console import print_json, say
     from relstudy.common.errors import RelstudyError
     from relstudy.common.wording import listed
-    from relstudy.studyapp.assignment.forgetting import forget_again
+    from relstudy.studyapp.assignment.forgetting import forget_again, forgotten_so_far
     from relstudy.studyapp.commands.opening import store_of_command
     from relstudy.studyapp.config.study import Study
     from relstudy.studyapp.database.backup import changed_copy, checked_copy, content_of, held_study, put_back
@@ -48,7 +47,8 @@ def restore(folder: Path, backup: Path, yes: bool, as_json: bool) -> None:
             if not yes:
                 words = f"{content.ratings} ratings, {content.when}"
                 click.confirm(f"Go back to this backup ({words})? The database of now is kept.", abort=True, err=True)
-            again, content = changed_copy(copy, lambda backup: (forget_again(backup, folder), content_of(backup)))
+            gone = forgotten_so_far(store, folder)
+            again, content = changed_copy(copy, lambda backup: (forget_again(backup, folder, gone), content_of(backup)))
             kept = put_back(copy, store, folder)
     finally:
         store.dispose()

@@ -44,6 +44,7 @@ def status(folder: Path, state: str | None, raters: bool, insight: bool, show_le
     from relstudy.studyapp.assignment.unused_pairs import unused_pairs_sentences
     from relstudy.studyapp.assignment.versions import write_state
     from relstudy.studyapp.commands.opening import open_ratings
+    from relstudy.studyapp.database.erasure import unfinished_deletions
     from relstudy.studyapp.monitoring.audit_log import record_command
     from relstudy.studyapp.monitoring.statistics import study_statistics
     from relstudy.studyapp.monitoring.status import study_status
@@ -69,7 +70,7 @@ def status(folder: Path, state: str | None, raters: bool, insight: bool, show_le
     print_progress(study.title, now)
     for sentence in unused_pairs_sentences(now.not_shown):
         click.echo(f"\n{sentence}.")
-    for sentence in overdue:
+    for sentence in filter(None, [*overdue, unfinished_deletions(store)]):
         click.echo(f"\nMind: {sentence}.")
     if raters:
         print_raters(now.people)

@@ -324,6 +324,18 @@ ENGLISH: dict[str, str] = {
         "reason to look, not to drop anyone."
     ),
     "admin.rater.forget": "Forget",
+    "admin.left": "Left of those who were forgotten",
+    "admin.left.note": "They can still be read in these places:",
+    "admin.left.unfinished": (
+        "In the database's own files, until every program that reads the database now (an export, a backup, a "
+        "database browser) has ended. The server tries to finish every ten seconds, and at each start."
+    ),
+    "admin.left.rows": "In the database: {count}.",
+    "admin.left.people": "{file}: {count} of them, until you delete the file or make it anew.",
+    "admin.left.id": "{file}: the id that a platform gave one of them, until you delete the file or make it anew.",
+    "admin.left.closed": "{file} cannot be looked into ({reason}).",
+    "admin.left.looking": "The files of the study's folder are still to be searched; the server does so in seconds.",
+    "admin.left.none": "Nothing of them is left in the database, or in the files of the study's folder.",
     "admin.spark": "Ratings of {rater} over time",
     "admin.flag.checks": "attention checks failed: {failed}",
     "admin.flag.constant": "always the same rating",

@@ -3,6 +3,10 @@
 A deleted row stays readable in SQLite's write-ahead log, and on PostgreSQL as a dead row, for as long as somebody reads
 what was there before. So each deletion leaves a mark in its own transaction; whoever finds the mark tries to finish,
 and takes it away when that is done: the command, every server from time to time, and each start.
+
+On PostgreSQL a row that VACUUM has removed is still there byte by byte, in the free part of its page and of the pages
+of its indexes. So the table that says who the raters are is written anew; of the others, which hold numbers alone, dead
+rows are removed.
 """
 
 from __future__ import annotations
@@ -18,7 +22,9 @@ from relstudy.studyapp.database.tables import settings
 
 _KEY = "deletion"
 _MARK = sa.select(settings.c.value).where(settings.c.key == _KEY)
-TABLES_OF_PEOPLE = ("raters", "assignments", "ratings")
+_ANEW = ("raters",)
+_VACUUMED = ("assignments", "ratings", "pg_statistic")  # the last where the database is the user's own
+_LOCK_MILLISECONDS = 200  # raters wait behind a table that is to be written anew
 
 
 def mark_deletion(connection: sa.Connection) -> None:
@@ -75,6 +81,14 @@ def _vacuumed(store: Store, xid: str) -> bool:
     with store.engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
         if connection.execute(older, {"xid": xid}).scalar_one():
             return False
-        for table in TABLES_OF_PEOPLE:
-            connection.exec_driver_sql(f"VACUUM (FREEZE, DISABLE_PAGE_SKIPPING) {table}")
+        try:
+            connection.exec_driver_sql("SET statement_timeout = 0")  # a table of many ratings takes its time
+            connection.exec_driver_sql(f"SET lock_timeout = {_LOCK_MILLISECONDS}")
+            for table in _ANEW:
+                connection.exec_driver_sql(f"VACUUM (FULL, FREEZE) {table}")
+            for table in _VACUUMED:
+                connection.exec_driver_sql(f"VACUUM (FREEZE, DISABLE_PAGE_SKIPPING) {table}")
+        finally:
+            connection.exec_driver_sql("RESET statement_timeout")
+            connection.exec_driver_sql("RESET lock_timeout")
     return True

@@ -6,6 +6,7 @@ FOLDER/forgotten.txt has a line for each: what was done, a hash of the rater's c
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 from collections import defaultdict
 from collections.abc import Iterable
@@ -33,20 +34,24 @@ def bury(folder: Path, kind: str, rater_ids: Iterable[str]) -> None:
     """Add a line for each rater, on disk when this returns.
 
     Called at the end of the transaction that deletes, before it is committed: who asked to be forgotten stays so even
-    where this process ends in between.
+    where this process ends in between. Where the file cannot be written, this is logged, and nobody's wish to leave
+    fails by it: the database knows of them, too.
     """
     day = datetime.now(UTC).date()
     lines = "".join(f"{kind} {hash_of(rater_id)} {day}\n" for rater_id in rater_ids)
     if not lines:
         return
-    descriptor = os.open(folder / FILE, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     try:
+        descriptor = os.open(folder / FILE, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         with os.fdopen(descriptor, "a", encoding="ascii") as file:
             file.write(lines)
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
-        raise RelstudyError(f"{folder / FILE} cannot be written ({error.strerror}); nothing was deleted") from None
+        logging.getLogger("relstudy").warning(
+            "%s cannot be written (%s): should the database be lost, a backup brings back who was deleted now",
+            folder / FILE, error.strerror,
+        )  # fmt: skip
 
 
 def buried(folder: Path) -> dict[str, set[str]]:

@@ -150,13 +150,15 @@ def _forgotten(folder: Path, store: Store) -> Iterator[Finding]:
         yield Finding("forgotten", "wrong", str(error), "mend the line it names; restore needs it")
         return
     for trace in traces:
-        if trace.where == "database":
+        if trace.is_in_database:
             mend = "end what reads the database; a server, or its next start, deletes the rest"
         else:
             mend = "delete the file, or make it anew"
         yield Finding("forgotten", "wrong", trace.words, mend)
     if not traces:
-        yield Finding("forgotten", "ok", "nothing is left of who was forgotten, in the database or in copies beside it")
+        words = "nothing is left of who was forgotten, in the database or in copies beside it"
+        words += "" if store.is_sqlite else " (PostgreSQL's own write-ahead log is its administrator's)"
+        yield Finding("forgotten", "ok", words)
 
 
 def _clock(store: Store) -> Iterator[Finding]:

@@ -22,21 +22,20 @@ from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.config.accounts import read_accounts
 from relstudy.studyapp.config.secret import read_secret
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.database.erasure import finish_deletions
 from relstudy.studyapp.database.errors import DATABASE_ERRORS
 from relstudy.studyapp.database.serving_lock import hold_as_server, one_prepares
 from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.monitoring.traces import go_on_deleting
 from relstudy.studyapp.web.admin.access import make_setup_link
 from relstudy.studyapp.web.app import HostAccess, create_app
 from relstudy.studyapp.web.notifier import Notifier, notifier_of
-from relstudy.studyapp.web.starting import note_address, take_over
+from relstudy.studyapp.web.starting import DELETE_AGAIN, note_address, take_over
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
 RESERVED = ("static", "health")  # addresses of the host itself
 STOPPED = "stopped"  # a study in whose folder a file of this name lies is not served
 KEPT_CONNECTIONS = 1  # to PostgreSQL, by each study in each worker
 TRY_AGAIN = 5.0  # seconds until a study that could not be opened is tried again
-DELETE_AGAIN = 10.0  # seconds between two attempts to finish what deletions left in a database's files
 LOOK = 1.0  # seconds between two looks whether a study was taken away
 
 
@@ -191,17 +190,19 @@ class HostedStudies:
                 continue
             if hosted.notifier is not None:
                 hosted.notifier.start()
-        threading.Thread(target=self._watch, daemon=True).start()
+        for work in (self._watch, self._delete):
+            threading.Thread(target=work, daemon=True).start()
 
     def _watch(self) -> None:
-        deleting_at = 0.0
         while not self._ended.wait(LOOK):
             with contextlib.suppress(OSError):
                 self.let_go()
-            if time.monotonic() > deleting_at:
-                for hosted in list(self._open.values()):
-                    finish_deletions(hosted.store)
-                deleting_at = time.monotonic() + DELETE_AGAIN
+
+    def _delete(self) -> None:
+        while not self._ended.wait(DELETE_AGAIN):
+            for hosted in list(self._open.values()):
+                with contextlib.suppress(*DATABASE_ERRORS, OSError, RelstudyError):  # the next attempt is soon
+                    go_on_deleting(hosted.folder, hosted.store, hosted.app.extensions["relstudy"].gone)
 
     def let_go(self) -> None:
         """Close the studies that were taken away, stopped, or replaced by another folder."""

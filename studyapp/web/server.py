@@ -21,7 +21,7 @@ from relstudy.studyapp.web.listening import listen, make_worker, shown_host
 from relstudy.studyapp.web.mount import mounted, path_of
 from relstudy.studyapp.web.notifier import notifier_of
 from relstudy.studyapp.web.processes import run_workers
-from relstudy.studyapp.web.starting import note_address, take_over
+from relstudy.studyapp.web.starting import keep_deleting, note_address, take_over
 
 
 @dataclass(frozen=True)
@@ -90,6 +90,7 @@ def _run(serving: Serving, *, reset_admin: bool) -> None:
     log_to(sys.stderr, logging.WARNING if serving.quiet else logging.INFO)
 
     def work() -> None:
+        keep_deleting(serving.folder, app.extensions["relstudy"].gone)
         if notifier is not None:
             notifier.start()
         make_worker(mounted(app, path), listener, serving.threads, serving.trusted_proxy, serving.per_address).run()

@@ -79,6 +79,8 @@ class Site:
 
     Each request is answered by one version of the study: the one that the database had when the request first asked,
     or, where it writes, the one that its transaction sees.
+
+    `gone` holds ids that platforms gave people who were deleted by this process, until copies were searched for them.
     """
 
     folder: Path
@@ -93,6 +95,7 @@ class Site:
     templates: Environment
     address: str = ""
     account_folders: tuple[Path, ...] = ()
+    gone: list[frozenset[str]] = field(default_factory=list, repr=False)
     _served: Served | None = field(default=None, repr=False)
     _state: tuple[float, str] = field(default=(0.0, ""), repr=False)
 

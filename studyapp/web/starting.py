@@ -1,7 +1,9 @@
-"""A study before it is served: its files taken over, its address noted."""
+"""A study before it is served: its files taken over, its address noted; and what each worker goes on with behind."""
 
 from __future__ import annotations
 
+import contextlib
+import threading
 from pathlib import Path
 
 import click
@@ -15,7 +17,11 @@ from relstudy.studyapp.assignment.versions import write_address
 from relstudy.studyapp.config.accounts import read_accounts
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.erasure import finish_deletions
+from relstudy.studyapp.database.errors import DATABASE_ERRORS
 from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.monitoring.traces import go_on_deleting
+
+DELETE_AGAIN = 10.0  # seconds between two attempts to finish what deletions left, in the database and beside it
 
 
 def take_over(folder: Path) -> Study:
@@ -63,3 +69,28 @@ def note_address(folder: Path, study: Study, address: str) -> None:
                 click.echo(f"Mind: {sentence}.")
     finally:
         store.dispose()
+
+
+def keep_deleting(folder: Path, gone: list[frozenset[str]]) -> threading.Event:
+    """Finish, in a thread of this process, what deletions leave in the database's files, and look for copies.
+
+    Parameters
+    ----------
+    gone : ids of people whom this process deletes, as it goes on
+
+    Returns
+    -------
+    What ends it once it is set
+    """
+    ended = threading.Event()
+    threading.Thread(target=_keep_deleting, args=(folder, gone, ended), daemon=True).start()
+    return ended
+
+
+def _keep_deleting(folder: Path, gone: list[frozenset[str]], ended: threading.Event) -> None:
+    store = Store.of_study(folder, kept=1)
+    while not ended.is_set():
+        with contextlib.suppress(*DATABASE_ERRORS, OSError, RelstudyError):  # the next attempt is soon
+            go_on_deleting(folder, store, gone)
+        ended.wait(DELETE_AGAIN)
+    store.dispose()

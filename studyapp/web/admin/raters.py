@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass
+from pathlib import Path
 
 from flask import Blueprint, abort, redirect, request
 from flask.typing import ResponseReturnValue
@@ -13,6 +14,7 @@ from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment import forgetting
 from relstudy.studyapp.assignment.set_aside import SET_ASIDE, set_aside, take_back
 from relstudy.studyapp.monitoring.status import RaterStatus
+from relstudy.studyapp.monitoring.traces import Left, Trace, left_of_the_forgotten
 from relstudy.studyapp.web.admin import charts
 from relstudy.studyapp.web.admin.figures import figure, forget_figures, moment, recent_figures
 from relstudy.studyapp.web.admin.researchers import admin_required
@@ -37,13 +39,15 @@ class RaterRow:
 
 @dataclass(frozen=True)
 class RatersPage:
-    """One stretch of the list of raters."""
+    """One stretch of the list of raters, and what is left of those who were forgotten."""
 
     tab: str
     rows: tuple[RaterRow, ...]
     number: int
     pages: int
     total: int
+    left: Left
+    left_lines: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,16 @@ def list_raters() -> ResponseReturnValue:
                 charts.spark(current_site().texts("admin.spark", rater=person.rater_id), view.spark if view else ()),
             )
         )
-    return show("admin/raters.html", RatersPage("raters", tuple(rows), number, pages, len(status.people)))
+    left = left_of_the_forgotten(current_site().folder, current_site().store)
+    lines = tuple(map(_left_line, left.traces))
+    page = RatersPage("raters", tuple(rows), number, pages, len(status.people), left, lines)
+    return show("admin/raters.html", page)
+
+
+def _left_line(trace: Trace) -> str:
+    """Sentence on a place where somebody who was forgotten can still be read."""
+    file = trace.where if trace.is_in_database else Path(trace.where).relative_to(current_site().folder)
+    return current_site().texts(f"admin.left.{trace.kind}", file=file, count=trace.people, reason=trace.reason)
 
 
 def _flags(person: RaterStatus, flags: tuple[str, ...]) -> tuple[str, ...]:
@@ -138,9 +151,10 @@ def ask_forget(rater_id: str) -> ResponseReturnValue:
 @admin_required
 def forget(rater_id: str) -> ResponseReturnValue:
     """Remove a person's data; their unique pairs go back to the pool."""
+    site = current_site()
     try:
-        forgetting.forget(current_site().store, current_site().folder, rater_id)
-    except RelstudyError:
+        site.gone.append(forgetting.forget(site.store, site.folder, rater_id).ids)
+    except forgetting.UnknownRaterError:
         abort(404)
     forget_figures()
     return redirect("/admin/raters", 303)

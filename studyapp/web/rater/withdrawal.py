@@ -57,6 +57,6 @@ def withdraw() -> ResponseReturnValue:
             set_aside.withdraw(site.store, site.folder, rater.rater_id)
         else:
             page = replace(end_page(WITHDREW, rater), text=site.texts("withdrew.deleted"))
-            forget(site.store, site.folder, rater.rater_id)
+            site.gone.append(forget(site.store, site.folder, rater.rater_id).ids)
             session.end_visit(asdict(page))
     return redirect("/ended", 303)

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-import shutil
-import sqlite3
+import logging
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -20,10 +20,11 @@ from relstudy.studyapp.assignment.versions import write_state
 from relstudy.studyapp.cli import main
 from relstudy.studyapp.database.erasure import finish_deletions, unfinished_deletions
 from relstudy.studyapp.database.store import Store
-from relstudy.studyapp.database.tables import raters
+from relstudy.studyapp.database.tables import raters, ratings
 from relstudy.studyapp.database.tombstones import FILE, hash_of
-from relstudy.studyapp.monitoring.traces import traces_of
-from relstudy.studyapp.web.starting import note_address, take_over
+from relstudy.studyapp.monitoring.traces import left_of_the_forgotten, traces_of
+from relstudy.studyapp.web import starting
+from relstudy.studyapp.web.starting import keep_deleting, note_address, take_over
 from tests.studyapp.browse import Browser, joined
 from tests.studyapp.studies import Made
 from tests.studyapp.web.rater.test_ending import QUESTIONS
@@ -54,54 +55,117 @@ def readable(folder: Path) -> list[str]:
     return [path.name for path in folder.iterdir() if path.is_file() and any(v in path.read_bytes() for v in VALUES)]
 
 
+def in_postgresql(made: Made) -> list[str]:
+    """Tables and indexes of which a page holds anything that Jane said or came with, and statistics that do."""
+    with made.store.engine.connect() as connection:
+        connection.exec_driver_sql("CREATE EXTENSION IF NOT EXISTS pageinspect")
+        connection.commit()
+        pages = connection.exec_driver_sql(
+            "SELECT relname, get_raw_page(relname, n) FROM (SELECT relname, generate_series(0, "
+            "pg_relation_size(oid)::int / 8192 - 1) AS n FROM pg_class WHERE relkind IN ('r', 'i') AND relnamespace = "
+            "'public'::regnamespace) AS blocks"
+        )
+        found = {name for name, page in pages if any(value in bytes(page) for value in VALUES)}
+        statistics = str(connection.exec_driver_sql("SELECT tablename, histogram_bounds FROM pg_stats").all())
+        connection.rollback()
+    return sorted(found | ({"statistics"} if VALUES[0].decode() in statistics else set()))
+
+
+def left_in_the_database(made: Made) -> list[str]:
+    return readable(made.folder) if made.store.is_sqlite else in_postgresql(made)
+
+
 @contextlib.contextmanager
 def reader(made: Made) -> Iterator[None]:
     """A program that reads the database for long, as an export or a database browser does."""
-    with contextlib.closing(sqlite3.connect(made.folder / "study.db", isolation_level=None)) as connection:
-        connection.execute("BEGIN")
-        connection.execute("SELECT count(*) FROM ratings").fetchone()
+    store = Store(made.store.url.render_as_string(hide_password=False))
+    with store.read() as connection:
+        connection.execute(sa.select(sa.func.count()).select_from(raters)).scalar_one()
         yield
+    store.dispose()
+
+
+def go(made: Made, browser: Browser, way: str) -> str:
+    """Jane is forgotten, or withdraws; what is said of it."""
+    if way == "withdraw":
+        browser.get("/withdraw")
+        began = time.monotonic()
+        browser.send(browser.page.form(), sure="yes")
+        assert (browser.status, browser.address) == (200, "/ended") and time.monotonic() - began < 4
+        return unfinished_deletions(made.store)
+    done = run("forget", made.folder, "--all-people" if way == "all" else code(made), "--yes")
+    assert done.exit_code == 0, done.output
+    return done.output
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", ["forget", "all"])
-def test_a_person_who_is_still_readable_is_said_to_be_so_and_is_gone_once_the_reader_has_ended(
-    make_local: Callable[..., Made], way: str
+@pytest.mark.parametrize("way", ["forget", "all", "withdraw"])
+def test_who_goes_while_the_database_is_read_is_said_to_be_readable_and_is_gone_after_the_next_start(
+    make_study: Callable[..., Made], monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
-    made = make_local(PEOPLE)
-    jane(made)
-    rater = code(made)
+    made = make_study(PEOPLE.replace('id = "test"', 'id = "test"\nwithdrawal = "delete"'))
+    monkeypatch.setenv("DATABASE_URL", made.store.url.render_as_string(hide_password=False))
+    browser = jane(made)
+    joined(made.app, "/join?who=another&batch=b")
+    if not made.store.is_sqlite:
+        with made.store.engine.connect() as connection:
+            connection.exec_driver_sql("ANALYZE")
+            connection.commit()
     with made.store.write() as connection:
         write_state(connection, "closed")
-    command = ["forget", str(made.folder), "--all-people" if way == "all" else rater, "--yes"]
     with reader(made):
-        done = run(*command)
-        assert done.exit_code == 0 and "study.db-wal" in done.output and "still readable" in done.output
-        assert readable(made.folder) == ["study.db-wal"], "the test sees what is readable"
+        assert "still readable in" in go(made, browser, way)
+        assert left_in_the_database(made), "the test sees what is readable"
+        made.store.dispose()  # the server ends meanwhile
         looked = run("doctor", made.folder)
-        assert looked.exit_code == 1 and "study.db-wal" in looked.output
-    again = run(*command)
-    assert again.exit_code == 0 and "nothing of it is left" in again.output
-    assert readable(made.folder) == []
+        assert looked.exit_code == 1 and "still readable in" in looked.output
+        note_address(made.folder, take_over(made.folder), "http://127.0.0.1:8000")
+        assert unfinished_deletions(made.store), "a start does not say it is done while it is not"
+    assert left_in_the_database(made), "and so does the reader"
+    note_address(made.folder, take_over(made.folder), "http://127.0.0.1:8000")
+    assert unfinished_deletions(made.store) == "" and left_in_the_database(made) == []
     assert "nothing is left of who was forgotten" in run("doctor", made.folder).output
 
 
 @pytest.mark.slow
-def test_a_withdrawal_is_answered_at_once_while_the_database_is_read_and_the_next_start_finishes_it(
-    make_local: Callable[..., Made],
+def test_forgetting_somebody_again_finishes_what_a_reader_had_kept(
+    make_study: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = make_local(PEOPLE.replace('id = "test"', 'id = "test"\nwithdrawal = "delete"'))
-    browser = joined(made.app, "/join?who=Jane-Doe-5f3a&batch=secret-batch")
-    browser.rate()
+    made = make_study(PEOPLE)
+    monkeypatch.setenv("DATABASE_URL", made.store.url.render_as_string(hide_password=False))
+    jane(made)
+    command = ["forget", str(made.folder), code(made), "--yes"]
     with reader(made):
-        browser.get("/withdraw")
-        browser.send(browser.page.form(), sure="yes")
-        assert (browser.status, browser.address) == (200, "/ended")
+        assert "still readable" in run(*command).output
+    again = run(*command)
+    assert again.exit_code == 0 and "nothing of it is left" in again.output
+    assert left_in_the_database(made) == []
+
+
+@pytest.mark.slow
+def test_a_server_goes_on_deleting_and_searches_the_folder_without_being_asked(
+    make_study: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(starting, "DELETE_AGAIN", 0.02)
+    made = make_study(PEOPLE)
+    monkeypatch.setenv("DATABASE_URL", made.store.url.render_as_string(hide_password=False))
+    jane(made)
+    (made.folder / "bonuses.csv").write_text("Jane-Doe-5f3a,1.50\n", encoding="utf-8")
+    with reader(made):
+        gone = forget(made.store, made.folder, code(made))
+        ended = keep_deleting(made.folder, [gone.ids])
+        time.sleep(0.3)
         assert unfinished_deletions(made.store)
-        note_address(made.folder, take_over(made.folder), "http://127.0.0.1:8000")
-        assert unfinished_deletions(made.store), "a start does not say it is done while it is not"
-    note_address(made.folder, take_over(made.folder), "http://127.0.0.1:8000")
-    assert unfinished_deletions(made.store) == "" and readable(made.folder) == []
+    deadline = time.monotonic() + 30
+    while unfinished_deletions(made.store) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    left = left_of_the_forgotten(made.folder, made.store)
+    assert left.looked and [trace.kind for trace in left.traces] == ["id"], "once a platform's id is known no more"
+    (made.folder / "bonuses.csv").write_text("", encoding="utf-8")
+    while left_of_the_forgotten(made.folder, made.store).traces and time.monotonic() < deadline:
+        time.sleep(0.02)
+    ended.set()
+    assert left_of_the_forgotten(made.folder, made.store).traces == [] and left_in_the_database(made) == []
 
 
 @pytest.mark.parametrize("database", [pytest.param("postgresql", marks=pytest.mark.postgresql)], indirect=True)
@@ -121,23 +185,6 @@ def test_dead_rows_of_postgresql_are_removed_or_said_to_be_readable(make_study: 
     assert finish_deletions(made.store) == "" and unfinished_deletions(made.store) == ""
     with made.store.read() as connection:
         assert connection.execute(dead).scalar_one() == 1, "the row of the other rater"
-
-
-@pytest.mark.slow
-def test_exports_and_backups_that_still_hold_somebody_are_named(make_local: Callable[..., Made]) -> None:
-    made = make_local(PEOPLE)
-    jane(made)
-    rater = code(made)
-    assert run("export", made.folder).exit_code == 0
-    assert run("backup", made.folder).exit_code == 0
-    packed = shutil.make_archive(str(made.folder / "packed"), "zip", made.folder, "ratings.csv")
-    done = run("forget", made.folder, rater, "--yes")
-    copies = ["ratings.csv", Path(packed).name, next(made.folder.glob("backup-*.db")).name]
-    for name in copies:
-        assert f"{name} still holds 1 rater of those who were forgotten" in done.output
-        (made.folder / name).unlink()
-    (made.folder / "people.csv").unlink(missing_ok=True)
-    assert traces_of(made.folder, made.store) == []
 
 
 @pytest.mark.slow
@@ -166,6 +213,53 @@ def test_a_backup_does_not_bring_back_who_was_forgotten_or_has_withdrawn_since(
         rows = connection.execute(sa.select(raters.c.identity, raters.c.outcome)).all()
     assert [tuple(row) for row in rows] == [("another", "withdrew")]
     store.dispose()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("keeps_file", [True, False])
+def test_a_backup_does_not_bring_back_who_anybody_is_after_all_people_were_forgotten(
+    make_study: Callable[..., Made], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keeps_file: bool
+) -> None:
+    """The folder's file says whom it concerns, and where it is lost, the database that the backup replaces."""
+    made = make_study(PEOPLE)
+    monkeypatch.setenv("DATABASE_URL", made.store.url.render_as_string(hide_password=False))
+    jane(made)
+    joined(made.app, "/join?who=another&batch=b").rate()
+    assert run("backup", made.folder, "-o", tmp_path / "safe.db").exit_code == 0
+    with made.store.write() as connection:
+        write_state(connection, "closed")
+    assert run("forget", made.folder, "--all-people", "--yes").exit_code == 0
+    file = made.folder / FILE
+    assert file.read_text(encoding="ascii").count("unnamed ") == 2
+    if not keeps_file:
+        file.unlink()
+    made.store.dispose()
+    done = run("restore", made.folder, tmp_path / "safe.db", "--yes")
+    assert done.exit_code == 0 and "were made nameless since that backup, and are so again: R" in done.output
+    with made.store.read() as connection:
+        rows = connection.execute(sa.select(raters.c.entry, raters.c.parameters, raters.c.answers)).all()
+        assert {tuple(map(str, row)) for row in rows} == {("forgotten", "{}", "None")}
+        assert connection.execute(sa.select(sa.func.count()).select_from(ratings)).scalar_one() == 20
+    assert left_in_the_database(made) == []
+    assert file.read_text(encoding="ascii").count("unnamed ") == 2, "so that no later backup brings them back either"
+    made.store.dispose()
+    again = run("restore", made.folder, tmp_path / "safe.db", "--yes", "--json")
+    assert len(json.loads(again.stdout)["again"]["unnamed"]) == 2 and left_in_the_database(made) == []
+
+
+def test_who_goes_is_gone_although_the_list_of_the_forgotten_cannot_be_written(
+    make_local: Callable[..., Made], caplog: pytest.LogCaptureFixture
+) -> None:
+    made = make_local(PEOPLE.replace('id = "test"', 'id = "test"\nwithdrawal = "delete"'))
+    browser = joined(made.app, "/join?who=Jane-Doe-5f3a&batch=secret-batch")
+    (made.folder / FILE).mkdir()
+    with caplog.at_level("WARNING", "relstudy"):
+        logging.getLogger("relstudy").addHandler(caplog.handler)
+        go(made, browser, "withdraw")
+        logging.getLogger("relstudy").removeHandler(caplog.handler)
+    assert "forgotten.txt cannot be written" in caplog.text and "a backup brings back" in caplog.text
+    with made.store.read() as connection:
+        assert connection.execute(sa.select(raters)).all() == []
 
 
 def test_a_line_of_the_forgotten_that_nobody_wrote_stops_a_restore(make_local: Callable[..., Made]) -> None:

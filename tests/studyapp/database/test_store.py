@@ -125,7 +125,7 @@ def test_forgetting_removes_a_person_everywhere_and_gives_their_pairs_back(make_
     stays.rate()
     with made.store.read() as connection:
         name = connection.exec_driver_sql("SELECT rater_id FROM raters ORDER BY id").scalars().first()
-    assert forget(made.store, made.folder, str(name)) == 16
+    assert forget(made.store, made.folder, str(name)).count == 16
     table = ratings_table(made.store, study)
     assert len(table) == 4 and name not in set(table["rater_id"])
     with made.store.read() as connection:
