@@ -15,6 +15,7 @@ from relstudy.common.wording import count_of, listed, percent
 
 if TYPE_CHECKING:
     from relstudy.studyapp.assignment.slots import Lease
+    from relstudy.studyapp.monitoring.deliveries import Undelivered
     from relstudy.studyapp.monitoring.statistics import StudyStatistics
     from relstudy.studyapp.monitoring.status import BlockStatus, LimitStatus, RaterStatus, Status
 
@@ -91,11 +92,8 @@ def print_progress(title: str, now: Status) -> None:
         click.echo(f"Ended otherwise than completed: {listed(otherwise)}.")
     for limit in now.limits:
         click.echo(_limit_sentence(limit))
-    if now.webhook is not None and (now.webhook.waiting or now.webhook.given_up):
-        click.echo(
-            f"The webhook has still to be notified of {now.webhook.waiting:,} who have finished; "
-            f"{now.webhook.given_up:,} are given up."
-        )
+    if now.webhook is not None and now.webhook.waiting:
+        click.echo(_webhook_sentence(now.webhook))
     if now.groups:
         click.echo()
         rows = [
@@ -201,6 +199,15 @@ def _limit_sentence(limit: LimitStatus) -> str:
     said = f"{limit.now:,.0f} of {limit.most:,.0f} {limit.name} wanted"
     over = "nobody new is taken in" + (", and nothing is handed out" if limit.name == "ratings" else "")
     return f"{said}: {over}." if limit.reached else f"{said}."
+
+
+def _webhook_sentence(undelivered: Undelivered) -> str:
+    """Sentence on what a program has not taken yet."""
+    said = f"The webhook has still to take {count_of(undelivered.waiting, 'event')}"
+    if not undelivered.refused:
+        return f"{said}."
+    attempts = count_of(undelivered.refused, "attempt")
+    return f"{said}, after {attempts}; the next is at {_clock(undelivered.not_before)} UTC."
 
 
 def _people_sentence(now: Status) -> str:

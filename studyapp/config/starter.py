@@ -119,10 +119,11 @@ matters = 0.05
 # input_price = 2.5
 # output_price = 10
 
-# A program that is notified of each rater who finishes, and where the secret is that such messages are signed with:
+# A program that is sent the changes of the ratings, and where the secret is that such messages are signed with:
 # [webhook]
-# url = "https://lab.example.org/finished"
+# url = "https://lab.example.org/changes"
 # secret_variable = "WEBHOOK_SECRET"
+# events = ["finished"]
 
 # Any text of the interface, such as:
 # [texts]

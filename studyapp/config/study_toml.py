@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -12,6 +13,7 @@ from relstudy.common.http import is_private
 from relstudy.common.scales import SCALES, Scale, show_value
 from relstudy.studyapp.config.study_parts import (
     ENTRY_RULES,
+    EVENTS,
     OUTCOMES,
     QUESTION_KINDS,
     AnalysisSettings,
@@ -361,22 +363,29 @@ def _read_moment(check: TomlChecker, data: dict[str, Any], key: str) -> float | 
 
 @dataclass(frozen=True)
 class WebhookSettings:
-    """Program that is notified of each rater who finishes.
+    """Program that is sent the changes of the ratings.
 
     Parameters
     ----------
     url : where to, by https or on this machine; empty: nobody is notified
     secret_variable : name of the environment variable that holds the secret to sign with
+    events : which of EVENTS it is sent; empty: all
     """
 
     url: str = ""
     secret_variable: str = ""
+    events: tuple[str, ...] = ()
+
+    @property
+    def receiver(self) -> str:
+        """A short hash of the address and the events: another receiver is sent everything from the start."""
+        return hashlib.sha256("\n".join([self.url, *sorted(self.events)]).encode()).hexdigest()[:16]
 
 
 def read_webhook(check: TomlChecker, data: dict[str, Any]) -> WebhookSettings:
     """The table [webhook] of study.toml; faults are left with `check`."""
     path = ("webhook",)
-    check.keys(data, path, ("url", "secret_variable"))
+    check.keys(data, path, ("url", "secret_variable", "events"))
     if not data:
         return WebhookSettings()
     url = check.text(data, path, "url", None)
@@ -387,4 +396,8 @@ def read_webhook(check: TomlChecker, data: dict[str, Any]) -> WebhookSettings:
         # it may be the secret itself, which stands in no message
         allowed = "the name of an environment variable is allowed (capitals, digits and _), never the secret itself"
         check.fault((*path, "secret_variable"), None, allowed)
-    return WebhookSettings(url, variable)
+    chosen = check.texts(data, path, "events")
+    for event in chosen:
+        if event not in EVENTS:
+            check.fault((*path, "events"), event, f"any of {', '.join(EVENTS)} are allowed")
+    return WebhookSettings(url, variable, chosen)

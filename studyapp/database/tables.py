@@ -92,9 +92,6 @@ raters = sa.Table(
     sa.Column("rater_group", sa.Text),
     sa.Column("consent_version", sa.Integer),
     sa.Column("consent_sha256", sa.Text),
-    sa.Column("told_at", sa.Float),
-    sa.Column("tell_after", sa.Float, nullable=False, default=0, server_default="0"),
-    sa.Column("tell_attempts", sa.Integer, nullable=False, default=0, server_default="0"),
     sa.UniqueConstraint("entry", "identity"),
 )
 

@@ -13,6 +13,8 @@ from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import assignments, events, pairs, raters, ratings
 
 MOST = 5000  # events in one answer
+START = "start"  # the cursor before everything
+_NAMED = raters.alias("named")
 
 _EVENTS = (
     sa.select(
@@ -25,11 +27,13 @@ _EVENTS = (
         *(ratings.c.pair_id, pairs.c.query_id, pairs.c.result_id, ratings.c.rating, ratings.c.seconds),
         *(ratings.c.revision, ratings.c.rated_at, ratings.c.version, assignments.c.surplus),
         *(assignments.c.block, assignments.c.kind.label("page_kind"), pairs.c.block.label("pair_block")),
+        _NAMED.c.finished_at,
     )
     .outerjoin(ratings, ratings.c.id == events.c.rating_id)
     .outerjoin(assignments, assignments.c.id == ratings.c.assignment_id)
     .outerjoin(raters, raters.c.id == assignments.c.rater)
     .outerjoin(pairs, pairs.c.pair_id == ratings.c.pair_id)
+    .outerjoin(_NAMED, _NAMED.c.rater_id == events.c.rater_id)
 )
 
 
@@ -42,27 +46,35 @@ class Changes:
     more: bool
 
 
-def changes_after(store: Store, text: str) -> Changes:
-    """The events after a cursor ("start": all), in an order in which none can come later before another.
+def changes_after(store: Store, text: str, most: int | None = None) -> Changes:
+    """The events after a cursor (START: all), in an order in which none can come later before another.
 
-    An event has `event` (rated, changed, set_aside, taken_back, withdrawn, finished or forgotten), `cursor` and
-    `rater_id`, or `rater_sha256` of who was forgotten; rated and changed also say the rating that was given then.
+    An event has `event` (one of EVENTS), `cursor` and `rater_id`, or `rater_sha256` of who was forgotten; rated and
+    changed also say the rating that was given then, and finished says when.
+
+    Parameters
+    ----------
+    text : the cursor
+    most : events in the answer; default: MOST
 
     Raises
     ------
     NoCursorError
         where the text is no cursor of this study's feed
     """
+    most = MOST if most is None else most
     with store.read() as connection:
         cursor = cursor_of(connection, text)
-        rows = connection.execute(after(connection, _EVENTS, cursor).limit(MOST)).all()
+        rows = connection.execute(after(connection, _EVENTS, cursor).limit(most)).all()
     given = [_event(row, f"{cursor.feed}-{row.xid}-{row.id}") for row in rows]
-    return Changes(given, given[-1]["cursor"] if given else str(cursor), len(given) == MOST)
+    return Changes(given, given[-1]["cursor"] if given else str(cursor), len(given) == most)
 
 
 def _event(row: sa.Row[Any], cursor: str) -> dict[str, Any]:
     who = "rater_sha256" if row.kind == "forgotten" else "rater_id"
     event = {"event": row.kind, "cursor": cursor, who: row.who}
+    if row.kind == "finished" and row.finished_at is not None:
+        event["finished_at"] = datetime.fromtimestamp(row.finished_at, UTC).isoformat(timespec="seconds")
     if row.pair_id is None:
         return event
     return {

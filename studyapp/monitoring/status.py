@@ -16,7 +16,6 @@ from relstudy.common.times import LEAST_SECONDS
 from relstudy.studyapp.assignment.answers import select_ratings
 from relstudy.studyapp.assignment.catalogue import BlockSize, read_block_sizes
 from relstudy.studyapp.assignment.eligibility import outcome_of
-from relstudy.studyapp.assignment.notifications import Undelivered, count_undelivered
 from relstudy.studyapp.assignment.quotas import Taken, count_places, count_ratings
 from relstudy.studyapp.assignment.raters import Rater, read_raters
 from relstudy.studyapp.assignment.unused_pairs import UnusedPairs, stored_unused_pairs
@@ -26,6 +25,7 @@ from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import DONE, LEASED, OPEN, assignments, ratings, slots
+from relstudy.studyapp.monitoring.deliveries import Undelivered, count_undelivered
 from relstudy.studyapp.sampling.ratable_pairs import known_pair_ids
 
 _ANSWERS = select_ratings(assignments.c.rater, assignments.c.block, assignments.c.kind)
@@ -146,7 +146,7 @@ def study_status(store: Store, study: Study, now: float | None = None) -> Status
         not_shown = stored_unused_pairs(connection, study)
         places = count_places(connection, study, moment)
         limits = list(_limits(connection, study, places, moment))
-        unsent = count_undelivered(connection) if study.webhook.url else None
+        unsent = count_undelivered(connection, study.webhook) if study.webhook.url else None
     by_rater: dict[int, list[sa.Row[Any]]] = {}
     for row in answers:
         by_rater.setdefault(row.rater, []).append(row)

@@ -1,7 +1,7 @@
-"""Notification of a program about each rater who finishes: a signed POST to the address in study.toml.
+"""The changes of the ratings sent to a program: signed POSTs to the address in study.toml.
 
-No rater waits for it: a thread of each worker looks for who has finished, and the database keeps whose notification was
-taken.
+No rater waits for it: a thread of each worker looks for changes, and the database keeps how far the program has taken
+them (`relstudy.studyapp.monitoring.deliveries`).
 """
 
 from __future__ import annotations
@@ -17,15 +17,16 @@ import time
 import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 
 from relstudy.common.errors import RelstudyError
 from relstudy.common.http import opener_for
-from relstudy.studyapp.assignment.notifications import Finished, claim_finished, note_delivered, note_failed
+from relstudy.common.wording import count_of
 from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.config.study_toml import WebhookSettings
 from relstudy.studyapp.database.errors import DATABASE_ERRORS
 from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.monitoring.deliveries import Delivery, claim_next, note_refused, note_taken
 
 LOOK = 2.0  # seconds between two looks
 TIMEOUT = 10.0  # seconds without a byte
@@ -45,17 +46,18 @@ def signature(secret: str, timestamp: str, body: bytes) -> str:
 
 @dataclass(frozen=True)
 class Notifier:
-    """Tells the program of a study.
+    """Sends a study's changes to its program.
 
     Parameters
     ----------
-    url, study_id : where to, and which study it is
+    webhook : where to, and which of them
+    study_id : which study it is
     secret : to sign with; it is in no message and no repr
     folder : of the study
     clock : seconds since 1970
     """
 
-    url: str
+    webhook: WebhookSettings
     study_id: str
     secret: str = field(repr=False)
     folder: Path
@@ -75,39 +77,38 @@ class Notifier:
         try:
             while not self._ended.wait(LOOK):
                 try:
-                    while self.notify_next(store) and not self._ended.is_set():
+                    while self.deliver_next(store) and not self._ended.is_set():
                         pass
                 except (*DATABASE_ERRORS, OSError, RelstudyError):  # the database or its folder: the next look is soon
                     continue
         finally:
             store.dispose()
 
-    def notify_next(self, store: Store) -> bool:
-        """Report one rater, if there is one to be reported now.
+    def deliver_next(self, store: Store) -> bool:
+        """Send the next events, if there are any to be sent now.
 
         Returns
         -------
-        whether there was one
+        whether there were
         """
-        finished = claim_finished(store, self.clock())
-        if finished is None:
+        delivery = claim_next(store, self.webhook, self.clock())
+        if delivery is None:
             return False
         try:
-            self._post(finished)
+            self._post(delivery)
         except (OSError, http.client.HTTPException) as error:
             reason = getattr(error, "code", None) or type(error).__name__
             logging.getLogger("relstudy").warning(
-                "the webhook did not take that %s has finished (%s, attempt %d)",
-                finished.rater_id, reason, finished.attempts,
+                "the webhook did not take %s (%s, attempt %d)",
+                count_of(len(delivery.events), "event"), reason, delivery.claimed.refused,
             )  # fmt: skip
-            note_failed(store, finished, self.clock())
+            note_refused(store, delivery, self.clock())
         else:
-            note_delivered(store, finished, self.clock())
+            note_taken(store, delivery)
         return True
 
-    def _post(self, finished: Finished) -> None:
-        moment = datetime.fromtimestamp(finished.finished_at, UTC).isoformat(timespec="seconds")
-        content = {"event": "finished", "study": self.study_id, "rater": finished.rater_id, "finished_at": moment}
+    def _post(self, delivery: Delivery) -> None:
+        content = {"study": self.study_id, "cursor": delivery.cursor, "events": delivery.events}
         body = json.dumps(content).encode()
         timestamp = str(int(self.clock()))
         headers = {
@@ -116,8 +117,9 @@ class Notifier:
             "X-Relstudy-Timestamp": timestamp,
             "X-Relstudy-Signature": signature(self.secret, timestamp, body),
         }
-        request = urllib.request.Request(self.url, body, headers, method="POST")
-        opener_for(self.url).open(request, timeout=TIMEOUT).close()
+        url = self.webhook.url
+        request = urllib.request.Request(url, body, headers, method="POST")
+        opener_for(url).open(request, timeout=TIMEOUT).close()
 
 
 def notifier_of(study: Study, folder: Path) -> Notifier | None:
@@ -137,4 +139,4 @@ def notifier_of(study: Study, folder: Path) -> Notifier | None:
             f"the environment variable {settings.secret_variable}, which study.toml names for the webhook's secret, "
             "is empty"
         )
-    return Notifier(settings.url, study.id, secret, folder)
+    return Notifier(settings, study.id, secret, folder)

@@ -14,6 +14,7 @@ from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.web.app import create_app
 from tests.studyapp.cluster import Cluster, installed
+from tests.studyapp.listener import Listener, listening
 from tests.studyapp.studies import TOML, Made, write_study
 
 
@@ -86,3 +87,10 @@ def make_study(tmp_path: Path, database: Callable[..., str]) -> Iterator[Callabl
 def make_local(tmp_path: Path, empty_tables: Path) -> Iterator[Callable[..., Made]]:
     """Make a study with an app on SQLite, for what has nothing to do with the database."""
     yield from _maker(tmp_path, partial(_file, empty_tables))
+
+
+@pytest.fixture
+def listener() -> Iterator[Listener]:
+    """A program that a study's webhook is sent to."""
+    with listening() as here:
+        yield here

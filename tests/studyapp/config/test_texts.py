@@ -34,6 +34,7 @@ def test_every_text_is_in_use() -> None:
         "admin.flag.",
         "admin.outcome.",
         "admin.limit.",
+        "admin.left.",
         "admin.aside.",
         "admin.back.",
         "preview.",

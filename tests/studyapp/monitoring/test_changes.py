@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -17,16 +15,18 @@ from click.testing import CliRunner
 from relstudy.studyapp.assignment.forgetting import forget
 from relstudy.studyapp.assignment.set_aside import set_aside, take_back, withdraw
 from relstudy.studyapp.cli import main
+from relstudy.studyapp.config.study_toml import WebhookSettings
 from relstudy.studyapp.database.feed import NoCursorError
 from relstudy.studyapp.database.store import Store
-from relstudy.studyapp.database.tables import assignments, raters, ratings
+from relstudy.studyapp.database.tables import raters
 from relstudy.studyapp.database.tombstones import hash_of
-from relstudy.studyapp.monitoring import changes
+from relstudy.studyapp.monitoring import changes, deliveries
 from relstudy.studyapp.monitoring.changes import changes_after
+from relstudy.studyapp.web.notifier import Notifier
+from scripts.feed import WRITERS, Writers
 from tests.studyapp.browse import joined
+from tests.studyapp.listener import SECRET, Listener
 from tests.studyapp.studies import Made
-
-WRITERS = 24
 
 
 def follow(store: Store, cursor: str, events: list[dict[str, object]]) -> str:
@@ -82,44 +82,41 @@ def test_what_is_no_cursor_of_the_feed_is_refused(make_local: Callable[..., Made
 
 @pytest.mark.slow
 def test_none_is_missed_and_none_comes_twice_while_many_write(
-    make_study: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
+    make_study: Callable[..., Made], listener: Listener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Transactions of very different lengths overlap, so that they commit in another order than they began."""
+    """Transactions of very different lengths overlap, so that they commit in another order than they began.
+
+    Somebody polls, and two workers send to a program that refuses every third message; scripts/feed.py is the long one.
+    """
     monkeypatch.setattr(changes, "MOST", 7)
+    for name, value in (("MOST_EVENTS", 20), ("FIRST_PAUSE", 0.001), ("LONGEST_PAUSE", 0.01)):
+        monkeypatch.setattr(deliveries, name, value)
+    monkeypatch.setattr("relstudy.studyapp.web.notifier.LOOK", 0.005)
     made = make_study(busy_seconds=30.0)
+    url = made.store.url.render_as_string(hide_password=False)
+    monkeypatch.setenv("DATABASE_URL", url)
     joined(made.app).rate()
-    with made.store.read() as connection:
-        assignment = connection.execute(sa.select(assignments.c.id).order_by(assignments.c.id)).scalars().first()
-        pair = connection.execute(sa.select(ratings.c.pair_id)).scalars().first()
-    written: list[int] = []
-    ended: list[int] = []
-    end = time.monotonic() + 5.0
-
-    def write(number: int) -> None:
-        chance, store = random.Random(number), Store(made.store.url.render_as_string(hide_password=False), 30.0, kept=1)
-        count = 0
-        while time.monotonic() < end:
-            count += 1
-            revision = 1_000_000 * (number + 1) + count
-            row = {"assignment_id": assignment, "pair_id": pair, "revision": revision, "rating": 1.0, "seconds": 1.0}
-            with store.write() as connection:
-                connection.execute(sa.insert(ratings).values(**row, rated_at=time.time(), form=""))
-                time.sleep(0 if store.is_sqlite else chance.random() * 0.05)
-            written.append(revision)
-        store.dispose()
-        ended.append(number)
-
-    writers = [threading.Thread(target=write, args=(number,)) for number in range(WRITERS)]
+    feed = Writers(url, seconds=4.0)
+    listener.refuses_every = 3
+    webhook = WebhookSettings(listener.url, "HOOK")
+    senders = [Notifier(webhook, "test", SECRET, made.folder) for _ in range(2)]
     events: list[dict[str, object]] = []
     cursor = follow(made.store, "start", events)
-    events.clear()
-    for writer in writers:
-        writer.start()
-    while any(writer.is_alive() for writer in writers):
+    for part in (*senders, feed):
+        part.start()
+    while feed.at_work:
         cursor = follow(made.store, cursor, events)
     follow(made.store, cursor, events)
-    assert sorted(ended) == list(range(WRITERS)), "none gave up"
-    assert Counter(event["revision"] for event in events) == Counter(written) and len(written) > WRITERS
+    cursors = [event["cursor"] for event in events]
+    assert feed.gave_up == 0 and len(feed.written) > WRITERS
+    assert Counter(event["revision"] for event in events if event["event"] == "changed") == Counter(feed.written)
+    until = time.monotonic() + 60
+    while len(listener.events) < len(cursors) and time.monotonic() < until:
+        time.sleep(0.02)
+    for sender in senders:
+        sender.stop()
+    assert listener.events == cursors, "the program has them in the same order, and none is left out"
+    assert len(listener.heard) > len(cursors) / 20, "some came more than once"
 
 
 @pytest.mark.slow
