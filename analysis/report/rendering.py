@@ -123,6 +123,7 @@ def _table_for_page(table: Table) -> dict[str, Any]:
         ],
         "pictures": [table.pictures.get(str(row[0]), "") for row in rows],
         "hidden": len(table.rows) - len(rows),
+        "prose": table.prose,
         "csv": table.data_address("csv"),
         "latex": table.data_address("latex"),
     }

@@ -65,6 +65,7 @@ class Table:
     as_good : (row, column) of values that are not clearly worse than the best of their column, and bold like it
     in_digits : whether the page shows intervals in digits; else as bars on the column's common scale
     pictures : small pictures (data: addresses) by the text of the first column
+    prose : whether its cells are sentences, whose first column wraps like the others
 
     Examples
     --------
@@ -86,6 +87,7 @@ class Table:
     as_good: frozenset[tuple[int, str]] = frozenset()
     in_digits: bool = False
     pictures: Mapping[str, str] = field(default_factory=dict)
+    prose: bool = False
 
     def __post_init__(self) -> None:
         for row in self.rows:

@@ -62,8 +62,9 @@ class Claim:
 
     def cells(self) -> list[Cell]:
         """A row of the table of claims."""
-        figure = self.here.figure or Estimate.missing(self.here.why)
-        return [self.text, self.where, self.printed.verdict, self.printed.why, self.here.verdict, self.here.why, figure]
+        figure = self.here.figure or Estimate.missing("")
+        sides = (f"{finding.verdict}: {finding.why}" for finding in (self.printed, self.here))
+        return [f"{self.text} ({self.where})", *sides, figure]
 
 
 def above(figure: Estimate, what: str, than: float = 0.0) -> Finding:
@@ -523,23 +524,21 @@ def claims_table(claims: Sequence[Claim]) -> list[Block]:
     table = Table(
         "claims",
         "The paper's claims: which hold on its own printed numbers, and which in this study.",
-        [
-            *(Column("Claim"), Column("Where"), Column("On its own numbers"), Column("These")),
-            *(Column("Here"), Column("By"), Column("Figure here")),
-        ],
+        [Column("Claim"), Column("On its own numbers"), Column("Here"), Column("Figure here")],
         [claim.cells() for claim in claims],
         note="On the paper's own numbers a claim does not hold where its tables contradict it: figures of table 5.9 "
         f"differ from {printed.BEYOND} standard errors on. Here a claim holds, or does not, where the whole interval "
         f"of its figure is on one side; two systems are comparable where they certainly differ by less than {NEAR}. "
         "Correlations are out of fold, each system by its best method, with intervals over queries.",
         in_digits=True,
+        prose=True,
     )
     return [Paragraph(summary(table)), table]
 
 
 def summary(table: Table) -> str:
     """How many claims hold, on the printed numbers and here, as a sentence."""
-    on_print, here = (Counter(str(row[column]) for row in table.rows) for column in (2, 4))
+    on_print, here = (Counter(_verdict(row[column])[0] for row in table.rows) for column in (1, 2))
     counts = [
         f"{each[HOLDS]} hold, {each[FAILS]} do not and {each[UNTOLD]} cannot be told" for each in (on_print, here)
     ]
@@ -548,8 +547,17 @@ def summary(table: Table) -> str:
 
 def as_json(table: Table) -> list[dict[str, object]]:
     """The table of claims as plain JSON, an entry a claim."""
-    names = ("claim", "where", "on_its_own_numbers", "these", "here", "by")
-    return [
-        dict(zip(names, row[:6], strict=True)) | {"figure": row[6].as_json() if isinstance(row[6], Estimate) else None}
-        for row in table.rows
-    ]
+    entries: list[dict[str, object]] = []
+    for claim, on_print, here, figure in table.rows:
+        text, _, where = str(claim).rstrip(")").rpartition(" (")
+        sides = [dict(zip(("verdict", "why"), _verdict(side), strict=True)) for side in (on_print, here)]
+        known = figure.as_json() if isinstance(figure, Estimate) else None
+        entries.append(
+            {"claim": text, "where": where, "on_its_own_numbers": sides[0], "here": sides[1], "figure": known}
+        )
+    return entries
+
+
+def _verdict(cell: Cell) -> tuple[str, str]:
+    verdict, _, why = str(cell).partition(": ")
+    return verdict, why

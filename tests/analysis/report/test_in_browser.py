@@ -51,6 +51,24 @@ def test_names_without_a_blank_are_broken_and_wide_tables_scroll_by_themselves(
     tab.close()
 
 
+def test_mean_spread_and_all_of_the_papers_tables_are_in_sight_at_1200(chromium: Any, tmp_path: Path) -> None:
+    """With four selecting systems and a later round; SD and All were out of sight."""
+    parts = ("gift", "simplicity", "romm-calib", "keywords", "combined")
+    columns = [Column("Fitting method"), Column("Figures"), *(Column(f"Pairs by {part}") for part in parts)]
+    columns += [Column("Mean"), Column("SD"), Column("All")]
+    each = Estimate(0.53, 0.45, 0.6)
+    row: list[Cell] = ["Least squares (4.1)", "out of fold", *[each] * 6, Estimate(0.12), each]
+    table = Table("table-5-3", "Table 5.3", columns, [row] * 6)
+    (tmp_path / "page.html").write_text(html_of(Page("Tables", "Kind", [], [Section("one", "One", [table])])))
+    tab = chromium.new_page(viewport={"width": 1200, "height": 900})
+    tab.goto((tmp_path / "page.html").as_uri())
+    shown, needed = tab.evaluate(
+        "[...document.querySelectorAll('.scroll')].map(e => [e.clientWidth, e.scrollWidth])[0]"
+    )
+    assert needed <= shown
+    tab.close()
+
+
 def test_the_reader_chooses_the_colours_and_paper_is_white(chromium: Any, page_file: Path) -> None:
     tab = chromium.new_page(color_scheme="light")
     tab.goto(page_file.as_uri())
