@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import typing
 from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from relstudy.common.errors import RelstudyError
 from relstudy.common.kinds import Limits, members, without_none
-from relstudy.common.options import Declared, declared_in
+from relstudy.common.options import Declared, declared_in, fields_given
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -115,9 +117,31 @@ def options_of(*options: type, only: Collection[str] = (), headings: bool = True
     return decorate
 
 
+def taking(options: type, name: str = "options") -> Callable[[Command], Command]:
+    """Give a command the options that a dataclass declares, and its function the object that they make.
+
+    Parameters
+    ----------
+    options : the dataclass
+    name : of the function's argument
+    """
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def call(**arguments: Any) -> Any:
+            fields = fields_given(options, arguments)
+            others = {key: value for key, value in arguments.items() if key not in declared_in(options)}
+            return command(**others, **{name: options(**fields)})
+
+        return options_of(options)(call)  # type: ignore[return-value]
+
+    return decorate
+
+
 def _option(each: Declared, headings: bool) -> Callable[[Command], Command]:
     kinds = [kind for kind in members(each.kind) if kind is not type(None)]
-    settings: dict[str, Any] = {"help": each.said.sentence, "metavar": each.said.metavar}
+    settings: dict[str, Any] = {"help": each.said.sentence, "metavar": each.said.metavar, "required": each.required}
+    one = _member(kinds[0])
     if kinds == [bool]:
         paired = any("/" in flag for flag in each.flags)
         settings |= {"is_flag": True, "default": None} if paired else {"is_flag": True}
@@ -125,6 +149,12 @@ def _option(each: Declared, headings: bool) -> Callable[[Command], Command]:
         settings["type"] = click.Choice(each.choices)
     elif int in kinds or float in kinds:
         settings["type"] = _number(int in kinds and float not in kinds, each.said.limits)
+    elif one in (int, float):
+        settings["type"] = _number(one is int, each.said.limits)
+    elif one is Path:
+        settings["type"] = click.Path(path_type=Path)
+    elif typing.get_origin(one) is tuple and each.said.read is None:
+        settings["nargs"] = len(typing.get_args(one))
     settings["multiple"] = any(_is_repeated(kind) for kind in kinds)
     heading = each.said.heading if headings else ""
     return click.option(*each.flags, each.argument, cls=DeclaredOption, declaration=each, heading=heading, **settings)
@@ -133,6 +163,11 @@ def _option(each: Declared, headings: bool) -> Callable[[Command], Command]:
 def _is_repeated(kind: Any) -> bool:
     """True where a value is several, each stated by itself."""
     return typing.get_origin(kind) is Mapping or (typing.get_origin(kind) is tuple and ... in typing.get_args(kind))
+
+
+def _member(kind: Any) -> Any:
+    """The type of one value of a kind of which several may be stated; any other kind itself."""
+    return typing.get_args(kind)[0] if _is_repeated(kind) and typing.get_origin(kind) is tuple else kind
 
 
 def _number(whole: bool, limits: Limits) -> click.ParamType:

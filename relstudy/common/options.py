@@ -64,8 +64,11 @@ def option(
     any_size: bool = False,
     **said: Any,
 ) -> Any:
-    """A dataclass's field that is an option; `said` are the further fields of `Option`."""
+    """A dataclass's field that is an option; the default `...` means that it must be given; `said` are the further
+    fields of `Option`."""
     about = Option(sentence, limits=Limits(at_least, above, at_most, below, any_size), **said)
+    if default is ...:
+        return dataclasses.field(metadata={"option": about})
     if callable(default):
         return dataclasses.field(default_factory=default, metadata={"option": about})
     return dataclasses.field(default=default, metadata={"option": about})
@@ -79,6 +82,11 @@ class Declared:
     kind: Any
     default: Any
     said: Option
+
+    @property
+    def required(self) -> bool:
+        """True where there is no default."""
+        return self.default is dataclasses.MISSING
 
     @property
     def argument(self) -> str:
@@ -99,7 +107,7 @@ class Declared:
         """The default as help shows it; "" where leaving it out is no choice."""
         if self.said.shown is not None:
             return self.said.shown
-        if self.default is None or isinstance(self.default, bool | Mapping):
+        if self.required or self.default in (None, "") or isinstance(self.default, bool | Mapping):
             return ""
         if isinstance(self.default, tuple):
             return ", ".join(map(str, self.default))
@@ -171,3 +179,11 @@ def check_options(options: Any) -> None:
         refused = None if allowed else refusal(value, without_none(each.kind), each.said.limits)
         if refused is not None:
             raise RelstudyError(f"{worded(each.argument)}: {refused}")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class CommandOptions:
+    """The options of a command, refused where one is not of its declared type or beyond its limits."""
+
+    def __post_init__(self) -> None:
+        check_options(self)

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from relstudy.studyapp.config.accounts import ROLES
+from relstudy.common.command_options import taking
+from relstudy.common.options import CommandOptions, option
+from relstudy.studyapp.config.accounts import Role
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccountOptions(CommandOptions):
+    """Options of `relstudy account`."""
+
+    role: Role | None = option(
+        None, "What the account may do; alone it changes that of NAME.", shown="viewer, for a new account"
+    )
+    invite: bool = option(False, "Make NAME's account, or a new link for it: its password is chosen by it.")
+    remove: bool = option(False, "End NAME's account and its sessions at once.")
 
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False, exists=True))
 @click.argument("name", default="")
-@click.option("--role", type=click.Choice(ROLES), help="What the account may do; alone it changes that of NAME.")
-@click.option("--invite", is_flag=True, help="Make NAME's account, or a new link for it: its password is chosen by it.")
-@click.option("--remove", is_flag=True, help="End NAME's account and its sessions at once.")
+@taking(AccountOptions)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def account(folder: Path, name: str, role: str | None, invite: bool, remove: bool, as_json: bool) -> None:
+def account(folder: Path, name: str, options: AccountOptions, as_json: bool) -> None:
     """Give researchers accounts of their own on the admin pages, or list these.
 
     FOLDER is a study or, for all the studies of a host at once, the folder of studies that `relstudy host` serves. A
@@ -33,6 +45,7 @@ def account(folder: Path, name: str, role: str | None, invite: bool, remove: boo
     from relstudy.common.console import print_json, print_table
     from relstudy.studyapp.config.accounts import change_role, invite_account, read_accounts, remove_account
 
+    role, invite, remove = options.role, options.invite, options.remove
     if sum([invite, remove, bool(role) and not invite]) > 1 or ((invite or remove or role) and not name):
         raise click.UsageError("say one thing of one NAME: --invite (with --role), --role, or --remove")
     result: dict[str, object] = {}

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
+from relstudy.common.command_options import taking
+from relstudy.common.options import CommandOptions, option
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportOptions(CommandOptions):
+    """Options of `relstudy export`."""
+
+    output: Path | None = option(
+        None, "Table to write; .parquet works too.", flags=("-o", "--output"), shown="FOLDER/ratings.csv"
+    )
+    scale: str | None = option(None, "Only ratings on this scale.", shown="all")
+    history: bool = option(False, "Every revision of a rating, not only the one that counts.")
+    no_surplus: bool = option(False, "Leave out late answers for pairs that had their ratings.")
+    people: Path | None = option(None, "Also write one row per rater to this file.")
+
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="Default: FOLDER/ratings.csv; .parquet works too."
-)
-@click.option("--scale", help="Only ratings on this scale.")
-@click.option("--history", is_flag=True, help="Every revision of a rating, not only the one that counts.")
-@click.option("--no-surplus", is_flag=True, help="Leave out late answers for pairs that had their ratings.")
-@click.option("--people", type=click.Path(path_type=Path), help="Also write one row per rater to this file.")
+@taking(ExportOptions)
 @click.option("--json", "as_json", is_flag=True, help="Print counts as JSON.")
-def export(
-    folder: Path,
-    output: Path | None,
-    scale: str | None,
-    history: bool,
-    no_surplus: bool,
-    people: Path | None,
-    as_json: bool,
-) -> None:
+def export(folder: Path, options: ExportOptions, as_json: bool) -> None:
     """Write the ratings to a table, at any time; nobody who is rating is held up.
 
     Attention checks, repeated pairs and practice are in the table under their own `block`; docs/app.md has the columns.
@@ -45,16 +48,17 @@ def export(
     from relstudy.studyapp.monitoring.export import drawn_and_judged, people_table, ratings_table
 
     study, store = open_ratings(folder)
+    scale = options.scale
     if scale is not None and scale not in {s.name for s in study.scales}:
         raise RelstudyError(
             f"no block uses the scale {scale!r}; this study has {', '.join(s.name for s in study.scales)}"
         )
-    whole = table = ratings_table(store, study, history=history)
+    whole = table = ratings_table(store, study, history=options.history)
     if scale is not None:
         table = table[table["scale"] == scale]
-    if no_surplus:
+    if options.no_surplus:
         table = table[table["surplus"] == 0]
-    target = output or folder / "ratings.csv"
+    target = options.output or folder / "ratings.csv"
     write_table(table, target)
     response = drawn_and_judged(folder, whole)
     counts = {
@@ -72,8 +76,8 @@ def export(
         counts["handed_out"] = f"{HAND_OUT_RULE}; each rater the blocks of their group"
         counts["groups"] = [{"name": g.name, "blocks": list(g.blocks), "quota": g.quota} for g in study.groups]
     write_json(counts, target.with_suffix(".json"))
-    if people is not None:
-        write_table(people_table(store, study), people, private=True)
+    if options.people is not None:
+        write_table(people_table(store, study), options.people, private=True)
     if as_json:
         print_json(counts)
     else:

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from relstudy.studyapp.commands.server_options import server_options
+from relstudy.common.command_options import taking
+from relstudy.common.options import CommandOptions, option
+from relstudy.studyapp.web.options import ServerOptions
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostOptions(CommandOptions):
+    """Options of `relstudy host` beside the server's."""
+
+    url: str = option("", "Public address of the host; a study's is URL/NAME.", shown="where it listens")
 
 
 @click.command()
 @click.argument(
     "folders", type=click.Path(path_type=Path, file_okay=False), nargs=-1, required=True, metavar="FOLDER..."
 )
-@server_options
-@click.option("--url", default="", help="Public address of the host; a study's is URL/NAME. Default: where it listens.")
-def host(
-    folders: tuple[Path, ...],
-    host: str,
-    port: int,
-    url: str,
-    workers: int,
-    threads: int,
-    trusted_proxy: str | None,
-    per_address: int,
-    quiet: bool,
-) -> None:
+@taking(ServerOptions, "server")
+@taking(HostOptions)
+def host(folders: tuple[Path, ...], server: ServerOptions, options: HostOptions) -> None:
     """Serve several studies, each at /NAME/, the name of its folder.
 
     A FOLDER is a study or a folder of studies. A study that is put into a folder of studies is served from its first
@@ -40,5 +40,4 @@ def host(
     """
     from relstudy.studyapp.web.host import Hosting, run_host
 
-    url = url.rstrip("/")
-    run_host(Hosting(folders, host, port, workers, threads, url, trusted_proxy, quiet, per_address))
+    run_host(Hosting(folders, server, options.url.rstrip("/")))

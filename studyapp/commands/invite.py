@@ -2,29 +2,42 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
+from relstudy.common.command_options import taking
+from relstudy.common.options import CommandOptions, option
+
+
+@dataclass(frozen=True, kw_only=True)
+class InviteOptions(CommandOptions):
+    """Options of `relstudy invite`."""
+
+    count: int = option(0, "How many personal links to make.", flags=("-n", "--count"), at_least=0, at_most=100_000)
+    extra_pairs: int = option(
+        0,
+        "Unique pairs that these people are asked for beyond the study's pairs_per_rater.",
+        at_least=0,
+        at_most=1_000_000,
+    )
+    group: str = option("", "The group of the study that these people will be in.")
+    url: str = option("", "Public address of the app.", shown="the study's url, else where it was last served")
+    output: Path | None = option(None, "Write the links to this CSV file (mode 0600).", flags=("-o", "--output"))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, given in (("--extra-pairs", self.extra_pairs), ("--group", self.group)):
+            if given and not self.count:
+                raise click.UsageError(f"{name} goes with -n: it is for the people of these links.")
+
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-@click.option("-n", "--count", default=0, type=click.IntRange(0, 100_000), help="How many personal links to make.")
-@click.option(
-    "--extra-pairs",
-    default=0,
-    type=click.IntRange(0, 1_000_000),
-    help="Unique pairs that these people are asked for beyond the study's pairs_per_rater.",
-)
-@click.option("--group", default="", help="The group of the study that these people will be in.")
-@click.option(
-    "--url", default="", help="Public address of the app; default: the study's url, else where it was last served."
-)
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the links to this CSV file (mode 0600).")
+@taking(InviteOptions)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def invite(
-    folder: Path, count: int, extra_pairs: int, group: str, url: str, output: Path | None, as_json: bool
-) -> None:
+def invite(folder: Path, options: InviteOptions, as_json: bool) -> None:
     """Make personal links, and show the crowd link and the open address.
 
     A personal link makes its holder one rater, on any machine. Links are shown once: only a hash of each is kept.
@@ -34,9 +47,6 @@ def invite(
       relstudy invite my-study -n 12 -o links.csv
       relstudy invite my-study -n 1 --extra-pairs 400
     """
-    for name, given in (("--extra-pairs", extra_pairs), ("--group", group)):
-        if given and not count:
-            raise click.UsageError(f"{name} goes with -n: it is for the people of these links.")
     from relstudy.common.console import print_json, print_table, say
     from relstudy.common.wording import listed
     from relstudy.studyapp.assignment.invitations import crowd_link
@@ -48,10 +58,10 @@ def invite(
     study, store = open_study(folder)
     with store.read() as connection:
         served_at = read_address(connection)
-    base = (url or study.url or served_at or "http://localhost:8000").rstrip("/")
-    made = make(store, study, count, extra_pairs, group) if count else []
+    base = (options.url or study.url or served_at or "http://localhost:8000").rstrip("/")
+    made = make(store, study, options.count, options.extra_pairs, options.group) if options.count else []
     if made:
-        record_command(store, "invite", str(count))
+        record_command(store, "invite", str(options.count))
     links = [{"rater_id": i.rater_id, "link": base + i.path, "completion_code": i.completion_code} for i in made]
     crowd = crowd_link(study)
     is_open = bool({"open", "passphrase"} & set(study.entry.rules))
@@ -61,20 +71,22 @@ def invite(
         "open": base + "/" if is_open else None,
         "completion_url": study.entry.completion_url or None,
     }
-    if output is not None:
-        _write(output, links)
-        say(f"{len(links)} links written to {output}")
+    if options.output is not None:
+        _write(options.output, links)
+        say(f"{len(links)} links written to {options.output}")
     if as_json:
         print_json(result)
         return
-    if not (url or study.url):
+    if not (options.url or study.url):
         where = (
             "where the study was last served" if served_at else "where `relstudy serve` listens if nothing else is said"
         )
         click.echo(f"Links lead to {base}, {where}; --url, or url in study.toml, gives another address.")
-    if links and extra_pairs:
-        click.echo(f"Whoever holds one of these links is asked for {extra_pairs} unique pairs more than others.")
-    if links and output is None:
+    if links and options.extra_pairs:
+        click.echo(
+            f"Whoever holds one of these links is asked for {options.extra_pairs} unique pairs more than others."
+        )
+    if links and options.output is None:
         print_table([list(map(str, link.values())) for link in links], list(links[0]))
     if crowd:
         click.echo(f"crowd link: {base + crowd}")

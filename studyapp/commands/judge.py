@@ -9,15 +9,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from relstudy.common.command_options import FiniteRange
+from relstudy.common.command_options import taking
 from relstudy.common.console import print_json
 from relstudy.common.damage import NO_JSON
 from relstudy.common.errors import RelstudyError
 from relstudy.common.http import can_be_sent
+from relstudy.common.options import CommandOptions, option
 
 if TYPE_CHECKING:
     from relstudy.studyapp.collection.items import Collection
@@ -30,38 +31,60 @@ NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 NOWHERE = "http://localhost/v1"
 
 
+@dataclass(frozen=True, kw_only=True)
+class JudgeOptions(CommandOptions):
+    """Options of `relstudy judge`."""
+
+    name: str = option(..., "What to call the judge; its files are judges/NAME.*.", flags=("--judge",), metavar="NAME")
+    scores: Path | None = option(None, "Take its grades, or a system's scores, from a table.")
+    mean_of: tuple[str, ...] = option((), "Take the mean of the study's judges of these names.", metavar="NAME")
+    best: int | None = option(None, "Of these (or all) judges, as many as explain people best.", at_least=1)
+    model: str = option("", "Ask this model.")
+    base_url: str | None = option(
+        None, "Where the model is served (chat completions), such as http://localhost:8000/v1."
+    )
+    prompt: Path | None = option(None, "A prompt of your own, with {query} and {result}.", shown="relstudy's")
+    pairs: Literal["judged", "queries", "candidates", "collection"] = option(
+        "queries",
+        "Which pairs: those of pairs.csv, every candidate of their queries, of all queries, or everything.",
+    )
+    parameters: tuple[str, ...] = option(
+        (), "A field of every request.", flags=("--parameter",), metavar="NAME=VALUE", shown="temperature=0"
+    )
+    workers: int = option(8, "Questions at a time.", at_least=1, at_most=256)
+    limit: int | None = option(None, "Ask at most so many pairs now.", at_least=1)
+    timeout: float = option(120.0, "Seconds to wait.", at_least=0.1)
+    repeat: float = option(
+        0.05,
+        "Ask this share of the pairs a second time, to learn whether the judge says the same; 0: none.",
+        at_least=0,
+        at_most=1,
+    )
+    tuned_on: Path | None = option(None, "A table of queries that the prompt was tuned on.")
+    export_batch: Path | None = option(None, "Write the questions, and send nothing.")
+    import_batch: Path | None = option(None, "Read the answers to exported questions.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not re.fullmatch(NAME, self.name):
+            raise click.UsageError("--judge: letters, digits, dot, - and _ are allowed (at most 64)")
+        ways = [self.scores is not None, self.several, self.export_batch is not None, self.import_batch is not None]
+        if sum(ways) > 1 or ((self.scores is not None or self.several) and (self.model or self.base_url)):
+            raise click.UsageError(
+                "--scores, --mean-of or --best, --export-batch, --import-batch and --base-url exclude each other"
+            )
+
+    @property
+    def several(self) -> bool:
+        """True where other judges are averaged."""
+        return bool(self.mean_of) or self.best is not None
+
+
 @click.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--judge", "name", required=True, help="What to call the judge; its files are judges/NAME.*.")
-@click.option("--scores", type=click.Path(path_type=Path), help="Take its grades, or a system's scores, from a table.")
-@click.option("--mean-of", multiple=True, metavar="NAME", help="Take the mean of the study's judges of these names.")
-@click.option("--best", type=click.IntRange(1), help="Of these (or all) judges, as many as explain people best.")
-@click.option("--model", help="Ask this model.")
-@click.option("--base-url", help="Where the model is served (chat completions), such as http://localhost:8000/v1.")
-@click.option("--prompt", type=click.Path(path_type=Path), help="A prompt of your own, with {query} and {result}.")
-@click.option(
-    "--pairs",
-    type=click.Choice(["judged", "queries", "candidates", "collection"]),
-    default="queries",
-    show_default=True,
-    help="Which pairs: those of pairs.csv, every candidate of their queries, of all queries, or everything.",
-)
-@click.option("--parameter", "parameters", multiple=True, metavar="NAME=VALUE", help="A field of every request.")
-@click.option("--workers", type=click.IntRange(1, 256), default=8, show_default=True, help="Questions at a time.")
-@click.option("--limit", type=click.IntRange(1), help="Ask at most so many pairs now.")
-@click.option("--timeout", type=FiniteRange(0.1), default=120, show_default=True, help="Seconds to wait.")
-@click.option(
-    "--repeat",
-    type=FiniteRange(0, 1),
-    default=0.05,
-    show_default=True,
-    help="Ask this share of the pairs a second time, to learn whether the judge says the same; 0: none.",
-)
-@click.option("--tuned-on", type=click.Path(path_type=Path), help="A table of queries that the prompt was tuned on.")
-@click.option("--export-batch", type=click.Path(path_type=Path), help="Write the questions, and send nothing.")
-@click.option("--import-batch", type=click.Path(path_type=Path), help="Read the answers to exported questions.")
+@taking(JudgeOptions)
 @click.option("--json", "as_json", is_flag=True, help="Print what came of it as JSON.")
-def judge(folder: Path, name: str, scores: Path | None, tuned_on: Path | None, as_json: bool, **choices: Any) -> None:
+def judge(folder: Path, options: JudgeOptions, as_json: bool) -> None:
     """Have the pairs of the study in FOLDER judged by a model, or by anything that gives scores.
 
     Writes FOLDER/judges/NAME.csv for `relstudy score --judge` and `relstudy judge-check`. Nothing is sent anywhere
@@ -76,22 +99,14 @@ def judge(folder: Path, name: str, scores: Path | None, tuned_on: Path | None, a
       relstudy judge my-study --judge model --model NAME --export-batch questions.jsonl
       relstudy judge my-study --judge model --model NAME --import-batch answers.jsonl
     """
-    if not re.fullmatch(NAME, name):
-        raise click.UsageError("--judge: letters, digits, dot, - and _ are allowed (at most 64)")
-    mean_of, best = choices.pop("mean_of"), choices.pop("best")
-    several = bool(mean_of) or best is not None
-    ways = [scores is not None, several, choices["export_batch"] is not None, choices["import_batch"] is not None]
-    if sum(ways) > 1 or ((scores is not None or several) and (choices["model"] or choices["base_url"])):
-        raise click.UsageError(
-            "--scores, --mean-of or --best, --export-batch, --import-batch and --base-url exclude each other"
-        )
-    tuned = None if tuned_on is None else _queries_of(tuned_on)
-    if several:
-        content = _from_several(folder, name, mean_of, best, as_json)
-    elif scores is not None:
-        content = _from_file(folder, name, scores, tuned)
+    name = options.name
+    tuned = None if options.tuned_on is None else _queries_of(options.tuned_on)
+    if options.several:
+        content = _from_several(folder, name, options.mean_of, options.best, as_json)
+    elif options.scores is not None:
+        content = _from_file(folder, name, options.scores, tuned)
     else:
-        content = _from_model(folder, name, tuned, as_json, choices)
+        content = _from_model(folder, options, tuned, as_json)
     if as_json:
         print_json(content)
     elif content:
@@ -133,39 +148,38 @@ def _from_several(folder: Path, name: str, mean_of: Sequence[str], best: int | N
     return content
 
 
-def _from_model(
-    folder: Path, name: str, tuned: list[str] | None, as_json: bool, choices: dict[str, Any]
-) -> dict[str, Any]:
+def _from_model(folder: Path, options: JudgeOptions, tuned: list[str] | None, as_json: bool) -> dict[str, Any]:
     from relstudy.studyapp.judging.answer_log import AnswerLog
     from relstudy.studyapp.judging.asking import export_batch, import_batch
     from relstudy.studyapp.judging.results import judge_files, repeated_answers, table_of_answers, write_judge
 
-    if not choices["model"]:
+    name = options.name
+    if not options.model:
         raise click.UsageError("--model is needed (or --scores FILE)")
-    by_file = choices["export_batch"] or choices["import_batch"]
-    if not choices["base_url"] and not by_file:
+    by_file = options.export_batch or options.import_batch
+    if not options.base_url and not by_file:
         raise click.UsageError("--base-url is needed: nothing is sent anywhere unless you say where")
-    run = _prepare(folder, name, choices)
+    run = _prepare(folder, options)
     log = AnswerLog(judge_files(folder, name)[2])
     log.require(run.interview.asked, name)
     every = [*run.questions, *run.again]
     by_key = {each.key: each for each in every}  # items of one content are asked about once
-    open_questions = [each for key, each in by_key.items() if not log.answered(key)][: choices["limit"]]
-    if choices["export_batch"]:
-        export_batch(run.interview, run.client, open_questions, choices["export_batch"])
-        click.echo(f"{len(open_questions):,} questions are in {choices['export_batch']}; nothing was sent.")
+    open_questions = [each for key, each in by_key.items() if not log.answered(key)][: options.limit]
+    if options.export_batch:
+        export_batch(run.interview, run.client, open_questions, options.export_batch)
+        click.echo(f"{len(open_questions):,} questions are in {options.export_batch}; nothing was sent.")
         return {}
-    if choices["import_batch"]:
+    if options.import_batch:
         with log:
-            import_batch(run.interview, every, choices["import_batch"], log)
+            import_batch(run.interview, every, options.import_batch, log)
         complete = True
     else:
-        complete = _ask(run, open_questions, log, choices["workers"], as_json)
+        complete = _ask(run, open_questions, log, options.workers, as_json)
     description = {
         **run.interview.asked.as_json(),
-        "base_url": choices["base_url"],
+        "base_url": options.base_url,
         "prompt_text": {kind: prompt.template for kind, prompt in run.interview.prompts.items()},
-        "pairs": choices["pairs"],
+        "pairs": options.pairs,
         "date": _today(),
         "cost": _cost(run, log),
         "repeated": repeated_answers(run.questions, run.again, log),
@@ -191,7 +205,7 @@ class _Run:
     again: Sequence[Question]
 
 
-def _prepare(folder: Path, name: str, choices: dict[str, Any]) -> _Run:
+def _prepare(folder: Path, options: JudgeOptions) -> _Run:
     """Prepare the questions and the judge that is asked."""
     from relstudy.studyapp.collection.items import Collection
     from relstudy.studyapp.config.study import Study
@@ -202,24 +216,24 @@ def _prepare(folder: Path, name: str, choices: dict[str, Any]) -> _Run:
     from relstudy.studyapp.judging.prompt import Prompt, block_of, text_hash
 
     study, collection = Study.load(folder), Collection.load(folder)
-    table = pairs_to_judge(folder, collection, choices["pairs"])
+    table = pairs_to_judge(folder, collection, options.pairs)
     pairs = list(table.itertuples(index=False, name=None))
     kinds = sorted({collection[query].kind for query, _ in pairs})
     template, what = None, "the prompt"
-    if choices["prompt"] is not None:
-        template, what = _text(choices["prompt"]), str(choices["prompt"])
+    if options.prompt is not None:
+        template, what = _text(options.prompt), str(options.prompt)
     prompts = {kind: Prompt.of_study(study, kind, template, what) for kind in kinds}
-    parameters = _parameters(choices["parameters"])
-    asked = Asked(choices["model"], parameters, text_hash("\x1e".join(prompts[kind].hash for kind in kinds)))
+    parameters = _parameters(options.parameters)
+    asked = Asked(options.model, parameters, text_hash("\x1e".join(prompts[kind].hash for kind in kinds)))
     settings = study.judges
     prices = Prices(settings.input_price or None, settings.output_price or None)
     scales = {kind: block_of(study, kind).scale for kind in kinds}
     interview = Interview(asked, prompts, scales, collection, prices)
-    address = choices["base_url"] or NOWHERE
-    key = None if choices["base_url"] is None else _key(study)
-    client = ChatClient(address, choices["model"], parameters, key, choices["timeout"])
+    address = options.base_url or NOWHERE
+    key = None if options.base_url is None else _key(study)
+    client = ChatClient(address, options.model, parameters, key, options.timeout)
     questions = interview.questions(pairs)
-    again = sorted(questions, key=lambda each: each.key)[: round(choices["repeat"] * len(questions))]
+    again = sorted(questions, key=lambda each: each.key)[: round(options.repeat * len(questions))]
     return _Run(interview, client, questions, interview.questions([(a.query_id, a.result_id) for a in again], repeat=1))
 
 

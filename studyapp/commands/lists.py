@@ -4,24 +4,35 @@ from __future__ import annotations
 
 import base64
 import io
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from relstudy.common.command_options import taking
+from relstudy.common.options import CommandOptions, option
+
 if TYPE_CHECKING:
     from relstudy.studyapp.collection.items import Collection
     from relstudy.studyapp.sampling.ranked_lists import Ranked
 
 
+@dataclass(frozen=True, kw_only=True)
+class ListsOptions(CommandOptions):
+    """Options of `relstudy lists`."""
+
+    top: int = option(10, "Results of each system.", at_least=1, at_most=200)
+    output: Path | None = option(None, "Also write a page with the pictures and texts.", flags=("-o", "--output"))
+
+
 @click.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.argument("query_id")
-@click.option("--top", default=10, show_default=True, type=click.IntRange(1, 200), help="Results of each system.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Also write a page with the pictures and texts.")
+@taking(ListsOptions)
 @click.option("--json", "as_json", is_flag=True, help="Print the lists as JSON.")
-def lists(folder: Path, query_id: str, top: int, output: Path | None, as_json: bool) -> None:
+def lists(folder: Path, query_id: str, options: ListsOptions, as_json: bool) -> None:
     """Show what each system with scores in FOLDER/scores returns for QUERY_ID, and how people judged it.
 
     \b
@@ -37,9 +48,10 @@ def lists(folder: Path, query_id: str, top: int, output: Path | None, as_json: b
 
     collection = Collection.load(folder)
     query = collection[query_id]
-    by_system = ranked_lists(folder, query.id, top)
-    if output is not None:
-        write_text(lists_page(collection, query.id, by_system, scale_of_judgments(folder)), output)
+    by_system = ranked_lists(folder, query.id, options.top)
+    if options.output is not None:
+        page = lists_page(collection, query.id, by_system, scale_of_judgments(folder))
+        write_text(page, options.output)
     if as_json:
         print_json({system: [asdict(entry) for entry in entries] for system, entries in by_system.items()})
         return
@@ -49,8 +61,8 @@ def lists(folder: Path, query_id: str, top: int, output: Path | None, as_json: b
     ]
     print_table(rows, ["rank", *by_system])
     click.echo("In brackets: the judgment, where people have rated the pair.")
-    if output is not None:
-        say(f"Wrote {output}.")
+    if options.output is not None:
+        say(f"Wrote {options.output}.")
 
 
 def _cell(entry: Ranked) -> str:

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
+from relstudy.common.command_options import taking
+from relstudy.common.options import CommandOptions, option
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogOptions(CommandOptions):
+    """Options of `relstudy log`."""
+
+    entries: int = option(50, "How many.", flags=("-n", "--entries"), at_least=1, at_most=1_000_000)
+
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-@click.option("-n", "--entries", default=50, show_default=True, type=click.IntRange(1, 1_000_000), help="How many.")
+@taking(LogOptions)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def log(folder: Path, entries: int, as_json: bool) -> None:
+def log(folder: Path, options: LogOptions, as_json: bool) -> None:
     """Show actions on the admin pages and by commands, the newest first; times in UTC.
 
     FOLDER is a study or, for what was done to the accounts of a host, its folder of studies.
@@ -28,7 +39,7 @@ def log(folder: Path, entries: int, as_json: bool) -> None:
     from relstudy.studyapp.monitoring.audit_log import read_entries
 
     store = open_database(folder)[1] if (folder / "study.toml").exists() else store_of_log(folder)
-    logged = read_entries(store, entries)
+    logged = read_entries(store, options.entries)
     if as_json:
         print_json([asdict(entry) for entry in logged])
     elif logged:

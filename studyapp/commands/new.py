@@ -2,38 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
+from relstudy.common.command_options import taking
+from relstudy.common.options import CommandOptions, option
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewOptions(CommandOptions):
+    """Options of `relstudy new`."""
+
+    pictures: int = option(60, "Size of the example collection; 0: none.", at_least=0, at_most=5000)
+    seed: int = option(0, "The same seed paints the same pictures.", at_least=0, any_size=True)
+    sources: tuple[Path, ...] = option(
+        (),
+        "Folder of your own pictures and texts (.txt, .md), or a single file, to make collection.csv of; may be "
+        "repeated, or followed by more.",
+        flags=("--from",),
+    )
+    convert: bool = option(False, "With --from: make PNG files of pictures that browsers do not show, as .tif.")
+
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-@click.option(
-    "--pictures",
-    default=60,
-    show_default=True,
-    type=click.IntRange(0, 5000),
-    help="Size of the example collection; 0: none.",
-)
-@click.option(
-    "--seed", default=0, show_default=True, type=click.IntRange(0), help="The same seed paints the same pictures."
-)
-@click.option(
-    "--from",
-    "sources",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="Folder of your own pictures and texts (.txt, .md), or a single file, to make collection.csv of; may be "
-    "repeated, or followed by more.",
-)
 @click.argument("more", nargs=-1, type=click.Path(path_type=Path))
-@click.option(
-    "--convert", is_flag=True, help="With --from: make PNG files of pictures that browsers do not show, as .tif."
-)
-def new(
-    folder: Path, pictures: int, seed: int, sources: tuple[Path, ...], more: tuple[Path, ...], convert: bool
-) -> None:
+@taking(NewOptions)
+def new(folder: Path, more: tuple[Path, ...], options: NewOptions) -> None:
     """Start a study: write a commented study.toml and an example collection of painted pictures, or of your own.
 
     Where FOLDER has a collection.csv, study.toml asks for what it holds: pictures, texts or both. Nothing that is there
@@ -57,8 +54,8 @@ def new(
     if settings.exists():
         raise RelstudyError(f"{settings} is there already; nothing was written")
     has_collection = (folder / "collection.csv").exists()
-    given = (*sources, *more)
-    if more and not sources:
+    pictures, given = options.pictures, (*options.sources, *more)
+    if more and not options.sources:
         raise click.UsageError(f"{more[0]}: one study is begun at a time; --from takes folders of pictures and texts")
     if given and has_collection:
         raise RelstudyError(f"{folder / 'collection.csv'} is there already; nothing was written")
@@ -74,7 +71,7 @@ def new(
         found = Found.among(given)
         number = len(found.pictures) + len(found.to_convert) + len(found.texts)
         steps = progress(range(number), "taking in", number)
-        notes = make_collection(given, folder, convert=convert, done=lambda _: next(steps, None))
+        notes = make_collection(given, folder, convert=options.convert, done=lambda _: next(steps, None))
         has_collection = True
     paradigms = Collection.load(folder).paradigms() if has_collection else ("image",)
     write_text(starter_toml(folder.resolve().name, paradigms or ("image",)), settings)
@@ -88,7 +85,7 @@ def new(
             for _ in range(count):
                 next(bar, None)
 
-        write_collection(painted_collection(pictures, seed), folder, done=done)
+        write_collection(painted_collection(pictures, options.seed), folder, done=done)
         say(f"{folder}: study.toml and {pictures} example pictures; next: relstudy sample {folder}")
     else:
         for note in notes:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from relstudy.common.command_options import FiniteRange
+from relstudy.common.command_options import taking
+from relstudy.common.options import CommandOptions, option
 
 if TYPE_CHECKING:
     from relstudy.studyapp.database.store import Store
@@ -44,20 +46,43 @@ def prolific() -> None:
     """
 
 
+@dataclass(frozen=True, kw_only=True)
+class AtProlific(CommandOptions):
+    """Where submissions are asked for."""
+
+    studies: tuple[str, ...] = option((), "Prolific's id of the study.", flags=("--study",), shown="as raters came")
+    server: str | None = option(
+        None, "Another address than Prolific's own; https, or on this machine.", shown="Prolific's own"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class BonusOptions(CommandOptions):
+    """Options of `relstudy prolific bonus`."""
+
+    each: float = option(0.0, "For everybody who completed, such as 1.50.", at_least=0, at_most=1000)
+    per_rating: float = option(0.0, "For each of their decided ratings.", at_least=0, at_most=100)
+    output: Path | None = option(None, "Where to write the list.", flags=("-o", "--output"), shown="FOLDER/bonuses.csv")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.each and not self.per_rating:
+            raise click.UsageError("say an amount: --each 1.50, --per-rating 0.02, or both")
+
+
 def _options(command: Command) -> Command:
-    for option in (
+    for each in (
         click.option("--json", "as_json", is_flag=True, help="Print JSON."),
-        click.option("--server", help="Another address than Prolific's own; https, or on this machine."),
-        click.option("--study", "studies", multiple=True, help="Prolific's id of the study. [default: as raters came]"),
+        taking(AtProlific, "at"),
         click.argument("folder", type=click.Path(path_type=Path, file_okay=False)),
     ):
-        command = option(command)
+        command = each(command)
     return command
 
 
 @prolific.command()
 @_options
-def status(folder: Path, studies: tuple[str, ...], server: str | None, as_json: bool) -> None:
+def status(folder: Path, at: AtProlific, as_json: bool) -> None:
     """Show submissions that are missing, unpaid or double, and places that are held in vain.
 
     \b
@@ -66,7 +91,7 @@ def status(folder: Path, studies: tuple[str, ...], server: str | None, as_json: 
     """
     from relstudy.common.console import print_json
 
-    _, _, _, comparison = _compared(folder, studies, server)
+    _, _, _, comparison = _compared(folder, at)
     if as_json:
         print_json(comparison.as_json())
     else:
@@ -75,7 +100,7 @@ def status(folder: Path, studies: tuple[str, ...], server: str | None, as_json: 
 
 @prolific.command()
 @_options
-def sync(folder: Path, studies: tuple[str, ...], server: str | None, as_json: bool) -> None:
+def sync(folder: Path, at: AtProlific, as_json: bool) -> None:
     """Free the places of those whose submission was returned or timed out.
 
     They are set aside: their unique pairs go to others, and what they rated stays and is marked. Those who have
@@ -89,7 +114,7 @@ def sync(folder: Path, studies: tuple[str, ...], server: str | None, as_json: bo
     from relstudy.studyapp.monitoring.audit_log import record_command
     from relstudy.studyapp.prolific.study import free_places
 
-    store, _, _, comparison = _compared(folder, studies, server)
+    store, _, _, comparison = _compared(folder, at)
     freed = free_places(store, comparison.to_free)
     for code in freed:
         record_command(store, "set aside (Prolific)", code)
@@ -102,18 +127,8 @@ def sync(folder: Path, studies: tuple[str, ...], server: str | None, as_json: bo
 
 @prolific.command()
 @_options
-@click.option("--each", default=0.0, type=FiniteRange(0, 1000), help="For everybody who completed, such as 1.50.")
-@click.option("--per-rating", default=0.0, type=FiniteRange(0, 100), help="For each of their decided ratings.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Default: FOLDER/bonuses.csv.")
-def bonus(
-    folder: Path,
-    studies: tuple[str, ...],
-    server: str | None,
-    as_json: bool,
-    each: float,
-    per_rating: float,
-    output: Path | None,
-) -> None:
+@taking(BonusOptions)
+def bonus(folder: Path, at: AtProlific, options: BonusOptions, as_json: bool) -> None:
     """Write the bonus list as Prolific takes it: a participant's id and an amount a line.
 
     It is for those who completed and whose submission is approved or waits; nothing is paid by this command.
@@ -126,12 +141,11 @@ def bonus(
     from relstudy.studyapp.config.secret import write_private
     from relstudy.studyapp.prolific.comparison import PAID, WAITING, bonuses
 
-    if not each and not per_rating:
-        raise click.UsageError("say an amount: --each 1.50, --per-rating 0.02, or both")
-    _, people, submissions, _ = _compared(folder, studies, server)
+    _, people, submissions, _ = _compared(folder, at)
     paid_to = {entry.participant for entry in submissions if entry.status in (PAID, WAITING)}
-    rows = bonuses(people.raters, people.outcomes, people.ratings, each=each, per_rating=per_rating, paid_to=paid_to)
-    target = output or folder / "bonuses.csv"
+    amounts = {"each": options.each, "per_rating": options.per_rating}
+    rows = bonuses(people.raters, people.outcomes, people.ratings, **amounts, paid_to=paid_to)
+    target = options.output or folder / "bonuses.csv"
     write_private(target, "\n".join(f"{participant},{amount}" for participant, amount in rows))
     total = sum(float(amount) for _, amount in rows)
     if as_json:
@@ -140,9 +154,7 @@ def bonus(
         click.echo(f"{len(rows)} people, {total:.2f} in all, in the currency of the study -> {target}")
 
 
-def _compared(
-    folder: Path, studies: tuple[str, ...], server: str | None
-) -> tuple[Store, People, list[Submission], Comparison]:
+def _compared(folder: Path, at: AtProlific) -> tuple[Store, People, list[Submission], Comparison]:
     """The study's database, its people, the submissions, and what differs."""
     from relstudy.common.errors import RelstudyError
     from relstudy.studyapp.commands.opening import open_database
@@ -150,10 +162,10 @@ def _compared(
     from relstudy.studyapp.prolific.comparison import compare
     from relstudy.studyapp.prolific.study import read_people
 
-    client = ProlificClient.from_environment(server or SERVER)
+    client = ProlificClient.from_environment(at.server or SERVER)
     study, store = open_database(folder)
     people = read_people(store, study)
-    named = list(studies) or people.study_ids()
+    named = list(at.studies) or people.study_ids()
     if not named:
         raise RelstudyError("no rater has brought a STUDY_ID; --study names Prolific's id of the study")
     submissions = [submission for name in named for submission in client.submissions(name)]

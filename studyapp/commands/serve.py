@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from relstudy.studyapp.commands.server_options import server_options
+from relstudy.common.command_options import taking
+from relstudy.common.options import CommandOptions, option
+from relstudy.studyapp.web.options import ServerOptions
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServeOptions(CommandOptions):
+    """Options of `relstudy serve` beside the server's."""
+
+    secure: bool | None = option(
+        None, "Cookies for https only.", flags=("--secure/--no-secure",), shown="by the study's url"
+    )
+    preview: bool = option(False, "Only show the pages, from the files as they are; nobody can rate.")
+    reset_admin: bool = option(False, "Forget the admin password and print a new one-time link.")
 
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-@server_options
-@click.option("--secure/--no-secure", default=None, help="Cookies for https only; default: by the study's url.")
-@click.option("--preview", is_flag=True, help="Only show the pages, from the files as they are; nobody can rate.")
-@click.option("--reset-admin", is_flag=True, help="Forget the admin password and print a new one-time link.")
-def serve(
-    folder: Path,
-    host: str,
-    port: int,
-    workers: int,
-    threads: int,
-    trusted_proxy: str | None,
-    secure: bool | None,
-    per_address: int,
-    quiet: bool,
-    preview: bool,
-    reset_admin: bool,
-) -> None:
+@taking(ServerOptions, "server")
+@taking(ServeOptions)
+def serve(folder: Path, server: ServerOptions, options: ServeOptions) -> None:
     """Serve the rating app and the admin pages of a study.
 
     The database is study.db in the folder, or the PostgreSQL server that DATABASE_URL names. The first start prints a
@@ -43,8 +43,8 @@ def serve(
     """
     from relstudy.studyapp.web.server import Serving, run, run_preview
 
-    serving = Serving(folder, host, port, workers, threads, trusted_proxy, secure, quiet, per_address)
-    if preview:
+    serving = Serving(folder, server, options.secure)
+    if options.preview:
         run_preview(serving)
     else:
-        run(serving, reset_admin=reset_admin)
+        run(serving, reset_admin=options.reset_admin)

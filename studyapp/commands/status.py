@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from relstudy.common.command_options import taking
 from relstudy.common.console import print_table
+from relstudy.common.options import CommandOptions, option
 from relstudy.common.times import LEAST_SECONDS
 from relstudy.common.wording import count_of, listed, percent
 
@@ -23,16 +26,34 @@ NOTHING = "–"
 BARS = "▁▂▃▄▅▆▇█"
 
 
+@dataclass(frozen=True, kw_only=True)
+class StatusOptions(CommandOptions):
+    """Options of `relstudy status`."""
+
+    pause: bool = option(False, "Hand out nothing for now; ratings under way are kept.")
+    close: bool = option(False, "End the study.")
+    reopen: bool = option(False, "Take ratings again.")
+    raters: bool = option(False, "One line for every rater.")
+    insight: bool = option(False, "Agreement, use of the scale by source, and raters worth a look.")
+    leases: bool = option(False, "Pages of unique pairs in raters' hands.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.pause + self.close + self.reopen > 1:
+            raise click.UsageError("--pause, --close and --reopen exclude each other.")
+
+    @property
+    def state(self) -> str | None:
+        """The state that the study is to have; None leaves it as it is."""
+        wanted = {"paused": self.pause, "closed": self.close, "open": self.reopen}
+        return next((state for state, stated in wanted.items() if stated), None)
+
+
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-@click.option("--pause", "state", flag_value="paused", help="Hand out nothing for now; ratings under way are kept.")
-@click.option("--close", "state", flag_value="closed", help="End the study.")
-@click.option("--reopen", "state", flag_value="open", help="Take ratings again.")
-@click.option("--raters", is_flag=True, help="One line for every rater.")
-@click.option("--insight", is_flag=True, help="Agreement, use of the scale by source, and raters worth a look.")
-@click.option("--leases", "show_leases", is_flag=True, help="Pages of unique pairs in raters' hands.")
+@taking(StatusOptions)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def status(folder: Path, state: str | None, raters: bool, insight: bool, show_leases: bool, as_json: bool) -> None:
+def status(folder: Path, options: StatusOptions, as_json: bool) -> None:
     """Show how far the ratings have come; pause, close or reopen the study.
 
     \b
@@ -51,15 +72,15 @@ def status(folder: Path, state: str | None, raters: bool, insight: bool, show_le
     from relstudy.studyapp.monitoring.status import study_status
 
     study, store = open_ratings(folder)
-    if state is not None:
+    if options.state is not None:
         with store.write() as connection:
-            write_state(connection, state)
-        record_command(store, "set state", state)
+            write_state(connection, options.state)
+        record_command(store, "set state", options.state)
     now = study_status(store, study)
     with store.read() as connection:
         overdue = list(retention_notes(connection, study, folder))
-    statistics = study_statistics(store, study) if insight else None
-    leases = read_leases(store) if show_leases else None
+    statistics = study_statistics(store, study) if options.insight else None
+    leases = read_leases(store) if options.leases else None
     if as_json:
         answer = now.as_json()
         if statistics is not None:
@@ -73,7 +94,7 @@ def status(folder: Path, state: str | None, raters: bool, insight: bool, show_le
         click.echo(f"\n{sentence}.")
     for sentence in filter(None, [*overdue, unfinished_deletions(store)]):
         click.echo(f"\nMind: {sentence}.")
-    if raters:
+    if options.raters:
         print_raters(now.people)
     if statistics is not None:
         print_insight(statistics)

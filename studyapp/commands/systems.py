@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
+from relstudy.common.command_options import taking
 from relstudy.common.console import print_json, print_table, progress, say
+from relstudy.common.options import CommandOptions, option
 
 
 def bar(items: Iterable[int], what: str, total: int) -> Iterator[int]:
@@ -15,12 +18,19 @@ def bar(items: Iterable[int], what: str, total: int) -> Iterator[int]:
     return progress(items, what, total)
 
 
+@dataclass(frozen=True, kw_only=True)
+class SystemsOptions(CommandOptions):
+    """Options of `relstudy systems`."""
+
+    all_queries: bool = option(False, "Score every item as a query, not only those in pairs.csv.")
+
+
 @click.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), required=False)
 @click.argument("names", nargs=-1)
-@click.option("--all-queries", is_flag=True, help="Score every item as a query, not only those in pairs.csv.")
+@taking(SystemsOptions)
 @click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
-def systems(folder: Path | None, names: tuple[str, ...], all_queries: bool, as_json: bool) -> None:
+def systems(folder: Path | None, names: tuple[str, ...], options: SystemsOptions, as_json: bool) -> None:
     """Score the queries of the study in FOLDER with the built-in systems NAMES; without NAMES, list them.
 
     Writes FOLDER/scores/NAME.csv (or .parquet from 250,000 rows), for `relstudy fit` and `relstudy score`. The pairs
@@ -42,7 +52,7 @@ def systems(folder: Path | None, names: tuple[str, ...], all_queries: bool, as_j
         else:
             print_table(rows, ["system", "scores by"])
         return
-    written = score_collection(folder, names, all_queries)
+    written = score_collection(folder, names, options.all_queries)
     if as_json:
         print_json({name: str(path) for name, path in written.items()})
         return

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from relstudy.studyapp.config.accounts import ROLES
+from relstudy.common.command_options import taking
+from relstudy.common.options import CommandOptions, option
+from relstudy.studyapp.config.accounts import Role
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenOptions(CommandOptions):
+    """Options of `relstudy token`."""
+
+    make: bool = option(False, "Make the token NAME, and print it, once; one of that name ends.")
+    role: Role = option("viewer", "What it may ask.")
+    remove: bool = option(False, "End the token NAME at once.")
 
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False, exists=True))
 @click.argument("name", default="")
-@click.option("--make", is_flag=True, help="Make the token NAME, and print it, once; one of that name ends.")
-@click.option("--role", type=click.Choice(ROLES), default="viewer", show_default=True, help="What it may ask.")
-@click.option("--remove", is_flag=True, help="End the token NAME at once.")
+@taking(TokenOptions)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def token(folder: Path, name: str, make: bool, role: str, remove: bool, as_json: bool) -> None:
+def token(folder: Path, name: str, options: TokenOptions, as_json: bool) -> None:
     """Let programs ask a study that is being served, or list the tokens by which they may.
 
     FOLDER is a study or, for all the studies of a host at once, its folder of studies. A viewer's token reads status
@@ -33,6 +43,7 @@ def token(folder: Path, name: str, make: bool, role: str, remove: bool, as_json:
     from relstudy.studyapp.config.accounts import make_token, read_accounts, remove_account
     from relstudy.studyapp.monitoring.audit_log import record_command
 
+    make, role, remove = options.make, options.role, options.remove
     if (make and remove) or ((make or remove) and not name):
         raise click.UsageError("say one thing of one NAME: --make (with --role) or --remove")
     if not make and not remove:

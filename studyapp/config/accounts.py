@@ -14,6 +14,7 @@ import secrets
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Literal, get_args
 
 from relstudy.common.damage import NO_JSON
 from relstudy.common.errors import RelstudyError
@@ -24,7 +25,8 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-ROLES = ("viewer", "editor", "owner")  # each may do what those before it may
+Role = Literal["viewer", "editor", "owner"]
+ROLES: tuple[Role, ...] = get_args(Role)  # each may do what those before it may
 FIRST = "owner"  # the account that every study has, with the password in FOLDER/admin.hash
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
 

@@ -3,47 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
+
+from relstudy.common.command_options import taking
+from relstudy.common.options import CommandOptions, option
 
 if TYPE_CHECKING:
     from relstudy.studyapp.demo.pipeline import Outcome
     from relstudy.studyapp.demo.recovered import Recovered
+    from relstudy.studyapp.demo.sizes import Size
+
+
+@dataclass(frozen=True, kw_only=True)
+class DemoOptions(CommandOptions):
+    """Options of `relstudy demo`."""
+
+    no_serve: bool = option(False, "End when the report is written; serve nothing.")
+    images: int | None = option(None, "Number of pictures.", shown="320; full: 1000", at_least=60, at_most=20_000)
+    raters: int | None = option(None, "Number of simulated raters.", shown="12; full: 16", at_least=2, at_most=500)
+    scale: Literal["small", "full"] = option("small", "full: 1,000 pictures, queries by text too; takes minutes.")
+    paper: bool = option(
+        False,
+        "The paper's systems, a second round, other scales, and the paper's tables as printed; takes minutes.",
+    )
+    seed: int = option(0, "Of pictures, panel and sample.", at_least=0, any_size=True)
+    port: int = option(8000, "Of the app; 0: any free.", at_least=0, at_most=65535)
+
+    def size(self) -> Size:
+        """The demo's size that these make."""
+        from relstudy.studyapp.demo.sizes import SIZES
+
+        size = SIZES[self.scale]
+        if self.images is not None:
+            queries = min(size.queries, round(self.images * size.queries / size.images))
+            size = replace(size, images=self.images, queries=queries)
+        if self.raters is not None:
+            size = replace(size, raters=self.raters, ratings_per_pair=min(size.ratings_per_pair, self.raters))
+        return size.as_in_the_paper() if self.paper else size
 
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("demo"))
-@click.option("--no-serve", is_flag=True, help="End when the report is written; serve nothing.")
-@click.option("--images", type=click.IntRange(60, 20_000), help="Number of pictures. [default: 320; full: 1000]")
-@click.option("--raters", type=click.IntRange(2, 500), help="Number of simulated raters. [default: 12; full: 16]")
-@click.option(
-    "--scale",
-    type=click.Choice(["small", "full"]),
-    default="small",
-    show_default=True,
-    help="full: 1,000 pictures, queries by text too; takes minutes.",
-)
-@click.option(
-    "--paper",
-    is_flag=True,
-    help="The paper's systems, a second round, other scales, and the paper's tables as printed; takes minutes.",
-)
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Of pictures, panel and sample.")
-@click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="Of the app; 0: any free.")
+@taking(DemoOptions)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def demo(
-    folder: Path,
-    no_serve: bool,
-    images: int | None,
-    raters: int | None,
-    scale: str,
-    paper: bool,
-    seed: int,
-    port: int,
-    as_json: bool,
-) -> None:
+def demo(folder: Path, options: DemoOptions, as_json: bool) -> None:
     """Go the whole way in FOLDER (default: demo), then serve the app and the report.
 
     Paints a collection, lets systems score it, chooses pairs, has a simulated panel rate them through the real web
@@ -55,29 +62,20 @@ def demo(
       relstudy demo
       relstudy demo my-demo --no-serve --raters 20
     """
-    from dataclasses import replace
-
     from relstudy.common.console import print_json, say
     from relstudy.studyapp.demo.pipeline import run_demo
-    from relstudy.studyapp.demo.sizes import SIZES
 
-    size = SIZES[scale]
-    if images is not None:
-        size = replace(size, images=images, queries=min(size.queries, round(images * size.queries / size.images)))
-    if raters is not None:
-        size = replace(size, raters=raters, ratings_per_pair=min(size.ratings_per_pair, raters))
-    size = size.as_in_the_paper() if paper else size
-    outcome = run_demo(folder, size, seed=seed)
+    outcome = run_demo(folder, options.size(), seed=options.seed)
     if as_json:
         print_json(outcome.as_json())
     else:
         _print(outcome)
-    if no_serve:
+    if options.no_serve:
         say(f"Report: {outcome.report}. To look around: relstudy serve {folder}")
     else:
         from relstudy.studyapp.demo.server import look_around
 
-        look_around(folder, port)
+        look_around(folder, options.port)
 
 
 def _print(outcome: Outcome) -> None:

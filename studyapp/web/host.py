@@ -23,6 +23,7 @@ from relstudy.studyapp.web.assets import serve_assets
 from relstudy.studyapp.web.hosted import NAME, RESERVED, TRY_AGAIN, HostedStudies
 from relstudy.studyapp.web.listening import listen, make_worker, shown_host
 from relstudy.studyapp.web.mount import WsgiApp, at, mounted, path_of
+from relstudy.studyapp.web.options import ServerOptions
 from relstudy.studyapp.web.processes import run_workers
 from relstudy.studyapp.web.security import add_headers
 from relstudy.studyapp.web.views import MessagePage
@@ -37,14 +38,8 @@ class Hosting:
     """Arguments of `relstudy host`."""
 
     places: tuple[Path, ...]
-    host: str
-    port: int
-    workers: int
-    threads: int
+    server: ServerOptions
     url: str = ""
-    trusted_proxy: str | None = None
-    quiet: bool = False
-    per_address: int = 0
 
 
 def run_host(hosting: Hosting) -> None:
@@ -58,8 +53,8 @@ def run_host(hosting: Hosting) -> None:
     for place in hosting.places:
         if not place.is_dir():
             raise RelstudyError(f"{place}: there is no such folder")
-    listener = listen(hosting.host, hosting.port)
-    local = f"http://{shown_host(hosting.host)}:{listener.getsockname()[1]}"
+    listener = listen(hosting.server.host, hosting.server.port)
+    local = f"http://{shown_host(hosting.server.host)}:{listener.getsockname()[1]}"
     url = hosting.url or local
     studies = HostedStudies(hosting.places, url, secure=url.startswith("https://"), url_is_given=bool(hosting.url))
     for name, folder in studies.listed().items():
@@ -72,15 +67,15 @@ def run_host(hosting: Hosting) -> None:
         with contextlib.suppress(RelstudyError):  # it has been reported
             studies.get(name)
     say(f"{studies.served} studies below {url}/ (health: {url}/health)")
-    print(f"listening on {shown_host(hosting.host)}:{listener.getsockname()[1]}", flush=True)
-    log_to(sys.stderr, logging.WARNING if hosting.quiet else logging.INFO)
+    print(f"listening on {shown_host(hosting.server.host)}:{listener.getsockname()[1]}", flush=True)
+    log_to(sys.stderr, logging.WARNING if hosting.server.quiet else logging.INFO)
     app = mounted(host_app(studies), path_of(url))
 
     def work() -> None:
         studies.begin_work()
-        make_worker(app, listener, hosting.threads, hosting.trusted_proxy, hosting.per_address).run()
+        make_worker(app, listener, hosting.server).run()
 
-    run_workers(work, hosting.workers)
+    run_workers(work, hosting.server.workers)
 
 
 def host_app(studies: HostedStudies) -> WsgiApp:

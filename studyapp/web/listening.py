@@ -16,6 +16,7 @@ from waitress.channel import HTTPChannel
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.web.app import BODY_LIMIT
 from relstudy.studyapp.web.mount import WsgiApp
+from relstudy.studyapp.web.options import ServerOptions
 from relstudy.studyapp.web.session import customer
 
 
@@ -118,24 +119,19 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def make_worker(
-    app: WsgiApp, listener: socket.socket, threads: int, trusted_proxy: str | None = None, per_address: int = 0
-) -> Any:
+def make_worker(app: WsgiApp, listener: socket.socket, options: ServerOptions) -> Any:
     """Waitress as every worker runs it.
 
-    Parameters
-    ----------
-    trusted_proxy : the address of the proxy in front. Of its X-Forwarded-For, -Proto and -Host the last entries are
-        believed, which it wrote itself; whatever anybody else sends of them is dropped.
-    per_address : how many connections one address may have, the proxy excepted; 0: any number
+    Of the trusted proxy's X-Forwarded-For, -Proto and -Host the last entries are believed, which it wrote itself;
+    whatever anybody else sends of them is dropped.
     """
     import waitress
 
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     proxy: dict[str, object] = {}
-    if trusted_proxy:
+    if options.trusted_proxy:
         proxy = {
-            "trusted_proxy": trusted_proxy,
+            "trusted_proxy": options.trusted_proxy,
             "trusted_proxy_headers": {"x-forwarded-for", "x-forwarded-proto", "x-forwarded-host"},
         }
     # Waitress reads a request whole before a thread sees it, so that a slow sender holds up nobody. Nor does who takes
@@ -144,7 +140,7 @@ def make_worker(
     server = waitress.create_server(
         app,
         sockets=[listener],
-        threads=threads,
+        threads=options.threads,
         channel_timeout=REQUEST_SECONDS,
         cleanup_interval=5,
         connection_limit=connections,
@@ -156,7 +152,8 @@ def make_worker(
         clear_untrusted_proxy_headers=True,
         **proxy,
     )
-    shares = Shares(per_address, customer(trusted_proxy) if trusted_proxy else None, connections - SPARE)
+    proxy_in_front = customer(options.trusted_proxy) if options.trusted_proxy else None
+    shares = Shares(options.per_address, proxy_in_front, connections - SPARE)
     server.channel_class = functools.partial(Connection, shares=shares)
     return server
 

@@ -20,6 +20,7 @@ from relstudy.studyapp.web.app import create_app, log_to
 from relstudy.studyapp.web.listening import listen, make_worker, shown_host
 from relstudy.studyapp.web.mount import mounted, path_of
 from relstudy.studyapp.web.notifier import notifier_of
+from relstudy.studyapp.web.options import ServerOptions
 from relstudy.studyapp.web.processes import run_workers
 from relstudy.studyapp.web.starting import keep_deleting, note_address, take_over
 
@@ -29,14 +30,8 @@ class Serving:
     """Arguments of `relstudy serve`."""
 
     folder: Path
-    host: str
-    port: int
-    workers: int
-    threads: int
-    trusted_proxy: str | None = None
+    server: ServerOptions
     secure: bool | None = None
-    quiet: bool = False
-    per_address: int = 0
 
 
 def run(serving: Serving, *, reset_admin: bool = False) -> None:
@@ -58,13 +53,14 @@ def run_preview(serving: Serving) -> None:
         store = Store(f"sqlite:///{Path(name) / 'preview.db'}")
         study = prepare(serving.folder, store)
         app = create_app(serving.folder, store=store, secure=False, only_preview=True)
-        listener = listen(serving.host, serving.port)
+        listener = listen(serving.server.host, serving.server.port)
         port = listener.getsockname()[1]
-        say(f"{study.title}, preview: http://{shown_host(serving.host)}:{port}/preview/")
-        print(f"listening on {shown_host(serving.host)}:{port}", flush=True)
-        log_to(sys.stderr, logging.WARNING if serving.quiet else logging.INFO)
+        say(f"{study.title}, preview: http://{shown_host(serving.server.host)}:{port}/preview/")
+        print(f"listening on {shown_host(serving.server.host)}:{port}", flush=True)
+        log_to(sys.stderr, logging.WARNING if serving.server.quiet else logging.INFO)
         run_workers(
-            lambda: make_worker(app, listener, serving.threads, serving.trusted_proxy, serving.per_address).run(), 1
+            lambda: make_worker(app, listener, serving.server).run(),
+            1,
         )
         store.dispose()
 
@@ -76,23 +72,27 @@ def _run(serving: Serving, *, reset_admin: bool) -> None:
         (serving.folder / "admin.hash").unlink(missing_ok=True)
     # Made once: all workers, and those that replace them, serve the same study, whatever becomes of its files.
     app = create_app(serving.folder, secure=serving.secure)
-    listener = listen(serving.host, serving.port)
+    listener = listen(serving.server.host, serving.server.port)
     port = listener.getsockname()[1]
     path = path_of(study.url)
-    local = f"http://{shown_host(serving.host)}:{port}{path}"
+    local = f"http://{shown_host(serving.server.host)}:{port}{path}"
     address = study.url or local
     note_address(serving.folder, study, local)
     say(f"{study.title}: {address}/ (health: {address}/health, admin: {address}/admin/)")
     link = make_setup_link(serving.folder)
     if link is not None:
         say(f"Choose the admin password, once, at {address}{link}")
-    print(f"listening on {shown_host(serving.host)}:{port}", flush=True)
-    log_to(sys.stderr, logging.WARNING if serving.quiet else logging.INFO)
+    print(f"listening on {shown_host(serving.server.host)}:{port}", flush=True)
+    log_to(sys.stderr, logging.WARNING if serving.server.quiet else logging.INFO)
 
     def work() -> None:
         keep_deleting(serving.folder, app.extensions["relstudy"].gone)
         if notifier is not None:
             notifier.start()
-        make_worker(mounted(app, path), listener, serving.threads, serving.trusted_proxy, serving.per_address).run()
+        make_worker(
+            mounted(app, path),
+            listener,
+            serving.server,
+        ).run()
 
-    run_workers(work, serving.workers)
+    run_workers(work, serving.server.workers)

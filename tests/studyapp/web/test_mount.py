@@ -22,6 +22,7 @@ from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.web.admin.access import make_setup_link
 from relstudy.studyapp.web.listening import make_worker
 from relstudy.studyapp.web.mount import WsgiApp, mounted, path_of
+from relstudy.studyapp.web.options import ServerOptions
 from tests.studyapp.browse import Browser, Page
 from tests.studyapp.studies import TOML, Made
 
@@ -154,7 +155,7 @@ def echoing(trusted_proxy: str | None) -> Iterator[Callable[[str, dict[str, str]
 
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]
-    worker = make_worker(mounted(echo, PATH), listener, 1, trusted_proxy)
+    worker = make_worker(mounted(echo, PATH), listener, ServerOptions(threads=1, trusted_proxy=trusted_proxy))
     thread = threading.Thread(target=worker.run, daemon=True)
     thread.start()
 

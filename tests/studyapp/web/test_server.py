@@ -22,6 +22,7 @@ import waitress
 
 from relstudy.studyapp.web import listening
 from relstudy.studyapp.web.listening import Connection, Shares
+from relstudy.studyapp.web.options import ServerOptions
 from tests.places import ROOT
 from tests.studyapp.serving import Server, serving
 from tests.studyapp.studies import write_study
@@ -204,7 +205,7 @@ def test_who_takes_no_answers_holds_no_thread_however_much_waits_for_them(
 
     listener = listening.listen("127.0.0.1", 0)
     address = listener.getsockname()
-    server = listening.make_worker(app, listener, threads=1)
+    server = listening.make_worker(app, listener, ServerOptions(threads=1))
     threading.Thread(target=server.run, daemon=True).start()
     with socket.create_connection(address) as deaf, socket.create_connection(address, timeout=20) as other:
         deaf.sendall(2 * b"GET /much HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -225,7 +226,7 @@ def test_one_address_has_so_many_connections_as_it_may_and_a_proxy_any_number(
         return [b"ok"]
 
     listener = listening.listen("127.0.0.1", 0)
-    server = listening.make_worker(app, listener, threads=1, trusted_proxy="127.0.0.3", per_address=3)
+    server = listening.make_worker(app, listener, ServerOptions(threads=1, trusted_proxy="127.0.0.3", per_address=3))
     threading.Thread(target=server.run, daemon=True).start()
 
     def answered(source: str) -> socket.socket | None:
