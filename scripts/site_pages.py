@@ -1,30 +1,36 @@
 """For the documentation's pages: formulas are typeset, pictures follow the page's light and dark, options are listed.
 
 A hook of MkDocs (mkdocs.yml). A comment `<!-- options: MODULE CLASS ... -->` becomes a table of the options that these
-dataclasses declare. A formula stands between dollars, as GitHub reads it, too; matplotlib sets it as SVG, so
-that a page needs neither a script nor a font that the reader may not have. A picture `NAME.svg` that
-`relstudy.common.figures` drew is put into the page, where the colours of `assets/site.css` reach it; of `NAME.png` with
-a `NAME-dark.png` beside it the page shows the one that suits.
+dataclasses declare, and `<!-- options of the other commands -->` the tables of commands that no function in Python
+has for a twin. A formula stands between dollars, as GitHub reads it, too; matplotlib sets it as SVG, so that a page
+needs neither a script nor a font that the reader may not have. A picture `NAME.svg` that `relstudy.common.figures` drew
+is put into the page, where the colours of `assets/site.css` reach it; of `NAME.png` with a `NAME-dark.png` beside it
+the page shows the one that suits.
 """
 
 from __future__ import annotations
 
 import html
 import re
+from collections.abc import Collection, Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import click
 from matplotlib.font_manager import FontProperties
 from matplotlib.path import Path as Outline
 from matplotlib.textpath import TextToPath
 
 from relstudy.common.arguments import needed
+from relstudy.common.command_options import DeclaredOption
 from relstudy.common.kinds import without_none
-from relstudy.common.options import declared_in
+from relstudy.common.options import Declared, declared_in
+from relstudy.studyapp.cli import main
 
 OPTIONS = re.compile(r"<!-- options: (\S+) ([\w ]+?) -->")
+OF_OTHER_COMMANDS = "<!-- options of the other commands -->"
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.DOTALL)
 PICTURE = re.compile(r'<img alt="([^"]*)" src="([^"]+\.(?:svg|png|jpg))"[^>]*/?>')
 STEPS = {Outline.MOVETO: "M", Outline.LINETO: "L", Outline.CURVE3: "Q", Outline.CURVE4: "C", Outline.CLOSEPOLY: "Z"}
@@ -33,19 +39,57 @@ SIZE = TextToPath.FONT_SCALE
 
 
 def on_page_markdown(text: str, **_: Any) -> str:
-    """The page with a table in place of each comment that names dataclasses of options."""
-    return OPTIONS.sub(
-        lambda match: option_table(*(getattr(import_module(match[1]), name) for name in match[2].split())), text
-    )
+    """The page with a table in place of each comment that names dataclasses of options, and in place of the comment on
+    the other commands a table for each that has options which stand in none of these."""
+    shown = [each for match in OPTIONS.finditer(text) for each in declared_in(*_dataclasses(match)).values()]
+    text = OPTIONS.sub(lambda match: option_table(*_dataclasses(match)), text)
+    return text.replace(OF_OTHER_COMMANDS, command_tables(shown)) if OF_OTHER_COMMANDS in text else text
+
+
+def _dataclasses(match: re.Match[str]) -> list[type]:
+    return [getattr(import_module(match[1]), name) for name in match[2].split()]
+
+
+def command_tables(elsewhere: Collection[Declared]) -> str:
+    """A heading and a table for each command with declared options that are not `elsewhere`, in the help's order."""
+    parts = []
+    for path, command in commands_of(main, click.Context(main)):
+        declarations = [each.declaration for each in command.params if isinstance(each, DeclaredOption)]
+        rows = [each for each in declarations if each not in elsewhere]
+        if rows:
+            lines = ["| option | takes | default | what it decides |", "|---|---|---|---|"]
+            lines += [f"| {_flags(each)} | {_takes(each)} | {_default(each)} | {each.said.sentence} |" for each in rows]
+            parts.append("\n".join([f"### relstudy {path}", "", *lines]))
+    return "\n\n".join(parts)
+
+
+def commands_of(group: click.Group, context: click.Context, path: str = "") -> Iterator[tuple[str, click.Command]]:
+    """Each command with what is typed to call it, those of a group in its place."""
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if isinstance(command, click.Group):
+            yield from commands_of(command, context, f"{path}{name} ")
+        elif command is not None:
+            yield path + name, command
+
+
+def _flags(each: Declared) -> str:
+    return " ".join(f"`{flag}`" for flag in each.flags)
+
+
+def _takes(each: Declared) -> str:
+    return needed(without_none(each.kind), each.said.limits).replace("'", "`")
+
+
+def _default(each: Declared) -> str:
+    return "must be given" if each.required else each.default_words()
 
 
 def option_table(*options: type) -> str:
     """The options that dataclasses declare as a table in Markdown."""
     lines = ["| command | Python | takes | default | what it decides |", "|---|---|---|---|---|"]
     for name, each in declared_in(*options).items():
-        flags = " ".join(f"`{flag}`" for flag in each.flags)
-        takes = needed(without_none(each.kind), each.said.limits).replace("'", "`")
-        lines.append(f"| {flags} | `{name}` | {takes} | {each.default_words()} | {each.said.sentence} |")
+        lines.append(f"| {_flags(each)} | `{name}` | {_takes(each)} | {_default(each)} | {each.said.sentence} |")
     return "\n".join(lines)
 
 

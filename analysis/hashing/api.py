@@ -12,19 +12,20 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.hashing.codes.arrays import plain_array
-from relstudy.analysis.hashing.codes.code_arrays import Format, codes_of
+from relstudy.analysis.hashing.codes.code_arrays import codes_of
 from relstudy.analysis.hashing.codes.code_files import read_codes
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.counting import counts as counting
-from relstudy.analysis.hashing.counting.counts import CountTable, Engine, without_self
+from relstudy.analysis.hashing.counting.counts import CountTable, without_self
 from relstudy.analysis.hashing.datasets.published import unit_length
 from relstudy.analysis.hashing.encoders.base import Encoder
 from relstudy.analysis.hashing.encoders.cross_modal import CrossModal
-from relstudy.analysis.hashing.lookup.sweep import Grid, Searcher, sweep
+from relstudy.analysis.hashing.lookup.sweep import Grid, sweep
 from relstudy.analysis.hashing.metrics import class_distances as measured
 from relstudy.analysis.hashing.metrics.conventions import PRESETS, ConventionChanges, Conventions
-from relstudy.analysis.hashing.metrics.label_grades import Empty, Gain, graded_figures
+from relstudy.analysis.hashing.metrics.label_grades import graded_figures
 from relstudy.analysis.hashing.notebook_results import Comparison, Evaluation
+from relstudy.analysis.hashing.options import Empty, Engine, Format, Gain, Searcher
 from relstudy.analysis.hashing.truth.labels import Labels, labels_of, read_labels
 from relstudy.analysis.hashing.truth.relevance import LabelTruth, Truth
 from relstudy.analysis.hashing.truth.vector_truth import epsilon_ball, epsilon_radius, nearest_neighbours

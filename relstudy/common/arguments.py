@@ -74,6 +74,8 @@ def refusal(value: Any, kind: Any, limits: Limits | None = None) -> str | None:
         if whole and abs(number) > LARGEST and not (limits and limits.any_size):
             return f"a number up to {LARGEST:,} is needed, not {shown(value)}"
         fits = limits is None or (limits.holds(number) and (whole or math.isfinite(number)))
+    elif fits and limits is not None and isinstance(value, tuple):
+        fits = all(limits.holds(each) for each in value if isinstance(each, int | float))
     return None if fits else f"{needed(kind, limits)} is needed, not {_refused(value, kind)}"
 
 
@@ -155,7 +157,7 @@ def _refused(value: Any, kind: Any) -> str:
 
 
 def needed(kind: Any, limits: Limits | None = None) -> str:
-    """A type and the limits of its numbers in words.
+    """A type and the limits of its numbers in words; of several numbers, of each.
 
     Examples
     --------
@@ -167,11 +169,15 @@ def needed(kind: Any, limits: Limits | None = None) -> str:
     paths = any(typing.get_origin(member) is os.PathLike for member in union)
     within = limits.words() if limits else ""
     words = [
-        f"{_words_of(member)} {within}" if within and member in (int, float) else _words_of(member)
+        f"{_words_of(member)} {within}" if within and _is_of_numbers(member) else _words_of(member)
         for member in union
         if not (paths and member is str)
     ]
     return " or ".join(dict.fromkeys(words))
+
+
+def _is_of_numbers(kind: Any) -> bool:
+    return kind in (int, float) or (typing.get_origin(kind) is tuple and typing.get_args(kind)[0] in (int, float))
 
 
 def _one_of(words: Iterable[Any]) -> str:

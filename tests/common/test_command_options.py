@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from pathlib import Path
 
 import click
 import pytest
 from click.testing import CliRunner
 
-from relstudy.common.command_options import GroupedCommand
+from relstudy.common.command_options import GroupedCommand, taking
+from relstudy.common.errors import RelstudyError
+from relstudy.common.options import CommandOptions, option
 from relstudy.studyapp.cli import main
 
 GROUPED = ("sample", "score", "plan", "calibrate", "fit", "report")
@@ -38,10 +42,10 @@ def test_every_option_of_every_command_says_what_it_does() -> None:
 
 def test_every_seed_is_a_number_from_0() -> None:
     for name, command in every_command(main, click.Context(main)).items():
-        for option in command.params:
-            if option.name in ("seed", "permutation"):
-                assert isinstance(option.type, click.IntRange), name
-                assert option.type.min == 0, name
+        for each in command.params:
+            if each.name in ("seed", "permutation"):
+                assert isinstance(each.type, click.IntRange), name
+                assert each.type.min == 0, name
 
 
 def test_no_option_takes_nan_or_the_infinite_for_a_number() -> None:
@@ -52,10 +56,10 @@ def test_no_option_takes_nan_or_the_infinite_for_a_number() -> None:
         if isinstance(option.type, click.types.FloatParamType)
     ]
     assert len(numbers) > 15
-    for name, option, kind in numbers:
+    for name, called, kind in numbers:
         for text in ("nan", "inf"):
             with pytest.raises(click.BadParameter):
-                print(name, option, kind.convert(text, None, None))
+                print(name, called, kind.convert(text, None, None))
 
 
 @pytest.mark.parametrize("name", GROUPED)
@@ -68,6 +72,51 @@ def test_long_helps_come_in_groups_and_hold_each_option_once(name: str) -> None:
     assert all(text.count(f"\n{heading}:\n") == 1 for heading in headings)
     heads = [found[1] for line in text.splitlines() if (found := re.match(r"  (-.*?)(?:  |$)", line))]
     shown = [word for head in heads for word in re.findall(r"--[\w-]+", head)]
-    for option in command.params:
-        if isinstance(option, click.Option):
-            assert shown.count(max(option.opts, key=len)) == 1, option.opts
+    for each in command.params:
+        if isinstance(each, click.Option):
+            assert shown.count(max(each.opts, key=len)) == 1, each.opts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Posting(CommandOptions):
+    """Choices of a made-up command."""
+
+    to: str = option(..., "Who gets it.")
+    stamps: tuple[int, ...] = option((), "Pence; repeat.", flags=("--stamp",), at_least=1)
+    routes: tuple[tuple[str, str], ...] = option((), "From where to where; repeat.", flags=("--route",))
+    copy: Path | None = option(None, "Where to keep a copy.", flags=("-c", "--copy"))
+    express: bool | None = option(None, "By train.", flags=("--express/--slow",), shown="by weight")
+
+
+@click.command()
+@click.argument("letter")
+@taking(Posting, "posting")
+def post(letter: str, posting: Posting) -> None:
+    """Send a letter."""
+    click.echo(f"{letter} {posting}")
+
+
+def test_a_command_takes_the_object_that_its_options_make() -> None:
+    line = "hello --to anna --stamp 5 --stamp 7 --route a b --route c d -c x.txt --slow"
+    made = Posting(to="anna", stamps=(5, 7), routes=(("a", "b"), ("c", "d")), copy=Path("x.txt"), express=False)
+    assert CliRunner().invoke(post, line.split()).output == f"hello {made}\n"
+    assert CliRunner().invoke(post, ["hello", "--to", "anna"]).output == f"hello {Posting(to='anna')}\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("hello", "Missing option '--to'"),
+        ("hello --to anna --stamp 0", "a list of whole numbers from 1 is needed, not 0."),
+        ("hello --to anna --route a", "requires 2 arguments"),
+    ],
+)
+def test_a_command_refuses_what_its_declaration_does_not_take(line: str, said: str) -> None:
+    outcome = CliRunner().invoke(post, line.split())
+    assert outcome.exit_code == 2
+    assert said in outcome.output
+
+
+def test_python_refuses_the_same_in_the_same_words() -> None:
+    with pytest.raises(RelstudyError, match="a list of whole numbers from 1 is needed, not a tuple"):
+        Posting(to="anna", stamps=(0,))

@@ -6,11 +6,14 @@ import importlib
 import pkgutil
 import re
 
+import click
 import pytest
 
 import relstudy
-from relstudy.common.options import declared
-from scripts.site_pages import on_page_markdown, option_table
+from relstudy.common.command_options import DeclaredOption
+from relstudy.common.options import CommandOptions, declared
+from relstudy.studyapp.cli import main
+from scripts.site_pages import commands_of, on_page_markdown, option_table
 from tests.places import ROOT
 
 PAGE = (ROOT / "docs" / "reference" / "options.md").read_text(encoding="utf-8")
@@ -26,7 +29,8 @@ def declaring() -> set[str]:
     found = set()
     for name in DECLARING:
         for value in vars(importlib.import_module(name)).values():
-            if isinstance(value, type) and value.__module__ == name and hasattr(value, "__dataclass_fields__"):
+            has_fields = isinstance(value, type) and hasattr(value, "__dataclass_fields__")
+            if has_fields and value.__module__ == name and not issubclass(value, CommandOptions):
                 found |= {f"{name} {value.__name__}"} if declared(value) else set()
     return found
 
@@ -53,3 +57,20 @@ def test_a_table_has_a_row_an_option_with_limits_and_default(name: str) -> None:
     assert len(table.splitlines()) == 2 + len(declared(getattr(relstudy, name)))
     if name == "FitOptions":
         assert "| `--folds` | `folds` | a whole number from 2 | 10 | Folds, whole queries each. |" in table
+
+
+WITH_A_FUNCTION = {"sample", "calibrate", "join", "fit", "score", "judge-check", "report", "plan"}
+"""Commands whose choices are arguments in Python, too; the files that they read and write are in their help alone."""
+SWITCHES = {"as_json", "yes", "dry_run", "back", "all_people"}
+"""Of how a command prints and asks, and those that say what a command is to do."""
+
+
+def test_every_choice_of_a_command_is_declared_and_on_the_page() -> None:
+    made = on_page_markdown(PAGE)
+    for path, command in commands_of(main, click.Context(main)):
+        options = [each for each in command.params if isinstance(each, click.Option)]
+        if path not in WITH_A_FUNCTION | {"backup"}:
+            assert {each.name for each in options if not isinstance(each, DeclaredOption)} <= SWITCHES, path
+        for each in options:
+            if isinstance(each, DeclaredOption):
+                assert " ".join(f"`{flag}`" for flag in each.declaration.flags) in made, (path, each.name)

@@ -9,10 +9,9 @@ import numpy as np
 
 from relstudy.analysis.hashing.codes.arrays import row_blocks
 from relstudy.analysis.hashing.codes.packed import Codes
+from relstudy.analysis.hashing.options import Format
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.option_words import either, option
-
-Format = Literal["auto", "bits", "packed", "hex"]
 
 LEAST_BYTES = 32
 """So many bytes of two values alone are no accident: two given ones of 256 would have a chance below 1e-67."""

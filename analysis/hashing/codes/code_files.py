@@ -12,8 +12,9 @@ from typing import Literal
 import numpy as np
 
 from relstudy.analysis.hashing.codes.arrays import is_array_file, load_array, text_lines
-from relstudy.analysis.hashing.codes.code_arrays import CodeArray, Format, check_length, settle_length
+from relstudy.analysis.hashing.codes.code_arrays import CodeArray, check_length, settle_length
 from relstudy.analysis.hashing.codes.packed import Codes
+from relstudy.analysis.hashing.options import Format
 from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.option_words import either

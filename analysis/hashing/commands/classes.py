@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import click
 
-from relstudy.analysis.hashing.commands.inputs import FORMATS, codes_in
-from relstudy.analysis.hashing.commands.pairs import TruthFiles, code_options, code_pair, truth_options
+from relstudy.analysis.hashing.commands.inputs import codes_in
+from relstudy.analysis.hashing.commands.pairs import code_pair, truth_in
+from relstudy.analysis.hashing.options import CodeFiles, CodeFormat, TruthFiles
+from relstudy.common.command_options import taking
 from relstudy.common.console import print_json, print_table, say
 from relstudy.common.errors import RelstudyError
+from relstudy.common.options import CommandOptions, option
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassesOptions(CodeFormat):
+    """Options of `relstudy hash classes`."""
+
+    labels: str = option(..., "One class for each code: .npy, or text with one item per line.")
+    figure: str | None = option(None, "Write the distances of each class as SVG.")
 
 
 @click.command("classes")
 @click.argument("codes", nargs=-1, required=True)
-@click.option("--labels", required=True, help="One class for each code: .npy, or text with one item per line.")
-@click.option("--format", "form", type=FORMATS, default="auto", help="What the code files hold.")
-@click.option("--bits", type=click.IntRange(min=1), help="Code length, where the last byte is not full.")
-@click.option("--figure", help="Write the distances of each class as SVG.")
+@taking(ClassesOptions)
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def classes_command(
-    codes: tuple[str, ...], labels: str, form: Any, bits: int | None, figure: str | None, as_json: bool
-) -> None:
+def classes_command(codes: tuple[str, ...], options: ClassesOptions, as_json: bool) -> None:
     """Measure distances of codes within a class and to other classes (Ding, Li and Li 2018, Eq. 7 and 8).
 
     \b
@@ -34,7 +40,8 @@ def classes_command(
     from relstudy.analysis.hashing.truth.labels import read_labels
     from relstudy.common.files import write_text
 
-    read, notes = codes_in(codes, form, bits)
+    labels, figure = options.labels, options.figure
+    read, notes = codes_in(codes, options.form, options.bits)
     distances = class_distances(read, read_labels(labels, notes=notes)[0], _names_in(labels))
     used = len(UniqueCodes.of(read).multiplicity)
     if figure is not None:
@@ -71,30 +78,23 @@ def _row(each: dict[str, Any]) -> list[str]:
     return [each["name"], *sizes, nearest, "yes" if each["apart"] else "no", f"{each['perfect']:.3f}"]
 
 
+@dataclass(frozen=True, kw_only=True)
+class PicturesOptions(CommandOptions):
+    """Options of `relstudy hash pictures` beside the codes and the truth."""
+
+    row: int = option(..., "Which query, counted from 0.", flags=("--query",), at_least=0)
+    query_pictures: str = option(..., "The queries' pictures: a folder, or .npy (n, height, width, 3).")
+    database_pictures: str = option(..., "The database's pictures, likewise.")
+    within: tuple[int, ...] = option((), "Hamming distances, rising; repeat.", at_least=0, shown="1, 2")
+    most: int = option(10, "Pictures in a row.", at_least=1, at_most=40)
+    output: str = option(..., "Where to write the picture (.svg).", flags=("-o", "--output"))
+
+
 @click.command("pictures")
-@code_options
-@truth_options
-@click.option("--query", "row", type=click.IntRange(min=0), required=True, help="Which query, counted from 0.")
-@click.option("--query-pictures", required=True, help="The queries' pictures: a folder, or .npy (n, height, width, 3).")
-@click.option("--database-pictures", required=True, help="The database's pictures, likewise.")
-@click.option(
-    "--within", multiple=True, type=click.IntRange(min=0), help="Hamming distances, rising; repeat.  [default: 1, 2]"
-)
-@click.option("--most", type=click.IntRange(1, 40), default=10, show_default=True, help="Pictures in a row.")
-@click.option("-o", "--output", required=True, help="Where to write the picture (.svg).")
-def pictures_command(
-    queries: str,
-    database: str,
-    form: Any,
-    code_bits: int | None,
-    row: int,
-    query_pictures: str,
-    database_pictures: str,
-    within: tuple[int, ...],
-    most: int,
-    output: str,
-    **truth_files: Any,
-) -> None:
+@taking(CodeFiles, "files")
+@taking(TruthFiles, "truth_files")
+@taking(PicturesOptions)
+def pictures_command(files: CodeFiles, truth_files: TruthFiles, options: PicturesOptions) -> None:
     """Draw the true positives of one query by their distance from it (Ding, Li and Li 2018, figure 7).
 
     Where a row holds fewer than there are, they are evenly spaced by distance.
@@ -111,18 +111,22 @@ def pictures_command(
     from relstudy.analysis.hashing.truth.relevance import check_sizes
     from relstudy.common.files import write_text
 
-    truth, notes = TruthFiles(**truth_files).read()
-    query_codes, codes, more = code_pair(queries, database, form, code_bits)
+    row, most, output = options.row, options.most, options.output
+    truth, notes = truth_in(truth_files)
+    query_codes, codes, more = code_pair(files)
     check_sizes(truth, len(query_codes), len(codes))
     pictures = []
-    for source, number in ((query_pictures, len(query_codes)), (database_pictures, len(codes))):
+    for source, number in (
+        (options.query_pictures, len(query_codes)),
+        (options.database_pictures, len(codes)),
+    ):
         items = items_in(source)
         if items.ndim != 4 or len(items) != number:
             raise RelstudyError(f"{source}: {number} pictures are needed, one for each code; it has {items.shape}")
         pictures.append(items)
     if row >= len(query_codes):
         raise RelstudyError(f"--query {row}: there are {len(query_codes)} queries, counted from 0")
-    distances = within or tuple(sorted({min(1, codes.bits), min(2, codes.bits)}))
+    distances = options.within or tuple(sorted({min(1, codes.bits), min(2, codes.bits)}))
     if list(distances) != sorted(set(distances)) or distances[-1] > codes.bits:
         raise RelstudyError(f"--within must rise, up to the code length {codes.bits}")
     around = rings(query_codes, row, codes, truth, distances)

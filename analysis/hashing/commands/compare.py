@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from relstudy.analysis.hashing.commands.inputs import FORMATS, cell, codes_in, preset_named, say_conventions
-from relstudy.common.command_options import FiniteRange
+from relstudy.analysis.hashing.commands.inputs import cell, codes_in, preset_named, say_conventions
+from relstudy.analysis.hashing.options import CodeFormat, Drawn
+from relstudy.common.command_options import taking
 from relstudy.common.console import print_json, print_table, progress, say
 from relstudy.common.errors import RelstudyError
+from relstudy.common.options import CommandOptions, option
 from relstudy.common.wording import span
 
 if TYPE_CHECKING:
@@ -19,27 +22,24 @@ if TYPE_CHECKING:
     from relstudy.analysis.hashing.metrics.lgap import Ball, UniqueCodes
 
 
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions(Drawn):
+    """Options of `relstudy hash compare`."""
+
+    radius: int = option(2, "Of P within radius and RAMAP.", at_least=0)
+    k: tuple[int, ...] = option((), "Cut-offs of mAP at k; repeat.", at_least=1)
+    splits: bool = option(False, "Tables are NAME_SPLIT.npz: mean and spread of each NAME over its splits.")
+    preset: str = option("default", "Conventions by name.")
+    figures: str | None = option(
+        None, "Write the curves of all systems, each in one picture, as SVG to this folder.", metavar="FOLDER"
+    )
+
+
 @click.command("compare")
 @click.argument("tables", nargs=-1, required=True)
-@click.option(
-    "--radius", type=click.IntRange(min=0), default=2, show_default=True, help="Of P within radius and RAMAP."
-)
-@click.option("--k", multiple=True, type=click.IntRange(min=1), help="Cut-offs of mAP at k; repeat.")
-@click.option("--splits", is_flag=True, help="Tables are NAME_SPLIT.npz: mean and spread of each NAME over its splits.")
-@click.option("--preset", default="default", show_default=True, help="Conventions by name.")
-@click.option("--figures", help="Write the curves of all systems, each in one picture, as SVG to this folder.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of what is drawn at random.")
+@taking(CompareOptions)
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
-def compare_command(
-    tables: tuple[str, ...],
-    radius: int,
-    k: tuple[int, ...],
-    splits: bool,
-    preset: str,
-    figures: str | None,
-    seed: int,
-    as_json: bool,
-) -> None:
+def compare_command(tables: tuple[str, ...], options: CompareOptions, as_json: bool) -> None:
     """Several systems' count tables side by side, with paired differences over the same queries.
 
     \b
@@ -50,7 +50,8 @@ def compare_command(
     from relstudy.analysis.hashing.counting.counts import CountTable
     from relstudy.analysis.hashing.metrics.comparison import compare, compare_splits
 
-    conventions = preset_named(preset)
+    k, radius, splits = options.k, options.radius, options.splits
+    conventions = preset_named(options.preset)
     names = [Path(table).stem for table in tables]
     if len(set(names)) < len(names):
         raise click.UsageError("The tables' file names must differ; they name the systems.")
@@ -58,11 +59,11 @@ def compare_command(
     if splits:
         result = compare_splits(_by_split(loaded), radius=radius, conventions=conventions, k=k)
     else:
-        result = compare(loaded, radius=radius, conventions=conventions, seed=seed, k=k)
-    if figures is not None:
+        result = compare(loaded, radius=radius, conventions=conventions, seed=options.seed, k=k)
+    if options.figures is not None:
         from relstudy.analysis.hashing.metrics.plots import write_comparison_figures
 
-        for path in write_comparison_figures(loaded, figures, conventions):
+        for path in write_comparison_figures(loaded, options.figures, conventions):
             say(f"wrote {path}")
     if as_json:
         print_json(result)
@@ -86,25 +87,26 @@ def compare_command(
     say_conventions(result["conventions"])
 
 
+@dataclass(frozen=True, kw_only=True)
+class HealthOptions(CodeFormat):
+    """Options of `relstudy hash health`."""
+
+    figure: str | None = option(None, "Write the histogram of the codes as SVG.")
+    queries: str | None = option(None, "Query codes, for mLGAP with --table.")
+    table: str | None = option(None, "Count table of these queries against these codes, for mLGAP.")
+    radius: int = option(2, "Of mLGAP.", at_least=0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.queries is None) != (self.table is None):
+            raise click.UsageError("--queries and --table go together.")
+
+
 @click.command("health")
 @click.argument("codes", nargs=-1, required=True)
-@click.option("--format", "form", type=FORMATS, default="auto", help="What the code files hold.")
-@click.option("--bits", type=click.IntRange(min=1), help="Code length, where the last byte is not full.")
-@click.option("--figure", help="Write the histogram of the codes as SVG.")
-@click.option("--queries", help="Query codes, for mLGAP with --table.")
-@click.option("--table", help="Count table of these queries against these codes, for mLGAP.")
-@click.option("--radius", type=click.IntRange(min=0), default=2, show_default=True, help="Of mLGAP.")
+@taking(HealthOptions)
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def health_command(
-    codes: tuple[str, ...],
-    form: Any,
-    bits: int | None,
-    figure: str | None,
-    queries: str | None,
-    table: str | None,
-    radius: int,
-    as_json: bool,
-) -> None:
+def health_command(codes: tuple[str, ...], options: HealthOptions, as_json: bool) -> None:
     """Measure how well a database uses its codes: utilisation, collisions, entropy, and mLGAP (Ding, Li and Li 2018).
 
     Several files of CODES are the shards of one database.
@@ -116,16 +118,15 @@ def health_command(
     from relstudy.analysis.hashing.metrics.health import code_health
     from relstudy.analysis.hashing.metrics.lgap import UniqueCodes
 
-    if (queries is None) != (table is None):
-        raise click.UsageError("--queries and --table go together.")
-    database, notes = codes_in(codes, form, bits)
+    figure, queries, table = options.figure, options.queries, options.table
+    database, notes = codes_in(codes, options.form, options.bits)
     unique = UniqueCodes.of(database)
     health = code_health(unique).as_json()
     conventions: dict[str, Any] = {}
     if queries is not None and table is not None:
-        query_codes, of_queries = codes_in([queries], form, bits)
+        query_codes, of_queries = codes_in([queries], options.form, options.bits)
         notes += of_queries
-        figures, conventions = _mlgap(queries, query_codes, table, database, unique, radius)
+        figures, conventions = _mlgap(queries, query_codes, table, database, unique, options.radius)
         health |= figures
     if figure is not None:
         from relstudy.analysis.hashing.metrics.plots import code_histogram
@@ -143,19 +144,20 @@ def health_command(
         say_conventions(conventions)
 
 
+@dataclass(frozen=True, kw_only=True)
+class BucketsOptions(CommandOptions):
+    """Options of `relstudy hash buckets`."""
+
+    bits: int = option(..., "K, bits of a bucket.", at_least=1)
+    tables: int = option(..., "L, number of hash tables.", at_least=1)
+    beta: float = option(1.0, "Weight of recall in F; 1 is F1.", above=0)
+
+
 @click.command("buckets")
 @click.argument("table")
-@click.option("--bits", "width", type=click.IntRange(min=1), required=True, help="K, bits of a bucket.")
-@click.option("--tables", type=click.IntRange(min=1), required=True, help="L, number of hash tables.")
-@click.option(
-    "--beta",
-    type=FiniteRange(min=0, min_open=True),
-    default=1.0,
-    show_default=True,
-    help="Weight of recall in F; 1 is F1.",
-)
+@taking(BucketsOptions)
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def buckets_command(table: str, width: int, tables: int, beta: float, as_json: bool) -> None:
+def buckets_command(table: str, options: BucketsOptions, as_json: bool) -> None:
     """Precision, recall and F of look-up in L hash tables of K bits, expected over random permutations of the bits.
 
     \b
@@ -166,11 +168,9 @@ def buckets_command(table: str, width: int, tables: int, beta: float, as_json: b
     from relstudy.analysis.hashing.metrics.buckets import expected_look_up
 
     counted = CountTable.load(table)
-    figures = expected_look_up(counted, width, tables).micro(beta)
+    figures = expected_look_up(counted, options.bits, options.tables).micro(options.beta)
     conventions = {
-        "bits": width,
-        "tables": tables,
-        "beta": beta,
+        **asdict(options),
         "average": "micro",
         "bits_of_a_table": "expectation over every permutation of the code's bits",
         "truth": counted.truth,
@@ -182,11 +182,17 @@ def buckets_command(table: str, width: int, tables: int, beta: float, as_json: b
     say_conventions(conventions)
 
 
+@dataclass(frozen=True, kw_only=True)
+class DigitsOptions(Drawn):
+    """Options of `relstudy hash demo`."""
+
+    bits: int = option(8, "Length of the LSH codes.", at_least=2)
+
+
 @click.command("demo")
-@click.option("--bits", type=click.IntRange(min=2), default=8, show_default=True, help="Length of the LSH codes.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of what is drawn at random.")
+@taking(DigitsOptions)
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def demo_command(bits: int, seed: int, as_json: bool) -> None:
+def demo_command(options: DigitsOptions, as_json: bool) -> None:
     """Show codes that only RAMAP distinguishes (Jiang, Li and Li 2019, tables 2 and 3) and the baselines, on digits.
 
     \b
@@ -195,8 +201,8 @@ def demo_command(bits: int, seed: int, as_json: bool) -> None:
     """
     from relstudy.analysis.hashing.demonstration import baselines, extension_tables
 
-    tables = extension_tables(bits, seed)
-    methods = baselines(seed, lambda items, total: progress(items, "encoders", total))
+    tables = extension_tables(options.bits, options.seed)
+    methods = baselines(options.seed, lambda items, total: progress(items, "encoders", total))
     conventions = {**preset_named("ramap").as_json(), "truth": "class"}
     if as_json:
         print_json({"extensions": tables, "baselines": methods, "conventions": conventions})

@@ -11,9 +11,10 @@ import click
 
 from relstudy.analysis.hashing.commands.inputs import classes_in, label_array_in, vectors_in, write_array
 from relstudy.analysis.hashing.encoders import SUPERVISED, UNSUPERVISED
-from relstudy.common.command_options import FiniteRange
+from relstudy.common.command_options import taking
 from relstudy.common.console import print_json, progress, say
 from relstudy.common.errors import RelstudyError
+from relstudy.common.options import CommandOptions, option
 from relstudy.common.terminal import for_bars
 
 if TYPE_CHECKING:
@@ -24,24 +25,46 @@ if TYPE_CHECKING:
     from relstudy.analysis.hashing.encoders.deep.training import Epoch
 
 
-@dataclass(frozen=True)
-class EncodeJob:
+@dataclass(frozen=True, kw_only=True)
+class EncodeOptions(CommandOptions):
     """Options of `relstudy hash encode`; None for those not given."""
 
-    encoder: str
-    seed: int
-    bits: int | None
-    train: str | None
-    train_labels: str | None
-    train_superclasses: str | None
-    epochs: int | None
-    hold_out: bool | None
-    margin: float | None
-    shift: float | None
-    hidden: int | None
-    save: str | None
-    load: str | None
-    alpha: float | None
+    bits: int | None = option(None, "Code length; needed unless --load.", at_least=1)
+    train: str | None = option(None, "Training vectors (.npy); nothing else is learned from.")
+    train_labels: str | None = option(
+        None, "Labels of the training vectors, for supervised encoders; ksh and grh take several each."
+    )
+    alpha: float | None = option(
+        None, "Weight of the graph, of grh.", at_least=0, at_most=1, shown="chosen on a held-out part"
+    )
+    files: tuple[tuple[str, str], ...] = option(
+        (), "Vectors, and where to write their codes; repeat.", flags=("--encode",), metavar="VECTORS.npy CODES.npy"
+    )
+    seed: int = option(0, "Seed of what is drawn at random.", at_least=0, any_size=True)
+    train_superclasses: str | None = option(None, "Superclasses beside the classes, for dsh-dispersed.")
+    epochs: int | None = option(None, "At most so many, for deep encoders.", at_least=1, shown="60")
+    hold_out: bool | None = option(
+        None,
+        "Whether a tenth of the training items judges the epochs of deep encoders, or all are learned from, as in the "
+        "papers.",
+        flags=("--hold-out/--no-hold-out",),
+        shown="hold-out",
+    )
+    margin: float | None = option(None, "m of dsh and dsh-dispersed.", at_least=0, shown="twice the bits")
+    shift: float | None = option(None, "m of m-dsh, in bits.", at_least=0, shown="4")
+    hidden: int | None = option(
+        None,
+        "Width of the first full layer of deep encoders; 0: a hash layer alone, for saved features.",
+        at_least=0,
+        shown="500",
+    )
+    save: str | None = option(None, "Where to write the encoder (.npz), to apply it later.")
+    load: str | None = option(None, "An encoder that --save wrote, instead of --train.")
+    project: tuple[tuple[str, str], ...] = option(
+        (),
+        "Vectors, and where to write the real values whose signs are the bits; repeat.",
+        metavar="VECTORS.npy REAL.npy",
+    )
 
     DEEP_ALONE: ClassVar[tuple[str, ...]] = ("train_superclasses", "epochs", "hold_out", "margin", "shift", "hidden")
     """The options that the baselines do not have."""
@@ -50,14 +73,14 @@ class EncodeJob:
         """Those of these options that were given, as they are typed."""
         return [f"--{name.replace('_', '-')}" for name in names if getattr(self, name) is not None]
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self, encoder: str) -> dict[str, Any]:
         """Of the encoder's constructor."""
-        if self.shift is not None and self.encoder != "m-dsh":
+        if self.shift is not None and encoder != "m-dsh":
             raise click.UsageError("--shift is for m-dsh; dsh and dsh-dispersed have --margin.")
-        if self.margin is not None and self.encoder == "m-dsh":
+        if self.margin is not None and encoder == "m-dsh":
             raise click.UsageError("--margin is for dsh and dsh-dispersed; m-dsh has --shift.")
-        if self.train_superclasses is not None and self.encoder != "dsh-dispersed":
-            raise click.UsageError(f"--train-superclasses is for dsh-dispersed; {self.encoder} learns from one class.")
+        if self.train_superclasses is not None and encoder != "dsh-dispersed":
+            raise click.UsageError(f"--train-superclasses is for dsh-dispersed; {encoder} learns from one class.")
         chosen = {name: getattr(self, name) for name in ("epochs", "hold_out", "margin", "shift", "hidden")}
         return {name: value for name, value in chosen.items() if value is not None}
 
@@ -79,49 +102,14 @@ Example:
 
 @click.command("encode", help=HELP)
 @click.argument("encoder")
-@click.option("--bits", type=click.IntRange(min=1), help="Code length; needed unless --load.")
-@click.option("--train", help="Training vectors (.npy); nothing else is learned from.")
-@click.option(
-    "--train-labels", help="Labels of the training vectors, for supervised encoders; ksh and grh take several each."
-)
-@click.option(
-    "--alpha", type=FiniteRange(0, 1), help="Weight of the graph, of grh.  [default: chosen on a held-out part]"
-)
-@click.option("--encode", "files", nargs=2, multiple=True, help="VECTORS.npy CODES.npy; repeat.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of what is drawn at random.")
-@click.option("--train-superclasses", help="Superclasses beside the classes, for dsh-dispersed.")
-@click.option("--epochs", type=click.IntRange(min=1), help="At most so many, for deep encoders; 60 by default.")
-@click.option(
-    "--hold-out/--no-hold-out",
-    default=None,
-    help="Whether a tenth of the training items judges the epochs of deep encoders, as by default, or all are learned "
-    "from, as in the papers.",
-)
-@click.option("--margin", type=FiniteRange(min=0), help="m of dsh and dsh-dispersed; twice the bits by default.")
-@click.option("--shift", type=FiniteRange(min=0), help="m of m-dsh, in bits; 4 by default.")
-@click.option(
-    "--hidden",
-    type=click.IntRange(min=0),
-    help="Width of the first full layer of deep encoders, 500 by default; 0: a hash layer alone, for saved features.",
-)
-@click.option("--save", help="Where to write the encoder (.npz), to apply it later.")
-@click.option("--load", help="An encoder that --save wrote, instead of --train.")
-@click.option(
-    "--project", nargs=2, multiple=True, help="VECTORS.npy REAL.npy: the real values whose signs are the bits; repeat."
-)
+@taking(EncodeOptions)
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
-def encode_command(
-    encoder: str,
-    files: tuple[tuple[str, str], ...],
-    project: tuple[tuple[str, str], ...],
-    as_json: bool,
-    **given: Any,
-) -> None:
+def encode_command(encoder: str, options: EncodeOptions, as_json: bool) -> None:
     """Encode vectors by the encoder of that name; its help is `HELP`."""
     from relstudy.analysis.hashing.encoders import ENCODERS
     from relstudy.analysis.hashing.encoders.deep.encoders import DEEP_ENCODERS
 
-    job = EncodeJob(encoder, **given)
+    job, files, project = options, options.files, options.project
     if encoder not in ENCODERS and encoder not in DEEP_ENCODERS:
         raise click.UsageError(f"ENCODER must be one of {', '.join([*ENCODERS, *DEEP_ENCODERS])}.")
     if job.load is None and (job.bits is None or job.train is None):
@@ -129,7 +117,7 @@ def encode_command(
     if not files and not project and job.save is None:
         raise click.UsageError("Give --encode, --project or --save: what is to be written.")
     learn = deep_encoder if encoder in DEEP_ENCODERS else baseline_encoder
-    fitted, sources, summary = learn(job, [source for source, _ in (*files, *project)])
+    fitted, sources, summary = learn(encoder, job, [source for source, _ in (*files, *project)])
     written = []
     for (_, target), items in progress(list(zip(files, sources, strict=False)), "files", len(files)):
         codes = fitted.encode(items)
@@ -181,7 +169,9 @@ def items_in(source: str) -> np.ndarray:
     return array
 
 
-def deep_encoder(job: EncodeJob, files: Sequence[str]) -> tuple[DeepEncoder, list[np.ndarray], dict[str, Any]]:
+def deep_encoder(
+    name: str, job: EncodeOptions, files: Sequence[str]
+) -> tuple[DeepEncoder, list[np.ndarray], dict[str, Any]]:
     """An encoder, learned or read from a file; what it is to encode; and what happened, for the summary."""
     from relstudy.analysis.hashing.encoders.deep.encoders import DEEP_ENCODERS, DeepEncoder, need_extra
     from relstudy.analysis.hashing.encoders.saved import save_encoder
@@ -193,15 +183,15 @@ def deep_encoder(job: EncodeJob, files: Sequence[str]) -> tuple[DeepEncoder, lis
         unused = job.given("bits", "train", "train_labels", *job.DEEP_ALONE, "save")
         if unused:
             raise click.UsageError(f"--load brings everything; leave out {', '.join(unused)}.")
-        loaded = _loaded(job.encoder, job.load, DEEP_ENCODERS, deep=True)
+        loaded = _loaded(name, job.load, DEEP_ENCODERS, deep=True)
         assert isinstance(loaded, DeepEncoder)
         return loaded, _sources(files, items_in, loaded.shape_, job.load), {"trained_on": None}
     assert job.bits is not None and job.train is not None
-    settings = job.settings()
+    settings = job.settings(name)
     items = items_in(job.train)
     sources = _sources(files, items_in, items.shape[1:], job.train)
     classes = _classes(job.train, job.train_labels, job.train_superclasses)
-    encoder, happened = _learned(DEEP_ENCODERS[job.encoder](job.bits, job.seed, **settings), items, classes)
+    encoder, happened = _learned(DEEP_ENCODERS[name](job.bits, job.seed, **settings), items, classes)
     if job.save is not None:
         save_encoder(encoder, job.save)
         say(f"wrote {job.save}")
@@ -301,7 +291,9 @@ class _EpochBar:
         self.bar.update()
 
 
-def baseline_encoder(job: EncodeJob, files: Sequence[str]) -> tuple[Encoder, list[np.ndarray], dict[str, Any]]:
+def baseline_encoder(
+    name: str, job: EncodeOptions, files: Sequence[str]
+) -> tuple[Encoder, list[np.ndarray], dict[str, Any]]:
     """An encoder, learned or read from a file; what it is to encode; and what happened, for the summary."""
     from relstudy.analysis.hashing.encoders import ENCODERS
     from relstudy.analysis.hashing.encoders.deep.encoders import DEEP_ENCODERS
@@ -310,19 +302,19 @@ def baseline_encoder(job: EncodeJob, files: Sequence[str]) -> tuple[Encoder, lis
 
     if unused := job.given(*job.DEEP_ALONE):
         raise click.UsageError(f"{', '.join(unused)}: for {', '.join(DEEP_ENCODERS)} alone.")
-    if job.alpha is not None and job.encoder != "grh":
+    if job.alpha is not None and name != "grh":
         raise click.UsageError("--alpha is of grh.")
     if job.load is not None:
         if unused := job.given("bits", "train", "train_labels", "alpha", "save"):
             raise click.UsageError(f"--load brings everything; leave out {', '.join(unused)}.")
-        loaded = _loaded(job.encoder, job.load, ENCODERS)
+        loaded = _loaded(name, job.load, ENCODERS)
         return loaded, _sources(files, vectors_in, (loaded.width_,), job.load), {"trained_on": None}
     assert job.bits is not None and job.train is not None
     labels = None if job.train_labels is None else label_array_in(job.train_labels)
     training = vectors_in(job.train)
     sources = _sources(files, vectors_in, training.shape[1:], job.train)
     settings = {} if job.alpha is None else {"alpha": job.alpha}
-    encoder = ENCODERS[job.encoder](job.bits, job.seed, **settings).fit(training, labels)
+    encoder = ENCODERS[name](job.bits, job.seed, **settings).fit(training, labels)
     summary: dict[str, Any] = {"trained_on": len(training)}
     if isinstance(encoder, GRH):
         summary |= {"alpha": encoder.alpha_, "notes": [encoder.choice()]}

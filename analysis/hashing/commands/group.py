@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -12,15 +13,19 @@ from relstudy.analysis.hashing.commands.compare import buckets_command, compare_
 from relstudy.analysis.hashing.commands.cross_modal import cross_modal_command
 from relstudy.analysis.hashing.commands.data import split_command, truth_command
 from relstudy.analysis.hashing.commands.encode import encode_command
-from relstudy.analysis.hashing.commands.inputs import FORMATS, cell, preset_named, say_conventions
+from relstudy.analysis.hashing.commands.inputs import cell, preset_named, say_conventions
 from relstudy.analysis.hashing.commands.look_up import look_up_command
 from relstudy.analysis.hashing.commands.people import audit_command, scores_command
 from relstudy.analysis.hashing.commands.published import data_command
 from relstudy.analysis.hashing.commands.ranked import graded_command, rank_command
-from relstudy.common.command_options import Finite
+from relstudy.analysis.hashing.metrics.conventions import Conventions
+from relstudy.analysis.hashing.options import Engine, Format, Separator
+from relstudy.common.command_options import options_of, taking
 from relstudy.common.console import print_json, print_table, progress, say
+from relstudy.common.options import CommandOptions, fields_given, option
 
-DENOMINATORS = ["relevant", "min(K, relevant)", "hits", "first K relevant"]
+if TYPE_CHECKING:
+    from relstudy.analysis.hashing.counting.shards import Job
 
 
 @click.group("hash")
@@ -35,46 +40,48 @@ def hash_group() -> None:
     """
 
 
+@dataclass(frozen=True, kw_only=True)
+class CountOptions(CommandOptions):
+    """Options of `relstudy hash count`."""
+
+    queries: str = option(..., "Query codes: .npy, or text of hexadecimal codes.")
+    database: tuple[str, ...] = option(..., "Database codes; repeat for shards.")
+    query_labels: str | None = option(None, "Labels of the queries: .npy, or text with one item per line.")
+    database_labels: tuple[str, ...] = option((), "Labels of the database, one file a shard.")
+    truth_file: str | None = option(
+        None, "Relevance lists made by `relstudy hash truth`, instead of labels.", flags=("--truth",)
+    )
+    form: Format = option("auto", "What the code files hold.", flags=("--format",))
+    bits: int | None = option(None, "Code length, where the last byte of packed codes is not full.", at_least=1)
+    separator: Separator = option(
+        "auto", "Between labels in text; line takes a line for one label.", flags=("--label-separator",)
+    )
+    engine: Engine | Literal["dask"] = option("auto", "Who counts: auto is numba where it can be imported, else numpy.")
+    scheduler: str | None = option(None, "Address of a dask scheduler, for --engine dask.")
+    output: str = option(..., "Where to write the count table (.npz).", flags=("-o", "--output"))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        labelled = self.query_labels is not None
+        if labelled == (self.truth_file is not None) or (not labelled and self.database_labels):
+            raise click.UsageError("Give --query-labels and --database-labels, or --truth.")
+        if labelled and len(self.database_labels) != len(self.database):
+            raise click.UsageError("Give one --database-labels for each --database.")
+        if (self.engine == "dask") != (self.scheduler is not None):
+            raise click.UsageError("--engine dask and --scheduler go together.")
+
+    def job(self) -> Job:
+        """The files that are counted, and how they are read."""
+        from relstudy.analysis.hashing.counting.shards import Job
+
+        files = (self.queries, self.database, self.query_labels, self.database_labels, self.truth_file)
+        return Job(*files, self.form, self.bits, self.separator)
+
+
 @hash_group.command("count")
-@click.option("--queries", required=True, help="Query codes: .npy, or text of hexadecimal codes.")
-@click.option("--database", required=True, multiple=True, help="Database codes; repeat for shards.")
-@click.option("--query-labels", help="Labels of the queries: .npy, or text with one item per line.")
-@click.option("--database-labels", multiple=True, help="Labels of the database, one file a shard.")
-@click.option("--truth", "truth_file", help="Relevance lists made by `relstudy hash truth`, instead of labels.")
-@click.option("--format", "form", type=FORMATS, default="auto", help="What the code files hold.")
-@click.option(
-    "--bits", type=click.IntRange(min=1), help="Code length, where the last byte of packed codes is not full."
-)
-@click.option(
-    "--label-separator",
-    "separator",
-    type=click.Choice(["auto", "space", "comma", "line"]),
-    default="auto",
-    help="Between labels in text; line takes a line for one label.",
-)
-@click.option(
-    "--engine",
-    type=click.Choice(["auto", "numba", "numpy", "dask"]),
-    default="auto",
-    help="Who counts: auto is numba where it can be imported, else numpy.",
-)
-@click.option("--scheduler", help="Address of a dask scheduler, for --engine dask.")
-@click.option("-o", "--output", required=True, help="Where to write the count table (.npz).")
+@taking(CountOptions)
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
-def count_command(
-    queries: str,
-    database: tuple[str, ...],
-    query_labels: str | None,
-    database_labels: tuple[str, ...],
-    truth_file: str | None,
-    form: Any,
-    bits: int | None,
-    separator: Any,
-    engine: str,
-    scheduler: str | None,
-    output: str,
-    as_json: bool,
-) -> None:
+def count_command(options: CountOptions, as_json: bool) -> None:
     """Count codes and relevant codes by distance from each query.
 
     \b
@@ -82,25 +89,17 @@ def count_command(
       relstudy hash count --queries q.npy --database db.npy \\
           --query-labels yq.txt --database-labels y.txt -o table.npz
     """
-    if (query_labels is None) == (truth_file is None) or (truth_file is not None and database_labels):
-        raise click.UsageError("Give --query-labels and --database-labels, or --truth.")
-    if query_labels is not None and len(database_labels) != len(database):
-        raise click.UsageError("Give one --database-labels for each --database.")
-    if (engine == "dask") != (scheduler is not None):
-        raise click.UsageError("--engine dask and --scheduler go together.")
-
     from relstudy.analysis.hashing.counting.counts import usable_engine
     from relstudy.analysis.hashing.counting.distributed import count_files
-    from relstudy.analysis.hashing.counting.shards import Job, notes_of
+    from relstudy.analysis.hashing.counting.shards import notes_of
 
-    if engine == "auto" and usable_engine() == "numpy":
+    if options.engine == "auto" and usable_engine() == "numpy":
         say("numba cannot be imported; counting with numpy, which gives the same integers, slower")
-    files = (queries, database, query_labels, database_labels, truth_file)
-    job = Job(*files, form, bits, separator)
+    job, output = options.job(), options.output
     table = count_files(
         job,
-        engine=engine,  # type: ignore[arg-type]
-        scheduler=scheduler,
+        engine=options.engine,
+        scheduler=options.scheduler,
         watch=lambda parts, total: progress(parts, "shards", total),
     )
     table.save(output)
@@ -125,51 +124,41 @@ def count_command(
             click.echo(note)
 
 
+@dataclass(frozen=True, kw_only=True)
+class EvaluateOptions(CommandOptions):
+    """Options of `relstudy hash evaluate` beside the conventions."""
+
+    k: tuple[int, ...] = option((), "Cut-offs for precision and mAP at k; repeat.", at_least=1)
+    radius: tuple[int, ...] = option((), "Radii to show.", at_least=0, shown="all")
+    preset: str = option("default", "Conventions of a published evaluator, by name.")
+    exclude_self: bool = option(False, "Queries are in the database: take out each query's own code.")
+    figures: str | None = option(None, "Write the curves by radius as SVG to this folder.", metavar="FOLDER")
+
+
 @hash_group.command("evaluate")
 @click.argument("table")
-@click.option("--k", multiple=True, type=click.IntRange(min=1), help="Cut-offs for precision and mAP at k; repeat.")
-@click.option("--radius", multiple=True, type=click.IntRange(min=0), help="Radii to show; all by default.")
-@click.option("--preset", default="default", show_default=True, help="Conventions of a published evaluator, by name.")
-@click.option("--denominator", type=click.Choice(DENOMINATORS), help="Of mAP at k.")
-@click.option(
-    "--no-relevant", type=click.Choice(["skip", "zero", "skip-unlabelled"]), help="Queries without a relevant code."
-)
-@click.option("--no-hit", type=click.Choice(["skip", "zero"]), help="Queries without a relevant code in the first k.")
-@click.option("--empty-ball", type=click.Choice(["zero", "skip"]), help="Queries with no code within the radius.")
-@click.option("--exclude-self", is_flag=True, help="Queries are in the database: take out each query's own code.")
-@click.option("--beta", type=Finite(), help="Weight of recall in F; above 0.")
-@click.option("--figures", help="Write the curves by radius as SVG to this folder.")
+@taking(EvaluateOptions)
+@options_of(Conventions, only=("denominator", "no_relevant", "no_hit", "empty_ball", "beta"))
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
-def evaluate_command(
-    table: str,
-    k: tuple[int, ...],
-    radius: tuple[int, ...],
-    preset: str,
-    exclude_self: bool,
-    figures: str | None,
-    as_json: bool,
-    **choices: Any,
-) -> None:
+def evaluate_command(table: str, options: EvaluateOptions, as_json: bool, **choices: Any) -> None:
     """Every figure of a count table, each with its conventions.
 
     \b
     Example:
       relstudy hash evaluate table.npz --k 100 --k 1000 --preset hashnet
     """
-    from dataclasses import replace
-
     from relstudy.analysis.hashing.counting.counts import CountTable, without_self
     from relstudy.analysis.hashing.metrics.evaluate import evaluate
 
-    conventions = replace(preset_named(preset), **{name: value for name, value in choices.items() if value is not None})
+    conventions = replace(preset_named(options.preset), **fields_given(Conventions, choices))
     counted = CountTable.load(table)
-    if exclude_self:
+    if options.exclude_self:
         counted = without_self(counted)
-    result = evaluate(counted, k=k, radius=radius, conventions=conventions)
-    if figures is not None:
+    result = evaluate(counted, k=options.k, radius=options.radius, conventions=conventions)
+    if options.figures is not None:
         from relstudy.analysis.hashing.metrics.plots import write_figures
 
-        for path in write_figures(conventions.queries_counted(counted), figures, conventions):
+        for path in write_figures(conventions.queries_counted(counted), options.figures, conventions):
             say(f"wrote {path}")
     if as_json:
         print_json(result)
@@ -182,7 +171,7 @@ def evaluate_command(
     print_table(rows, ["over ties", "pessimistic", "expected", "optimistic"])
     if counted.by_rank is None:
         click.echo()
-        _print_by_radius(result, all_of_them=bool(radius))
+        _print_by_radius(result, all_of_them=bool(options.radius))
         click.echo()
         print_table([[rule, cell(area)] for rule, area in result["auprc"].items()], ["AUPRC", "value"])
     for note in result["notes"]:

@@ -13,13 +13,9 @@ from relstudy.common.errors import RelstudyError
 if TYPE_CHECKING:
     import numpy as np
 
-    from relstudy.analysis.hashing.codes.code_arrays import Format
     from relstudy.analysis.hashing.codes.packed import Codes
     from relstudy.analysis.hashing.metrics.conventions import Conventions
-
-
-FORMATS = click.Choice(["auto", "bits", "packed", "hex"])
-"""Forms of a file of codes that can be stated."""
+    from relstudy.analysis.hashing.options import Format
 
 
 WIDTH = 118
@@ -47,7 +43,7 @@ def vectors_in(file: str) -> np.ndarray:
     return array
 
 
-def codes_in(files: Sequence[str], form: Format, bits: int | None) -> tuple[Codes, list[str]]:
+def codes_in(files: Sequence[str], form: Format = "auto", bits: int | None = None) -> tuple[Codes, list[str]]:
     """The codes of several files together, and notes on what was assumed of them."""
     import numpy as np
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
 
 import click
 
 from relstudy.analysis.hashing.commands.inputs import cell, say_conventions
-from relstudy.analysis.hashing.commands.pairs import TruthFiles, code_options, code_pair, truth_options
+from relstudy.analysis.hashing.commands.pairs import code_pair, truth_in
+from relstudy.analysis.hashing.options import CodeFiles, Searcher, TruthFiles
+from relstudy.common.command_options import taking
 from relstudy.common.console import print_json, print_table, progress, say
 from relstudy.common.errors import RelstudyError
+from relstudy.common.options import CommandOptions, option
+
+if TYPE_CHECKING:
+    from relstudy.analysis.hashing.lookup.sweep import Grid
 
 WHO_SAYS_TIME = {
     "numpy": "milliseconds of the processor a query, the least of three runs; found codes are gathered, not ranked",
@@ -18,40 +24,49 @@ WHO_SAYS_TIME = {
 }
 
 
+@dataclass(frozen=True, kw_only=True)
+class LookUpOptions(CommandOptions):
+    """Options of `relstudy hash look-up` beside the codes and the truth."""
+
+    bits: tuple[int, ...] = option((), "K, bits of a bucket; repeat.", at_least=1)
+    tables: tuple[int, ...] = option((), "L, number of hash tables; repeat.", at_least=1, shown="1")
+    flips: tuple[int, ...] = option((), "Bits flipped in each key; repeat.", at_least=0, shown="0")
+    radius: int | None = option(None, "Search the ball of each radius up to this one instead.", at_least=0)
+    permutation: int | None = option(
+        None,
+        "Seed of a permutation of the bits before they are cut into tables.",
+        at_least=0,
+        any_size=True,
+        shown="the code's own order",
+    )
+    engine: Searcher = option("numpy", "Who looks codes up: numpy, or faiss's multi-index with the same buckets.")
+    figure: str | None = option(None, "Write time against recall as SVG.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.radius is None) == (not self.bits and not self.tables and not self.flips):
+            raise click.UsageError("Give --bits, with --tables and --flips where wanted, or --radius.")
+        if self.radius is None and not self.bits:
+            raise click.UsageError("Give --bits, the width of a bucket.")
+        if self.engine == "faiss" and self.permutation is not None:
+            raise click.UsageError("faiss cuts the code in its own order: leave out --permutation.")
+
+    def grid(self, code_bits: int) -> Grid:
+        """The settings that are tried with codes of this length."""
+        from relstudy.analysis.hashing.lookup.sweep import Grid
+
+        tables = (self.bits, self.tables or (1,), self.flips or (0,))
+        if self.radius is not None:
+            tables = ((code_bits,), (1,), tuple(range(self.radius + 1)))
+        return Grid(*tables, self.permutation, self.engine)
+
+
 @click.command("look-up")
-@code_options
-@truth_options
-@click.option("--bits", "widths", multiple=True, type=click.IntRange(min=1), help="K, bits of a bucket; repeat.")
-@click.option("--tables", multiple=True, type=click.IntRange(min=1), help="L, number of hash tables; repeat.")
-@click.option("--flips", multiple=True, type=click.IntRange(min=0), help="Bits flipped in each key; repeat.")
-@click.option("--radius", type=click.IntRange(min=0), help="Search the ball of each radius up to this one instead.")
-@click.option(
-    "--permutation", type=click.IntRange(0), help="Seed of a permutation of the bits before they are cut into tables."
-)
-@click.option(
-    "--engine",
-    type=click.Choice(["numpy", "faiss"]),
-    default="numpy",
-    show_default=True,
-    help="Who looks codes up: numpy, or faiss's multi-index with the same buckets.",
-)
-@click.option("--figure", help="Write time against recall as SVG.")
+@taking(CodeFiles, "files")
+@taking(TruthFiles, "truth_files")
+@taking(LookUpOptions)
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def look_up_command(
-    queries: str,
-    database: str,
-    form: Any,
-    code_bits: int | None,
-    widths: tuple[int, ...],
-    tables: tuple[int, ...],
-    flips: tuple[int, ...],
-    radius: int | None,
-    permutation: int | None,
-    engine: Any,
-    figure: str | None,
-    as_json: bool,
-    **truth_files: Any,
-) -> None:
+def look_up_command(files: CodeFiles, truth_files: TruthFiles, options: LookUpOptions, as_json: bool) -> None:
     """Look codes up in hash tables and say what is found, and how long it takes.
 
     Each --bits, --tables and --flips is tried with each of the others. Tables are cut from the code as it stands; the
@@ -63,19 +78,11 @@ def look_up_command(
           --bits 8 --bits 16 --tables 1 --tables 2 --flips 0 --flips 1
       relstudy hash look-up --queries q.npy --database db.npy --truth truth.npz --radius 3
     """
-    from relstudy.analysis.hashing.lookup.sweep import Grid, LookUp, sweep
+    from relstudy.analysis.hashing.lookup.sweep import LookUp, sweep
 
-    if (radius is None) == (not widths and not tables and not flips):
-        raise click.UsageError("Give --bits, with --tables and --flips where wanted, or --radius.")
-    if radius is None and not widths:
-        raise click.UsageError("Give --bits, the width of a bucket.")
-    if engine == "faiss" and permutation is not None:
-        raise click.UsageError("faiss cuts the code in its own order: leave out --permutation.")
-    truth, label_notes = TruthFiles(**truth_files).read()
-    query_codes, codes, notes = code_pair(queries, database, form, code_bits)
-    grid = Grid(widths, tables or (1,), flips or (0,), permutation, engine)
-    if radius is not None:
-        grid = Grid((codes.bits,), (1,), tuple(range(radius + 1)), permutation, engine)
+    truth, label_notes = truth_in(truth_files)
+    query_codes, codes, notes = code_pair(files)
+    grid, permutation = options.grid(codes.bits), options.permutation
     if not grid.settings(codes.bits):
         raise RelstudyError(f"none of these tables fits codes of {codes.bits} bits")
     rows = sweep(query_codes, codes, truth, grid, lambda items, total: progress(items, "settings", total))
@@ -83,15 +90,15 @@ def look_up_command(
         "truth": truth.kind,
         "average": "micro",
         "tables": "segments of the code in its own order" if permutation is None else f"of permutation {permutation}",
-        "time": WHO_SAYS_TIME[engine],
+        "time": WHO_SAYS_TIME[options.engine],
         "scan": "counts the distance of every code; finds everything",
     }
-    if figure is not None:
+    if options.figure is not None:
         from relstudy.analysis.hashing.metrics.plots import look_up_figure
         from relstudy.common.files import write_text
 
-        write_text(look_up_figure(rows, alone=True), figure)
-        say(f"wrote {figure}")
+        write_text(look_up_figure(rows, alone=True), options.figure)
+        say(f"wrote {options.figure}")
     if as_json:
         described = {"look_ups": [row.as_json() for row in rows], "queries": len(query_codes), "codes": len(codes)}
         print_json({**described, "notes": [*notes, *label_notes], "conventions": conventions})

@@ -2,43 +2,44 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
-from relstudy.analysis.hashing.commands.inputs import FORMATS, codes_in, say_conventions, vectors_in
-from relstudy.common.command_options import Finite
+from relstudy.analysis.hashing.commands.inputs import codes_in, say_conventions, vectors_in
+from relstudy.analysis.hashing.options import CodeFormat, Drawn
+from relstudy.common.command_options import taking
 from relstudy.common.console import print_json, print_table
+from relstudy.common.options import option
 
 if TYPE_CHECKING:
     from relstudy.analysis.hashing.codes.packed import Codes
 
 
+@dataclass(frozen=True, kw_only=True)
+class ScoresOptions(CodeFormat):
+    """Options of `relstudy hash scores`."""
+
+    codes: str = option(..., "Codes of all judged items, or of the queries: .npy, or hexadecimal text.")
+    ids: str = option(..., "Id of each code, one a line.")
+    database: str | None = option(None, "Codes of the results, where they are not those of --codes.")
+    database_ids: str | None = option(None, "Id of each code of --database, one a line.")
+    judgments: str = option(..., "Judgments table.")
+    system: str = option("hash", "Name of the system in the score table.")
+    k: int | None = option(None, "Cut-off of the graded nDCG that is printed.", at_least=1)
+    output: str = option(..., "Where to write the score table.", flags=("-o", "--output"))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.database is None) != (self.database_ids is None):
+            raise click.UsageError("--database and --database-ids go together.")
+
+
 @click.command("scores")
-@click.option("--codes", required=True, help="Codes of all judged items, or of the queries: .npy, or hexadecimal text.")
-@click.option("--ids", required=True, help="Id of each code, one a line.")
-@click.option("--database", help="Codes of the results, where they are not those of --codes.")
-@click.option("--database-ids", help="Id of each code of --database, one a line.")
-@click.option("--judgments", required=True, help="Judgments table.")
-@click.option("--format", "form", type=FORMATS, default="auto", help="What the code file holds.")
-@click.option("--bits", type=click.IntRange(min=1), help="Code length, where the last byte is not full.")
-@click.option("--system", default="hash", show_default=True, help="Name of the system in the score table.")
-@click.option("--k", type=click.IntRange(min=1), help="Cut-off of the graded nDCG that is printed.")
-@click.option("-o", "--output", required=True, help="Where to write the score table.")
+@taking(ScoresOptions)
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
-def scores_command(
-    codes: str,
-    ids: str,
-    database: str | None,
-    database_ids: str | None,
-    judgments: str,
-    form: Any,
-    bits: int | None,
-    system: str,
-    k: int | None,
-    output: str,
-    as_json: bool,
-) -> None:
+def scores_command(options: ScoresOptions, as_json: bool) -> None:
     """Write a hashing system's score table for `relstudy score`: minus the Hamming distance of each judged pair.
 
     \b
@@ -52,14 +53,13 @@ def scores_command(
     from relstudy.calibration.judgments import read_judgments
     from relstudy.mapping.scores.table import write_scores
 
-    if (database is None) != (database_ids is None):
-        raise click.UsageError("--database and --database-ids go together.")
-    judged = read_judgments(judgments)
-    items, notes = _named_codes(codes, ids, form, bits)
+    system, k, output = options.system, options.k, options.output
+    judged = read_judgments(options.judgments)
+    items, notes = _named_codes(options.codes, options.ids, options)
     notes = [*judged.notes, *notes]
     results = None
-    if database is not None and database_ids is not None:
-        results, more = _named_codes(database, database_ids, form, bits)
+    if options.database is not None and options.database_ids is not None:
+        results, more = _named_codes(options.database, options.database_ids, options)
         notes += more
     table = hamming_scores(judged.frame, *items, system, results=results)
     write_scores(table.assign(direction="higher"), output)
@@ -93,53 +93,52 @@ def scores_command(
         click.echo(f"tie-aware graded nDCG{'' if k is None else f'@{k}'} of the judged results: {ndcg}")
 
 
-def _named_codes(file: str, ids: str, form: Any, bits: int | None) -> tuple[tuple[Codes, list[str]], list[str]]:
+def _named_codes(file: str, ids: str, options: CodeFormat) -> tuple[tuple[Codes, list[str]], list[str]]:
     """Codes and their ids, and notes on what was assumed of the file."""
     from relstudy.analysis.hashing.truth.labels import read_ids
     from relstudy.common.errors import RelstudyError
 
-    codes, notes = codes_in([file], form, bits)
+    codes, notes = codes_in([file], options.form, options.bits)
     names = read_ids(ids)
     if len(names) != len(codes):
         raise RelstudyError(f"{ids} has {len(names)} ids for the {len(codes)} codes of {file}; one each is needed")
     return (codes, names), notes
 
 
+@dataclass(frozen=True, kw_only=True)
+class AuditOptions(Drawn):
+    """Options of `relstudy hash audit`."""
+
+    judgments: str = option(..., "Judgments table.")
+    ids: str = option(..., "Id of each item, one a line.")
+    vectors: str | None = option(None, "Vectors of the items (.npy): epsilon-ball, k-NN and plain distance.")
+    labels: str | None = option(None, "Labels of the items: shared class or label.")
+    neighbours: int = option(50, "R of the ball, k of k-NN.", at_least=1)
+    threshold: float | None = option(None, "Relevant where judged above it.", shown="the cut of the scale")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.vectors is None and self.labels is None:
+            raise click.UsageError("Give --vectors, --labels or both.")
+
+
 @click.command("audit")
-@click.option("--judgments", required=True, help="Judgments table.")
-@click.option("--ids", required=True, help="Id of each item, one a line.")
-@click.option("--vectors", help="Vectors of the items (.npy): epsilon-ball, k-NN and plain distance.")
-@click.option("--labels", help="Labels of the items: shared class or label.")
-@click.option(
-    "--neighbours", type=click.IntRange(min=1), default=50, show_default=True, help="R of the ball, k of k-NN."
-)
-@click.option("--threshold", type=Finite(), help="Relevant where judged above it.  [default: the cut of the scale]")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of what is drawn at random.")
+@taking(AuditOptions)
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
-def audit_command(
-    judgments: str,
-    ids: str,
-    vectors: str | None,
-    labels: str | None,
-    neighbours: int,
-    threshold: float | None,
-    seed: int,
-    as_json: bool,
-) -> None:
+def audit_command(options: AuditOptions, as_json: bool) -> None:
     """Compare the literature's ground truths with people: correlation, AUC, average precision.
 
     \b
     Example:
       relstudy hash audit --judgments judgments.csv --ids ids.txt --vectors x.npy --labels classes.txt
     """
-    if vectors is None and labels is None:
-        raise click.UsageError("Give --vectors, --labels or both.")
     from relstudy.analysis.hashing.people.audit import audit_truths
     from relstudy.analysis.hashing.people.scores import DescribedItems
     from relstudy.analysis.hashing.truth.labels import read_ids, read_labels
     from relstudy.calibration.judgments import read_judgments
     from relstudy.common.errors import RelstudyError
 
+    ids, vectors, labels = options.ids, options.vectors, options.labels
     names = read_ids(ids)
     points = None if vectors is None else vectors_in(vectors)
     item_labels = None if labels is None else read_labels(labels)[0]
@@ -147,11 +146,11 @@ def audit_command(
         if part is not None and len(part) != len(names):
             raise RelstudyError(f"{ids} has {len(names)} ids for the {len(part)} items of {file}; one each is needed")
     result = audit_truths(
-        read_judgments(judgments),
+        read_judgments(options.judgments),
         DescribedItems(names, points, item_labels),
-        neighbours=neighbours,
-        threshold=threshold,
-        seed=seed,
+        neighbours=options.neighbours,
+        threshold=options.threshold,
+        seed=options.seed,
     )
     if as_json:
         print_json(result.as_json())

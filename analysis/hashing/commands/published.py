@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from relstudy.common.command_options import taking
 from relstudy.common.console import print_json, print_table, say
+from relstudy.common.options import CommandOptions, option
 
 if TYPE_CHECKING:
     import numpy as np
@@ -15,17 +18,25 @@ if TYPE_CHECKING:
 NAMES = ("labelme", "cifar-10", "cifar-100", "nus-wide", "nus-wide-tags", "sift1m", "wiki", "vectors")
 
 
+@dataclass(frozen=True, kw_only=True)
+class DataOptions(CommandOptions):
+    """Options of `relstudy hash data`."""
+
+    unit_length: bool | None = option(
+        None,
+        "Scale each descriptor to length one.",
+        flags=("--unit-length/--no-unit-length",),
+        shown="for NUS-WIDE alone, as Moran 2016 does",
+    )
+    output: str = option(..., "Folder for the arrays.", flags=("-o", "--output"))
+
+
 @click.command("data")
 @click.argument("name", type=click.Choice(NAMES))
 @click.argument("source")
-@click.option(
-    "--unit-length/--no-unit-length",
-    default=None,
-    help="Scale each descriptor to length one.  [default: for NUS-WIDE alone, as Moran 2016 does]",
-)
-@click.option("-o", "--output", required=True, help="Folder for the arrays.")
+@taking(DataOptions)
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
-def data_command(name: str, source: str, unit_length: bool | None, output: str, as_json: bool) -> None:
+def data_command(name: str, source: str, options: DataOptions, as_json: bool) -> None:
     """Read a published data set from the folder SOURCE, and write its arrays as .npy.
 
     Nothing is downloaded: the files in SOURCE bear the names they are published under. With `vectors`, SOURCE is one
@@ -42,15 +53,15 @@ def data_command(name: str, source: str, unit_length: bool | None, output: str, 
     from relstudy.analysis.hashing.truth.relevance import save_truth
 
     data = READERS[name](source)
-    scaled = name in UNIT_LENGTH if unit_length is None else unit_length
+    scaled = name in UNIT_LENGTH if options.unit_length is None else options.unit_length
     written: list[dict[str, Any]] = []
     for stem, array in data.arrays.items():
         to_scale = scaled and stem in DESCRIPTORS and array.ndim == 2
-        path = Path(output) / f"{stem}.npy"
+        path = Path(options.output) / f"{stem}.npy"
         write_rows(array, path, to_scale)
         written.append({"file": str(path), "shape": list(array.shape), "unit_length": to_scale})
     if data.truth is not None:
-        path = Path(output) / "truth.npz"
+        path = Path(options.output) / "truth.npz"
         save_truth(data.truth, path)
         written.append({"file": str(path), "queries": len(data.truth), "truth": data.truth.kind})
     statistics = data.statistics()

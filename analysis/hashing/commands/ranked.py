@@ -2,42 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 import click
 
-from relstudy.analysis.hashing.commands.inputs import FORMATS, cell, codes_in, say_conventions, vectors_in
-from relstudy.analysis.hashing.commands.pairs import TruthFiles, code_options, code_pair, truth_options
+from relstudy.analysis.hashing.commands.inputs import cell, codes_in, say_conventions, vectors_in
+from relstudy.analysis.hashing.commands.pairs import code_pair, truth_in
+from relstudy.analysis.hashing.options import CodeFiles, Drawn, Empty, Format, Gain, TruthFiles
+from relstudy.common.command_options import taking
 from relstudy.common.console import print_json, print_table, say
 from relstudy.common.errors import RelstudyError
+from relstudy.common.options import CommandOptions, option
 
 ADVISED = 39
 """Training vectors for each centre, as faiss advises."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class RankOptions(Drawn):
+    """Options of `relstudy hash rank` beside the truth."""
+
+    queries: str = option(..., "Vectors (.npy); for asymmetric, real values of `encode --project`.")
+    database: str = option(..., "Vectors (.npy); for asymmetric, codes.")
+    train: str | None = option(None, "Training vectors, for pq.")
+    bits: int | None = option(None, "Of a vector's code, for pq: a byte for each part.", at_least=1)
+    form: Format = option("auto", "What the code file holds, for asymmetric.", flags=("--format",))
+    output: str = option(
+        ..., "Where to write the table (.npz), for `compare` and `evaluate`.", flags=("-o", "--output")
+    )
+
+
 @click.command("rank")
 @click.argument("kind", type=click.Choice(["asymmetric", "pq", "vectors"]))
-@click.option("--queries", required=True, help="Vectors (.npy); for asymmetric, real values of `encode --project`.")
-@click.option("--database", required=True, help="Vectors (.npy); for asymmetric, codes.")
-@click.option("--train", help="Training vectors, for pq.")
-@click.option("--bits", type=click.IntRange(min=1), help="Of a vector's code, for pq: a byte for each part.")
-@click.option("--format", "form", type=FORMATS, default="auto", help="What the code file holds, for asymmetric.")
-@truth_options
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of what is drawn at random.")
-@click.option("-o", "--output", required=True, help="Where to write the table (.npz), for `compare` and `evaluate`.")
+@taking(TruthFiles, "truth_files")
+@taking(RankOptions)
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
-def rank_command(
-    kind: str,
-    queries: str,
-    database: str,
-    train: str | None,
-    bits: int | None,
-    form: Any,
-    seed: int,
-    output: str,
-    as_json: bool,
-    **truth_files: Any,
-) -> None:
+def rank_command(kind: str, truth_files: TruthFiles, options: RankOptions, as_json: bool) -> None:
     """Count tables of rankings by real-valued distances, to stand beside hash codes in `compare`.
 
     asymmetric: the query is not binarised, the database is. pq: product quantisation by faiss (extra `faiss`). vectors:
@@ -56,17 +56,18 @@ def rank_command(
         rank_table,
     )
 
+    train, bits, output = options.train, options.bits, options.output
     if (kind == "pq") != (train is not None) or (kind == "pq") != (bits is not None):
         raise click.UsageError("--train and --bits are for pq, which needs both.")
-    truth, notes = TruthFiles(**truth_files).read()
-    points = vectors_in(queries)
+    truth, notes = truth_in(truth_files)
+    points = vectors_in(options.queries)
     if kind == "asymmetric":
-        codes, more = codes_in([database], form, None)
+        codes, more = codes_in([options.database], options.form)
         notes += more
         items = len(codes)
         distances, name = asymmetric_distances(points, codes), f"asymmetric, {codes.bits} bits"
     else:
-        vectors = vectors_in(database)
+        vectors = vectors_in(options.database)
         items = len(vectors)
         if train is not None and bits is not None:
             training = vectors_in(train)
@@ -75,7 +76,7 @@ def rank_command(
                     f"{train}: {len(training)} training vectors for {CENTRES} centres of each part; "
                     f"{ADVISED * CENTRES} or more are advised"
                 )
-            learned = quantised_distances(training, points, vectors, bits, seed)
+            learned = quantised_distances(training, points, vectors, bits, options.seed)
             distances, name = learned, f"product quantisation, {bits} bits"
         else:
             distances, name = euclidean_distances(points, vectors), "Euclidean"
@@ -95,36 +96,23 @@ def rank_command(
         click.echo(note)
 
 
+@dataclass(frozen=True, kw_only=True)
+class GradedOptions(CommandOptions):
+    """Options of `relstudy hash graded` beside the codes and the labels."""
+
+    k: tuple[int, ...] = option((), "Cut-offs; repeat. Always the whole ranking too.", at_least=1)
+    gain: Gain = option("exponential", "Gain of a label grade g: 2^g - 1, or g itself.")
+    no_relevant: Empty = option(
+        "skip", "Queries that share no label with any code; one: their nDCG is 1, as MIHash's evaluator has it."
+    )
+
+
 @click.command("graded")
-@code_options
-@truth_options
-@click.option("--k", multiple=True, type=click.IntRange(min=1), help="Cut-offs; repeat. Always the whole ranking too.")
-@click.option(
-    "--gain",
-    type=click.Choice(["exponential", "linear"]),
-    default="exponential",
-    show_default=True,
-    help="Gain of a label grade g: 2^g - 1, or g itself.",
-)
-@click.option(
-    "--no-relevant",
-    type=click.Choice(["skip", "zero", "one"]),
-    default="skip",
-    show_default=True,
-    help="Queries that share no label with any code; one: their nDCG is 1, as MIHash's evaluator has it.",
-)
+@taking(CodeFiles, "files")
+@taking(TruthFiles, "truth_files")
+@taking(GradedOptions)
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def graded_command(
-    queries: str,
-    database: str,
-    form: Any,
-    code_bits: int | None,
-    k: tuple[int, ...],
-    gain: Any,
-    no_relevant: Any,
-    as_json: bool,
-    **truth_files: Any,
-) -> None:
+def graded_command(files: CodeFiles, truth_files: TruthFiles, options: GradedOptions, as_json: bool) -> None:
     """ACG, nDCG and WAP of multi-label data: a code counts by the number of labels that it shares with the query.
 
     \b
@@ -134,18 +122,19 @@ def graded_command(
     from relstudy.analysis.hashing.metrics.label_grades import graded_figures, shared_label_counts
     from relstudy.analysis.hashing.truth.relevance import LabelTruth
 
-    truth, notes = TruthFiles(**truth_files).read()
+    truth, notes = truth_in(truth_files)
     if not isinstance(truth, LabelTruth):
         raise click.UsageError("graded counts shared labels: give --query-labels and --database-labels.")
-    query_codes, codes, more = code_pair(queries, database, form, code_bits)
+    query_codes, codes, more = code_pair(files)
     counts = shared_label_counts(query_codes, codes, truth)
-    cuts: list[int | None] = [*k, None]
-    figures = {"all" if cut is None else str(cut): graded_figures(counts, cut, gain, no_relevant) for cut in cuts}
+    cuts: list[int | None] = [*options.k, None]
+    rules = options.gain, options.no_relevant
+    figures = {"all" if cut is None else str(cut): graded_figures(counts, cut, *rules) for cut in cuts}
     empty = int((counts[:, 1:].sum(axis=(1, 2)) == 0).sum())
     conventions = {
         "grade": "number of shared labels",
-        "gain": "2^grade - 1" if gain == "exponential" else "grade",
-        "no_relevant": no_relevant,
+        "gain": "2^grade - 1" if options.gain == "exponential" else "grade",
+        "no_relevant": options.no_relevant,
         "denominator of WAP": "min(K, relevant)",
         "ties": "interval over every order of equal distances",
         "truth": truth.kind,

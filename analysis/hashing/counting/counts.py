@@ -15,6 +15,7 @@ import numpy as np
 
 from relstudy.analysis.hashing.codes.archive import Archive
 from relstudy.analysis.hashing.codes.packed import Codes
+from relstudy.analysis.hashing.options import Engine
 from relstudy.analysis.hashing.truth.relevance import (
     SELF_LEFT_OUT,
     ByClass,
@@ -28,7 +29,6 @@ from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError
 
 ARCHIVE = Archive("count table", "relstudy hash count")
-Engine = Literal["auto", "numba", "numpy"]
 LONGEST = 1 << 13
 """Most bits of a code: twice a distance plus one fits 16 bits, and the size of every Hamming ball can be printed."""
 

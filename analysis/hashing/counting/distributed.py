@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, Literal
 
-from relstudy.analysis.hashing.counting.counts import CountTable, Engine, merge, usable_engine
+from relstudy.analysis.hashing.counting.counts import CountTable, merge, usable_engine
 from relstudy.analysis.hashing.counting.shards import Job, Part, Watch, count_part, parts_of
+from relstudy.analysis.hashing.options import Engine
 from relstudy.common.errors import RelstudyError
 
 PATIENCE = 30

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from relstudy.analysis.hashing.codes.arrays import file_part
-from relstudy.analysis.hashing.codes.code_arrays import Format
 from relstudy.analysis.hashing.codes.code_files import CodeFile
-from relstudy.analysis.hashing.counting.counts import CountTable, Engine, count
-from relstudy.analysis.hashing.truth.labels import Labels, Separator, read_labels
+from relstudy.analysis.hashing.counting.counts import CountTable, count
+from relstudy.analysis.hashing.options import Engine, Format, Separator
+from relstudy.analysis.hashing.truth.labels import Labels, read_labels
 from relstudy.analysis.hashing.truth.relevance import LabelTruth, ListedTruth, Truth, fingerprint, load_truth
 from relstudy.common.errors import RelstudyError
 

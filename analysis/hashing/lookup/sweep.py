@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from itertools import product
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +14,9 @@ from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.counting.counts import count
 from relstudy.analysis.hashing.lookup.bucket_index import BucketIndex, LookUpResult, segments
 from relstudy.analysis.hashing.lookup.with_faiss import FaissBuckets
+from relstudy.analysis.hashing.options import Searcher
 from relstudy.analysis.hashing.truth.relevance import Truth, check_sizes
 
-Searcher = Literal["numpy", "faiss"]
 REPEATS = 3
 
 

@@ -12,16 +12,14 @@ and a = (m - 1)/(n - 1), the group adds to the sum of precisions of Eq. 3.12 (Mo
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 from scipy.special import digamma, gammaln
 
 from relstudy.analysis.hashing.counting.counts import CountTable
 from relstudy.analysis.hashing.metrics.first_ranks import Tie, ranks_taken
 from relstudy.analysis.hashing.metrics.hypergeometric import mean_inverse, no_hit_probability
+from relstudy.analysis.hashing.options import Denominator
 
-Denominator = Literal["relevant", "min(K, relevant)", "hits", "first K relevant"]
 DENOMINATORS: tuple[Denominator, ...] = ("relevant", "min(K, relevant)", "hits", "first K relevant")
 
 

@@ -9,7 +9,8 @@ from itertools import accumulate
 import numpy as np
 
 from relstudy.analysis.hashing.counting.counts import CountTable
-from relstudy.analysis.hashing.metrics.radius import LeftOut, precision_recall_by_radius
+from relstudy.analysis.hashing.metrics.radius import precision_recall_by_radius
+from relstudy.analysis.hashing.options import LeftOut
 
 
 def ball_sizes(bits: int, radius: int) -> list[int]:

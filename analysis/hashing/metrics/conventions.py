@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import asdict, dataclass, fields
-from math import inf
-from typing import Any, TypedDict, get_args, get_type_hints
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, TypedDict
 
-import numpy as np
-
-from relstudy.analysis.hashing.counting.counts import CountTable
-from relstudy.analysis.hashing.metrics.average_precision import Denominator
-from relstudy.analysis.hashing.metrics.radius import AreaRule, LeftOut, NoRelevant
+from relstudy.analysis.hashing.options import AreaRule, Denominator, LeftOut, NoRelevant
 from relstudy.common.errors import RelstudyError
+from relstudy.common.options import check_options, option
 from relstudy.common.shown import WIDTH
+
+if TYPE_CHECKING:
+    from relstudy.analysis.hashing.counting.counts import CountTable
+
+PRESETS_OWN = "the preset's"
 
 
 @dataclass(frozen=True)
@@ -31,12 +32,12 @@ class Conventions:
     beta : weight of recall in F
     """
 
-    denominator: Denominator = "min(K, relevant)"
-    no_relevant: NoRelevant = "skip"
-    no_hit: LeftOut = "zero"
-    empty_ball: LeftOut = "zero"
-    area: AreaRule = "sum"
-    beta: float = 1.0
+    denominator: Denominator = option("min(K, relevant)", "Of mAP at k.", shown=PRESETS_OWN)
+    no_relevant: NoRelevant = option("skip", "Queries without a relevant code.", shown=PRESETS_OWN)
+    no_hit: LeftOut = option("zero", "Queries without a relevant code in the first k.", shown=PRESETS_OWN)
+    empty_ball: LeftOut = option("zero", "Queries with no code within the radius.", shown=PRESETS_OWN)
+    area: AreaRule = option("sum", "Rule of the headline area under the curve over radii.", shown=PRESETS_OWN)
+    beta: float = option(1.0, "Weight of recall in F.", above=0, shown=PRESETS_OWN)
 
     def __repr__(self) -> str:
         start = f"{type(self).__name__}("
@@ -44,19 +45,15 @@ class Conventions:
         return textwrap.fill(f"{start}{choices})", WIDTH, subsequent_indent=" " * len(start), break_on_hyphens=False)
 
     def __post_init__(self) -> None:
-        hints = get_type_hints(Conventions)
-        for field in fields(self):
-            allowed = get_args(hints[field.name])
-            if allowed and getattr(self, field.name) not in allowed:
-                raise RelstudyError(f"{field.name}: {getattr(self, field.name)!r} is not one of {', '.join(allowed)}")
-        if not 0 < self.beta < inf:
-            raise RelstudyError(f"beta must be a number above 0, not {self.beta}")
+        check_options(self)
 
     def queries_counted(self, table: CountTable) -> CountTable:
         """The table of the queries that these rules count: without those that have no label, for `skip-unlabelled`.
 
         Examples
         --------
+        >>> import numpy as np
+        >>> from relstudy.analysis.hashing.counting.counts import CountTable
         >>> table = CountTable(np.array([[1, 1], [1, 1]]), np.array([[1, 0], [0, 0]]), {"unlabelled": [1]})
         >>> Conventions(no_relevant="skip-unlabelled").queries_counted(table).queries
         1
@@ -65,6 +62,10 @@ class Conventions:
             return table
         if "unlabelled" not in table.about:
             raise RelstudyError("this count table does not say which queries have no label; count the codes again")
+        import numpy as np
+
+        from relstudy.analysis.hashing.counting.counts import CountTable
+
         kept = np.setdiff1d(np.arange(table.queries), table.about["unlabelled"])
         if not len(kept):
             raise RelstudyError("no query has a label, so none is left to average over")

@@ -18,7 +18,6 @@ the worst by rising: then each grade is a group of its own.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -26,6 +25,7 @@ from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.metrics.average_precision import harmonic_difference
 from relstudy.analysis.hashing.metrics.first_ranks import TIES, Tie
 from relstudy.analysis.hashing.metrics.mean_average_precision import TieInterval
+from relstudy.analysis.hashing.options import Empty, Gain
 from relstudy.analysis.hashing.truth.relevance import LabelTruth, check_sizes
 
 
@@ -59,11 +59,6 @@ def _shared(truth: LabelTruth, query: int) -> np.ndarray:
 
 def _most_shared(truth: LabelTruth) -> int:
     return max(int(_shared(truth, query).max(initial=0)) for query in range(len(truth.queries)))
-
-
-Gain = Literal["exponential", "linear"]
-Empty = Literal["skip", "zero", "one"]
-"""Queries that share no label with any code: left out, 0, or 1 in nDCG as MIHash's evaluator has it (0 elsewhere)."""
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,9 @@ from typing import Literal
 import numpy as np
 
 from relstudy.analysis.hashing.codes.packed import Codes
-from relstudy.analysis.hashing.counting.counts import CountTable, Engine, usable_engine
+from relstudy.analysis.hashing.counting.counts import CountTable, usable_engine
 from relstudy.analysis.hashing.metrics.ball import ball_sizes
+from relstudy.analysis.hashing.options import Engine
 
 Ball = Literal["paper", "attainable"]
 

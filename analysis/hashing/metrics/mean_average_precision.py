@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from relstudy.analysis.hashing.counting.counts import CountTable
-from relstudy.analysis.hashing.metrics.average_precision import Denominator, average_precision
+from relstudy.analysis.hashing.metrics.average_precision import average_precision
 from relstudy.analysis.hashing.metrics.first_ranks import TIES, hit_probability
-from relstudy.analysis.hashing.metrics.radius import LeftOut, NoRelevant
+from relstudy.analysis.hashing.options import Denominator, LeftOut, NoRelevant
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,11 @@ Moran 2016, Eq. 3.6 to 3.11.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from relstudy.analysis.hashing.counting.counts import CountTable
-
-LeftOut = Literal["skip", "zero"]
-NoRelevant = Literal["skip", "zero", "skip-unlabelled"]
-AreaRule = Literal["sum", "trapezoid", "literal", "matlab"]
+from relstudy.analysis.hashing.options import AreaRule, LeftOut, NoRelevant
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from relstudy.analysis.hashing.counting.counts import CountTable
 from relstudy.analysis.hashing.metrics.first_ranks import TIES, precision_at, recall_at
 from relstudy.analysis.hashing.metrics.mean_average_precision import TieInterval, mean_over_queries
-from relstudy.analysis.hashing.metrics.radius import NoRelevant
+from relstudy.analysis.hashing.options import NoRelevant
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from relstudy.analysis.hashing.codes.arrays import is_array_file, load_array, plain_array, row_blocks, text_lines
 from relstudy.analysis.hashing.codes.packed import Codes
+from relstudy.analysis.hashing.options import Separator
 from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.option_words import either
@@ -55,10 +56,6 @@ class Labels:
     def single(self) -> bool:
         """True where every item has exactly one class."""
         return self.classes is not None
-
-
-Separator = Literal["auto", "space", "comma", "line"]
-"""Separator of the labels of a line of text; `line` takes the whole line for one label."""
 
 
 def read_labels(

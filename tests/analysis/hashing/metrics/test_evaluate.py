@@ -138,7 +138,7 @@ def test_queries_that_find_themselves_and_queries_without_a_relevant_code_are_to
 
 
 def test_an_unknown_convention_is_refused_by_name() -> None:
-    with pytest.raises(RelstudyError, match="empty_ball: 'one' is not one of skip, zero"):
+    with pytest.raises(RelstudyError, match="empty-ball: 'skip' or 'zero' is needed, not 'one'"):
         Conventions(empty_ball="one")  # type: ignore[arg-type]
 
 
@@ -206,16 +206,10 @@ def test_codes_so_long_that_their_balls_exceed_every_float_are_evaluated(tmp_pat
     assert re.search(r"\de\d{3,4} ", run("hash", "evaluate", tmp_path / "t.npz", "--radius", bits // 2))
 
 
-@pytest.mark.parametrize(
-    ("beta", "code", "message"),
-    [
-        *((beta, 1, "beta must be a number above 0") for beta in ("0", "-1")),
-        *((beta, 2, "a number is needed, not") for beta in ("nan", "inf")),
-    ],
-)
-def test_a_beta_that_is_no_weight_is_refused(folder: Path, beta: str, code: int, message: str) -> None:
+@pytest.mark.parametrize("beta", ["0", "-1", "nan", "inf"])
+def test_a_beta_that_is_no_weight_is_refused(folder: Path, beta: str) -> None:
     result = CliRunner().invoke(main, ["hash", "evaluate", str(count(folder)), "--beta", beta])
-    assert (result.exit_code, message in result.stderr) == (code, True)
+    assert (result.exit_code, f"a number above 0 is needed, not {beta}" in result.stderr) == (2, True)
 
 
 def test_a_huge_beta_is_recall(folder: Path) -> None:

@@ -20,7 +20,8 @@ from relstudy.analysis.hashing.metrics.ball import (
     ramap_from_precision,
 )
 from relstudy.analysis.hashing.metrics.lgap import UniqueCodes, largest_bins, local_group_average_precision
-from relstudy.analysis.hashing.metrics.radius import AreaRule, area_under_curve, precision_recall_by_radius
+from relstudy.analysis.hashing.metrics.radius import area_under_curve, precision_recall_by_radius
+from relstudy.analysis.hashing.options import AreaRule
 from relstudy.analysis.hashing.truth.labels import Labels
 from relstudy.analysis.hashing.truth.relevance import LabelTruth
 
