@@ -10,6 +10,7 @@ import os
 import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -20,15 +21,19 @@ from relstudy.calibration.set_aside import COLUMN as SET_ASIDE
 from relstudy.calibration.set_aside import without_set_aside
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
+from relstudy.common.figures import SERIES, drawing, figure_of, svg
 from relstudy.common.hand_out import EARLIER_WORDS, HandOut
 from relstudy.common.headers import under_own_names
 from relstudy.common.option_words import option
 from relstudy.common.plain_names import refuse_controls
 from relstudy.common.probabilities import PAIR, PROBABILITIES, check_one_a_pair, read_probabilities
 from relstudy.common.reading import PLAIN, Reading
+from relstudy.common.results import Result
 from relstudy.common.scales import SCALE_COLUMNS, KnownScale, Scale
-from relstudy.common.shown import Shown
 from relstudy.common.tables import read_table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 REQUIRED = ("rater_id", "query_id", "result_id", "rating")
 NAMES = (
@@ -39,7 +44,7 @@ NAMES = (
 
 
 @dataclass(frozen=True, repr=False)
-class Ratings(Shown):
+class Ratings(Result, of_commands=True):
     """A checked ratings table.
 
     Parameters
@@ -56,6 +61,7 @@ class Ratings(Shown):
     judges : rater ids of automatic judges, whose ratings have no part in judgments
     """
 
+    saved_as = "ratings"
     frame: pd.DataFrame
     scale: KnownScale
     merged: int = 0
@@ -74,6 +80,54 @@ class Ratings(Shown):
             f"{int((~pairs).sum()):,} pairs, {int(frame['rating'].isna().sum()):,} undecided"
         )
 
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row per rater: rater_id, ratings, undecided, mean, sd (divided by n - 1), lowest and highest, in
+        the unit of the scale."""
+        raters = self.frame.groupby("rater_id", sort=False)["rating"]
+        figures = raters.agg(["size", "mean", "std", "min", "max"]).reset_index()
+        figures.columns = pd.Index(["rater_id", "ratings", "mean", "sd", "lowest", "highest"])
+        figures.insert(2, "undecided", figures["ratings"].to_numpy() - raters.count().to_numpy())
+        return figures
+
+    def as_json(self) -> dict[str, Any]:
+        """Sizes, scale, each rater's figures, and notes.
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({"rater_id": ["a", "b"], "query_id": "q", "result_id": "x", "rating": ["4", "2"]})
+        >>> check_ratings(Checked(frame, "ratings.csv")).as_json()["ratings"]
+        2
+        """
+        raters = self.table.astype(object).where(self.table.notna(), None)
+        return {
+            "ratings": len(self.frame),
+            "undecided": int(self.frame["rating"].isna().sum()),
+            "pairs": int((~self.frame.duplicated(["query_id", "result_id"])).sum()),
+            "scale": self.scale.as_json(),
+            "merged": self.merged,
+            "aside": self.aside,
+            "base_rule": self.base_rule,
+            "handed_out": None if self.handed_out is None else str(self.handed_out),
+            "judges": list(self.judges),
+            "raters": raters.to_dict("records"),
+            "notes": list(self.notes),
+        }
+
+    def plot(self) -> Figure:
+        """A line a rater: the share of their ratings at or below each value of the scale.
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({"rater_id": ["a", "b"], "query_id": "q", "result_id": "x", "rating": ["4", "2"]})
+        >>> check_ratings(Checked(frame, "ratings.csv")).plot().axes[0].get_xlabel()
+        'rating'
+        """
+        return figure_of(lambda: use_of_scale(self))
+
+    def _tables(self) -> dict[str, pd.DataFrame]:
+        return {"Raters:": self.table}
+
     def overview(self) -> pd.DataFrame:
         """The ratings, without columns that only say how they came about."""
         return self.frame[[name for name in (*KEY, "rating", "block", "base", "seconds") if name in self.frame]]
@@ -81,6 +135,18 @@ class Ratings(Shown):
     def remarks(self) -> tuple[str, ...]:
         """Notes on the table, one sentence each."""
         return self.notes
+
+
+def use_of_scale(ratings: Ratings) -> str:
+    """The share of each rater's ratings at or below each value, as SVG."""
+    with drawing() as figure:
+        axes = figure.add_subplot()
+        for _, given in ratings.frame.dropna(subset="rating").groupby("rater_id", sort=False)["rating"]:
+            axes.ecdf(given.to_numpy(), color=SERIES[0], alpha=0.5)
+        axes.set_xlabel("rating")
+        axes.set_ylabel("share at or below it")
+        axes.set_title(f"Use of the scale {ratings.scale.scale.name}, a line a rater")
+        return svg(figure, "The share of each rater's ratings at or below each value of the scale")
 
 
 def read_ratings(

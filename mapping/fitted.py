@@ -6,22 +6,30 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from relstudy.common.arguments import check_arguments, shown
 from relstudy.common.errors import RelstudyError
+from relstudy.common.figures import SERIES, drawing, figure_of, svg
+from relstudy.common.results import Result
+from relstudy.common.wording import percent
 from relstudy.mapping.out_of_fold import OutOfFold
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 KIND = "relstudy mapping"
 VERSION = 1
 OUT_OF_BOUNDS = ("clip", "raise")
 
 
-@dataclass(frozen=True, eq=False)
-class FittedMapping:
+@dataclass(frozen=True, eq=False, repr=False)
+class FittedMapping(Result, of_commands=True):
     """A monotone function from a system's scores to the human scale, linear between its knots.
 
     Parameters
@@ -47,6 +55,7 @@ class FittedMapping:
     True
     """
 
+    saved_as = "mapping"
     knots: np.ndarray
     values: np.ndarray
     increasing: bool = True
@@ -66,15 +75,6 @@ class FittedMapping:
                 object.__setattr__(self, name, _frozen(given))
         object.__setattr__(self, "increasing", bool(self.increasing))
         self._check()
-
-    def __repr__(self) -> str:
-        # The arrays would fill a screen, and eval() of them is nobody's wish.
-        what = f"{self.method} mapping" if self.method else "mapping"
-        scores, values = (
-            f"{self.knots[0]:.4g} to {self.knots[-1]:.4g}",
-            f"{self.values[0]:.4g} to {self.values[-1]:.4g}",
-        )
-        return f"<{what}{self._of()}, {len(self.knots)} knots: scores {scores} give {values}>"
 
     def _check(self) -> None:
         if self.knots.ndim != 1 or len(self.knots) == 0:
@@ -155,6 +155,51 @@ class FittedMapping:
 
     def _of(self) -> str:
         return f" of system {self.system!r}" if self.system else ""
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row per knot: score, judgment (the mapped score), and judgment_low and judgment_high, the ends of the
+        band, where there is one."""
+        columns = {"score": self.knots, "judgment": self.values}
+        if self.low is not None and self.high is not None:
+            columns |= {"judgment_low": self.low, "judgment_high": self.high}
+        return pd.DataFrame(columns)
+
+    def as_json(self) -> dict[str, Any]:
+        """What `to_json` gives.
+
+        Examples
+        --------
+        >>> FittedMapping([0.0, 1.0], [1.0, 5.0], system="new").as_json()["system"]
+        'new'
+        """
+        return self.to_json()
+
+    def plot(self) -> Figure:
+        """The mapping, with its band where it has one.
+
+        Examples
+        --------
+        >>> FittedMapping([0.0, 1.0], [1.0, 5.0], system="new").plot().axes[0].get_xlabel()
+        'score of new'
+        """
+        return figure_of(lambda: curve_figure(self))
+
+    def heading(self) -> str:
+        """Which scores are mapped, and how."""
+        rise = "rising" if self.increasing else "falling"
+        fitted_by = f" by {self.method}" if self.method else ""
+        return (
+            f"Mapping{self._of()}{fitted_by}: scores from {self.knots[0]:g} to {self.knots[-1]:g} to judgments from "
+            f"{self.values.min():g} to {self.values.max():g}, {rise}, {len(self.knots)} knots"
+        )
+
+    def overview(self) -> pd.DataFrame:
+        """The knots."""
+        return self.table
+
+    def _keep(self, path: Path) -> None:
+        self.write(path)
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON; every number survives the round trip exactly.
@@ -256,6 +301,27 @@ class FittedMapping:
         return isinstance(other, FittedMapping) and self.to_json() == other.to_json()
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def curve_figure(mapping: FittedMapping) -> str:
+    """A mapping, with its band where it has one, as SVG."""
+    with drawing() as figure:
+        axes = figure.add_subplot()
+        draw_curve(axes, mapping, mapping.knots)
+        axes.set_title("Judgment by score")
+        return svg(figure, f"The mapping of the scores of {mapping.system or 'one system'} to judgments")
+
+
+def draw_curve(axes: Axes, mapping: FittedMapping, scores: np.ndarray) -> None:
+    """Draw what scores are mapped to, with the band where there is one; ends are carried outward."""
+    if mapping.low is not None and mapping.high is not None:
+        low, high = np.interp(scores, mapping.knots, mapping.low), np.interp(scores, mapping.knots, mapping.high)
+        label = f"{percent(mapping.band)} band"
+        axes.fill_between(scores, low, high, color=SERIES[0], alpha=0.22, linewidth=0, label=label, zorder=2)
+    mapped = np.interp(scores, mapping.knots, mapping.values)
+    axes.plot(scores, mapped, color=SERIES[0], linewidth=2, label=mapping.method, zorder=3)
+    axes.set_xlabel(f"score{f' of {mapping.system}' if mapping.system else ''}")
+    axes.set_ylabel("judgment")
 
 
 def _frozen(numbers: ArrayLike) -> np.ndarray:

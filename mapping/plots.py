@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from relstudy.common.figures import MUTED, SERIES, drawing, svg
-from relstudy.common.wording import percent
-from relstudy.mapping.fitted import FittedMapping
+from relstudy.mapping.fitted import FittedMapping, draw_curve
 
 MOST_POINTS = 2000
 
@@ -28,14 +27,7 @@ def mapping_figure(
         axes = figure.add_subplot()
         axes.plot(x, y + _jitter(y, seed), ".", color=MUTED, alpha=0.35, markersize=4, markeredgewidth=0, zorder=1)
         reach = np.unique(np.concatenate([np.linspace(x.min(), x.max(), 400), mapping.knots]))
-        if mapping.low is not None and mapping.high is not None:
-            low, high = np.interp(reach, mapping.knots, mapping.low), np.interp(reach, mapping.knots, mapping.high)
-            label = f"{percent(mapping.band)} band"
-            axes.fill_between(reach, low, high, color=SERIES[0], alpha=0.22, linewidth=0, label=label, zorder=2)
-        mapped = np.interp(reach, mapping.knots, mapping.values)
-        axes.plot(reach, mapped, color=SERIES[0], linewidth=2, label=mapping.method, zorder=3)
-        axes.set_xlabel(f"score{f' of {mapping.system}' if mapping.system else ''}")
-        axes.set_ylabel("judgment")
+        draw_curve(axes, mapping, reach)
         axes.legend(loc="best")
         part = f"{len(x)} of {drawn} pairs" if len(x) < drawn else f"{drawn} pairs"
         axes.set_title(f"{part}, and where the mapping puts each score")

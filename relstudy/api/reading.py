@@ -20,6 +20,7 @@ from relstudy.mapping.fitted import KIND as MAPPING
 from relstudy.mapping.fitted import FittedMapping
 
 CLASSES = {
+    "ratings": "relstudy.calibration.ratings.Ratings",
     "panel": "relstudy.api.calibrating.CalibratedPanel",
     "parts": "relstudy.api.by_groups.CalibratedParts",
     "joined judgments": "relstudy.api.joining.JoinedJudgments",

@@ -52,11 +52,15 @@ class Summary(dict[str, Any]):
 
 
 class Result(Shown):
-    """A result: `.table`, `.summary()`, `.to_latex()`, `.save(path)` and `result[name]`."""
+    """A result: `.table`, `.summary()`, `.to_latex()`, `.save(path)` and `result[name]`.
 
-    def __init_subclass__(cls, **settings: Any) -> None:
+    What its methods say names arguments, unless commands call them, too (`class Ratings(Result, of_commands=True)`).
+    """
+
+    def __init_subclass__(cls, *, of_commands: bool = False, **settings: Any) -> None:
         super().__init_subclass__(**settings)
-        members_called_in_python(cls)
+        if not of_commands:
+            members_called_in_python(cls)
 
     @property
     def table(self) -> pd.DataFrame:

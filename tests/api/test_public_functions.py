@@ -243,7 +243,8 @@ def test_what_is_shown_fits_a_screen(
 
 def test_what_holds_arrays_is_shown_in_words() -> None:
     mapping = rs.FittedMapping([0.0, 1.0], [1.0, 5.0], method="isotonic", system="new")  # type: ignore[arg-type]
-    assert repr(mapping) == "<isotonic mapping of system 'new', 2 knots: scores 0 to 1 give 1 to 5>"
+    heading = "Mapping of system 'new' by isotonic: scores from 0 to 1 to judgments from 1 to 5, rising, 2 knots"
+    assert " ".join(repr(mapping).split()).startswith(heading)
     found = rs.inspect(EXAMPLE / "judgments.csv")
     assert repr(found).split() == str(found).split()
     truth = rs.hashing.LabelTruth.by(*[rs.hashing.Labels(classes=np.zeros(900, dtype=int))] * 2)

@@ -66,6 +66,7 @@ def results() -> Many:
     items = pd.DataFrame({"item_id": list("abcdef"), "text": "words", "keywords": ["sky", "sky", "sea"] * 2})
     both = {"keywords": keywords, "gift": gift}
     return {
+        "ratings": rs.read_ratings(given["ratings"]),
         "panel": panel,
         "panel of one rater": rs.calibrate(given["ratings"].query("rater_id == rater_id.iloc[0]")),
         "parts": rs.calibrate_by(given["ratings"], "part", method="mean"),
@@ -74,6 +75,9 @@ def results() -> Many:
         ),
         "joined": rs.join({"stars": judgments, "nine": nine}, folds=2),
         "mappings": rs.fit(both, panel, folds=3),
+        "mapping": rs.fit(gift, panel, method="isotonic", folds=3)["gift"],
+        "mapping with a band": rs.FittedMapping([0.0, 1.0], [1.0, 5.0], low=[0.5, 4.0], high=[1.5, 6.0], system="new"),
+        "mapping without a name": rs.FittedMapping([0.0, 1.0], [5.0, 1.0], increasing=False),
         "mappings of one query": rs.fit(keywords, one, method="isotonic"),
         "mapping groups": rs.fit_by(both, judgments, "part", method="isotonic", folds=2),
         "scores": rs.score(both, panel, replicates=20, folds=2),
