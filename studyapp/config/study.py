@@ -14,8 +14,8 @@ from typing import Any
 from relstudy.common.errors import RelstudyError
 from relstudy.common.scales import Scale
 from relstudy.studyapp.config.groups import Group, read_groups
+from relstudy.studyapp.config.outcomes import OUTCOMES
 from relstudy.studyapp.config.study_parts import (
-    OUTCOMES,
     WITHDRAWALS,
     AnalysisSettings,
     Block,
@@ -120,15 +120,8 @@ class Study:
 
     @property
     def possible_outcomes(self) -> tuple[str, ...]:
-        """Outcomes, of OUTCOMES, that are possible for raters who do not complete."""
-        cannot_be = {
-            "screened_out": not self.screening,
-            "withdrew": not self.withdrawal,
-            "failed_practice": self.qualification is None,
-            "undecided": not self.entry.code_needs_decided,
-            "failed_checks": self.entry.failed_checks_allowed is None,
-        }
-        return tuple(name for name in OUTCOMES if not cannot_be.get(name))
+        """Names of the outcomes, of OUTCOMES, that are possible for raters who do not complete."""
+        return tuple(name for name, outcome in OUTCOMES.items() if outcome.possible(self))
 
     @classmethod
     def load(cls, folder: str | Path) -> Study:

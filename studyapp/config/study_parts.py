@@ -13,10 +13,6 @@ ENTRY_RULES = ("personal", "open", "passphrase", "prolific", "crowd")
 PLATFORM_RULES = ("prolific", "crowd")
 EVENTS = ("rated", "changed", "set_aside", "taken_back", "withdrawn", "finished", "forgotten")
 """What happens to a study's ratings, as programs follow it."""
-OUTCOMES = (
-    *("no_consent", "screened_out", "failed_practice", "failed_checks", "set_aside", "full", "undecided"),
-    *("withdrew", "paused", "closed"),
-)
 WITHDRAWALS = ("no", "delete", "keep")
 QUESTION_KINDS = ("text", "long", "number", "choice")
 

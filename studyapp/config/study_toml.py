@@ -11,10 +11,10 @@ from typing import Any
 from relstudy.common.errors import RelstudyError
 from relstudy.common.http import is_private
 from relstudy.common.scales import SCALES, Scale, show_value
+from relstudy.studyapp.config.outcomes import OUTCOMES
 from relstudy.studyapp.config.study_parts import (
     ENTRY_RULES,
     EVENTS,
-    OUTCOMES,
     QUESTION_KINDS,
     AnalysisSettings,
     Block,
@@ -299,7 +299,7 @@ def read_analysis(check: TomlChecker, data: dict[str, Any]) -> AnalysisSettings:
 def _read_outcomes(check: TomlChecker, data: dict[str, Any], completion_url: str) -> dict[str, str]:
     """[entry.outcomes]: a code, or an address of its own."""
     path = ("entry", "outcomes")
-    check.keys(data, path, OUTCOMES)
+    check.keys(data, path, tuple(OUTCOMES))
     outcomes = {name: check.text(data, path, name, "") for name in OUTCOMES if name in data}
     for name, value in outcomes.items():
         if not value.startswith(("https://", "http://")) and "{code}" not in completion_url:

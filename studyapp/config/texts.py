@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from relstudy.studyapp.config.outcomes import OUTCOMES
+
 ENGLISH: dict[str, str] = {
     "page.skip": "Skip to the content",
     "consent.heading": "Taking part",
@@ -37,13 +39,7 @@ ENGLISH: dict[str, str] = {
     "consent.agree": "I agree to take part",
     "consent.continue": "Continue",
     "consent.decline": "I do not want to take part",
-    "no_consent.heading": "You are not taking part",
-    "no_consent.text": "Nothing about you has been stored. Thank you for your interest.",
     "ended.platform": "Please go back to the page of the platform that you came from, and end the task there.",
-    "screened_out.heading": "Thank you for your interest",
-    "screened_out.text": (
-        "This study needs people who answer its first questions differently. Your answers to them are not kept."
-    ),
     "screening.heading": "Before you start",
     "screening.kept": (
         "Your answers decide whether you can take part. They are stored with your ratings if you can, and not kept if "
@@ -67,8 +63,6 @@ ENGLISH: dict[str, str] = {
     "withdraw.sure": "I am sure",
     "withdraw.do": "Withdraw",
     "withdraw.stay": "Stay in the study",
-    "withdrew.heading": "You have withdrawn",
-    "withdrew.text": "You get nothing more to rate. Thank you for your time.",
     "withdrew.deleted": "Everything that was stored of you is deleted. Thank you for your time.",
     "passphrase.label": "Passphrase",
     "passphrase.wrong": "That is not the passphrase.",
@@ -92,14 +86,6 @@ ENGLISH: dict[str, str] = {
     "again.text": ("As expected: {right} of {total}. Needed to go on: {needed}. You can do the practice once more."),
     "again.left": "Attempts left: {attempts}.",
     "again.begin": "Begin again",
-    "set_aside.heading": "Your part has ended",
-    "set_aside.text": (
-        "The people who run this study have ended your part in it. What you sent before is saved. Thank you."
-    ),
-    "failed_practice.heading": "Thank you for trying",
-    "failed_practice.text": (
-        "In the practice fewer of your answers were as expected than this study needs, so it ends here for you."
-    ),
     "rate.query": "Query",
     "rate.result": "Result {number}",
     "rate.only": "Result",
@@ -169,12 +155,6 @@ ENGLISH: dict[str, str] = {
     "wait.again": "Look again",
     "wait.finish": "Finish now",
     "thanks.none": "There is nothing more to rate at the moment.",
-    "closed.heading": "The study is closed",
-    "closed.text": "This study takes no more ratings. Thank you for your interest.",
-    "full.heading": "The study is full",
-    "full.text": "This study has as many people or ratings as it needs. Thank you for your interest.",
-    "paused.heading": "The study is paused",
-    "paused.text": "Please come back later; your ratings so far are saved.",
     "refused.heading": "Not saved yet",
     "refused.kept": "Your answers are kept on this page.",
     "refused.again": "Try again",
@@ -233,9 +213,6 @@ ENGLISH: dict[str, str] = {
     "preview.check": "Block {block}: an attention check",
     "preview.wait": "What is left is with others",
     "preview.completed": "The end: completed",
-    "preview.undecided": "The end: too little was decided",
-    "preview.full": "The end: nothing was left to rate",
-    "preview.failed_checks": "The end: attention checks failed",
     "admin.tab.overview": "Overview",
     "admin.tab.raters": "Raters",
     "admin.tab.handout": "Hand-out",
@@ -348,13 +325,6 @@ ENGLISH: dict[str, str] = {
     "admin.flag.no-base-ratings": "no base ratings",
     "admin.flag.constant-on-base": "same rating on every base pair",
     "admin.flag.often-undecided": "often undecided",
-    "admin.outcome.failed_checks": "failed checks",
-    "admin.outcome.full": "nothing left to rate",
-    "admin.outcome.failed_practice": "practice not passed",
-    "admin.outcome.set_aside": "set aside",
-    "admin.outcome.screened_out": "screened out",
-    "admin.outcome.withdrew": "withdrew",
-    "admin.outcome.undecided": "too often undecided",
     "admin.newer": "Previous",
     "admin.older": "Next",
     "admin.range": "Page {number} of {pages}",
@@ -421,7 +391,7 @@ ENGLISH: dict[str, str] = {
     ),
     "admin.forget.do": "Remove for good",
     "admin.forget.keep": "Keep",
-}
+} | {name: text for outcome in OUTCOMES.values() for name, text in outcome.texts().items()}
 
 
 class Texts:

@@ -14,6 +14,7 @@ from relstudy.common.scales import show_value
 from relstudy.studyapp.assignment.eligibility import COMPLETED, PracticeResult
 from relstudy.studyapp.assignment.raters import Rater
 from relstudy.studyapp.assignment.sequence import Assignment, RaterPage
+from relstudy.studyapp.config.outcomes import OUTCOMES
 from relstudy.studyapp.web.admin.researchers import is_admin, may_preview
 from relstudy.studyapp.web.rater.ending import questions_view, thanks_page
 from relstudy.studyapp.web.rater.entry import consent_view, instructions_view
@@ -128,11 +129,11 @@ def _endings(rater: Rater) -> list[Shown]:
     leaving = [Shown("withdraw", heading, lambda: show("withdraw.html", withdraw_view(rater), rater))]
     limits = site.study.limits
     is_limited = bool(site.study.groups) or limits.raters is not None or limits.ratings is not None
-    with_thanks = ("undecided", "failed_checks", *(() if is_limited else ("full",)))
     ways = site.study.possible_outcomes
+    with_thanks = [way for way in ways if OUTCOMES[way].with_thanks and not (way == "full" and is_limited)]
     return [
         thanks(COMPLETED),
-        *(thanks(way) for way in ways if way in with_thanks),
+        *map(thanks, with_thanks),
         *(leaving if site.study.withdrawal else []),
         *(ended(way) for way in ways if way not in with_thanks),
     ]

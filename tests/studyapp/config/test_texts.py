@@ -7,8 +7,8 @@ import re
 import pytest
 
 from relstudy.calibration.raters import FLAGS
+from relstudy.studyapp.config.outcomes import OUTCOMES
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.config.study_parts import OUTCOMES
 from relstudy.studyapp.config.texts import ENGLISH
 from tests.places import ROOT
 

@@ -8,8 +8,8 @@ import pytest
 
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment.set_aside import set_aside
+from relstudy.studyapp.config.outcomes import OUTCOMES
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.config.study_parts import OUTCOMES
 from relstudy.studyapp.monitoring.export import people_table
 from relstudy.studyapp.monitoring.status import study_status
 from tests.studyapp.browse import Browser, joined
