@@ -7,10 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.config.study_parts import Entry, Qualification, Question
+
+
+class Rules(Protocol):
+    """Of a study: what raters may fail, and how they may leave."""
+
+    @property
+    def screening(self) -> tuple[Question, ...]: ...
+    @property
+    def qualification(self) -> Qualification | None: ...
+    @property
+    def entry(self) -> Entry: ...
+    @property
+    def withdrawal(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -31,7 +43,7 @@ class Outcome:
     text: str = ""
     admin: str = ""
     preview: str = ""
-    possible: Callable[[Study], bool] = lambda study: True
+    possible: Callable[[Rules], bool] = lambda study: True
 
     @property
     def with_thanks(self) -> bool:
