@@ -29,7 +29,7 @@ from relstudy.mapping.scores.score_table import ScoreTable
 
 @dataclass(frozen=True, eq=False)
 class ScoringRun:
-    """What came of a scoring run.
+    """The outcome of a scoring run.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class ScoringRun:
 
     @cached_property
     def verdict(self) -> Verdict:
-        """Who leads, who is tied with whom, how good they are, by people's ratings alone."""
+        """The verdict by people's ratings alone: leaders, ties, and quality."""
         return verdict_of(self.result, self.facts)
 
     def as_json(self) -> dict[str, Any]:

@@ -46,7 +46,7 @@ NAMED = 3
 
 @dataclass(frozen=True)
 class RunInputs:
-    """What a scoring run rests on.
+    """The inputs of a scoring run.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class RunInputs:
         return cls({file.name: file.sha256 for file in files}, chosen, reading, code_hash(), comparison)
 
     def differences(self, other: RunInputs) -> list[str]:
-        """What is not as in the other, as phrases; nothing where the same run would come of both."""
+        """Differences from the other inputs, as phrases; none where the same run would come of both."""
         phrases = []
         names = {*self.files, *other.files} - {COMPARISON}
         changed = sorted(name for name in names if self.files.get(name) != other.files.get(name))
@@ -288,7 +288,7 @@ def run_of_study(
 
 
 def _in_order(result: ScoreResult, judgments: Judgments) -> bool:
-    """Whether a result is of these judgments, row by row."""
+    """True where a result is of these judgments, row by row."""
     pairs = JudgedPairs.of(judgments)
     return np.array_equal(pairs.query_id, result.query_id) and np.array_equal(pairs.result_id, result.result_id)
 

@@ -205,7 +205,7 @@ def _nobody_left() -> str:
 
 
 def _no_agreement(raters: tuple[str, ...]) -> str:
-    """How many raters look careless and who, as a phrase."""
+    """Number and names of raters who look careless, as a phrase."""
     return f"{count_of(len(raters), 'rater')} without a sign of agreement ({', '.join(raters)})"
 
 

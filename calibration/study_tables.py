@@ -72,7 +72,7 @@ class InputFile:
 
 @dataclass(frozen=True)
 class Decision:
-    """What a study says of its analysis before ratings come in: the table [analysis] of study.toml.
+    """The analysis as a study states it before ratings come in: the table [analysis] of study.toml.
 
     Parameters
     ----------
@@ -287,7 +287,7 @@ class _Beside:
         return None
 
     def decision(self) -> Decision:
-        """What study.toml states of the analysis; nothing where there is no such file.
+        """The analysis as study.toml states it; the default where there is no such file.
 
         Raises
         ------

@@ -166,7 +166,7 @@ class FittedMapping(Result, of_commands=True):
         return pd.DataFrame(columns)
 
     def as_json(self) -> dict[str, Any]:
-        """What `to_json` gives.
+        """The mapping as plain JSON, as `to_json` gives it.
 
         Examples
         --------
@@ -186,7 +186,7 @@ class FittedMapping(Result, of_commands=True):
         return figure_of(lambda: curve_figure(self))
 
     def heading(self) -> str:
-        """Which scores are mapped, and how."""
+        """System, method, range of scores and range of judgments, in a line."""
         rise = "rising" if self.increasing else "falling"
         fitted_by = f" by {self.method}" if self.method else ""
         return (

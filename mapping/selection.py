@@ -252,7 +252,7 @@ def resampled_sums(columns: list[np.ndarray], queries: np.ndarray, resamples: in
 
 @lru_cache(maxsize=1)
 def _counts_of_queries(queries: int, resamples: int, seed: int) -> np.ndarray:
-    """How often each query is in each sample, float [resamples, queries]; kept, since every figure uses the same."""
+    """Counts of each query in each sample, float [resamples, queries]; kept, since every figure uses the same."""
     drawn = np.random.default_rng(seed).multinomial(queries, np.full(queries, 1 / queries), size=resamples)
     counts = drawn.astype(float)
     counts.flags.writeable = False

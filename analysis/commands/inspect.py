@@ -43,7 +43,7 @@ def inspect(file: Path, as_json: bool) -> None:
 
 
 def _is_terminal() -> bool:
-    """Whether a person sits there, who can be asked."""
+    """True where a person sits there, who can be asked."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 

@@ -1,4 +1,4 @@
-"""How what a judge adds to a scoring run is printed."""
+"""The printed part of a scoring run that a judge adds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How `relstudy score` prints a result: best first, who is told apart from whom, and the verdict."""
+"""The output of `relstudy score`: systems best first, differences between them, and the verdict."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def print_run(run: ScoringRun, verbose: bool) -> None:
 
 
 def _print_result(result: ScoreResult, verdict: Verdict, verbose: bool) -> None:
-    """What to do, the systems best first by the primary index, and what that rests on; with `verbose` all figures."""
+    """Print the verdict, the systems best first by the primary index, and the basis; with `verbose` all figures."""
     ranked = verdict.standings
     several = len(ranked.names) > 1
     for sentence in verdict.advice():
@@ -112,7 +112,7 @@ def _print_figures(result: ScoreResult, ranked: Standings) -> None:
 
 
 def result_is_partial(result: ScoreResult) -> bool:
-    """Whether any system leaves judged pairs unscored."""
+    """True where any system leaves judged pairs unscored."""
     return any(system.coverage.scored < system.coverage.judged for system in result.systems)
 
 
@@ -177,7 +177,7 @@ def _print_told_apart(result: ScoreResult, ranked: Standings) -> None:
 
 
 def _print_explained(result: ScoreResult, ranked: Standings) -> None:
-    """What each system explains of what any could; nothing where the noise of judgments is not known."""
+    """Print the explained share of what any system could explain; nothing where the noise of judgments is not known."""
     rows = [
         [name, *(cell for figure in (each.share, each.explainable, each.of_explainable) for cell in _percent(figure))]
         for name in ranked.names
@@ -219,7 +219,7 @@ def _measure_cells(system: SystemScore, names: Sequence[str]) -> list[str]:
 
 
 def _print_basis(result: ScoreResult, verbose: bool) -> None:
-    """What the figures rest on: briefly, or every convention."""
+    """Print the basis of the figures: briefly, or every convention."""
     pairs, conventions = result.pairs, result.conventions
     over = "the whole collection" if result.collection else "the rated pairs"
     population = result.population

@@ -328,7 +328,7 @@ def cross_modal(first: np.ndarray, second: np.ndarray, bits: int) -> CrossModal:
 
 
 def health(codes: CodesLike) -> pd.Series:
-    """How a database uses its codes: distinct codes, utilisation, collisions, entropy (Ding, Li and Li 2018).
+    """Use of the codes by a database: distinct codes, utilisation, collisions, entropy (Ding, Li and Li 2018).
 
     Parameters
     ----------
@@ -354,7 +354,7 @@ def health(codes: CodesLike) -> pd.Series:
 
 
 def class_distances(codes: Codes | np.ndarray, labels: Labels | np.ndarray | list[str]) -> pd.DataFrame:
-    """How far codes of a class lie apart and how near others come (Ding, Li and Li 2018, Eq. 7 and 8).
+    """Distances of codes within each class and to other classes (Ding, Li and Li 2018, Eq. 7 and 8).
 
     Parameters
     ----------
@@ -394,7 +394,7 @@ def look_up(
     flips: Iterable[int] = (0,),
     engine: Searcher = "numpy",
 ) -> pd.DataFrame:
-    """What hash tables find and how long they take; the first row is the scan of all codes.
+    """Recall and time of hash tables; the first row is the scan of all codes.
 
     Parameters
     ----------

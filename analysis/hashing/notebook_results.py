@@ -1,4 +1,4 @@
-"""What `evaluate` and `compare` of `rs.hashing` give: tables, a figure, and how they show themselves in a notebook."""
+"""Results of `evaluate` and `compare` of `rs.hashing`: tables, a figure, and their form in a notebook."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Evaluation(Result):
         return dict(self.figures["conventions"])
 
     def as_json(self) -> dict[str, Any]:
-        """What `relstudy hash evaluate --json` prints."""
+        """The output of `relstudy hash evaluate --json`."""
         return self.figures
 
     def plot(self) -> Figure:
@@ -153,7 +153,7 @@ class Comparison(Result):
         return pd.DataFrame(rows, columns=["first", "second", "map_difference", "low", "high"])
 
     def as_json(self) -> dict[str, Any]:
-        """What `relstudy hash compare --json` prints."""
+        """The output of `relstudy hash compare --json`."""
         return self.figures
 
     def plot(self) -> Figure:
@@ -173,7 +173,7 @@ class Comparison(Result):
         return {"": self.table} | ({"First minus second:": pairs} if len(pairs) else {})
 
     def heading(self) -> str:
-        """Which systems."""
+        """The names of the systems."""
         return f"{count_of(len(self.table), 'system')} on the same queries: {listed_some(list(self.table.index))}"
 
     def overview(self) -> pd.DataFrame:

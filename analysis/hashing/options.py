@@ -26,7 +26,7 @@ Empty = Literal["skip", "zero", "one"]
 
 @dataclass(frozen=True, kw_only=True)
 class CodeFormat(CommandOptions):
-    """How files of codes are read."""
+    """Reading of files of codes."""
 
     form: Format = option("auto", "What the code files hold.", flags=("--format",))
     bits: int | None = option(None, "Code length, where the last byte of packed codes is not full.", at_least=1)

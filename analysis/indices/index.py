@@ -1,4 +1,4 @@
-"""What an index is: its name and words, how it is shown, what it needs, and how it is computed."""
+"""Indices: their names and words, their form on the page, their needs, and their computation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ weights, and the variance of what each of the second is the mean of."""
 
 
 class Needs(StrEnum):
-    """What an index takes of people's judgments."""
+    """Part of people's judgments that an index takes."""
 
     JUDGMENTS = "judgments"
     RELEVANCE = "relevance"
@@ -102,7 +102,7 @@ class Index:
 
     @property
     def explanation(self) -> str:
-        """How to read it, in sentences."""
+        """Its reading, in sentences."""
         return self.reading or f"{self.definition[:1].upper()}{self.definition[1:]}."
 
     @property
@@ -112,7 +112,7 @@ class Index:
 
     @property
     def of_judgments(self) -> bool:
-        """Whether pairs count as in the correlation."""
+        """True where pairs count as in the correlation."""
         return self.needs is Needs.JUDGMENTS
 
     def over_draws(self, pairs: SystemPairs) -> BootstrapStatistic:
@@ -146,7 +146,7 @@ class Index:
 
     @property
     def shown_better(self) -> Literal["max", "min"]:
-        """Which of the figures that readers see is best."""
+        """The better direction of the figures that readers see."""
         return "max" if (self.better == "higher") != self.complement else "min"
 
     def in_words(self, value: float) -> str:

@@ -194,7 +194,7 @@ def run_indices(measures: Sequence[str], qrels: bool) -> tuple[Index, ...]:
 
 
 def limited_figures() -> list[str]:
-    """What readers call the figures that rest on all that is relevant in a population, recall among them."""
+    """Readers' names of the figures that rest on all that is relevant in a population, recall among them."""
     return [*(index.term for index in own_indices() if index.limited), "recall"]
 
 

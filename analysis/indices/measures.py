@@ -81,7 +81,7 @@ def parsed_measure(name: str) -> Any:
 
 
 def takes_relevant_or_not(name: str) -> bool:
-    """Whether a measure takes pairs as relevant or not, at a grade that its name leaves open.
+    """True where a measure takes pairs as relevant or not, at a grade that its name leaves open.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def takes_relevant_or_not(name: str) -> bool:
 
 
 def scales_with_gains(name: str) -> bool:
-    """Whether a measure is the same when all gains are multiplied by one number, so that .1 may be given as 1 of 10.
+    """True where a measure is the same when all gains are multiplied by one number, so that .1 may be given as 1 of 10.
 
     Judged and NumQ are: they ask whether somebody judged, and never how.
 

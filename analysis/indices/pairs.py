@@ -94,7 +94,7 @@ class SystemPairs:
 
     @cached_property
     def retrieval(self) -> dict[str, BootstrapStatistic]:
-        """What one walk down the ranking gives, as of `Retrieval.indices`."""
+        """Indices of one walk down the ranking, as of `Retrieval.indices`."""
         prepared = Retrieval(self.row, self.relevance, self.times, left_out=self.left_out)
         return prepared.indices(self.ranking, self.weight, self.own)
 
@@ -125,7 +125,7 @@ class SystemPairs:
         return BootstrapStatistic(value, replicates, clusters=clusters, left_out=without, scale=scale)
 
     def counted(self, of_judgments: bool) -> np.ndarray:
-        """What each pair counts, float [pairs]."""
+        """The count of each pair, float [pairs]."""
         if not of_judgments:
             return self.weight
         return np.ones(len(self.query)) if self.pull is None else self.pull
@@ -165,7 +165,7 @@ class SystemPairs:
 
     @property
     def queries(self) -> int:
-        """How many queries there are, those without pairs among them."""
+        """The number of queries, those without pairs among them."""
         return int(self.query.max()) + 1 if len(self.query) else 0
 
     def order_in_each_query(self) -> tuple[np.ndarray, np.ndarray]:

@@ -317,7 +317,7 @@ class Retrieval:
 
 
 def _relevant_near(above: np.ndarray) -> np.ndarray:
-    """How much is relevant of the pairs from the next lower to the next higher threshold, float64 [thresholds].
+    """The relevant share of the pairs from the next lower to the next higher threshold, float64 [thresholds].
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How evenly the responses use the scale (Shirahatti and Barnard 2005, Eq. 5.4 and table 5.2)."""
+"""Uniformity of the responses over the scale (Shirahatti and Barnard 2005, Eq. 5.4 and table 5.2)."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ MOST_WORDS = 12
 
 @dataclass(frozen=True)
 class Answers:
-    """What a column of answers holds.
+    """The answers of a column.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class Answers:
 
     @property
     def are_grades(self) -> bool:
-        """Whether they are a few whole numbers or words, as people's answers are and scores of systems seldom."""
+        """True where they are a few whole numbers or words, as people's answers are and scores of systems seldom."""
         return bool(self.words or self.unordered) or self.different <= MOST_GRADES
 
 

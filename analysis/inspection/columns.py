@@ -1,4 +1,4 @@
-"""Which column is which by its name, what stands in it, and the command that reads it so."""
+"""Roles of columns by their names and contents, and the command that reads them so."""
 
 from __future__ import annotations
 
@@ -141,14 +141,14 @@ def columns_of_answers(frame: pd.DataFrame, names: Iterable[str]) -> list[str]:
 
 
 def described(roles: dict[str, str], why: str) -> tuple[ColumnRole, ...]:
-    """What each column was taken for, by relstudy's names of them."""
+    """The role that each column was given, by relstudy's names."""
     return tuple(
         ColumnRole(theirs, ours, "relstudy's own name" if theirs == ours else why) for ours, theirs in roles.items()
     )
 
 
 def remarks(answers: Answers) -> list[str]:
-    """What needs a person's eye in a column of answers, one sentence each."""
+    """Oddities in a column of answers, one sentence each."""
     notes = []
     if answers.missing:
         notes.append(f"taken for no answer: {', '.join(map(repr, answers.missing))}")

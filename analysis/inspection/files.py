@@ -33,7 +33,7 @@ CODE_USES = ("Hamming metrics", "a score table for judged pairs")
 
 
 def inspect_file(path: str | os.PathLike[str]) -> Inspection:
-    """What a file is, which column means what and why, what can be computed, and the command to run next.
+    """Inspect a file: its kind, the meaning of each column and why, possible figures, and the command to run next.
 
     Parameters
     ----------
@@ -135,7 +135,8 @@ def _json(file: str) -> Inspection:
 
 
 def _saved(file: str) -> Inspection | None:
-    """What `relstudy score --save`, `relstudy fit` or a result's save() in Python wrote; None for anything else."""
+    """The inspection of a file that `relstudy score --save`, `relstudy fit` or a result's save() wrote; None for
+    another."""
     try:
         with open(file, encoding="utf-8-sig") as handle:
             content = json.load(handle)

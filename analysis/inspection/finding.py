@@ -1,4 +1,4 @@
-"""What an inspection has to say: what a file is, what its columns mean and why, what can be done with it."""
+"""The result of an inspection: kind of file, meaning of its columns and why, and possible next steps."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from relstudy.common.shown import WIDTH
 
 @dataclass(frozen=True)
 class ColumnRole:
-    """What a column was taken for.
+    """A column and the role that it was given.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class ColumnRole:
 
 @dataclass(frozen=True, repr=False)
 class Inspection(Result):
-    """What a file is, and what can be done with it.
+    """The kind of a file, and possible next steps.
 
     Parameters
     ----------
@@ -108,16 +108,16 @@ class Inspection(Result):
         return f"{self.file}: {self.sentence}"
 
     def overview(self) -> pd.DataFrame:
-        """What each column was taken for."""
+        """The role that each column was given."""
         return self.table
 
     def remarks(self) -> list[str]:
-        """What needs a person's eye, what can be computed, and the command to run next."""
+        """Oddities, possible figures, and the command to run next."""
         uses = [f"can be computed: {', '.join(self.uses)}"] if self.uses else []
         return [*self.notes, *uses, *([f"next: {self.command}"] if self.command else [])]
 
     def _lines(self) -> list[str]:
-        """What there is to say, a thing a line."""
+        """The findings, one a line."""
         lines = [f"{self.file}: {self.sentence}"]
         lines += [f"  {each.column} -> {each.role}: {each.why}" for each in self.columns]
         lines += [*self.notes, *self.questions]

@@ -22,7 +22,7 @@ MOST_FILES = 200_000
 
 
 def inspect_folder(folder: str) -> Inspection:
-    """What lies in a folder and those below, by the files' names, and the command that goes on with it."""
+    """The contents of a folder and those below, by the files' names, and the command that goes on with it."""
     root = Path(folder)
     files = [path for path in sorted(root.rglob("*"))[:MOST_FILES] if path.is_file() and not path.name.startswith(".")]
     if (root / "study.toml").is_file():

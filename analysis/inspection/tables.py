@@ -45,7 +45,7 @@ MOST_READINGS = 5
 
 
 def inspect_table(table: Checked, tool: str = "") -> Inspection:
-    """What a table is.
+    """The inspection of a table.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ def _answer_columns(frame: pd.DataFrame, roles: dict[str, str]) -> dict[str, Ans
 
 
 def _is_summary(name: str) -> bool:
-    """Whether a name that may be a person's says that it sums people up, or identifies them."""
+    """True where a name that may be a person's says that it sums people up, or identifies them."""
     return (
         re.search(r"(?i)mean|avg|average|median|final|consensus|majority|count|total|std|sd|id$|age|gender", name)
         is not None
@@ -212,7 +212,7 @@ def _panel(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
 
 
 def _is_numbered(names: Sequence[str]) -> bool:
-    """Whether the columns are all called alike but for a number, letter or bracket."""
+    """True where the columns are all called alike but for a number, letter or bracket."""
     return any(len(each) == len(names) for each in siblings(names).values())
 
 

@@ -57,7 +57,7 @@ def tool_of(names: set[str]) -> str:
 
 
 def inspect_export(table: Checked, tool: str) -> Inspection | None:
-    """What the export of a tool holds; None where it is a table like any other."""
+    """The inspection of a tool's export; None where it is a table like any other."""
     names = {str(name).casefold() for name in table.frame}
     if tool == "Prolific":
         return inspect_prolific(table)
@@ -110,7 +110,7 @@ def _annotations(table: Checked, tool: str) -> Inspection | None:
 
 
 def _several(frame: pd.DataFrame) -> list[str]:
-    """Which columns hold more than one answer in a cell."""
+    """Columns with more than one answer in a cell, one sentence each."""
     notes = []
     for name in frame:
         lists = frame[name].astype("str").str.strip()
@@ -122,7 +122,7 @@ def _several(frame: pd.DataFrame) -> list[str]:
 
 
 def _machines(frame: pd.DataFrame) -> list[str]:
-    """How many rows Potato says are a tool's or a language model's."""
+    """The number of rows that Potato marks as a tool's or a language model's, as a sentence."""
     if "annotator_origin" not in frame:
         return []
     origins = frame["annotator_origin"].astype("str").str.strip().str.casefold()

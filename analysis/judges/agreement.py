@@ -1,4 +1,4 @@
-"""How well a judge agrees with people: what it explains of them, and whether it does so as well as one of them."""
+"""Agreement of a judge with people: the explained share, alone and beside one of them."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def grade_table(universe: Universe) -> pd.DataFrame:
 
 
 def explained(universe: Universe) -> dict[str, Estimate]:
-    """What the judge explains of people's judgments: r_squared of what its grade is worth in other queries, and
-    spearman of its grades, both weighted by design, with intervals."""
+    """The explained part of people's judgments: r_squared of the worth of a grade in other queries, and spearman of the
+    grades, both weighted by design, with intervals."""
     context, given = universe.context, universe.given
     rows, draws = universe.row_of_judged[given], context.draws
     row, weight, judgment = draws.row[given], context.design[given], context.pairs.judgment[given]
@@ -108,7 +108,7 @@ class Beside:
 
 
 def beside_a_person(universe: Universe, ratings: pd.DataFrame | None, level: float) -> Beside:
-    """Whether the judge agrees with people as well as one of them does.
+    """The judge's agreement with people beside that of one of them.
 
     Parameters
     ----------

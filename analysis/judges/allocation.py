@@ -46,7 +46,7 @@ def residual(universe: Universe, aim: str) -> np.ndarray:
 
 
 def expected_square(universe: Universe, aim: str, rankings: Sequence[np.ndarray]) -> np.ndarray:
-    """What each candidate of the judged queries adds to an index' squared error if nobody judges it.
+    """The part of an index' squared error that each candidate of the judged queries adds if nobody judges it.
 
     Parameters
     ----------

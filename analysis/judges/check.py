@@ -32,7 +32,7 @@ AT = "precision_at_0.2"
 
 @dataclass(frozen=True, eq=False)
 class JudgeCheck:
-    """What people's judgments say of a judge.
+    """A judge held against people's judgments.
 
     Parameters
     ----------

@@ -157,7 +157,7 @@ def _sums_of_first(
     start: int,
     stop: int,
 ) -> np.ndarray:
-    """What the first so many pairs weigh, what is relevant of them, and of all pairs.
+    """Weight and relevant weight of the first so many pairs, and of all pairs.
 
     Parameters
     ----------

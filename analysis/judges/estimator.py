@@ -78,7 +78,7 @@ class Terms:
         return Terms(people, beside(self.judged, left_out.judged), *bracketed, least=self.least)
 
     def brackets(self) -> list[BootstrapStatistic]:
-        """What may be added to people's figure: that of the pairs within queries, and that between queries."""
+        """The two corrections of people's figure: by pairs within queries, and between queries."""
         if self.sampled is None:
             return []
         within = [self.sampled - self.judged]
@@ -169,7 +169,7 @@ def assist(terms: Terms, clusters: int, transform: Transform = SHARE, level: flo
 
 
 def _varies(bracket: BootstrapStatistic) -> bool:
-    """Whether a bracket is there in nearly all replicates, and differs between them by more than rounding."""
+    """True where a bracket is there in nearly all replicates, and differs between them by more than rounding."""
     low, high = percentile_interval(bracket.replicates)
     return bool(np.isfinite(bracket.value) and np.isfinite(low) and high - low > ROUNDING)
 

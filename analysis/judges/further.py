@@ -1,4 +1,4 @@
-"""What a further round of pairs is to tell beside a judge: of which candidates, and how much shorter an interval."""
+"""A further round of pairs beside a judge: its candidates, and the shorter interval to expect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people say of pairs to which a judge gives the same grade, from queries other than the pair's own.
+"""People's judgments of pairs to which a judge gives the same grade, from queries other than the pair's own.
 
 A pair whose judge gave no answer is of a grade of its own, so that refusals that are no accident do no harm.
 """
@@ -51,7 +51,7 @@ def grade_numbers(rating: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def expected_by_grade(
     rating: np.ndarray, query_of_row: np.ndarray, sample: JudgedSample, values: np.ndarray, order_by: np.ndarray
 ) -> np.ndarray:
-    """What is to be expected of every row of the judge's table, its own query's judgments left out.
+    """Expected judgment of every row of the judge's table, its own query's judgments left out.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def _groups(
 
 
 def _rises(rating: np.ndarray, values: np.ndarray, weight: np.ndarray) -> bool:
-    """Whether higher scores go with higher values."""
+    """True where higher scores go with higher values."""
     given = np.isfinite(rating)
     ranks = np.unique(rating[given], return_inverse=True)[1]
     w = weight[given] / weight[given].sum() if given.any() else weight[given]

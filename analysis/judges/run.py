@@ -26,7 +26,7 @@ from relstudy.common.errors import RelstudyError
 
 @dataclass(frozen=True, eq=False)
 class AssistedScores:
-    """What a judge adds to a scoring run.
+    """The part of a scoring run that a judge adds.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def transform_of(index: str) -> Transform:
 
 
 def notes_on(universe: Universe) -> list[str]:
-    """What a person should know about a judge's help, one sentence each."""
+    """Notes on a judge's help, one sentence each."""
     judge, context = universe.judge, universe.context
     answered = judge.answered
     notes = [f"Figures with the help of judge {judge.name}, and people's beside them, speak of these raters alone."]

@@ -1,4 +1,4 @@
-"""What a study's folder holds for a judge: people's judgments and ratings, and systems with a score for its pairs."""
+"""A study's folder as a judge needs it: people's judgments and ratings, and systems with a score for its pairs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from relstudy.mapping.scores.table import read_score_files
 
 @dataclass(frozen=True, eq=False)
 class HumanStudy:
-    """What a study's judges are held against: people's judgments, and the scores of its systems.
+    """The measure of a study's judges: people's judgments, and the scores of its systems.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class HumanStudy:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a person should know of how judgments and scores were read."""
+        """Notes on the reading of judgments and scores."""
         return (*self.judgments.all_notes, *self.scores.notes)
 
 

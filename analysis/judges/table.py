@@ -31,7 +31,7 @@ COLUMNS = [*PAIR, "rating", "status", "confidence", "seconds", "cost"]
 
 @dataclass(frozen=True, eq=False)
 class JudgeTable:
-    """What a judge said of the pairs that it was given.
+    """A judge's answers to the pairs that it was given.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class JudgeTable:
 
     @property
     def answered(self) -> np.ndarray:
-        """Whether there is a rating, bool [pairs]."""
+        """True where there is a rating, bool [pairs]."""
         return np.isfinite(self.rating)
 
     @cached_property
@@ -87,7 +87,7 @@ class JudgeTable:
         return replace(self, **{name: getattr(self, name)[kept] for name in names}, left_out=left_out)
 
     def as_json(self) -> dict[str, Any]:
-        """How many rows, answers and queries there are, and what became of the rows."""
+        """Numbers of rows, answers, queries, and rows by status."""
         counts = Counter(self.status.tolist())
         return {
             "name": self.name,

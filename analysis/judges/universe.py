@@ -21,7 +21,7 @@ from relstudy.common.option_words import option
 
 @dataclass(frozen=True, eq=False)
 class Worth:
-    """What people would say of each row of a judge's table, to be expected from its grade.
+    """Expected judgment of each row of a judge's table, from its grade.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class Universe:
 
     @cached_property
     def judged_alone(self) -> bool:
-        """Whether the judge was given, of the judged queries, people's sample and nothing that it is a sample of."""
+        """True where the judge was given, of the judged queries, people's sample and nothing that it is a sample of."""
         pairs = self.context.pairs
         of_query = np.where(np.isfinite(pairs.query_probability), pairs.query_probability, 1.0)
         sampled = pairs.probability[self.given] < of_query[self.given] * (1 - 1e-9)
@@ -105,13 +105,13 @@ class Universe:
 
     @cached_property
     def partial(self) -> bool:
-        """Whether pairs that people judged are not in the judge's table, or none but them: its rows are then not the
+        """True where pairs that people judged are not in the judge's table, or none but them: its rows are then not the
         collection that people's pairs are a sample of."""
         return self.judged_alone or not bool(self.given.all())
 
     @property
     def beyond(self) -> bool:
-        """Whether the judge was given pairs of queries that nobody judged."""
+        """True where the judge was given pairs of queries that nobody judged."""
         return len(self.sampled) < len(self.judge)
 
     @cached_property
@@ -124,7 +124,7 @@ class Universe:
 
     @cached_property
     def collection_times(self) -> tuple[np.ndarray, np.ndarray]:
-        """How much each row counts in replicates of the whole, and its row of that; ones where it is no sample."""
+        """Counts of each row in replicates of the whole, and its row of that; ones where it is no sample."""
         if self.jackknife or (self.judge.probability == 1.0).all():
             return np.zeros(len(self.judge), dtype=np.int64), np.ones((1, 1))
         codes, names = self.judge.queries
@@ -133,7 +133,7 @@ class Universe:
 
     @cached_property
     def worth(self) -> Worth:
-        """What each row's grade is worth."""
+        """The worth of each row's grade."""
         context = self.context
         sample = JudgedSample(
             self.row_of_judged[self.given],

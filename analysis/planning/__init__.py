@@ -1,1 +1,1 @@
-"""How large a study must be."""
+"""The size that a study needs."""

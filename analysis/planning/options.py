@@ -26,7 +26,7 @@ def _two_numbers(stated: Any) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class PlanOptions:
-    """What a study shall tell apart, how surely, and how that is simulated."""
+    """Differences that a study is to find, the certainty, and the simulation."""
 
     index: str = option(
         "pearson",
@@ -75,8 +75,7 @@ def _check_index(name: str) -> None:
 
 @dataclass(frozen=True)
 class Assumptions:
-    """What is assumed of a study where no pilot says otherwise; spreads are standard deviations, in steps of the
-    scale."""
+    """Assumptions on a study without a pilot; spreads are standard deviations, in steps of the scale."""
 
     correlations: tuple[float, float] = option(
         (0.5, 0.4), "Of each system with true relevance, -1 to 1.", metavar="A,B", read=_two_numbers, heading=PANEL

@@ -1,4 +1,4 @@
-"""How large a study must be to tell two systems apart, by simulating studies and testing each as `score` would.
+"""The size at which a study tells two systems apart, by simulating studies and testing each as `score` would.
 
 A simulated study draws queries, results with a true relevance, ratings with noise, and two systems' scores; then it
 runs the very estimators and the very test that a real comparison runs. Power is the share of studies in which the

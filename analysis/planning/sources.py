@@ -56,7 +56,7 @@ def assumed_studies(assumptions: Assumptions, ratings: pd.DataFrame | None = Non
 
 @dataclass(frozen=True, eq=False)
 class Pilot:
-    """What a pilot study yielded.
+    """The yield of a pilot study.
 
     Parameters
     ----------

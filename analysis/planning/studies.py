@@ -15,8 +15,8 @@ from relstudy.common.errors import RelstudyError
 
 @dataclass(frozen=True, eq=False)
 class SimulatedStudy:
-    """What a simulated study yields: query numbers, judgments, weights, whether relevant, both systems' scores, and
-    judgments as whole grades where they have any."""
+    """The yield of a simulated study: query numbers, judgments, weights, relevance, both systems' scores, and judgments
+    as whole grades where they have any."""
 
     query: np.ndarray
     judgment: np.ndarray
@@ -40,7 +40,7 @@ class StudySource(Protocol):
 
     @property
     def piloted(self) -> int | None:
-        """How many pilot queries the studies rest on; None where they rest on assumptions."""
+        """The number of pilot queries behind the studies; None where they rest on assumptions."""
 
     def draw(self, queries: int, random: np.random.Generator) -> SimulatedStudy:
         """A study of so many queries."""

@@ -1,4 +1,4 @@
-"""What a study asks of people: ratings, base block included, raters and cost; and how sure its size is."""
+"""The workload of a study: ratings, base block included, raters and cost; and the certainty of its size."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ class Workload:
 
 
 def workload(pairs: int, each: int, base: int, per_rater: int, cost_per_rating: float = 0.0) -> Workload:
-    """What so many pairs ask, rated by `each` raters who give `per_rater` ratings, `base` of them on the base block.
+    """The workload of so many pairs, rated by `each` raters who give `per_rater` ratings, `base` of them on the base
+    block.
 
     Raises
     ------

@@ -71,7 +71,7 @@ class NormalShape:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the systems are called: system 1, system 2 ..."""
+        """The systems' names: system 1, system 2 ..."""
         return tuple(f"system {number}" for number in range(1, len(self.correlations) + 1))
 
     def collection(self, queries: int, random: np.random.Generator) -> Collection:
@@ -97,7 +97,7 @@ class NormalShape:
 
 @dataclass(frozen=True)
 class Drawing:
-    """How pairs are drawn, as `relstudy sample` draws a first round.
+    """The drawing of pairs, as `relstudy sample` draws a first round.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class People:
-    """Who rates, and how; spreads in points of a scale from 1 to 5 (`POINTS`).
+    """The raters of a simulated study; spreads in points of a scale from 1 to 5 (`POINTS`).
 
     Parameters
     ----------
@@ -247,7 +247,7 @@ class World:
 
     @cached_property
     def felt(self) -> np.ndarray:
-        """What a typical rater feels of each pair, in points above the cut."""
+        """The opinion of a typical rater on each pair, in points above the cut."""
         return self.collection.value - self.people.cut(self.collection.value)
 
     @cached_property

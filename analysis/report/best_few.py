@@ -32,7 +32,7 @@ def best_results(result: ScoreResult) -> Section | None:
 
 
 def weighted(result: ScoreResult) -> bool:
-    """Whether pairs weigh by design, so that figures speak of the collection and not of the judged pairs alone."""
+    """True where pairs weigh by design, so that figures speak of the collection and not of the judged pairs alone."""
     return result.weighting is Weighting.DESIGN
 
 

@@ -1,4 +1,4 @@
-"""What the page of a study shows, as a person chooses it."""
+"""The choices of a study's page."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class PageChoices:
-    """What the page of a study shows beside its figures.
+    """Choices of a study's page beside its figures.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ def citing_section(result: ScoreResult, raters: int | None, simulated: bool) -> 
 
 
 def methods(result: ScoreResult, raters: int | None, simulated: bool) -> str:
-    """How the figures were made, as a paper would say it."""
+    """The methods behind the figures, as a paper would say it."""
     options, pairs = result.options, result.pairs
     who = "" if raters is None else f" by {count_of(raters, 'simulated rater' if simulated else 'rater')}"
     weights = (

@@ -1,4 +1,4 @@
-"""What a study's queries and results are: their texts, and small pictures of them."""
+"""A study's queries and results: their texts, and small pictures of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ THUMBNAIL = 132
 
 @dataclass(frozen=True)
 class Items:
-    """What queries and results are: collection.csv by item_id, and the folder that its paths start from."""
+    """Queries and results: collection.csv by item_id, and the folder that its paths start from."""
 
     folder: Path
     table: pd.DataFrame

@@ -17,7 +17,7 @@ from relstudy.common.wording import count_of, in_words, listed_some
 
 
 def who_beats_whom(result: ScoreResult) -> list[Block]:
-    """Which systems are ahead of which by the primary index; nothing where too many or none compare."""
+    """The matrix of systems ahead of others by the primary index; empty where too many or none compare."""
     ranked = standings(result)
     names = ranked.names
     if not 2 < len(names) <= MOST_IN_MATRIX or not ranked.better.any():
@@ -97,7 +97,7 @@ def _who_proposed(compared: Comparison | None) -> str:
 
 
 def agreement(result: ScoreResult) -> list[Block]:
-    """Whether the indices put the systems in one order, and how often each comes first."""
+    """The section on the order of systems by each index, and on first places."""
     blocks: list[Block] = []
     summary = orders_agree(result)
     if summary:
@@ -118,7 +118,7 @@ def agreement(result: ScoreResult) -> list[Block]:
 
 
 def first_places(ordering: Ordering) -> str:
-    """How often systems came first by an index when queries were drawn again, in a sentence; empty where not known.
+    """Shares of first places by an index over redrawn queries, in a sentence; empty where not known.
 
     Examples
     --------

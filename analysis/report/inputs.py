@@ -1,4 +1,4 @@
-"""What a page is made of beside the scoring run: the plain tables of a study's folder, and the hash of each."""
+"""Inputs of a page beside the scoring run: the plain tables of a study's folder, and the hash of each."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TABLES = {
 
 @dataclass(frozen=True, eq=False)
 class PageTables:
-    """What a page shows beside the figures; each part is left out where it is not known.
+    """Tables of a page beside the figures; each part is left out where it is not known.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class PageTables:
 
     @property
     def ratings_each(self) -> np.ndarray | None:
-        """How many ratings each judgment is of, float [pairs], NaN where unknown; None without the column."""
+        """The number of ratings behind each judgment, float [pairs], NaN where unknown; None without the column."""
         if "n_ratings" not in self.judgments.frame:
             return None
         return pd.to_numeric(self.judgments.frame["n_ratings"], errors="coerce").to_numpy(dtype=float)
@@ -96,7 +96,7 @@ class PageTables:
 
 
 def page_tables(study: StudyTables, folder: Path | None = None, read: Iterable[InputFile] = ()) -> PageTables:
-    """What a page shows of judgments and, where there is one, of a study's folder.
+    """The tables of judgments and, where there is one, of a study's folder.
 
     Parameters
     ----------

@@ -28,7 +28,8 @@ NOTHING = 0.99
 
 
 def judges_section(folder: Path, judgments: Judgments, options: ScoringOptions) -> Section | None:
-    """What each judge of the study in `folder` adds, or why it adds nothing; None where there are none."""
+    """The gain by each judge of the study in `folder`, or the reason why there is none; None where there are no
+    judges."""
     files = sorted((folder / "judges").glob("*.csv"))
     if not files:
         return None
@@ -72,7 +73,7 @@ def _blocks_of(study: JudgedStudy, options: ScoringOptions) -> list[Block]:
 
 
 def titles() -> dict[str, str]:
-    """What the table calls each index, by its name: precision and recall, and the indices of relevance."""
+    """Titles of indices in the table, by name: precision and recall, and the indices of relevance."""
     return AT_SHARE | {index.name: index.title for index in assisted_indices() if not index.of_judgments}
 
 

@@ -77,7 +77,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a reader came for: what to use, by which measure, and cards of what follows from it."""
+    """The answer to the reader: the system to use, the measure, and cards of what follows from it."""
 
     headline: str
     measure: str

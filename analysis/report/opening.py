@@ -34,7 +34,7 @@ SYSTEMS_WITH_EXAMPLES = 2
 
 
 def answer_section(result: ScoreResult, verdict: Verdict) -> Section:
-    """What to do, and every system on one line."""
+    """The section of the advice, with every system on one line."""
     measure = "" if len(result.systems) == 1 else verdict.measure
     blocks: list[Block] = [
         Answer(verdict.headline, measure, cards(verdict)),
@@ -48,7 +48,7 @@ def answer_section(result: ScoreResult, verdict: Verdict) -> Section:
 
 
 def cards(verdict: Verdict) -> list[tuple[str, str]]:
-    """What follows from the verdict: which to take, whether more ratings are worth it, what to drop."""
+    """Cards of the verdict: the system to take, the worth of more ratings, systems to drop."""
     given = []
     for sentence in (verdict.choice, verdict.dropped):
         if sentence is not None:

@@ -189,7 +189,7 @@ def raters(names: Sequence[str], mean: np.ndarray, spread: np.ndarray, flagged: 
 
 
 def shares(title: str, categories: Sequence[str], share: np.ndarray) -> str:
-    """How often each category of the scale was given, beside the even share.
+    """The share of each category of the scale, beside the even share.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ WORST = 5
 def queries_section(
     result: ScoreResult, verdict: Verdict, items: Items | None = None, with_pictures: bool = True
 ) -> Section | None:
-    """How often a good match is above a poor one within each query; None where no query defines it.
+    """The section on good matches above poor ones within each query; None where no query defines it.
 
     Parameters
     ----------

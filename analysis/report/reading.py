@@ -1,4 +1,4 @@
-"""How to read the numbers: each in a sentence or two, for readers without statistics."""
+"""Readings of the numbers: each in a sentence or two, for readers without statistics."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def how_often(level: float) -> str:
 
 
 def good_match(result: ScoreResult) -> str:
-    """What a good match is, in one sentence."""
+    """The meaning of a good match, in one sentence."""
     cut = result.relevance.cut
     if result.relevance.rule is RelevanceRule.SHARE:
         return (
@@ -56,7 +56,7 @@ def _not_covered(result: ScoreResult) -> str:
 
 
 def reading_indices(result: ScoreResult) -> list[Term]:
-    """What the columns of the comparison mean."""
+    """The meanings of the comparison's columns."""
     mapped = any(system.mapped_scores is not None for system in result.systems)
     scores = "a system's scores, put on people's scale by its mapping," if mapped else "a system's scores"
     others = "Raw correlation takes the scores as they are. " if mapped else ""
@@ -114,7 +114,7 @@ def _explained(result: ScoreResult) -> list[Term]:
 
 
 def reading_graded(names: Sequence[str]) -> list[Term]:
-    """What the graded measures among `names` mean, in their order.
+    """The meanings of the graded measures among `names`, in their order.
 
     Examples
     --------

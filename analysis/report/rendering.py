@@ -1,4 +1,4 @@
-"""How a page becomes one HTML text."""
+"""Rendering of a page as one HTML text."""
 
 from __future__ import annotations
 

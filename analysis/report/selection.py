@@ -248,7 +248,7 @@ def variants(result: ScoreResult) -> list[Block]:
 
 
 def orders(result: ScoreResult, chose: Collection[str]) -> list[Block]:
-    """Whether the indices agree on the order of the systems that chose pairs, and of all where there are more."""
+    """True where the indices agree on the order of the systems that chose pairs, and of all where there are more."""
     if {system.name for system in result.systems} <= set(chose):
         return _orders_sentence(result, chose, "the systems")
     return [
@@ -263,7 +263,8 @@ def _orders_sentence(result: ScoreResult, among: Collection[str], who: str) -> l
 
 
 def orders_by_selection(result: ScoreResult, members: Mapping[str, np.ndarray], chose: Collection[str]) -> list[Block]:
-    """Whether the order of the systems that chose pairs depends on who selected the pairs: a sentence and a table."""
+    """True where the order of the systems that chose pairs depends on who selected the pairs: a sentence and a
+    table."""
     best = {
         system.name: system.mapped_scores
         for system in result.systems

@@ -87,7 +87,7 @@ SIMULATED = ("Simulated study.", "The raters are programs; nothing here says wha
 
 
 def simulated(tables: PageTables) -> bool:
-    """Whether the truth is known, which it is where raters are programs."""
+    """True where the truth is known, which it is where raters are programs."""
     return tables.truth is not None and not tables.truth.empty
 
 
@@ -120,7 +120,7 @@ def _predictions(
 
 
 def lead(tables: PageTables, result: ScoreResult) -> str:
-    """What was done and found good, in three sentences."""
+    """The study and its good matches, in three sentences."""
     pairs, queries = int(result.pairs["judged"]), int(result.pairs["queries"])
     systems = count_of(len(result.systems), "retrieval system")
     what = f"{count_of(pairs, 'pair')} of a query and a result ({count_of(queries, 'query', 'queries')})"
@@ -228,7 +228,7 @@ def paper_section(
 
 
 def truth_section(tables: PageTables) -> Section | None:
-    """What was found beside what is true, where the study was simulated."""
+    """The section of recovered against true figures, where the study was simulated."""
     if tables.truth is None or tables.truth.empty:
         return None
     rows: list[list[Cell]] = []
@@ -258,7 +258,7 @@ def _number(text: object) -> float | None:
 
 
 def provenance(tables: PageTables, result: ScoreResult, command: Sequence[str]) -> Section:
-    """What the page was made of, and how to make it again."""
+    """The section on the page's files, versions and command."""
     rows: list[list[Cell]] = [[file.name, file.size, file.sha256] for file in tables.files]
     packages = ["relstudy", "numpy", "scipy", "pandas", "scikit-learn", "cvxpy", "matplotlib"]
     items = [

@@ -100,7 +100,7 @@ class Table:
         return re.sub(r"[^a-z0-9]+", "-", self.name.lower()).strip("-") or "table"
 
     def numeric(self, index: int) -> bool:
-        """Whether a column holds numbers, and so stands to the right."""
+        """True where a column holds numbers, and so stands to the right."""
         return any(isinstance(row[index], int | float | Estimate | DifferenceWithP) for row in self.rows)
 
     def scale(self, index: int) -> tuple[float, float] | None:

@@ -1,4 +1,4 @@
-"""Whether the judgments can be trusted, in three figures."""
+"""Trust in the judgments, in three figures."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _flagged(tables: PageTables) -> str:
 
 
 def coverage_sentence(tables: PageTables) -> str:
-    """How many intervals of a simulated study hold the truth, and what repeating it gave."""
+    """The number of a simulated study's intervals that hold the truth, beside that of repetitions."""
     if tables.truth is None:
         return ""
     numbers = {name: tables.truth[name].map(_number) for name in ("true", "low", "high")}

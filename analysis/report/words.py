@@ -1,4 +1,4 @@
-"""What the numbers say, in sentences for readers without statistics."""
+"""The numbers in sentences for readers without statistics."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _with_interval(estimate: Estimate) -> str:
 
 
 def clear(comparison: Comparison, result: ScoreResult) -> bool:
-    """Whether a difference is more than chance after correction for the number of comparisons."""
+    """True where a difference is more than chance after correction for the number of comparisons."""
     return comparison.p_holm is not None and comparison.p_holm < more_than_chance(result)
 
 
@@ -115,7 +115,7 @@ def orders_agree(result: ScoreResult, among: Collection[str] | None = None, who:
 
 
 def _contradictory(result: ScoreResult, orders: Mapping[str, Sequence[str]]) -> bool:
-    """Whether two systems are clearly apart one way by one index and the other way by another."""
+    """True where two systems are clearly apart one way by one index and the other way by another."""
     ahead: dict[frozenset[str], set[str]] = {}
     shared = set.intersection(*(set(order) for order in orders.values()))
     for each in result.comparisons:

@@ -72,7 +72,8 @@ class PairedStatistics:
         return cls(statistic, degrees, drawn, clusters)
 
     def surely_better(self, level: float) -> np.ndarray:
-        """Whether the column is better than the row by the paired interval of the two alone, bool [systems, systems].
+        """True where the column is better than the row by the paired interval of the two alone, bool [systems,
+        systems].
 
         Parameters
         ----------
@@ -82,7 +83,7 @@ class PairedStatistics:
             return self.statistic > special.stdtrit(self.freedom, (1 + level) / 2)
 
     def surely_above(self, level: float, *, rivals_better: bool = True) -> np.ndarray:
-        """How many rivals are surely above each system (or below it), int [systems].
+        """The number of rivals surely above each system (or below it), int [systems].
 
         A wrong count, one rival too many, comes true in at most (1 - level) / 2 of studies. Rivals that were counted
         leave the maximum, which is taken anew (step-down).
@@ -110,13 +111,14 @@ class PairedStatistics:
 
     @property
     def clearly_behind(self) -> float:
-        """How many standard errors behind a rival leaves the maximum: sqrt(2 log log n), n queries, at least 3."""
+        """The number of standard errors behind from which a rival leaves the maximum: sqrt(2 log log n), n queries, at
+        least 3."""
         return float(np.sqrt(2 * np.log(np.log(max(self.clusters, 3)))))
 
 
 @dataclass(frozen=True, eq=False)
 class Ranks:
-    """What is known of the systems' ranks by one measure.
+    """The systems' ranks by one measure, as far as they are known.
 
     Parameters
     ----------
@@ -130,7 +132,7 @@ class Ranks:
 
     @property
     def best(self) -> np.ndarray:
-        """Which systems may be the best, bool [systems]."""
+        """Systems that may be the best, bool [systems]."""
         return self.low == 1
 
 

@@ -172,7 +172,7 @@ def direction_of(
     options: ScoringOptions,
     definite: Mapping[str, Direction] | None = None,
 ) -> Direction:
-    """Which scores of a system are better: as stated, else `definite`, else higher unless the judgments deny it."""
+    """The direction of a system's scores: as stated, else `definite`, else higher unless the judgments deny it."""
     stated = options.stated_direction(name)
     if stated != "auto":
         return Direction(stated == "higher", DirectionSource.STATED)
@@ -184,7 +184,7 @@ def direction_of(
 
 
 def runs_against(pairs: JudgedPairs, aligned: np.ndarray, higher: bool, options: ScoringOptions) -> bool:
-    """Whether Spearman's correlation with the judgments contradicts a direction, its whole interval included."""
+    """True where Spearman's correlation with the judgments contradicts a direction, its whole interval included."""
     scored = np.isfinite(aligned)
     if not scored.any():
         return False

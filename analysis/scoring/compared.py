@@ -1,4 +1,4 @@
-"""What comparing systems gives back."""
+"""The result of comparing systems."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Comparison:
 
 
 def share_of_draws(share: float) -> str:
-    """How often something happened in redrawn samples, never as a certainty.
+    """The share of redrawn samples in which something happened, never as a certainty.
 
     Examples
     --------

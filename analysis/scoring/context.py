@@ -26,7 +26,7 @@ from relstudy.common.option_words import option
 
 
 def collection_correlation(pairs: JudgedPairs, options: ScoringOptions) -> bool:
-    """Whether systems are compared by the collection's correlation.
+    """True where systems are compared by the collection's correlation.
 
     Raises
     ------
@@ -67,7 +67,7 @@ class ScoringContext:
         self._judgments: dict[tuple[bool, bytes], CorrelationBootstrap] = {}
 
     def queries_of(self, used: np.ndarray) -> int:
-        """How many queries some pairs (bool [pairs]) are of."""
+        """The number of queries of some pairs (bool [pairs])."""
         return len(np.unique(self.pairs.query[used]))
 
     def left_out(self, used: np.ndarray) -> LeftOut | None:
@@ -107,7 +107,7 @@ class ScoringContext:
         return self._under_raters[key]
 
     def weights_of_correlation(self, used: np.ndarray, collection: bool) -> np.ndarray:
-        """What some pairs (bool [pairs]) weigh in the correlation over the collection, or over the judged pairs."""
+        """Weights of some pairs (bool [pairs]) in the correlation over the collection, or over the judged pairs."""
         return self.pairs.design_weights(Weighting.DESIGN)[used] if collection else np.ones(int(used.sum()))
 
     def weight(self, ranking: np.ndarray, used: np.ndarray) -> np.ndarray:
@@ -122,7 +122,7 @@ class ScoringContext:
         return Retrieval(row, relevant, self.draws.times, self.queries_of(used), self.left_out(used))
 
     def retrieval(self, ranking: np.ndarray, used: np.ndarray) -> dict[str, BootstrapStatistic]:
-        """What one walk down a ranking of the pairs used gives (`Retrieval.indices`), over queries and raters."""
+        """Indices of one walk down a ranking of the pairs used (`Retrieval.indices`), over queries and raters."""
         if self.weights_missing is not None:
             return dict.fromkeys(RETRIEVAL, BootstrapStatistic(np.nan, self.nothing, self.weights_missing))
         own = None if self.own is None else np.full(int(used.sum()), self.own)
@@ -139,7 +139,7 @@ class ScoringContext:
     def by_rater(
         self, used: np.ndarray, figures: Callable[[ReweightedPairs], Iterable[np.ndarray]]
     ) -> list[RaterReplicates] | None:
-        """What raters add to some figures of the pairs used; None where intervals speak of these raters alone.
+        """The part of some figures' spread that raters add; None where intervals speak of these raters alone.
 
         Parameters
         ----------

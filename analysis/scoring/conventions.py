@@ -1,4 +1,4 @@
-"""What stands beside the numbers: how many pairs there were, every choice made, and what a person should know."""
+"""The text beside the numbers: numbers of pairs, every choice made, and notes."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def _from_grade(measure: str, grade: int) -> str:
 
 
 def notes_on(context: ScoringContext, candidates: list[Candidate]) -> list[str]:
-    """What a person should know about these figures, one sentence each."""
+    """Notes on these figures, one sentence each."""
     pairs, options, relevance, collection = context.pairs, context.options, context.relevance, context.collection
     notes = []
     if options.weights == Weighting.DESIGN and not pairs.probability_given:
@@ -217,7 +217,7 @@ def notes_on(context: ScoringContext, candidates: list[Candidate]) -> list[str]:
 
 
 def _whole_queries(pairs: JudgedPairs, candidate: Candidate) -> str:
-    """How many queries a system scores no judged pair of, as a part of a sentence."""
+    """The number of queries of which a system scores no judged pair, as a part of a sentence."""
     scored = np.isfinite(candidate.given)
     without = len(pairs.queries) - len(np.unique(pairs.query[scored]))
     return f", nothing for {count_of(without, 'query', 'queries')}" if without else ""

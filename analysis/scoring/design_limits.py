@@ -1,4 +1,4 @@
-"""What the design of the judged pairs allows: figures that it cannot estimate have no interval, whatever was drawn."""
+"""Limits by the design of the judged pairs: figures that it cannot estimate have no interval, whatever was drawn."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from relstudy.common.wording import listed
 
 @dataclass(frozen=True)
 class DesignLimits:
-    """What judgments carry of the design that their pairs were drawn by.
+    """The design that judged pairs were drawn by, as far as judgments carry it.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class DesignLimits:
         return figure if reason is None else replace(figure, withheld=reason)
 
     def notes(self) -> list[str]:
-        """What a person should know, one sentence each."""
+        """Notes, one sentence each."""
         notes = []
         if self.drawn is not None and self.drawn > self.judged:
             missing = self.drawn - self.judged

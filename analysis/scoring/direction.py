@@ -1,4 +1,4 @@
-"""Which of a system's scores are better, and how that is known."""
+"""The direction of a system's scores, and the source of that knowledge."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from relstudy.mapping.fitted import FittedMapping
 
 
 class DirectionSource(StrEnum):
-    """How it is known which scores are better."""
+    """Sources of the direction of scores."""
 
     STATED = "stated"
     DEFINITION = "definition"
@@ -30,7 +30,7 @@ _REASONS = {
 
 @dataclass(frozen=True)
 class Direction:
-    """Whether a higher score is better.
+    """Directions of scores.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Direction:
 
     @property
     def binds(self) -> bool:
-        """Whether mappings must run this way too, whatever the judgments say."""
+        """True where mappings must run this way too, whatever the judgments say."""
         return self.source in (DirectionSource.STATED, DirectionSource.DEFINITION)
 
     def sentence(self) -> str:

@@ -1,4 +1,4 @@
-"""How much of the differences between judgments a system explains, of what any system could.
+"""The share of the differences between judgments that a system explains, of what any system could.
 
 Judgments are means of few ratings, so even a system that knew what people think of each pair on average would not
 follow them exactly: what could be explained is the judgments' variance less their mean squared standard error, over
@@ -59,7 +59,7 @@ def _share(sums: np.ndarray) -> np.ndarray:
 
 
 def explained(context: ScoringContext, used: np.ndarray, correlation: BootstrapStatistic) -> Explained:
-    """What a system explains whose correlation with the judgments of these pairs is this."""
+    """The share explained by a system with this correlation with the judgments of these pairs."""
     ceiling = explainable(context, used)
     estimate = context.estimate(correlation)
     share = estimate

@@ -1,4 +1,4 @@
-"""What a person should know about single figures of a system, from the figures themselves."""
+"""Notes on single figures of a system, from the figures themselves."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NO_INTERVAL = "no interval: "
 
 
 def notes_on_figures(systems: Sequence[SystemScore], said: Sequence[str] = ()) -> list[str]:
-    """Which figures are missing, or stand on another rule than the others, one sentence each.
+    """Notes on figures that are missing or stand on another rule than the others, one sentence each.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def notes_on_figures(systems: Sequence[SystemScore], said: Sequence[str] = ()) -
 
 
 def explained_in_words(system: SystemScore) -> str:
-    """How the share of what could be explained is told, or why it is left out."""
+    """The explained share in words, or the reason why it is left out."""
     of_explainable = system.explained.of_explainable
     if of_explainable.value is None:
         return f"the squared correlation; its share of what could be explained is left out: {of_explainable.reason}"

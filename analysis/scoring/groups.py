@@ -23,7 +23,7 @@ FEWEST_PAIRS = 3
 
 @dataclass(frozen=True, eq=False)
 class Grouping:
-    """How judged pairs are told apart.
+    """A grouping of the judged pairs.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Groups:
     left_out: tuple[str, ...] = ()
 
     def notes(self) -> list[str]:
-        """Which groups have no figures, as a sentence; nothing where all have."""
+        """The groups without figures, as a sentence; nothing where all have some."""
         if not self.left_out:
             return []
         few = f"no system scores {in_words(FEWEST_PAIRS)} judged pairs there"
@@ -108,7 +108,7 @@ def score_by(
 def _left_out(
     candidates: Sequence[Candidate], among: Sequence[Candidate], options: ScoringOptions, whole: bool
 ) -> list[str]:
-    """Which systems and measures a group has no figures of, one sentence each."""
+    """Systems and measures without figures in a group, one sentence each."""
     present = {each.name for each in among}
     absent = [each.name for each in candidates if each.name not in present]
     notes = []

@@ -22,7 +22,7 @@ from relstudy.common.scales import KnownScale
 
 
 class Weighting(StrEnum):
-    """How judged pairs are weighted."""
+    """Weightings of judged pairs."""
 
     DESIGN = "design"
     EQUAL = "equal"
@@ -31,7 +31,7 @@ class Weighting(StrEnum):
 
 @dataclass(frozen=True)
 class Population:
-    """What intervals speak of.
+    """The population that intervals speak of.
 
     Parameters
     ----------
@@ -52,7 +52,8 @@ class Population:
     reason: str = ""
 
     def sentence(self) -> str:
-        """Whether intervals are corrected for a finite population, with its sampling fraction or the reason why not."""
+        """The correction for a finite population as a sentence, with its sampling fraction or the reason why there is
+        none."""
         if not self.finite:
             return f"not corrected: {self.reason}"
         share = f"{self.lowest:.2g}" if self.lowest == self.highest else f"{self.lowest:.2g} to {self.highest:.2g}"
@@ -142,12 +143,12 @@ class JudgedPairs:
 
     @property
     def probability_given(self) -> bool:
-        """Whether the inclusion probability of any pair is known."""
+        """True where the inclusion probability of any pair is known."""
         return bool(np.isfinite(self.probability).any())
 
     @property
     def query_probability_given(self) -> bool:
-        """Whether the probability of any query is known."""
+        """True where the probability of any query is known."""
         return bool(np.isfinite(self.query_probability).any())
 
     @cached_property
@@ -188,7 +189,7 @@ class JudgedPairs:
         return self.scale.scale.cut if threshold is None else threshold
 
     def weighting(self, asked: str) -> Weighting:
-        """How pairs are weighted as `asked`: alike where no inclusion probability is known."""
+        """The weighting as `asked`: alike where no inclusion probability is known."""
         if asked == Weighting.DESIGN and not self.probability_given:
             return Weighting.EQUAL
         return Weighting(asked)
@@ -208,7 +209,7 @@ class JudgedPairs:
         return inverse / np.nanmean(inverse)
 
     def own_weight(self, weights: str) -> float | None:
-        """What one pair of the collection weighs on the scale of `design_weights`; None without design weights.
+        """The weight of one pair of the collection on the scale of `design_weights`; None without design weights.
 
         A judged pair stands for others, and in its own precision it is one pair
         (`relstudy.analysis.indices.precision_recall.Retrieval.indices`).
@@ -218,7 +219,7 @@ class JudgedPairs:
         return float(1.0 / np.nanmean(1.0 / self.probability))
 
     def counts(self, replicates: int = REPLICATES, seed: int = 0) -> np.ndarray:
-        """How often each query is drawn with replacement, float64 [queries, replicates]."""
+        """Counts of each query drawn with replacement, float64 [queries, replicates]."""
         return query_counts(len(self.queries), replicates, seed)
 
     @cached_property
@@ -229,7 +230,7 @@ class JudgedPairs:
         return fraction
 
     def population(self, asked: str, replicates: int) -> Population:
-        """What intervals speak of.
+        """The population that intervals speak of.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Which mapping stands behind a system's mapped scores, and how it was kept from the data it is scored on."""
+"""The mapping behind a system's mapped scores, and its separation from the data it is scored on."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ MOST_CELLS = 50_000_000
 
 @dataclass(frozen=True)
 class RaterPopulation:
-    """Which raters intervals speak of.
+    """The raters that intervals speak of.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class RaterPopulation:
 
 
 def rater_population(pairs: JudgedPairs, asked: str = "auto") -> RaterPopulation:
-    """Which raters intervals speak of.
+    """The raters that intervals speak of.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What "relevant" means in a scoring run: a share of people, or a judgment above a cut."""
+"""The meaning of "relevant" in a scoring run: a share of people, or a judgment above a cut."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NEAR = 0.1
 
 
 class RelevanceRule(StrEnum):
-    """How relevant a pair is."""
+    """Rules of relevance."""
 
     SHARE = "share"
     MEAN = "mean"
@@ -26,7 +26,7 @@ class RelevanceRule(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Relevance:
-    """How relevant each judged pair is.
+    """The relevance of each judged pair.
 
     Parameters
     ----------
@@ -45,11 +45,11 @@ class Relevance:
 
     @property
     def total(self) -> float:
-        """How many pairs are relevant: the sum over pairs, whole where each is relevant or not."""
+        """The number of relevant pairs: the sum over pairs, whole where each is relevant or not."""
         return float(self.values.sum())
 
     def sentence(self) -> str:
-        """What "relevant" means, as a phrase.
+        """The meaning of "relevant", as a phrase.
 
         Examples
         --------
@@ -63,7 +63,7 @@ class Relevance:
         return f"judgment > {self.cut:g}" + (f", since {self.reason}" if self.reason else "")
 
     def cut_note(self) -> str | None:
-        """What a person should know where much lies at the cut, as a sentence; None where little does."""
+        """A note where much lies at the cut, as a sentence; None where little does."""
         if not self.at_the_cut > MUCH_AT_THE_CUT:
             return None
         what = "calibrated ratings" if self.rule is RelevanceRule.SHARE else "judgments"
@@ -74,7 +74,7 @@ class Relevance:
 
 
 def relevance_of(pairs: JudgedPairs, asked: str = "auto", threshold: float | None = None) -> Relevance:
-    """How relevant each pair is.
+    """The relevance of each pair.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What scoring gives back: plain frozen objects with their conventions, and their JSON."""
+"""Results of scoring: plain frozen objects with their conventions, and their JSON."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _named(prefix: str, correlations: Correlations) -> dict[str, Estimate]:
 
 @dataclass(frozen=True)
 class Coverage:
-    """How many of the judged pairs a system scored.
+    """The judged pairs that a system scored, in numbers.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ class SystemScore:
 
     @property
     def mapping_sentence(self) -> str:
-        """Which mapping, in words."""
+        """The mapping in words."""
         return "none" if self.mapping is None else self.mapping.sentence()
 
     def as_json(self) -> dict[str, Any]:

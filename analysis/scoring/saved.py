@@ -70,12 +70,12 @@ class SavedComparison:
         return options_over(self.options, given)
 
     def maps_as(self, options: ScoringOptions) -> bool:
-        """Whether `options` would map its systems alike."""
+        """True where `options` would map its systems alike."""
         names = ("method", "folds", "seed", "policy")
         return all(getattr(self.options, name) == getattr(options, name) for name in names)
 
     def is_of(self, judgments: Judgments) -> bool:
-        """Whether it was made with these judgments, in any order."""
+        """True where it was made with these judgments, in any order."""
         return self.pairs.fingerprint == JudgedPairs.of(judgments).fingerprint
 
     def complete(self, judgments: Judgments) -> Judgments:
@@ -127,7 +127,7 @@ def save_comparison(
 def is_saved_as(
     pairs: JudgedPairs, candidates: Sequence[Candidate], options: ScoringOptions, path: str | os.PathLike[str]
 ) -> bool:
-    """Whether a file holds what `save_comparison` would write of these systems."""
+    """True where a file holds what `save_comparison` would write of these systems."""
     try:
         there = read_json(path)
     except RelstudyError:

@@ -85,7 +85,7 @@ class ScoredPairs(SystemPairs):
 
     @cached_property
     def retrieval(self) -> dict[str, BootstrapStatistic]:
-        """What one walk down the ranking gives, over queries and raters."""
+        """Indices of one walk down the ranking, over queries and raters."""
         return self.context.retrieval(self.ranking, self.used)
 
     @cached_property
@@ -128,7 +128,7 @@ class ScoredPairs(SystemPairs):
 
     @property
     def queries(self) -> int:
-        """How many queries are judged."""
+        """The number of judged queries."""
         return len(self.context.pairs.queries)
 
     def order_in_each_query(self) -> tuple[np.ndarray, np.ndarray]:
@@ -144,7 +144,7 @@ class ScoredPairs(SystemPairs):
         return np.where(drawn & few, np.nan, precision), area
 
     def _own_in_each_query(self) -> np.ndarray:
-        """What one of its query's candidates weighs, for each pair; the least weight of the query where unknown."""
+        """The weight of one of its query's candidates, for each pair; the least weight of the query where unknown."""
         context = self.context
         if context.own is None:
             return self.weight

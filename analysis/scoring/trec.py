@@ -73,7 +73,7 @@ def qrels_gains(judgments: Judgments) -> tuple[np.ndarray, str]:
 
 
 def gains_in_words(scale: Scale, stated: np.ndarray | None = None) -> str:
-    """What a gain is, as a phrase.
+    """The meaning of a gain, as a phrase.
 
     Parameters
     ----------

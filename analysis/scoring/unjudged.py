@@ -1,4 +1,4 @@
-"""What systems score and people did not judge: counted and named, since no figure speaks of it.
+"""Pairs that systems score and people did not judge: counted and named, since no figure speaks of them.
 
 Results outside the pool, pairs that were never asked about, and pairs that people saw and could not decide.
 """
@@ -24,7 +24,7 @@ THIRDS = ("best", "middle", "last")
 def notes_on_unjudged(
     study: StudyTables, tables: Sequence[pd.DataFrame], candidates: Sequence[Candidate], judged_too: bool = False
 ) -> list[str]:
-    """What a person should know of the pairs that systems score and people did not judge, one sentence each.
+    """Notes on the pairs that systems score and people did not judge, one sentence each.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def outside_notes(
 
 
 def outside_note(pool: Pool, system: str, scores: pd.DataFrame, higher: bool, queries: Sequence[str]) -> str | None:
-    """How many of a system's first results of these queries lie outside the pool, and which; None where none does.
+    """A note on a system's first results of these queries outside the pool; None where there are none.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def outside_note(pool: Pool, system: str, scores: pd.DataFrame, higher: bool, qu
 
 
 def beyond_notes(tables: Iterable[pd.DataFrame], candidates: Iterable[Candidate], judgments: Judgments) -> list[str]:
-    """How many of each system's scores concern no judged pair, a sentence for all systems with the same numbers.
+    """Notes on scores of no judged pair, a sentence for all systems with the same numbers.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""What a comparison comes to: who leads, who is tied, how good, what is not known, what would settle it."""
+"""The verdict of a comparison: leaders, ties, quality, gaps, and the ratings that would settle it."""

@@ -1,4 +1,4 @@
-"""What a verdict may say beyond the scores: how good a system could be, and what the study asked of people."""
+"""Facts of a verdict beyond the scores: the best that a system could reach, and the study's demands on people."""
 
 from __future__ import annotations
 

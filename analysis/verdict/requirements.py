@@ -23,7 +23,7 @@ NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 
 
 class Outcome(StrEnum):
-    """Whether a requirement holds."""
+    """Outcomes of a requirement."""
 
     PASS = "pass"
     FAIL = "fail"
@@ -202,7 +202,7 @@ def _not_known(requirement: Requirement, result: ScoreResult) -> str:
 
 
 def exit_code(outcomes: Iterable[Outcome]) -> int:
-    """What the command ends with: 0 where all pass, 1 where one fails, 3 where none fails and one is undecided."""
+    """The exit code: 0 where all pass, 1 where one fails, 3 where none fails and one is undecided."""
     seen: Sequence[Outcome] = list(outcomes)
     if Outcome.FAIL in seen:
         return 1

@@ -27,7 +27,7 @@ FEW_RATERS = 6
 
 
 def headline(result: ScoreResult, ranked: Standings) -> str:
-    """What to do, in one sentence."""
+    """The advice, in one sentence."""
     if len(ranked.names) == 1:
         return agreement(result, result[ranked.names[0]])
     if not ranked.comparable or not _compared(result, ranked):
@@ -73,7 +73,7 @@ def _the_rest(names: Sequence[str]) -> str:
 
 
 def _compared(result: ScoreResult, ranked: Standings) -> bool:
-    """Whether any difference in the primary index has an interval."""
+    """True where any difference in the primary index has an interval."""
     index = result.primary.index.name
     return any(each.index == index and each.p_value is not None for each in result.comparisons)
 
@@ -85,7 +85,7 @@ def _because(result: ScoreResult) -> str:
 
 
 def _same(result: ScoreResult, ranked: Standings) -> bool:
-    """Whether no two of the best set differ by as much as matters."""
+    """True where no two of the best set differ by as much as matters."""
     index, matters = result.primary.index.name, result.primary.matters
     pairs = [ranked.comparison(index, a, b) for a, b in combinations(ranked.best, 2)]
     return bool(pairs) and all(each is not None and within(each, matters) for each in pairs)
@@ -117,7 +117,7 @@ def choice(result: ScoreResult, ranked: Standings) -> str | None:
 
 
 def dropped(result: ScoreResult, ranked: Standings) -> str | None:
-    """Which systems can be dropped, and how far behind they are; None where none can."""
+    """The systems that can be dropped, and their distances behind; None where none can."""
     if not ranked.others or not ranked.best:
         return None
     index, first = result.primary.index, ranked.best[0]
@@ -161,7 +161,7 @@ def parting(result: ScoreResult, ranked: Standings) -> str | None:
 
 
 def agreement(result: ScoreResult, system: SystemScore, reachable: float | None = None) -> str:
-    """How good a system is by the correlation that systems are compared by, against what could be reached."""
+    """A system's correlation, by the one that systems are compared by, against what could be reached."""
     estimate, name = system.estimate(PEARSON), system.name
     if estimate.value is None:
         return f"How far {name} agrees with people is not known: {estimate.reason}."
@@ -176,7 +176,7 @@ def agreement(result: ScoreResult, system: SystemScore, reachable: float | None 
 
 
 def agreements(result: ScoreResult, systems: Sequence[SystemScore], reachable: float | None) -> list[str]:
-    """How good systems are, in one sentence where all of them agree with people."""
+    """The systems' agreement with people, in one sentence where all of them agree."""
     if len(systems) < 2 or not all((each.estimate(PEARSON).low or 0.0) > 0 for each in systems):
         return [agreement(result, each, reachable) for each in systems]
     over = "over the whole collection" if result.collection else "on the pairs that were rated"
@@ -190,7 +190,7 @@ def _ends(estimate: Estimate) -> str:
 
 
 def unknown(result: ScoreResult) -> list[str]:
-    """What these figures do not say."""
+    """Sentences on what these figures do not say."""
     sentences = []
     if result.weighting is not Weighting.DESIGN:
         sentences.append(

@@ -1,4 +1,4 @@
-"""What would tell two systems apart that are not: how many queries, and how many ratings."""
+"""The queries and ratings that would tell two systems apart that are not."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ POWER = 0.8
 
 @dataclass(frozen=True)
 class Settling:
-    """What more ratings would tell of the two systems at the top, which are not told apart.
+    """The gain by more ratings of the two systems at the top, which are not told apart.
 
     Parameters
     ----------
@@ -51,18 +51,18 @@ class Settling:
 
     @property
     def worth_it(self) -> bool:
-        """Whether more ratings would tell what matters, of queries that there are."""
+        """True where more ratings would tell what matters, of queries that there are."""
         if self.same or self.queries is None or self.queries <= self.have:
             return False
         return self.available is None or self.queries <= self.available
 
     @property
     def heading(self) -> str:
-        """What to do, in few words."""
+        """The advice, in few words."""
         return "More ratings would tell" if self.worth_it else "Do not pay for more ratings"
 
     def sentence(self) -> str:
-        """What would settle it, and at what price."""
+        """The ratings that would settle it, and their price."""
         size = self.index.size_in_words(self.matters)
         pair = f"{self.first} and {self.second}"
         if self.same:
@@ -103,7 +103,8 @@ class Settling:
 
 
 def settling(result: ScoreResult, ranked: Standings, facts: StudyFacts) -> Settling | None:
-    """What would tell the first two systems of the best set apart; None with a single one or without an interval."""
+    """The ratings that would tell the first two systems of the best set apart; None with a single one or without an
+    interval."""
     if len(ranked.best) < 2:
         return None
     first, second = ranked.best[:2]
@@ -132,7 +133,7 @@ def settling(result: ScoreResult, ranked: Standings, facts: StudyFacts) -> Settl
 
 
 def within(comparison: Comparison, matters: float) -> bool:
-    """Whether the whole interval of a difference is smaller than what matters."""
+    """True where the whole interval of a difference is smaller than what matters."""
     low, high = comparison.difference.low, comparison.difference.high
     return low is not None and high is not None and -matters < low and high < matters
 

@@ -1,4 +1,4 @@
-"""Who is among the best, who is ahead of whom, and in which order systems are shown: by the primary index alone."""
+"""The best set, pairs of systems that are told apart, and the order of display: by the primary index alone."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ class Standings:
 
     @property
     def comparable(self) -> bool:
-        """Whether any two systems are compared by the primary index."""
+        """True where any two systems are compared by the primary index."""
         return int(self.valued.sum()) > 1
 
     def ahead(self, first: str, second: str) -> bool:
-        """Whether the first is ahead of the second by the interval of the two alone, whoever else is there."""
+        """True where the first is ahead of the second by the interval of the two alone, whoever else is there."""
         return bool(self.better[self._number[second], self._number[first]])
 
     def behind(self, name: str) -> list[str]:
@@ -100,7 +100,7 @@ class Standings:
         return found.better
 
     def mark(self, index: str, first: str, name: str) -> str:
-        """How a system compares with the first by an index: "=", "▼" clearly behind, "▲" ahead; "–" not compared.
+        """The mark of a system beside the first by an index: "=", "▼" clearly behind, "▲" ahead; "–" not compared.
 
         Returns "" for the first itself.
         """

@@ -17,7 +17,7 @@ from relstudy.common.shown import WIDTH
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """What to do: which systems may be the best, which to take today, what more ratings would tell, what to drop.
+    """The advice: systems that may be the best, the one to take today, the worth of more ratings, systems to drop.
 
     Parameters
     ----------
@@ -63,13 +63,13 @@ class Verdict:
     reachable: float | None
 
     def advice(self) -> list[str]:
-        """What to do: the headline, the index, the choice, the price, what to drop; see the class."""
+        """The advice in sentences: the headline, the index, the choice, the price, systems to drop; see the class."""
         settle = None if self.settling is None else self.settling.sentence()
         said = (self.headline, self.measure, self.choice, settle, self.dropped)
         return [text for text in said if text is not None]
 
     def further(self) -> list[str]:
-        """What else is to know: where the first two part, how good the best are, what these figures do not say."""
+        """Further sentences: queries on which the first two part, quality of the best, limits of these figures."""
         missing = [f"Not known: {text[:1].lower()}{text[1:]}" for text in self.unknown]
         return [*([] if self.parting is None else [self.parting]), *self.quality, *missing]
 

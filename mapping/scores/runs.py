@@ -16,7 +16,7 @@ COMMENT = "#"
 
 
 def looks_like_run(start: bytes) -> bool:
-    """Whether the first line that is neither empty nor a comment has six fields or more, the fifth of them a number.
+    """True where the first line that is neither empty nor a comment has six fields or more, the fifth of them a number.
 
     Examples
     --------

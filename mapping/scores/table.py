@@ -195,7 +195,7 @@ def _named(table: Checked) -> Checked:
 
 
 def _directions(table: Checked, systems: set[str]) -> dict[str, str]:
-    """Which scores are better, by system, where a long table says so in its column `direction`."""
+    """Direction by system, where a long table has the column `direction`."""
     if not {"system", "score", "direction"} <= set(table.frame.columns):
         return {}
     stated = table.frame[["system", "direction"]].fillna("").astype("str").apply(lambda column: column.str.strip())

@@ -25,7 +25,7 @@ ROW_NUMBERS = re.compile(r"|unnamed:\d+|index|level\d+")
 
 
 def is_no_system(name: object) -> bool:
-    """Whether a numeric column of a wide table is known to be no system's scores.
+    """True where a numeric column of a wide table is known to be no system's scores.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def read_wide(table: Checked, takes: Callable[[str], bool], named: bool, notes: 
 
 
 def _mostly_numbers(values: pd.Series) -> bool:
-    """Whether at least half of the filled cells are numbers, so that the others are faults and not another thing."""
+    """True where at least half of the filled cells are numbers, so that the others are faults and not another thing."""
     if values.dtype.kind in "fiu":
         return True
     filled = values.astype("str").str.strip()

@@ -1,1 +1,1 @@
-"""What a notebook uses, one module for each stage; `relstudy` itself names it all."""
+"""The functions of a notebook, one module for each stage; `relstudy` itself names them all."""

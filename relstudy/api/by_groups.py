@@ -141,7 +141,7 @@ class CalibratedParts(FolderResult, Mapping[str, CalibratedPanel]):
         return {name: part.calibration for name, part in self.parts.items()}
 
     def heading(self) -> str:
-        """How many parts, and by what."""
+        """The number of parts, and their column."""
         return f"{len(self)} parts by {self.column}, each calibrated by itself: {', '.join(self)}"
 
     def overview(self) -> pd.DataFrame:
@@ -149,7 +149,7 @@ class CalibratedParts(FolderResult, Mapping[str, CalibratedPanel]):
         return self.table
 
     def remarks(self) -> Sequence[str]:
-        """What a person should know of each part."""
+        """Notes on each part."""
         return [f"{name}: {note}" for name, part in self.parts.items() for note in part.remarks()]
 
 
@@ -268,7 +268,7 @@ class MappingGroups(FolderResult, Mapping[str, Mappings]):
             write_mappings(self[name], folder / file)
 
     def heading(self) -> str:
-        """How many groups, and by what."""
+        """The number of groups, and their column."""
         return f"Mappings of {len(self)} groups by {self.column}: {', '.join(self)}"
 
     def overview(self) -> pd.DataFrame:
@@ -276,7 +276,7 @@ class MappingGroups(FolderResult, Mapping[str, Mappings]):
         return self.table[[self.column, "system", "method", "out_of_fold", "rmse", "best"]]
 
     def remarks(self) -> Sequence[str]:
-        """What a person should know of each group."""
+        """Notes on each group."""
         return [f"{name}: {note}" for name, each in self.groups.items() for note in each.notes]
 
 

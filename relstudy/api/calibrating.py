@@ -151,12 +151,12 @@ class CalibratedPanel(FolderResult):
 
     @property
     def notes(self) -> list[str]:
-        """What a person should know, one sentence each."""
+        """Notes, one sentence each."""
         return pipeline.notes_on(self.calibration)
 
     @cached_property
     def agreement(self) -> pd.DataFrame:
-        """How far raters agree, before and after calibration, with 95 % intervals for raters and pairs like these."""
+        """Agreement of raters before and after calibration, with 95 % intervals for raters and pairs like these."""
         summary = self.as_json()
         rows: list[dict[str, Any]] = []
         for name in ("within_item_variance", "leave_one_out_correlation"):
@@ -238,7 +238,7 @@ class CalibratedPanel(FolderResult):
         return figure_of(drawings[kind])
 
     def heading(self) -> str:
-        """What was calibrated, and how."""
+        """The numbers of raters, judgments and ratings, and the method."""
         panel = self.calibration.panel
         return (
             f"{panel.n_raters:,} raters, {len(self.judgments):,} judgments from {self.calibration.decided:,} "

@@ -102,7 +102,7 @@ class Mappings(FolderResult, Mapping[str, FittedMapping]):
         raise UnknownName(f"there is no mapping of a system {system!r}; there are: {', '.join(self)}")
 
     def heading(self) -> str:
-        """How many systems, and which method each of them has."""
+        """The number of systems, and the method of each."""
         best = ", ".join(f"{system} {method}" for system, method in list(self.best.items())[:6])
         return f"Mappings of {count_of(len(self), 'system')}: {best}{' ...' if len(self) > 6 else ''}"
 
@@ -111,7 +111,7 @@ class Mappings(FolderResult, Mapping[str, FittedMapping]):
         return self.table[["system", "method", "out_of_fold", "out_of_fold_low", "out_of_fold_high", "rmse", "best"]]
 
     def remarks(self) -> Sequence[str]:
-        """What a person should know."""
+        """Notes, one sentence each."""
         return self.notes
 
 

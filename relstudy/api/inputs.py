@@ -1,4 +1,4 @@
-"""What the public functions take: a path, or a DataFrame with the same columns."""
+"""Inputs of the public functions: a path, or a DataFrame with the same columns."""
 
 from __future__ import annotations
 

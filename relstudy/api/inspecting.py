@@ -1,4 +1,4 @@
-"""What a table from elsewhere is, before anything is computed from it."""
+"""Inspection of a table from elsewhere, before anything is computed from it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NAME = "the DataFrame"
 
 
 def inspect(source: Source) -> Inspection:
-    """What a file or a DataFrame is, which column means what and why, what can be computed, and what to run next.
+    """Inspect a file or a DataFrame: its kind, the meaning of each column and why, possible figures, and the next step.
 
     Parameters
     ----------

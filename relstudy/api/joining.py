@@ -93,7 +93,7 @@ class JoinedJudgments(FolderResult):
         self.result.write(folder)
 
     def heading(self) -> str:
-        """How many judgments on which scale."""
+        """The number of judgments, and their scale."""
         return f"{len(self.judgments):,} judgments on the scale {self.result.judgments.scale.scale.name}"
 
     def overview(self) -> pd.DataFrame:
@@ -102,7 +102,7 @@ class JoinedJudgments(FolderResult):
         return self.judgments[names]
 
     def remarks(self) -> Sequence[str]:
-        """What a person should know."""
+        """Notes, one sentence each."""
         return self.result.notes
 
 

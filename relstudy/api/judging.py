@@ -41,7 +41,7 @@ def grades_picture(judge: str, grades: pd.DataFrame) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CheckedJudge(Result):
-    """What people's judgments say of a judge.
+    """A judge held against people's judgments.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class CheckedJudge(Result):
         return {"Grades:": self.table} | {title: table for title, table in further.items() if len(table)}
 
     def heading(self) -> str:
-        """Which judge, and how much of people's judgments it explains."""
+        """The judge, and the share of people's judgments that it explains."""
         squared = self.check.explained["r_squared"]
         return f"Judge {self.check.judge.name}: explains {squared} of the variance of people's judgments"
 

@@ -1,4 +1,4 @@
-"""How large a study must be: `plan`."""
+"""The size that a study needs: `plan`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan(Result):
-    """How many queries, pairs, ratings and raters tell two systems apart.
+    """The queries, pairs, ratings and raters that tell two systems apart.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class Plan(Result):
         return self.table
 
     def remarks(self) -> Sequence[str]:
-        """What a person should know of the pilot."""
+        """Notes on the pilot."""
         return self.notes
 
 

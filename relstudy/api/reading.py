@@ -1,4 +1,4 @@
-"""What any result's `save` wrote, read back: `read`."""
+"""Results read back from the files that their `save` wrote: `read`."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def read(path: str | os.PathLike[str]) -> Any:
 
 
 def _arrays(file: str) -> Any:
-    """What `rs.hashing` keeps as arrays."""
+    """A count table or an encoder from its file."""
     held = held_by(file)
     if held == "count table":
         return CountTable.load(file)

@@ -45,7 +45,7 @@ class RemoteStudy:
         return f"RemoteStudy({self.url!r})"
 
     def status(self) -> dict[str, Any]:
-        """What `relstudy status --json` prints."""
+        """The output of `relstudy status --json`."""
         return self._read(self._ask("/api/status"))
 
     def ratings(self, since: str = "") -> pd.DataFrame:
@@ -65,7 +65,7 @@ class RemoteStudy:
         return pd.DataFrame([self._read(line) for line in body.splitlines()])
 
     def changes(self, after: str = "start") -> pd.DataFrame:
-        """What has happened to the ratings since a cursor: each event once and none missed, whoever rates meanwhile.
+        """Events of the ratings since a cursor: each once and none missed, whoever rates meanwhile.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Which pairs to ask people about: `sample`."""
+"""The pairs to ask people about: `sample`."""
 
 from __future__ import annotations
 
@@ -85,7 +85,8 @@ class Sample(FolderResult):
         good: float | None = None,
         skill: float | None = None,
     ) -> dict[str, Any]:
-        """What `relstudy sample --json` prints: how many pairs, hours of work, and the share of good matches to expect.
+        """The output of `relstudy sample --json`: number of pairs, hours of work, and the share of good matches to
+        expect.
 
         Parameters
         ----------
@@ -114,7 +115,7 @@ class Sample(FolderResult):
         good: float | None = None,
         skill: float | None = None,
     ) -> Summary:
-        """How many pairs, hours of work, and the share of good matches to expect, of the same choices as `as_json`."""
+        """Number of pairs, hours of work, and the share of good matches to expect, of the same choices as `as_json`."""
         return self._summary_of(self.as_json(raters=raters, seconds=seconds, good=good, skill=skill))
 
     def _write_tables(self, folder: Path) -> None:
@@ -138,7 +139,7 @@ class Sample(FolderResult):
         return figure_of(lambda: chances_picture(self.pairs))
 
     def heading(self) -> str:
-        """How many pairs of how many queries."""
+        """The numbers of pairs and of queries."""
         base = int((self.pairs["block"] == "base").sum())
         return f"{len(self.pairs):,} pairs ({base:,} base) of {self.pairs['query_id'].nunique():,} queries"
 

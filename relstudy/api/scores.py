@@ -1,4 +1,4 @@
-"""What `relstudy.score` gives: how much of what people value each system captures."""
+"""The result of `relstudy.score`: each system's share of what people value."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scores(Result):
-    """How much of what people value each system captures.
+    """Each system's share of what people value.
 
     Parameters
     ----------
@@ -48,12 +48,12 @@ class Scores(Result):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a person should know, one sentence each."""
+        """Notes, one sentence each."""
         return (*self.run.result.notes, *self.run.places)
 
     @property
     def verdict(self) -> Verdict:
-        """Who leads, who is tied with whom, how good they are, what is not known and what would settle it, by people's
+        """Leaders, ties, quality, gaps and the ratings that would settle it, by people's
         ratings alone: printed, it is sentences; `.standings` has ranks with ties, `.as_json()` everything."""
         return self.run.verdict
 
@@ -169,7 +169,7 @@ class Scores(Result):
         write_kept(replace(self, run=alone), self.saved_as, path, beside=comparison)
 
     def heading(self) -> str:
-        """How many systems against how many judgments."""
+        """The numbers of systems and of judgments."""
         numbers = self.result.pairs
         systems = count_of(len(self.result.systems), "system")
         return (

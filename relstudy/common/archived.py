@@ -78,7 +78,7 @@ def packing(path: Path) -> Iterator[Path]:
 
 
 def is_zip_name(path: Path) -> bool:
-    """Whether a path names a zip file, there or not."""
+    """True where a path names a zip file, there or not."""
     return path.suffix.lower() == ".zip"
 
 

@@ -1,4 +1,4 @@
-"""What a public function is given, held against the types that its signature declares."""
+"""Arguments of a public function, held against the types that its signature declares."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def _fits(value: Any, kind: Any) -> bool:
 
 
 def _is(value: Any, kind: Any) -> bool:
-    """Whether a value is of a type that is no union."""
+    """True where a value is of a type that is no union."""
     origin, inner = typing.get_origin(kind) or kind, typing.get_args(kind)
     if origin is Literal:
         return isinstance(value, str) and value in inner
@@ -143,7 +143,7 @@ def _is(value: Any, kind: Any) -> bool:
 
 
 def _refused(value: Any, kind: Any) -> str:
-    """What was given; of a list or dict whose kind is right, the member that is not."""
+    """The value in words; of a list or dict whose kind is right, the member that is not."""
     wrong: list[str] = []
     for member in members(kind):
         origin, inner = typing.get_origin(member), typing.get_args(member)

@@ -52,7 +52,7 @@ def counter(what: str, total: int) -> tqdm[Any]:
 
 
 def _bar(what: str) -> dict[str, Any]:
-    """How bars look. They go past the door of terminals, and the label may name somebody's file."""
+    """The form of bars. They go past the door of terminals, and the label may name somebody's file."""
     label = without_controls(what)
     return {"desc": label, "delay": 2, "disable": None, "file": for_bars(), "leave": False, "dynamic_ncols": True}
 

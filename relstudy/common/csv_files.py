@@ -36,7 +36,7 @@ REVIEW = ["Approve", "Reject"]
 
 @dataclass(frozen=True)
 class Layout:
-    """How a file's text is laid out.
+    """Layout of a file's text.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How a way out is written: as an option of a command, or as an argument where a public function was called."""
+"""The wording of a way out: as an option of a command, or as an argument where a public function was called."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class CommandWords:
         return f"--scale {name}"
 
     def column(self, name: str) -> str:
-        """Which column of the table is relstudy's `name`."""
+        """The column of the table that is relstudy's `name`."""
         return f"--columns {name}=NAME"
 
     def where(self, condition: str) -> str:
@@ -106,7 +106,7 @@ _WORDS: ContextVar[type[CommandWords]] = ContextVar("words", default=CommandWord
 
 
 def words() -> CommandWords:
-    """How what runs now was called: from a command, or by a public function."""
+    """The words of the caller: a command's, or a public function's."""
     return _WORDS.get()()
 
 

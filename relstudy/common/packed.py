@@ -59,7 +59,7 @@ def unpacked_name(path: str | os.PathLike[str]) -> str:
 
 
 def is_packed(path: str | os.PathLike[str]) -> bool:
-    """Whether a file is packed, by its name."""
+    """True where a file is packed, by its name."""
     return os.fspath(path).endswith(ENDINGS)
 
 
@@ -75,7 +75,7 @@ def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
 
 
 class _Unpacked(io.RawIOBase):
-    """What a packed file holds, up to MOST_UNPACKED."""
+    """The content of a packed file, up to MOST_UNPACKED."""
 
     def __init__(self, file: str, content: Any) -> None:
         self.file, self.content, self.given = file, content, 0
@@ -101,7 +101,7 @@ class _Unpacked(io.RawIOBase):
 
 
 def swells(unpacked: int, packed: int, small: int | None = None) -> bool:
-    """Whether so many bytes are more than a packed table of that size holds; never up to `small` bytes (SMALL).
+    """True where so many bytes are more than a packed table of that size holds; never up to `small` bytes (SMALL).
 
     Examples
     --------

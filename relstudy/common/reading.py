@@ -1,4 +1,4 @@
-"""How a table from elsewhere is to be read: which column is which, what words are worth, which scale, what is missing.
+"""The reading of a table from elsewhere: roles of columns, worth of words, scale, missing values.
 
 Every command and function that reads ratings, judgments or scores reads them through this, so that a table needs no
 rewriting by hand.
@@ -47,7 +47,7 @@ NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?")
 
 @dataclass(frozen=True)
 class Reading:
-    """What a person states about a table.
+    """A person's statements about a table.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ class Reading:
 
     @property
     def tells_answers(self) -> bool:
-        """Whether it says what stands in a column of answers, which only a table of answers has."""
+        """True where it says what stands in a column of answers, which only a table of answers has."""
         return bool(self.values or self.scale or self.missing or self.gains or self.items != {})
 
     def among_several(self) -> Reading:
@@ -314,13 +314,13 @@ class Reading:
         return chosen(answered(table, [each.column for each in here]), here)
 
     def mentions(self, column: pd.Series) -> np.ndarray:
-        """Which cells are stated to be missing or to stand for a number, bool [rows]."""
+        """The cells that are stated to be missing or to stand for a number, bool [rows]."""
         stated = {_same(text) for text in (*self.values, *self.missing)}
         cells: np.ndarray = _cells(column).isin(stated).to_numpy(dtype=bool)
         return cells
 
     def sentence(self) -> str:
-        """How the table was read, in words."""
+        """The reading in words."""
         parts = [f"{ours} from {_named(theirs)}" for ours, theirs in self.columns.items()]
         parts += [f"{text!r} as {number:g}" for text, number in self.values.items()]
         parts += [f"{text!r} as missing" for text in self.missing]
@@ -460,7 +460,7 @@ def _renaming(entry: str) -> tuple[str, str, str]:
 
 
 def _told_apart(ours: str, theirs: str, table: Checked) -> tuple[str, str]:
-    """Which of two names is relstudy's: where both or none of them are, the one that the table does not have."""
+    """The one of two names that is relstudy's: where both or none of them are, the one that the table does not have."""
     if (ours in OWN) == (theirs in OWN) and ours in table.frame and not _matching(table, theirs):
         return theirs, ours
     return ours, theirs

@@ -31,7 +31,7 @@ _OPTIONS = {
 
 
 def reading_of_several(stated: Mapping[str, str | None], has_judgments: bool = True) -> Reading:
-    """How tables are to be read, from the options of a command that reads judgments and scores.
+    """The readings of both tables, from the options of a command that reads judgments and scores.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""How a result shows itself in a console and in a notebook: a heading, a table that fits a screen, and what to know."""
+"""Display of a result in a console and in a notebook: a heading, a table that fits a screen, and notes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Shown:
     """A result with a heading, a table and notes."""
 
     def heading(self) -> str:
-        """What this is, in a line.
+        """The result in a line.
 
         Examples
         --------
@@ -47,7 +47,7 @@ class Shown:
         raise NotImplementedError
 
     def remarks(self) -> Sequence[str]:
-        """What a person should know, one sentence each.
+        """Notes, one sentence each.
 
         Examples
         --------
@@ -111,7 +111,7 @@ def result_as_html(
 
 
 def has_named_rows(table: pd.DataFrame) -> bool:
-    """Whether the index of a table does more than count its rows."""
+    """True where the index of a table does more than count its rows."""
     return type(table.index).__name__ != "RangeIndex" or table.index.name is not None
 
 

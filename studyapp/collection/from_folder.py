@@ -26,7 +26,7 @@ PICTURES = "pictures"
 
 @dataclass(frozen=True)
 class Found:
-    """What lies in some folders.
+    """Pictures and texts found in some folders.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class Found:
         return cls(tuple(pictures), tuple(to_convert), tuple(texts), others)
 
     def sentence(self) -> str:
-        """How many there are of each."""
+        """The number of each, in words."""
         parts = [
             count_of(len(files), what)
             for files, what in (

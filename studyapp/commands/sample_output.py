@@ -1,4 +1,4 @@
-"""What `relstudy sample` says of a draw: how many pairs, what they cost, and what to expect of them."""
+"""The output of `relstudy sample`: number of pairs, their cost, and the widths to expect of them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Cost:
-    """What the cost is reckoned from."""
+    """Assumptions behind the cost."""
 
     raters: int
     per_pair: int
@@ -106,7 +106,7 @@ def summarise(drawn: Sample, study: Study | None, cost: Cost, good: float, skill
 
 
 def estimates_of(drawn: Sample, good: float, skill: float) -> dict[str, Any]:
-    """What the design can estimate, by way of asking, and what could instead where it cannot."""
+    """Figures that the design can estimate, by way of asking, and those to use instead of what it cannot."""
     from relstudy.common.reach import REACH
     from relstudy.studyapp.sampling.forecast import Assumed, propose
 
@@ -122,7 +122,7 @@ def estimates_of(drawn: Sample, good: float, skill: float) -> dict[str, Any]:
 
 
 def print_estimates(estimates: dict[str, Any]) -> None:
-    """What can be estimated of what, with which width to expect, one paragraph for each way of asking."""
+    """Print the figures that can be estimated with the widths to expect, one paragraph for each way of asking."""
     from relstudy.analysis.indices.known import index_of, limited_figures
 
     for paradigm, told in estimates.items():
@@ -209,7 +209,7 @@ def print_preview(folder: Path, summary: dict[str, Any], preview: bool) -> None:
 
 
 def print_directions(directions: dict[str, str | None]) -> None:
-    """Which scores of a table are better, where that is not what everybody would take them for."""
+    """Print the direction of a table's scores, where that is not what everybody would take them for."""
     lower = [name for name, direction in directions.items() if direction == "lower"]
     unstated = [name for name, direction in directions.items() if direction is None]
     if lower:

@@ -206,7 +206,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class AnalysisSettings:
-    """What is stated of the analysis before ratings come in.
+    """The analysis as stated before ratings come in.
 
     Parameters
     ----------

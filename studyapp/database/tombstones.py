@@ -1,4 +1,5 @@
-"""Who was forgotten or has withdrawn, kept outside the database: a backup that is put back must not bring them back.
+"""Raters who were forgotten or have withdrawn, kept outside the database: a backup that is put back must not bring them
+back.
 
 FOLDER/forgotten.txt has a line for each: what was done, a hash of the rater's code, and the day. It names nobody.
 """

@@ -21,7 +21,7 @@ ASSUMED_GOOD = 0.02
 
 @dataclass(frozen=True)
 class SampleOptions:
-    """What to draw in a first round.
+    """Choices of a first round.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class SampleOptions:
 
 @dataclass(frozen=True)
 class AssumptionOptions:
-    """What is assumed of the collection before anyone rates."""
+    """Assumptions on the collection before anyone rates."""
 
     good: float | None = option(
         None,
@@ -131,7 +131,7 @@ class SampleChanges(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class CostOptions:
-    """What the cost of a round is reckoned from."""
+    """Assumptions behind the cost of a round."""
 
     raters: int = option(12, "For the cost: how many people.", at_least=1, heading=COST)
     seconds: float | None = option(
@@ -141,7 +141,7 @@ class CostOptions:
 
 @dataclass(frozen=True)
 class NextOptions:
-    """What to draw in a further round, shaped by what mappings predict.
+    """Choices of a further round that mappings shape.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ class NextOptions:
 
 @dataclass(frozen=True)
 class JudgeRoundOptions:
-    """What to draw in a round that a judge shapes.
+    """Choices of a round that a judge shapes.
 
     Parameters
     ----------

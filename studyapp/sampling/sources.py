@@ -123,7 +123,7 @@ def notes_of(sources: Sequence[Source]) -> tuple[str, ...]:
 
 
 def tells_apart(said: ScoredItems, candidates: np.ndarray) -> bool:
-    """Whether a system says anything else of one candidate than of another, by which it would order them."""
+    """True where a system says anything else of one candidate than of another, by which it would order them."""
     scores = said.at(candidates)
     scored = scores[~np.isnan(scores)]
     return 0 < len(scored) < len(scores) or (len(scored) > 1 and bool((scored != scored[0]).any()))

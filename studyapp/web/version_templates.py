@@ -46,7 +46,7 @@ class CompiledTemplates(BytecodeCache):
 
 @functools.lru_cache(maxsize=32)
 def _compiled_with(_texts: tuple[tuple[str, str], ...]) -> CompiledTemplates:
-    """What was compiled with these texts, which are in the code."""
+    """Templates compiled with these texts, which are in the code."""
     return CompiledTemplates()
 
 

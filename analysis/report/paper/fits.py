@@ -133,7 +133,7 @@ def fits_of(
 
 
 def jobs_of(study: PaperStudy) -> list[tuple[SystemScore, str]]:
-    """What has to be fitted: each system to all pairs, and those that chose pairs to each selection as well."""
+    """The fits to make: each system to all pairs, and those that chose pairs to each selection as well."""
     jobs = [(system, ALL) for system in study.systems if _queries(study, np.isfinite(system.pair_scores)) > 1]
     for system in study.systems:
         for name, chosen in study.selections.items():

@@ -122,7 +122,7 @@ def feature_sets(members: list[str]) -> dict[str, str] | None:
 
 
 def claim(values: Mapping[str, float | None]) -> str:
-    """Whether colour alone does almost as well as both, and better than texture, as the paper finds.
+    """True where colour alone does almost as well as both, and better than texture, as the paper finds.
 
     Almost as well: of what both reach, colour keeps nine tenths; in the paper .18 of .19.
 
@@ -183,7 +183,7 @@ def curves(study: PaperStudy) -> list[Block]:
 
 
 def order_said(by_design: Mapping[str, float | None], by_rank: Mapping[str, float]) -> str:
-    """What weights by the fifth power of ranks do to the order of systems by average precision, as a sentence.
+    """The effect of weights by the fifth power of ranks on the order of systems by average precision, as a sentence.
 
     Parameters
     ----------

@@ -90,6 +90,6 @@ def table_of_claims(page: Page) -> Table:
 
 
 def missing(page: Page) -> list[str]:
-    """What the page could not show, and what that needs: one sentence each."""
+    """Parts that the page could not show, and their needs: one sentence each."""
     blocks = [block for section in page.sections for block in section.blocks]
     return [block.text for block in blocks if isinstance(block, Paragraph) and " needs " in block.text]

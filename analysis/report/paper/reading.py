@@ -1,4 +1,4 @@
-"""What the paper's page is made of: the study's queries by image and by text apart, and other interfaces' ratings."""
+"""Inputs of the paper's page: the study's queries by image and by text apart, and other interfaces' ratings."""
 
 from __future__ import annotations
 

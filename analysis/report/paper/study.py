@@ -1,4 +1,4 @@
-"""What the paper's tables are made of, read once and given to each of them."""
+"""Inputs of the paper's tables, read once and given to each of them."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def best_out_of_fold(study: PaperStudy, fits: Fits, name: str) -> float | None:
 
 
 def _beside(study: PaperStudy, fits: Fits, rows: list[tuple[float, list[Cell]]]) -> str:
-    """How the best system on queries by text compares with all systems on queries by image, as a sentence."""
+    """The best system on queries by text beside all systems on queries by image, as a sentence."""
     figure, (name, *_) = rows[0]
     others = {system: best_out_of_fold(study, fits, system) for system in fits}
     below = [system for system, value in others.items() if value is not None and value < figure]
