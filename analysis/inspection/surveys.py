@@ -12,7 +12,7 @@ from relstudy.analysis.inspection.columns import RATING_USES, calibrate_command,
 from relstudy.analysis.inspection.finding import ColumnRole, Inspection
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
-from relstudy.common.reading import items_in_wording
+from relstudy.common.one_a_row import items_in_wording
 from relstudy.common.survey_rows import answered
 from relstudy.common.wording import count_of
 
