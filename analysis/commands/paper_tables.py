@@ -81,7 +81,7 @@ class PaperChoices:
 
     @classmethod
     def taken_from(cls, choices: dict[str, Any]) -> PaperChoices:
-        """What the command line says of them, taken out of its other choices."""
+        """The choices on a command line, taken out of the others."""
         names = ("paper_tables", "interfaces", "author", "paper_methods", "ogive")
         taken = cls(*(choices.pop(name) for name in names))
         if not taken.wanted and (taken.interfaces or taken.author or taken.own_methods):

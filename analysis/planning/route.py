@@ -108,7 +108,7 @@ class ComparedSystems:
         return cls(couples, better, p, np.array([each.standard_error for each in spreads]), ranks_of(paired))
 
     def finds(self, first: int, second: int, alpha: float = 0.05) -> bool:
-        """Whether the first of two systems is found to be better than the second."""
+        """True where the first of two systems is found to be better than the second."""
         couple = self.couples.index((min(first, second), max(first, second)))
         sign = 1.0 if first < second else -1.0
         return bool(self.p_value[couple] < alpha and sign * self.better[couple] > 0)

@@ -82,7 +82,7 @@ def postgresql_engine(url: sa.URL, busy_seconds: float, **options: Any) -> sa.En
 
 
 def _knock(arguments: Any, parameters: Any) -> bool:
-    """Whether the server answers a newcomer; a refusal is an answer too."""
+    """True where the server answers a newcomer; a refusal is an answer too."""
     import psycopg
 
     try:
@@ -107,7 +107,7 @@ class _Server:
             raise _silent()
 
     def is_there(self, knock: Callable[[], bool]) -> bool:
-        """Whether it answers somebody."""
+        """True where it answers somebody."""
         if time.monotonic() < self.silent_until:
             return False
         if knock():

@@ -93,7 +93,7 @@ class Audit:
         return f"{alone}{best.name} agrees {'best ' if alone else ''}with people: it places {places}."
 
     def _ahead(self, best: str, other: str) -> bool:
-        """Whether a truth's AUC is above another's by the whole interval of their difference."""
+        """True where a truth's AUC is above another's by the whole interval of their difference."""
         for pair in self.scoring.comparisons:
             if pair.index == NORMALISED_RANK.name and {pair.first, pair.second} == {best, other}:
                 low, high = pair.difference.low, pair.difference.high

@@ -129,7 +129,7 @@ class Here:
         return Finding(UNTOLD, f"this study has no {listed(absent)}") if absent else None
 
     def better(self, *pairs: tuple[str, str]) -> Finding:
-        """Whether the first of each pair correlates more than the second, on average over the pairs."""
+        """True where the first of each pair correlates more than the second, on average over the pairs."""
         lacking = self.lacks(*dict.fromkeys(name for pair in pairs for name in pair))
         if lacking is not None:
             return lacking
@@ -174,7 +174,7 @@ class Here:
         return BootstrapStatistic(value, replicates).estimate(self.level)
 
     def indices(self) -> Finding:
-        """Whether the indices order the systems alike."""
+        """True where the indices order the systems alike."""
         papers = {PEARSON.name, AVERAGE_PRECISION.name, NORMALISED_RANK.name}
         known = [
             each
@@ -190,7 +190,7 @@ class Here:
         return Finding(FAILS if least.tau.high is not None and least.tau.high < 1 else UNTOLD, what, least.tau)
 
     def curves(self) -> Finding:
-        """Whether precision by the paper's weights orders the systems as correlation does."""
+        """True where precision by the paper's weights orders the systems as correlation does."""
         by_ranks = precision_by_ranks(self.study)
         names = [name for name in self.strengths if name in by_ranks]
         if len(names) < 2:
@@ -202,7 +202,7 @@ class Here:
         return Finding(FAILS if tau.high is not None and tau.high < 1 else UNTOLD, what, tau)
 
     def correlation_above_least_squares(self) -> Finding:
-        """Whether the methods of 4.2 correlate more than those of 4.1, out of fold."""
+        """True where the methods of 4.2 correlate more than those of 4.1, out of fold."""
         differences = []
         for by_method in self.fits.values():
             second = next((name for name in ("correlation", "local-bagged") if name in by_method), None)
@@ -215,7 +215,7 @@ class Here:
         return above(_mean(differences).estimate(self.level), what)
 
     def selections(self) -> Finding:
-        """Whether correlations of gift and simplicity are higher on the pairs of romm-calib and keywords."""
+        """True where correlations of gift and simplicity are higher on the pairs of romm-calib and keywords."""
         chosen = ("gift", "simplicity", "romm-calib", "keywords")
         differences = []
         for name in chosen[:2]:

@@ -213,7 +213,7 @@ def keywords_first() -> Finding:
 
 
 def _pairs_before(pairs: tuple[tuple[str, str], ...]) -> Finding:
-    """Whether the first of each pair is before the second by tables 5.7 and 5.8."""
+    """True where the first of each pair is before the second by tables 5.7 and 5.8."""
     before = [_correlation(a) > _correlation(b) and _rank(a) < _rank(b) for a, b in pairs]
     each = [f"{_said(_correlation(a))} and {_said(_correlation(b))}" for a, b in pairs]
     ranks = [f"{_said(_rank(a))} and {_said(_rank(b))}" for a, b in pairs]
