@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import rankdata
 
 from relstudy.calibration.choice import method_sentence
 from relstudy.calibration.pipeline import Calibration, notes_on
@@ -23,6 +22,7 @@ from relstudy.calibration.variance import bootstrap_interval
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
 from relstudy.common.probabilities import PAIR
+from relstudy.common.ranks import ranks
 from relstudy.common.tables import read_table
 from relstudy.common.wording import percent, span
 
@@ -267,7 +267,7 @@ def _single_ratings(result: Calibration, rows: np.ndarray) -> pd.DataFrame:
 
 def _query_sums(frame: pd.DataFrame) -> pd.DataFrame:
     """Per query, the sums a correlation is made of: weights, and weighted x, y, x², y², xy (x, y: relative ranks)."""
-    x, y = (rankdata(frame[name]) / max(len(frame), 1) for name in ("score", "judgment"))
+    x, y = (ranks(frame[name].to_numpy()) / max(len(frame), 1) for name in ("score", "judgment"))
     columns = {"n": np.ones(len(frame)), "x": x, "y": y, "xx": x * x, "yy": y * y, "xy": x * y}
     weighted = pd.DataFrame(columns).mul(frame["weight"].to_numpy(), axis=0)
     return weighted.groupby(frame["query_id"].to_numpy()).sum()

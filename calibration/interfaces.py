@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from relstudy.calibration.pipeline import Calibration
 from relstudy.calibration.ratings import Ratings, read_ratings
@@ -198,6 +197,8 @@ def _geometric(logs: pd.Series) -> Estimate:
     value = float(np.exp(logs.mean()))
     if len(logs) < LEAST_RATERS:
         return Estimate(value)
+    from scipy import stats
+
     return Estimate.of(value, *np.exp(stats.ttest_1samp(logs, 0).confidence_interval()))
 
 
@@ -208,6 +209,8 @@ def _ratio(logs: pd.Series, first: pd.Series, both: pd.Index) -> Estimate:
     value = float(np.exp(logs.mean() - first.mean()))
     if min(len(logs), len(first)) < LEAST_RATERS:
         return Estimate(value)
+    from scipy import stats
+
     return Estimate.of(value, *np.exp(stats.ttest_ind(logs, first, equal_var=False).confidence_interval()))
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import special, stats
+from scipy import special
 
 from relstudy.common.estimates import Estimate
 from relstudy.common.pairs_table import OUTSIDE
@@ -92,7 +92,7 @@ def pool_misses(frame: pd.DataFrame, outside: np.ndarray, cut: float) -> PoolMis
     if hits < judged:
         high = float(special.betaincinv(proportion * size + 1, (1 - proportion) * size, 1 - tail))
     error = float(np.std(inside, ddof=1) * np.sqrt(len(inside))) / total
-    factor = float(np.exp(stats.t.ppf(1 - tail, len(inside) - 1) * error))
+    factor = float(np.exp(special.stdtrit(len(inside) - 1, 1 - tail) * error))
 
     def share(part: float, of: float) -> float:
         return part * float(beyond.sum()) / (part * float(beyond.sum()) + of)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.stats import chi2, pearson3, skew
+from scipy.special import chdtrc
 
 from relstudy.calibration.methods.crossed import components, crossed
 from relstudy.calibration.methods.shrinkage import centred_by_block, crossed_offsets, shrink_spreads, shrunk
@@ -199,6 +199,8 @@ def permutation_p(observed: float, draws: np.ndarray) -> float:
     beyond = int(np.count_nonzero(draws >= observed))
     if beyond >= ENOUGH_BEYOND or np.ptp(draws) == 0:
         return (1 + beyond) / (1 + len(draws))
+    from scipy.stats import pearson3, skew
+
     curve = pearson3(max(float(skew(draws)), 0.0), loc=draws.mean(), scale=draws.std(ddof=1))
     return float(min(curve.sf(observed), (1 + beyond) / (1 + len(draws)) if beyond else 1.0))
 
@@ -261,4 +263,4 @@ def _cochran(difference: np.ndarray, variance: np.ndarray) -> tuple[float, float
     centred = difference - weight @ difference / weight.sum()
     q, freedom = float(weight @ centred**2), len(difference) - 1
     spare = float(weight.sum() - (weight**2).sum() / weight.sum())
-    return float(chi2.sf(q, freedom)), max(q - freedom, 0.0) / max(spare, 1e-12)
+    return float(chdtrc(freedom, q)), max(q - freedom, 0.0) / max(spare, 1e-12)

@@ -6,11 +6,11 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import rankdata
 
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.two_way import FEW, LEAST_RATERS, interval, of_couples
 from relstudy.common.estimates import Estimate
+from relstudy.common.ranks import ranks
 
 MOST_RATERS = 200
 LEAST_COMMON = 5
@@ -63,7 +63,7 @@ def pairwise(panel: Panel, seed: int = 0) -> Pairwise:
         return Pairwise(Estimate.missing(reason), Estimate.missing(reason), 0)
     return Pairwise(
         _mean_of_couples(kappa, enough, matrix, kappa=True),
-        _mean_of_couples(spearman, enough, _ranks(matrix), kappa=False),
+        _mean_of_couples(spearman, enough, ranks(matrix), kappa=False),
         couples,
     )
 
@@ -78,7 +78,7 @@ def _couples(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         covariance, x, y, xx, yy = _common_moments(np.where(rated, matrix, 0.0), present)
         kappa = 2 * covariance / (xx + yy + (x - y) ** 2)
         if rated.all():
-            covariance, _, _, xx, yy = _common_moments(rankdata(matrix, axis=0) if len(matrix) else matrix, present)
+            covariance, _, _, xx, yy = _common_moments(ranks(matrix), present)
             spearman = covariance / np.sqrt(xx * yy)
         else:
             spearman = _spearman_with_gaps(matrix)
@@ -149,11 +149,6 @@ def _common_moments(filled: np.ndarray, present: np.ndarray) -> tuple[np.ndarray
     xx, yy = ((filled**2).T @ present) / n - x * x, (present.T @ filled**2) / n - y * y
     xx, yy = np.where(xx > 1e-12, xx, 0.0), np.where(yy > 1e-12, yy, 0.0)
     return (filled.T @ filled) / n - x * y, x, y, xx, yy
-
-
-def _ranks(matrix: np.ndarray) -> np.ndarray:
-    """Ranks within each column, gaps kept; for influences alone, since a couple ranks its common rows only."""
-    return np.asarray(rankdata(matrix, axis=0, nan_policy="omit")) if len(matrix) else matrix
 
 
 def _spearman_with_gaps(matrix: np.ndarray) -> np.ndarray:

@@ -8,7 +8,8 @@ precision indices; here are the paper's own forms, by name.
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import rankdata
+
+from relstudy.common.ranks import ranks
 
 
 def normalised_rank_plain(relevant: np.ndarray, score: np.ndarray) -> float:
@@ -36,7 +37,7 @@ def normalised_rank_plain(relevant: np.ndarray, score: np.ndarray) -> float:
     if many == 0:
         return float("nan")
     best = many * (many + 1) / 2 + (many - float(np.sum(share**2))) / 2
-    return float((share @ rankdata(-score) - best) / (number * many))
+    return float((share @ ranks(-score) - best) / (number * many))
 
 
 def sum_of_fifth_powers(n: np.ndarray | float) -> np.ndarray | float:
@@ -72,8 +73,8 @@ def normalised_rank_fifth_power(relevant: np.ndarray, score: np.ndarray) -> floa
     share = relevant.astype(float)
     if len(share) == 0 or np.ptp(share) == 0:
         return float("nan")
-    last = rankdata(-score, method="max")
-    first = rankdata(-score, method="min") - 1
+    last = ranks(-score, "max")
+    first = ranks(-score, "min") - 1
     powers = (sum_of_fifth_powers(last) - sum_of_fifth_powers(first)) / (last - first)
     best, worst = _ends_of_fifth_power(share)
     return float((share @ np.asarray(powers) - best) / (worst - best))

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy.special import stdtrit
 
 from relstudy.analysis.indices import kernels
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
@@ -136,7 +136,7 @@ def beside_a_person(universe: Universe, ratings: pd.DataFrame | None, level: flo
     reach = np.nan
     if len(both) > 1:
         error = differences.std(ddof=1) / np.sqrt(len(both))
-        reach = float(stats.t.ppf((1 + level) / 2, len(both) - 1)) * error
+        reach = float(stdtrit(len(both) - 1, (1 + level) / 2)) * error
     value = float(differences.mean())
     estimate = Estimate.of(value, value - reach, value + reach, None if len(both) > 1 else "no interval: one rater")
     return Beside(float(person), float(judge), estimate, len(both))

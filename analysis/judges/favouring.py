@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import numpy as np
 from scipy.sparse import csr_matrix
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
@@ -67,7 +67,7 @@ def favoured(figures: Mapping[str, BootstrapStatistic], queries: int, level: flo
     """
     if queries < 2 or not figures:
         return []
-    bound = student.ppf(1 - (1 - level) / (2 * len(figures)), queries - 1)
+    bound = stdtrit(queries - 1, 1 - (1 - level) / (2 * len(figures)))
     off = {
         name: abs(each.value)
         for name, each in figures.items()

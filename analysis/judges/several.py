@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import rankdata
 
 from relstudy.analysis.judges.agreement import explained
 from relstudy.analysis.judges.run import context_for
@@ -19,6 +18,7 @@ from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.common.errors import RelstudyError
 from relstudy.common.probabilities import PAIR
+from relstudy.common.ranks import ranks
 
 POINT = ScoringOptions(replicates=2, method="none", measures=())
 """No interval is wanted of what a judge explains."""
@@ -88,19 +88,19 @@ def mean_of_judges(judges: Sequence[JudgeTable], pairs: JudgedPairs, best: int |
     names = ", ".join(member.name for member, _ in ranked)
     if not len(common):
         raise RelstudyError(f"no pair was given to all of these judges: {names}")
-    ranks, probabilities = [], []
+    by_judge, probabilities = [], []
     for member, judge in ranked:
         rows = judge.rows_of(*(common.get_level_values(name).to_numpy() for name in PAIR))
         rating = -judge.rating[rows] if member.turned else judge.rating[rows]
         answered = np.isfinite(rating)
         rank = np.full(len(rows), np.nan)
-        rank[answered] = (rankdata(rating[answered]) - 0.5) / max(int(answered.sum()), 1)
-        ranks.append(rank)
+        rank[answered] = (ranks(rating[answered]) - 0.5) / max(int(answered.sum()), 1)
+        by_judge.append(rank)
         probabilities.append(judge.probability[rows])
     if np.ptp(probabilities, axis=0).max() > 1e-12:
         raise RelstudyError(f"these judges were given samples of pairs with different probabilities: {names}")
-    many = np.isfinite(ranks).sum(axis=0)
-    rating = np.where(many > 0, np.nansum(ranks, axis=0) / np.maximum(many, 1), np.nan)
+    many = np.isfinite(by_judge).sum(axis=0)
+    rating = np.where(many > 0, np.nansum(by_judge, axis=0) / np.maximum(many, 1), np.nan)
     table = common.to_frame(index=False).assign(rating=rating, status=np.where(many > 0, OK, "refused"))
     if (probabilities[0] < 1).any():
         table["inclusion_probability"] = probabilities[0]

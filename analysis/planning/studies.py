@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy import stats
+from scipy.special import ndtri
 
 from relstudy.analysis.planning.workload import workload
 from relstudy.calibration.components import Variances
@@ -108,7 +108,7 @@ class Assumed:
             weight = common if self.alike >= 0 else np.sqrt(-self.alike)
             error = sign * weight * shared + separate * random.normal(size=number)
             scores.append(correlation * truth / spread + np.sqrt(1 - correlation**2) * error)
-        cut = np.hypot(spread, sd.noise / np.sqrt(each)) * stats.norm.isf(self.relevant_share)
+        cut = np.hypot(spread, sd.noise / np.sqrt(each)) * -ndtri(self.relevant_share)
         shape = np.sqrt(np.log1p(self.weight_spread**2))
         return SimulatedStudy(
             query, judgment, np.exp(shape * random.normal(size=number)), judgment > cut, scores[0], scores[1]

@@ -18,6 +18,7 @@ from relstudy.calibration.judgments import Judgments
 from relstudy.calibration.pair_ratings import PairRatings
 from relstudy.common.errors import RelstudyError
 from relstudy.common.option_words import option
+from relstudy.common.ranks import ranks
 from relstudy.common.scales import KnownScale
 
 
@@ -300,8 +301,6 @@ def rank_power_weights(score: np.ndarray, power: float = 5.0) -> np.ndarray:
     >>> (rank_power_weights(np.array([0.9, 0.1, 0.5])) * (1 + 32 + 243) / 3).round(9).tolist()
     [1.0, 243.0, 32.0]
     """
-    from scipy.stats import rankdata
-
-    raised = rankdata(-score) ** power
+    raised = ranks(-score) ** power
     weight: np.ndarray = raised / raised.mean()
     return weight

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import LinearConstraint, minimize
-from scipy.stats import rankdata
 
+from relstudy.common.ranks import ranks
 from relstudy.mapping.correlation.optimum import NO_RELATION, centred_judgments, correlation_with, on_judgments_scale
 from relstudy.mapping.estimator import MonotoneMapping
 from relstudy.mapping.fitted import FittedMapping, drop_inner_knots
@@ -52,7 +52,7 @@ def starting_point(pooled: Pooled, start: str, increasing: bool, rng: np.random.
     if start == "scores":
         values = pooled.scores
     elif start == "ranks":
-        values = rankdata(pooled.scores)
+        values = ranks(pooled.scores)
     else:
         values = np.sort(rng.uniform(size=len(pooled.scores)))
     spread = float(np.std(values)) or 1.0

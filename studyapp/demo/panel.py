@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
+from scipy.special import ndtr
 
 from relstudy.studyapp.rendered.collection import DemoCollection
 
@@ -56,7 +56,7 @@ class SimulatedRater:
         """The chance of a rating above 1, 2, 3 and 4 for pairs of this true relevance, shape (..., 4)."""
         middle = PIVOT + self.leniency + self.spread * (np.asarray(relevance, dtype=float) - PIVOT)
         cuts = np.arange(LOW, HIGH) + 0.5
-        return np.asarray(norm.sf((cuts - middle[..., None]) / self.noise))
+        return np.asarray(ndtr((middle[..., None] - cuts) / self.noise))
 
     def moments(self, relevance: np.ndarray) -> tuple[float, float]:
         """Mean and standard deviation of the ratings that pairs of this true relevance get, over pairs and noise."""

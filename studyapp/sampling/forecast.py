@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from relstudy.common.reach import LEAST_REACH, reach_of
 from relstudy.studyapp.sampling.design import CandidateProbabilities, Round, probabilities_in
@@ -148,7 +148,7 @@ def expected_width(
             values.append([float(index.by_query(pooled)[0]) for index in limited])
     if len(values) < STUDIES // 2 or queries < 2:
         return {}
-    factor = 2 * float(student.ppf(0.975, queries - 1))
+    factor = 2 * float(stdtrit(queries - 1, 0.975))
     spread = np.std(values, axis=0, ddof=1)
     return {index.name: factor * float(each) for index, each in zip(limited, spread, strict=True)}
 

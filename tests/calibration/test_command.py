@@ -211,6 +211,20 @@ def test_help_shows_an_example_and_loads_no_heavy_library() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
 
 
+def test_calibrate_does_not_wait_for_distributions_it_does_not_draw_from() -> None:
+    import subprocess
+    import sys
+
+    example = Path(__file__).parents[2] / "data" / "example" / "ratings.csv"
+    code = (
+        "import sys, tempfile; from relstudy.studyapp.cli import main;"
+        f"main(['calibrate', {str(example)!r}, '-o', tempfile.mkdtemp()], standalone_mode=False);"
+        "print([m for m in ('scipy.stats', 'sklearn', 'matplotlib', 'cvxpy') if m in sys.modules])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ran.stdout.splitlines()[-1] == "[]", ran.stderr
+
+
 # One rater against the rest
 
 

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from relstudy.analysis.hashing.counting.counts import CountTable
 from relstudy.analysis.hashing.metrics.average_precision import average_precision
@@ -226,7 +226,7 @@ def _over_splits(differences: list[float]) -> Estimate:
     if len(differences) < 2:
         return Estimate.missing("fewer than two splits have a query with a relevant code")
     mean = float(np.mean(differences))
-    half = float(student.ppf(0.975, len(differences) - 1) * np.std(differences, ddof=1) / np.sqrt(len(differences)))
+    half = float(stdtrit(len(differences) - 1, 0.975) * np.std(differences, ddof=1) / np.sqrt(len(differences)))
     return Estimate(mean, mean - half, mean + half)
 
 

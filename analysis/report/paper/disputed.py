@@ -8,7 +8,7 @@ from itertools import permutations
 
 import numpy as np
 import pandas as pd
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 from relstudy.analysis.report.collection import thumbnail_of
 from relstudy.analysis.report.layout import Block, Paragraph, Picture
@@ -95,7 +95,7 @@ def most_disputed(panel: Panel, most: int = PAIRS) -> pd.DataFrame:
     table = table[enough & panel.base if (enough & panel.base).any() else enough]
     free = table["ratings"] - 1
     alike = float((table["variance"] * free).sum() / max(free.sum(), 1))
-    table = table.assign(by_chance=alike * chi2.ppf(0.95 ** (1 / max(len(table), 1)), free) / free)
+    table = table.assign(by_chance=alike * chdtri(free, 1 - 0.95 ** (1 / max(len(table), 1))) / free)
     return table.sort_values(["variance", "query_id", "result_id"], ascending=[False, True, True]).head(most)
 
 

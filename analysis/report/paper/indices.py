@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 
 import numpy as np
-from scipy.stats import kendalltau
 
 from relstudy.analysis.indices.known import AVERAGE_PRECISION, NORMALISED_RANK, PEARSON
 from relstudy.analysis.indices.normalised_rank import normalised_rank_fifth_power, random_assignment
@@ -196,6 +195,8 @@ def order_said(by_design: Mapping[str, float | None], by_rank: Mapping[str, floa
 by design. Read which system is better from the report's curves."
     """
     known = {name: value for name, value in by_design.items() if value is not None}
+    from scipy.stats import kendalltau
+
     tau = float(kendalltau(list(known.values()), [by_rank[name] for name in known]).statistic)
     if not np.isfinite(tau):
         return "The two weightings cannot be compared in their order of the systems."
