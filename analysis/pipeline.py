@@ -7,7 +7,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from relstudy.analysis.judges.run import AssistedScores, assist_scores
+import pandas as pd
+
+from relstudy.analysis.judges.run import AssistedScores, assist_by_systems, assist_scores
+from relstudy.analysis.judges.systems import CannotHelp
 from relstudy.analysis.judges.table import JudgeTable
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.careless import sensitivity
@@ -138,14 +141,41 @@ def score_tables(
     candidates = candidates if saved is None else saved.beside(candidates)
     result = score_candidates(pairs, candidates, options, lambda systems: progress(systems, "scoring", len(systems)))
     within = None if grouping is None else groups_of_run(pairs, candidates, grouping, options)
-    assisted = None
-    if judge is not None:
-        assisted = assist_scores(pairs, candidates, by_system, judge, options)
+    assisted: AssistedScores | None = None
+    unhelped: list[str] = []
+    if judge is not None or options.assist == "systems":
+        assisted, unhelped = _assisted(study, pairs, candidates, by_system, judge, options)
     read = [note for _, table in tables for note in table.notes]
     helped = () if assisted is None else assisted.notes
     careless = sensitivity(judgments.careless, result, candidates, by_system, options)
-    told = (*judgments.all_notes, *filter(None, [careless]), *read, *unmapped, *result.notes, *unjudged, *helped)
+    notes = (*judgments.all_notes, *filter(None, [careless]), *read, *unmapped, *result.notes)
+    told = (*notes, *unjudged, *helped, *unhelped)
     result = replace(result, notes=told)
     places = [] if saved is None else [sentence for name in new for sentence in place_among(result, name)]
     facts = StudyFacts.of(judgments, result)
     return ScoringRun(study, result, candidates, pairs, facts, assisted, within, tuple(places))
+
+
+def _assisted(
+    study: StudyTables,
+    pairs: JudgedPairs,
+    candidates: Sequence[Candidate],
+    scores: Mapping[str, pd.DataFrame],
+    judge: JudgeTable | None,
+    options: ScoringOptions,
+) -> tuple[AssistedScores | None, list[str]]:
+    """The figures with the help that was asked for, and a sentence where the systems' scores give none."""
+    off: list[str] = []
+    if options.assist == "systems":
+        blank = study.judgments.undecided
+        seen = len(pairs) + (0 if blank is None else len(blank))
+        population = None if study.pool is None else study.pool.pairs
+        try:
+            return assist_by_systems(
+                pairs, candidates, scores, options, judge=judge, population=population, decided=len(pairs) / seen
+            ), []  # fmt: skip
+        except CannotHelp as reason:
+            off = [f"The systems' scores do not help: {reason}."]
+    if judge is None:
+        return None, off
+    return assist_scores(pairs, candidates, scores, judge, options), off

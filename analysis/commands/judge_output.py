@@ -28,6 +28,7 @@ def _shown(figures: Mapping[str, Assisted]) -> list[str]:
 
 def print_assisted(assisted: AssistedScores) -> None:
     """People alone beside people with the judge's help, a line per system and index."""
+    helper = assisted.helper or "the judge"
     click.echo()
     rows = []
     for system, figures in assisted.systems.items():
@@ -36,16 +37,18 @@ def print_assisted(assisted: AssistedScores) -> None:
             ratio = "–" if each.width_ratio is None else f"{each.width_ratio:.2f}"
             weights = [f"{weight:.2f}" for weight in each.weights]
             rows.append([system, index, *_cells(each.people), *_cells(each.estimate), ratio, *weights])
-    both = ["people", "interval", "with the judge", "interval"]
+    both = ["people", "interval", f"with {helper}", "interval"]
     print_table(rows, ["system", "index", *both, "width", "l2", "l1"])
     for reason, missing in _withheld(assisted).items():
         click.echo(f"{', '.join(missing)}: {reason}.")
     numbers = assisted.judge.as_json()
+    told = f"Judge {assisted.judge.name}: {numbers['answered']:,} answers for"
+    if assisted.helper is not None:
+        told = "The systems' own scores tell, by a regression on other queries, what people would say of"
     click.echo(
-        f"Judge {assisted.judge.name}: {numbers['answered']:,} answers for {numbers['rows']:,} pairs of "
-        f"{numbers['queries']:,} queries. Width: of the interval with the judge against that of people alone; l2 and "
-        "l1: how much of the judge's correction within and between queries is taken, 0 to 1. Shares of the collection "
-        "are those of the judge's pairs."
+        f"{told} {numbers['rows']:,} pairs of {numbers['queries']:,} queries. Width: of the interval with "
+        f"{helper} against that of people alone; l2 and l1: how much of the correction within and between queries is "
+        "taken, 0 to 1. Shares of the collection are those of these pairs."
     )
 
 

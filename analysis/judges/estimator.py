@@ -69,7 +69,7 @@ class Terms:
             return replace(figure, left_out=without.replicates[queries])
 
         people = self.people
-        if people.left_out is None:
+        if people.left_out is None or len(people.left_out) != len(queries):  # some queries say nothing of their own
             people = beside(people, left_out.people)
         bracketed = (
             None if figure is None or without is None else beside(figure, without)
@@ -136,8 +136,10 @@ def assist(terms: Terms, clusters: int, transform: Transform = SHARE, level: flo
     """An index with a judge's help.
 
     The variance of the replicates is multiplied by n / (n - 1 - p) for n clusters and p tuned weights, and Student's t
-    has n - 1 - p degrees of freedom: a judge that knows nothing gains nothing. The rest is as for people alone
-    (`relstudy.analysis.resampling.spread`). Where the judge does not shorten the interval, people alone stand.
+    has n - 1 - p degrees of freedom: a judge that knows nothing gains nothing. What raters add to people's figure
+    (`BootstrapStatistic.raters`) they add to the helped one, too, since what a grade is worth is taken as known. The
+    rest is as for people alone (`relstudy.analysis.resampling.spread`). Where the judge does not shorten the interval,
+    people alone stand.
 
     Parameters
     ----------
@@ -158,7 +160,7 @@ def assist(terms: Terms, clusters: int, transform: Transform = SHARE, level: flo
     if people.withheld is not None or not np.isfinite(people.value):
         figure = people.estimate(level)
         return Assisted(figure, figure)
-    alone = _interval(people.spread(transform, clusters), people.effective, level)
+    alone = _interval(people.over_raters().spread(transform, clusters), people.effective, level)
     best = alone
     varying = {k: each for k, each in enumerate(terms.brackets()) if _varies(each)}
     if varying and clusters - 1 - len(varying) >= 1 and alone.standard_error > 0:
@@ -193,8 +195,14 @@ def _tuned(
     left_out = people.left_out
     for weight, each in zip(tuned, brackets.values(), strict=True):
         left_out = None if left_out is None or each.left_out is None else left_out + weight * each.left_out
-    replicates, many = people.replicates + columns @ tuned, len(brackets)
-    spread = Spread(value, replicates, left_out, clusters, transform, tuned=many, least=terms.least)
+    many = len(brackets)
+    figure = replace(people, value=value, replicates=people.replicates + columns @ tuned, left_out=left_out)
+    figure = figure.over_raters()
+    freedom = None if figure.freedom is None else max(figure.freedom - many, 1.0)
+    spread = Spread(
+        *(value, figure.replicates, figure.left_out, clusters, transform),
+        tuned=many, least=terms.least, freedom=freedom,
+    )  # fmt: skip
     effective = people.effective
     if effective is not None and spread.standard_error > 0:
         effective = effective * (alone.standard_error / spread.standard_error) ** 2

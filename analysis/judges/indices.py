@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from relstudy.analysis.indices.index import Index, Needs
 from relstudy.analysis.indices.known import PEARSON, by_relevance_first, own_indices
 from relstudy.analysis.indices.pairs import SystemPairs
 from relstudy.analysis.indices.precision_recall import SHARES, Retrieval
+from relstudy.analysis.indices.same_query import SameQuery
 from relstudy.analysis.judges.allocation import least_errors
 from relstudy.analysis.judges.cuts import Cuts, at_varying_cuts
 from relstudy.analysis.judges.estimator import Terms
@@ -30,7 +32,39 @@ Figures = dict[str, BootstrapStatistic]
 
 def assisted_indices() -> list[Index]:
     """The indices that a judge can help with: those that are defined for what a grade is worth on average."""
-    return by_relevance_first([index for index in own_indices() if index.needs in (Needs.JUDGMENTS, Needs.RELEVANCE)])
+    helped = (Needs.JUDGMENTS, Needs.RELEVANCE, Needs.LISTS)
+    return by_relevance_first([index for index in own_indices() if index.needs in helped])
+
+
+def figure_names() -> list[str]:
+    """Every figure that a judge can help with, by name: indices, precision and recall at shares, rank correlations."""
+    shares = [f"{what}_at_{share:g}" for share in SHARES[:-1] for what in ("precision", "recall")]
+    return [RELEVANT, *(index.name for index in assisted_indices()), *shares, *RANK_CORRELATIONS]
+
+
+@dataclass(frozen=True, eq=False)
+class GradedPairs(SystemPairs):
+    """Pairs with what a judge's grades are worth, whose queries may be more than those that people judged.
+
+    Parameters
+    ----------
+    query_weight : float [queries], what each query counts in figures within queries
+    between, step : as of `relstudy.analysis.resampling.draws.Draws`; None where queries do not vary
+    """
+
+    query_weight: np.ndarray = field(kw_only=True)
+    between: np.ndarray | None = field(kw_only=True)
+    step: np.ndarray | None = field(kw_only=True)
+
+    @cached_property
+    def lists(self) -> SameQuery:
+        """The pairs in the order of the system's scores within each query, queries by their weights."""
+        many = len(self.query_weight)
+        return SameQuery(self.query, many, self.ranking, self.relevance, self.weight, self.query_weight)
+
+    def good_above_poor(self) -> BootstrapStatistic:
+        """The chance that a good match is above a poor one of the same query, mean over queries."""
+        return replace(self.lists.statistic(self.times, self.row, self.between, self.step), clusters=None)
 
 
 def terms_of(
@@ -81,13 +115,19 @@ def _terms(
     wanted = [index for index in assisted_indices() if indices is None or index.name in indices]
     of_ranks = tuple(name for name in RANK_CORRELATIONS if indices is None or name in indices)
     cuts = _cuts(universe, candidate, ranking, used)
+    draws, of_judged = context.draws, context.query_weight
 
     def of_pairs(
-        table_row: np.ndarray, row: np.ndarray, times: np.ndarray, weight: np.ndarray, own: float | None
+        table_row: np.ndarray,
+        row: np.ndarray,
+        times: np.ndarray,
+        weight: np.ndarray,
+        own: float | None,
+        whole: bool = False,
     ) -> Figures:
         worth = universe.worth.of(table_row)
-        pairs = SystemPairs(
-            universe.query_of_row[table_row],
+        pairs = GradedPairs(
+            universe.judge.queries[0] if whole else universe.query_of_row[table_row],
             worth.judgment,
             worth.relevance,
             ranking[table_row],
@@ -98,6 +138,9 @@ def _terms(
             pull=weight,
             own=None if own is None else np.full(len(row), own),
             spread=worth.spread,
+            query_weight=np.ones(len(universe.judge.queries[1])) if whole else of_judged,
+            between=None if whole else draws.between,
+            step=None if whole else draws.step,
         )
         figures = {index.name: index.over_draws(pairs) for index in wanted}
         figures |= _at_cuts(Retrieval(row, worth.relevance, times, guard=False), pairs.ranking, weight, cuts)
@@ -114,7 +157,7 @@ def _terms(
         if universe.beyond:
             if whole is None:
                 row, times = universe.collection_times
-                figures = of_pairs(np.arange(len(ranking)), row, times, universe.weight, 1.0)
+                figures = of_pairs(np.arange(len(ranking)), row, times, universe.weight, 1.0, whole=True)
                 whole = figures if times.shape == (1, 1) and cuts.varying is None else None
             else:
                 figures = whole

@@ -7,20 +7,28 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from relstudy.analysis.indices.correlation import INDICES as CORRELATIONS
 from relstudy.analysis.indices.known import own_indices
 from relstudy.analysis.judges.estimator import Assisted, Terms, assist
-from relstudy.analysis.judges.indices import assisted_indices, check_weighting, terms_of
+from relstudy.analysis.judges.indices import (
+    RANK_CORRELATIONS,
+    assisted_indices,
+    check_weighting,
+    figure_names,
+    terms_of,
+)
+from relstudy.analysis.judges.systems import NAME, notes_on_help, systems_judge, universe_of
 from relstudy.analysis.judges.table import JudgeTable
 from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.resampling.spread import CORRELATION, DIFFERENCE, SHARE, Transform
 from relstudy.analysis.scoring.candidate import Candidate
-from relstudy.analysis.scoring.comparison import holm
 from relstudy.analysis.scoring.context import ScoringContext
+from relstudy.analysis.scoring.comparison import holm
 from relstudy.analysis.scoring.judged import JudgedPairs
-from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.options import Raters, ScoringOptions
 from relstudy.common.errors import RelstudyError
 
 
@@ -34,12 +42,14 @@ class AssistedScores:
     systems : per system, each index by name
     differences : of two systems (first minus second) on the pairs that both score, by their names and the index
     notes : what a person should know, one sentence each
+    helper : what helps, where it is no judge but the systems' scores
     """
 
     judge: JudgeTable
     systems: Mapping[str, Mapping[str, Assisted]]
     differences: Mapping[tuple[str, str, str], Assisted]
     notes: tuple[str, ...] = ()
+    helper: str | None = None
 
     def into(self, content: dict[str, Any]) -> dict[str, Any]:
         """The JSON of a scoring run with the assisted figures in it."""
@@ -106,7 +116,6 @@ def assist_scores(
         for pairs of it
     """
     universe = Universe(judge, context_for(pairs, judge, options)) if universe is None else universe
-    context = universe.context
     unweighed = check_weighting(universe)
     if unweighed is not None:
         raise RelstudyError(
@@ -114,7 +123,66 @@ def assist_scores(
             "(a column inclusion_probability beside the judgments cures it: where n of N pairs were drawn by lot and "
             "judged, it is n / N in every row; relstudy judge-check says how good the judge is)"
         )
-    of_rows = {each.name: universe.scores_of_rows(each, scores[each.name]) for each in candidates}
+    of_rows = {each.name: judge.scores_of(scores[each.name], each) for each in candidates}
+    return assisted_in(universe, candidates, of_rows, notes_on(universe), indices)
+
+
+def assist_by_systems(
+    pairs: JudgedPairs,
+    candidates: Sequence[Candidate],
+    scores: Mapping[str, pd.DataFrame],
+    options: ScoringOptions,
+    *,
+    judge: JudgeTable | None = None,
+    population: pd.MultiIndex | None = None,
+    decided: float = 1.0,
+    indices: Collection[str] | None = None,
+) -> AssistedScores:
+    """Every index of every system with the help of all systems' scores of the candidates that nobody judged.
+
+    Parameters
+    ----------
+    candidates : the systems, as they are scored against `pairs`
+    scores : each system's table (query_id, result_id, score)
+    judge : an automatic judge, whose grades help too
+    population : the pairs that could be drawn, where they are known (the pool); None: all that are scored
+    decided : the share of the pairs that people saw and could decide
+    indices : of the systems, which; None gives every index but rank correlations
+
+    Raises
+    ------
+    CannotHelp
+        where scores cannot help, with the reason
+    """
+    helper = systems_judge(candidates, scores, population, judge)
+    context = context_for(pairs, helper.table, options, options.raters if judge is None else "these")
+    universe = universe_of(helper, context, decided)
+    notes = notes_on_help(helper, universe) if judge is None else notes_on(universe)
+    if judge is not None:
+        notes.append("The systems' own scores help beside the judge's grades.")
+    helped = [each for each in candidates if each.name in helper.scores]
+    wanted = [name for name in figure_names() if name not in RANK_CORRELATIONS] if indices is None else indices
+    return assisted_in(universe, helped, helper.scores, notes, wanted, NAME if judge is None else None)
+
+
+def assisted_in(
+    universe: Universe,
+    candidates: Sequence[Candidate],
+    of_rows: Mapping[str, np.ndarray],
+    notes: Sequence[str],
+    indices: Collection[str] | None = None,
+    helper: str | None = None,
+) -> AssistedScores:
+    """Every index of every system, and every difference of two, with what a universe's rows are worth.
+
+    Parameters
+    ----------
+    of_rows : each system's scores of the universe's rows, float [rows], as they are
+    notes : what a person should know, one sentence each
+    indices : of the systems, which; None gives every index
+    helper : what helps, where it is no judge
+    """
+    context, options = universe.context, universe.context.options
     clusters, level = {each.name: context.queries_of(each.used) for each in candidates}, options.level
     compared = [index.name for index in own_indices() if index in assisted_indices()]
     kept = None if indices is None else {*indices, *compared}
@@ -140,15 +208,22 @@ def assist_scores(
         for index in compared:
             difference: Terms = left[index] - right[index]
             differences[first.name, second.name, index] = assist(difference, shared, DIFFERENCE, level)
-    return AssistedScores(judge, systems, differences, tuple(notes_on(universe)))
+    return AssistedScores(universe.judge, systems, differences, tuple(notes), helper)
 
 
-def context_for(pairs: JudgedPairs, judge: JudgeTable, options: ScoringOptions) -> ScoringContext:
-    """The judged pairs and the bootstrap's draws, as a judge's help needs them."""
+def context_for(
+    pairs: JudgedPairs, judge: JudgeTable, options: ScoringOptions, raters: Raters = "these"
+) -> ScoringContext:
+    """The judged pairs and the bootstrap's draws, as a judge's help needs them.
+
+    Parameters
+    ----------
+    raters : which raters intervals speak of
+    """
     # within a query, replicates of a judge's own sample vary as whole queries alone
     population = options.population if (judge.probability == 1.0).all() else "open"
     draws = pairs.draws(options.replicates, options.seed, population)
-    return ScoringContext(pairs, draws, replace(options, raters="these", population=population))
+    return ScoringContext(pairs, draws, replace(options, raters=raters, population=population))
 
 
 def transform_of(index: str) -> Transform:

@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.calibration.qrels import is_qrels, read_qrels
 from relstudy.common.arguments import shown
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.files import read_json
+from relstudy.common.option_words import option
 from relstudy.common.probabilities import PAIR
 from relstudy.common.reading import PLAIN, Reading
 from relstudy.common.tables import read_table
@@ -76,6 +78,35 @@ class JudgeTable:
             return np.arange(len(self))  # the same pairs in the same order, which takes no index
         rows: np.ndarray = self.ids.get_indexer(pd.MultiIndex.from_arrays([query_id, result_id])).astype(np.int64)
         return rows
+
+    def scores_of(self, scores: pd.DataFrame, candidate: Candidate) -> np.ndarray:
+        """A system's scores of these pairs, float [pairs], as they are.
+
+        Parameters
+        ----------
+        scores : query_id, result_id, score of this system
+
+        Raises
+        ------
+        RelstudyError
+            where it has no score for some of them, unless its policy ranks such results last
+        """
+        row = self.rows_of(scores["query_id"].to_numpy(dtype=object), scores["result_id"].to_numpy(dtype=object))
+        values, missing = np.full(len(self), np.nan), np.ones(len(self), dtype=bool)
+        values[row[row >= 0]] = scores["score"].to_numpy(dtype=float)[row >= 0]
+        missing[row[row >= 0]] = False
+        if not missing.any():
+            return values
+        first = int(np.flatnonzero(missing)[0])
+        if candidate.coverage.policy != "worst":
+            raise RelstudyError(
+                f"system {candidate.name!r} has no score for {int(missing.sum())} of the {len(missing)} pairs that the "
+                f"judge {self.name} was given, such as ({self.query_id[first]}, {self.result_id[first]}); its table "
+                f"must hold them all ({option('policy', 'worst')} ranks those that it does not return last)"
+            )
+        known = np.r_[candidate.given[np.isfinite(candidate.given)], values[~missing]]
+        worst = np.nextafter(known.min(), -np.inf) if candidate.direction.higher else np.nextafter(known.max(), np.inf)
+        return np.where(missing, worst, values)
 
     def without(self, queries: Collection[str]) -> JudgeTable:
         """The table without some queries, those that a prompt was tuned on."""

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
 from relstudy.analysis.judges.grades import JudgedSample, expected_by_grade
+from relstudy.analysis.judges.regression import expected_by_features
 from relstudy.analysis.judges.table import JudgeTable
 from relstudy.analysis.resampling.bootstrap import query_counts
 from relstudy.analysis.resampling.draws import each_query_left_out
-from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.common.errors import RelstudyError
-from relstudy.common.option_words import option
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +52,8 @@ class Universe:
     ----------
     judge : the judge's table
     context : the judged pairs and the bootstrap's draws
+    features : float [rows, features], each of mean 0 and variance 1, which tell what a row is worth in place of its
+        grade; None: the grade
 
     Attributes
     ----------
@@ -64,9 +65,10 @@ class Universe:
         where none of the judged pairs is in the judge's table
     """
 
-    def __init__(self, judge: JudgeTable, context: ScoringContext) -> None:
+    def __init__(self, judge: JudgeTable, context: ScoringContext, features: np.ndarray | None = None) -> None:
         self.judge = judge
         self.context = context
+        self.features = features
         self.jackknife = False
         pairs = context.pairs
         self.row_of_judged = judge.rows_of(pairs.query_id, pairs.result_id)
@@ -99,7 +101,8 @@ class Universe:
         draws = each_query_left_out(context.pairs.query, context.draws.step)
         worth, other = self.worth, copy(self)
         other.__dict__ |= {"worth": worth}  # the same for both, and it takes long
-        other.context, other.jackknife = ScoringContext(context.pairs, draws, options), True
+        these = replace(options, raters="these")
+        other.context, other.jackknife = ScoringContext(context.pairs, draws, these), True
         other.__dict__.pop("collection_times", None)
         return other
 
@@ -142,38 +145,11 @@ class Universe:
         )
         judgment = context.pairs.judgment[self.given]
         values = np.stack([context.relevance.values[self.given], judgment, judgment**2])
+        if self.features is not None:
+            relevance, mean, square = expected_by_features(self.features, self.query_of_row, sample, values)
+            return Worth(relevance, mean, square, mean)
         rating = self.judge.rating
         relevance, mean, square = expected_by_grade(rating, self.query_of_row, sample, values, values[0])
         nobody = np.full(len(rating), -1)
         (order,) = expected_by_grade(rating, nobody, sample, values[1:2], values[0])
         return Worth(relevance, mean, square, order)
-
-    def scores_of_rows(self, candidate: Candidate, scores: pd.DataFrame) -> np.ndarray:
-        """A system's scores of the judge's rows, float [rows], as they are.
-
-        Parameters
-        ----------
-        scores : query_id, result_id, score of this system
-
-        Raises
-        ------
-        RelstudyError
-            where it has no score for some of them, unless its policy ranks such results last
-        """
-        row = self.judge.rows_of(scores["query_id"].to_numpy(dtype=object), scores["result_id"].to_numpy(dtype=object))
-        values, missing = np.full(len(self.judge), np.nan), np.ones(len(self.judge), dtype=bool)
-        values[row[row >= 0]] = scores["score"].to_numpy(dtype=float)[row >= 0]
-        missing[row[row >= 0]] = False
-        if not missing.any():
-            return values
-        first = int(np.flatnonzero(missing)[0])
-        if candidate.coverage.policy != "worst":
-            raise RelstudyError(
-                f"system {candidate.name!r} has no score for {int(missing.sum())} of the {len(missing)} pairs that the "
-                f"judge {self.judge.name} was given, such as ({self.judge.query_id[first]}, "
-                f"{self.judge.result_id[first]}); its table must hold them all ({option('policy', 'worst')} ranks "
-                "those that it does not return last)"
-            )
-        known = np.r_[candidate.given[np.isfinite(candidate.given)], values[~missing]]
-        worst = np.nextafter(known.min(), -np.inf) if candidate.direction.higher else np.nextafter(known.max(), np.inf)
-        return np.where(missing, worst, values)

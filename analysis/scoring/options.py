@@ -19,6 +19,7 @@ Weights = Literal["design", "equal", "rank-power"]
 Policy = Literal["auto", "drop", "worst"]
 Population = Literal["auto", "collection", "open"]
 Raters = Literal["auto", "any", "these"]
+Assist = Literal["none", "systems"]
 
 PAPERS_POWER = 5.0
 """Of ranks as weights: Shirahatti and Barnard 2005, section 5.5.3."""
@@ -131,6 +132,12 @@ class ScoringOptions:
         shown="any, where the ratings of at least three raters are known",
         heading=INTERVALS,
     )
+    assist: Assist = option(
+        "none",
+        "What helps people's figures beside a judge: nothing, or the systems' own scores of the candidates that nobody "
+        "judged, which shorten intervals where the score tables hold all candidates. People alone stand beside it.",
+        heading=INTERVALS,
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "measures", tuple(self.measures))
@@ -174,6 +181,7 @@ class ScoringChanges(TypedDict, total=False):
     level: float | None
     population: Population | None
     raters: Raters | None
+    assist: Assist | None
 
 
 class BootstrapChanges(TypedDict, total=False):

@@ -91,10 +91,8 @@ class ScoredPairs(SystemPairs):
     @cached_property
     def lists(self) -> SameQuery:
         """The pairs in the order of the system's scores within each query, queries by one over their probability."""
-        fraction = self.context.pairs.fraction
-        known = np.isfinite(fraction) & (fraction > 0)
-        query_weight = 1.0 / fraction if known.all() else np.ones(self.queries)
-        return SameQuery(self.query, self.queries, self.ranking, self.relevance, self.weight, query_weight)
+        weight = self.context.query_weight
+        return SameQuery(self.query, self.queries, self.ranking, self.relevance, self.weight, weight)
 
     def good_above_poor(self) -> BootstrapStatistic:
         """The chance that a good match is above a poor one of the same query, over queries and raters."""
