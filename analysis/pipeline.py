@@ -150,7 +150,7 @@ def score_tables(
     careless = sensitivity(judgments.careless, result, candidates, by_system, options)
     notes = (*judgments.all_notes, *filter(None, [careless]), *read, *unmapped, *result.notes)
     told = (*notes, *unjudged, *helped, *unhelped)
-    result = replace(result, notes=told)
+    result = replace(result, notes=told, drawn=None)  # families are corrected
     places = [] if saved is None else [sentence for name in new for sentence in place_among(result, name)]
     facts = StudyFacts.of(judgments, result)
     return ScoringRun(study, result, candidates, pairs, facts, assisted, within, tuple(places))

@@ -93,7 +93,8 @@ def _print_standings(result: ScoreResult, ranked: Standings) -> None:
         scored = [percent(result[name].coverage.fraction, 1) for name in ranked.names]
         rows = [[*row, share] for row, share in zip(rows, scored, strict=True)]
     print_table(rows, header, dim=(3, 5))
-    click.echo(f"also: = as good as the first, ▼ clearly behind, ▲ ahead, by {listed([each.term for each in others])}.")
+    by = listed([each.term for each in others])
+    click.echo(f"also: = as good as the first, ▼ clearly behind, ▲ ahead, by {by}, corrected together as one family.")
 
 
 def _signed(value: float | None) -> str:

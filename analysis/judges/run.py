@@ -26,7 +26,7 @@ from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.resampling.spread import CORRELATION, DIFFERENCE, SHARE, Transform
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.context import ScoringContext
-from relstudy.analysis.scoring.comparison import holm
+from relstudy.analysis.scoring.families import holm
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import Raters, ScoringOptions
 from relstudy.common.errors import RelstudyError

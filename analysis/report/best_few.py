@@ -197,7 +197,7 @@ def as_good(result: ScoreResult, columns: Mapping[str, str]) -> Iterator[tuple[i
     columns : the heading of each index' column, by the name of the index
     """
     ranked = standings(result)
-    compared = {each.index for each in result.comparisons if each.p_holm is not None}
+    compared = {each.index for each in result.comparisons if each.p_family is not None}
     for ordering in result.orderings:
         if ordering.index not in columns or ordering.index not in compared or not ordering.systems:
             continue

@@ -13,7 +13,7 @@ from relstudy.analysis.scoring.compared import Comparison, Ordering, share_of_dr
 from relstudy.analysis.scoring.results import ScoreResult, SystemScore
 from relstudy.analysis.verdict.standings import MOST_IN_MATRIX, standings
 from relstudy.common.estimates import Estimate
-from relstudy.common.wording import count_of, in_words, listed_some
+from relstudy.common.wording import count_of, listed_some
 
 
 def who_beats_whom(result: ScoreResult) -> list[Block]:
@@ -75,7 +75,7 @@ def _differences(
                 row.append(Estimate.missing("not compared"))
                 continue
             difference = index.shown_difference(each.difference)
-            row.append(DifferenceWithP(difference if each.first == first else difference.negated(), each.p_holm))
+            row.append(DifferenceWithP(difference if each.first == first else difference.negated(), each.p_family))
         rows.append(row)
     return Table(
         name,
@@ -83,9 +83,8 @@ def _differences(
         columns,
         rows,
         note="The first system's figure minus the second's: above zero the first is better. "
-        "p is corrected for the number of pairs within a measure (Holm); the interval is not, so it "
-        "can leave out 0 though p is not small. Whoever chooses among the measures afterwards makes "
-        f"{in_words(len(result.indices))} times as many comparisons.",
+        f"p is corrected over all pairs by {result.primary.index.term}, which decides, and over all pairs by all other "
+        "measures together (max-t); the interval is not, so it can leave out 0 though p is not small.",
         shown=30,
     )
 

@@ -80,7 +80,7 @@ def _with_interval(estimate: Estimate) -> str:
 
 def clear(comparison: Comparison, result: ScoreResult) -> bool:
     """True where a difference is more than chance after correction for the number of comparisons."""
-    return comparison.p_holm is not None and comparison.p_holm < more_than_chance(result)
+    return comparison.p_family is not None and comparison.p_family < more_than_chance(result)
 
 
 def more_than_chance(result: ScoreResult) -> float:

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from relstudy.analysis.indices.known import index_of
 from relstudy.common.estimates import Estimate
 from relstudy.common.wording import percent
+
+
+class Family(StrEnum):
+    """Statements whose p-values are corrected together: of the index that decides, of all others, or within groups of
+    pairs by any index."""
+
+    PRIMARY = "primary"
+    SECONDARY = "secondary"
+    GROUPS = "groups"
 
 
 @dataclass(frozen=True)
@@ -22,10 +32,12 @@ class Comparison:
     difference : first minus second; `better` names the system that is ahead
     p_value : two-sided; it and the difference's interval rest on one standard error and Student's t
         (`relstudy.analysis.scoring.comparison`); None if undefined
-    p_holm : the same after Holm's correction over all pairs of systems within the index
+    p_family : the same corrected for all statements of its family together
+        (`relstudy.analysis.scoring.families.family_corrected`)
     pairs : judged pairs that both score
     proposed : which of the two proposed pairs; None where it is not known who proposed them
     freedom : degrees of freedom of the standard error, at most queries - 1; None where there is no test
+    family : which statements it is corrected with
     """
 
     first: str
@@ -33,10 +45,11 @@ class Comparison:
     index: str
     difference: Estimate
     p_value: float | None
-    p_holm: float | None
+    p_family: float | None
     pairs: int
     proposed: tuple[str, ...] | None = None
     freedom: float | None = None
+    family: Family = Family.PRIMARY
 
     @property
     def better(self) -> str | None:
@@ -51,7 +64,8 @@ class Comparison:
             "index": self.index,
             "difference": self.difference.as_json(),
             "p_value": self.p_value,
-            "p_holm": self.p_holm,
+            "p_family": self.p_family,
+            "family": self.family.value,
             "degrees_of_freedom": self.freedom,
             "better": self.better,
             "pairs": self.pairs,

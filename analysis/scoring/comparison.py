@@ -9,6 +9,7 @@ test does not reject.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -17,8 +18,9 @@ from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.spread import DIFFERENCE, Spread
 from relstudy.analysis.scoring.best_set import PairedStatistics, Ranks, nothing_known, ranks_of
 from relstudy.analysis.scoring.candidate import Candidate
-from relstudy.analysis.scoring.compared import Agreement, Comparison, Ordering
+from relstudy.analysis.scoring.compared import Agreement, Comparison, Family, Ordering
 from relstudy.analysis.scoring.context import ScoringContext
+from relstudy.analysis.scoring.families import centred, family_corrected
 from relstudy.analysis.scoring.results import SystemScore
 from relstudy.analysis.scoring.scored_pairs import ScoredPairs
 from relstudy.common.estimates import Estimate
@@ -29,9 +31,16 @@ LEAST_COMMON = 0.5
 
 def compare(
     context: ScoringContext, candidates: Sequence[Candidate], systems: Sequence[SystemScore]
-) -> tuple[list[Comparison], Ranks]:
-    """Every pair of systems in every index, Holm-corrected within the index, and the ranks by the primary one."""
+) -> tuple[list[Comparison], Ranks, np.ndarray]:
+    """Every pair of systems in every index, the ranks by the primary one, and each difference under its null.
+
+    Returns
+    -------
+    The comparisons, corrected as two families: those by the primary index, and those by all others; the ranks; and the
+    centred replicates of each difference, float32 [comparisons, replicates] (`families.centred`)
+    """
     results: list[Comparison] = []
+    drawn: list[np.ndarray] = []
     ranks = nothing_known(len(systems))
     names = [index.name for index in context.indices]
     couples = list(combinations(range(len(systems)), 2))
@@ -48,9 +57,10 @@ def compare(
         p_values = [_p_value(*each) for each in zip(of_index, spreads, strict=True)]
         if index.name == context.primary.name and couples:
             ranks = _ranks(context, of_index, spreads, p_values)
-        corrected = holm(p_values)
+        drawn += [centred(each.replicates) for each in of_index]
+        family = Family.PRIMARY if index.name == context.primary.name else Family.SECONDARY
         for couple, (a, b) in enumerate(couples):
-            p, p_holm = p_values[couple], corrected[couple]
+            p = p_values[couple]
             results.append(
                 Comparison(
                     systems[a].name,
@@ -58,13 +68,33 @@ def compare(
                     index.name,
                     _estimate(of_index[couple], spreads[couple], context.options.level),
                     None if np.isnan(p) else float(p),
-                    None if np.isnan(p_holm) else float(p_holm),
+                    None,
                     int(shared[couple].sum()),
                     _proposed(context, systems[a].name, systems[b].name),
                     None if np.isnan(p) else spreads[couple].degrees,
+                    family,
                 )
             )
-    return results, ranks
+    table = np.stack(drawn) if drawn else np.empty((0, context.draws.counts.shape[1]), dtype=np.float32)
+    return in_families(results, table), ranks, table
+
+
+def in_families(comparisons: Sequence[Comparison], drawn: np.ndarray) -> list[Comparison]:
+    """The comparisons with p corrected within each family.
+
+    Parameters
+    ----------
+    drawn : float [comparisons, replicates], the centred replicates of each
+    """
+    corrected = np.full(len(comparisons), np.nan)
+    for family in {each.family for each in comparisons}:
+        rows = np.array([row for row, each in enumerate(comparisons) if each.family == family])
+        p_values = [np.nan if comparisons[row].p_value is None else comparisons[row].p_value for row in rows]
+        corrected[rows] = family_corrected(p_values, drawn[rows])
+    return [
+        replace(each, p_family=None if np.isnan(p) else float(p))
+        for each, p in zip(comparisons, corrected, strict=True)
+    ]
 
 
 def _ranks(
@@ -122,8 +152,8 @@ def _estimate(difference: BootstrapStatistic, spread: Spread, level: float) -> E
 def p_value(difference: BootstrapStatistic, clusters: int) -> float:
     """Two-sided p from the standard error and Student's t.
 
-    A share of replicates could not go below 2 / (replicates + 1), which Holm's correction over many pairs would
-    turn into 1; hence the standard error.
+    A share of replicates could not go below 2 / (replicates + 1), which a correction over many pairs would turn into 1;
+    hence the standard error.
 
     Examples
     --------
@@ -138,25 +168,6 @@ def _p_value(difference: BootstrapStatistic, spread: Spread) -> float:
     if not np.isfinite(difference.value) or difference.withheld is not None:
         return float("nan")
     return spread.p_value()
-
-
-def holm(p_values: Sequence[float]) -> np.ndarray:
-    """Holm's step-down correction; NaN entries stay NaN and do not count.
-
-    Holm 1979.
-
-    Examples
-    --------
-    >>> holm([0.01, 0.04, 0.03]).round(3).tolist()
-    [0.03, 0.06, 0.06]
-    """
-    values = np.asarray(p_values, dtype=float)
-    corrected = np.full(len(values), np.nan)
-    defined = np.flatnonzero(np.isfinite(values))
-    order = defined[np.argsort(values[defined], kind="stable")]
-    steps = values[order] * (len(order) - np.arange(len(order)))
-    corrected[order] = np.minimum(1.0, np.maximum.accumulate(steps))
-    return corrected
 
 
 def orderings(

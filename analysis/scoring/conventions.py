@@ -84,7 +84,8 @@ def conventions_of(context: ScoringContext) -> dict[str, Any]:
             "interval and p from one standard error, the "
             "larger of the bootstrap's, times sqrt(n / (n - 1)) for n queries, and the jackknife's, and Student's t "
             "with that error's degrees of freedom; "
-            "Holm over the pairs of systems within an index"
+            "p_family is corrected together, by the largest statistic in the same replicates, over the pairs of "
+            "systems in the primary index, over those in all other indices, and over those of all groups"
         ),
         "measures": _measures(pairs, relevance, asked_measures(options)),
         "level": options.level,

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from relstudy.analysis.indices.measures import QueryValues
 from relstudy.analysis.scoring.candidate import Candidate
+from relstudy.analysis.scoring.compared import Family
+from relstudy.analysis.scoring.comparison import in_families
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.mapped import map_scores
 from relstudy.analysis.scoring.options import ScoringOptions, options_over
@@ -55,11 +58,17 @@ class Groups:
     left_out: tuple[str, ...] = ()
 
     def notes(self) -> list[str]:
-        """The groups without figures, as a sentence; nothing where all have some."""
-        if not self.left_out:
-            return []
-        few = f"no system scores {in_words(FEWEST_PAIRS)} judged pairs there"
-        return [f"No figures for {listed_some(self.left_out)}: {few}."]
+        """The groups without figures, and how differences are corrected, one sentence each."""
+        notes = []
+        if self.left_out:
+            few = f"no system scores {in_words(FEWEST_PAIRS)} judged pairs there"
+            notes.append(f"No figures for {listed_some(self.left_out)}: {few}.")
+        statements = sum(len(result.comparisons) for result in self.results.values())
+        if statements > 1:
+            notes.append(
+                f"The {statements} differences within groups are one family: p is corrected over all together."
+            )
+        return notes
 
     def as_json(self) -> dict[str, Any]:
         """The part "by" of what `relstudy score --by` prints as JSON."""
@@ -102,7 +111,18 @@ def score_by(
             whole = all((groups[pairs.query == query] == name).all() for query in np.unique(pairs.query[inside]))
             result = score_candidates(part, among, options if whole else replace(options, measures=()))
             results[str(name)] = replace(result, notes=(*result.notes, *_left_out(candidates, among, options, whole)))
-    return results
+    return _as_one_family(results)
+
+
+def _as_one_family(results: Mapping[str, ScoreResult]) -> dict[str, ScoreResult]:
+    """The same with all comparisons, of every group and index, corrected together."""
+    told = [replace(each, family=Family.GROUPS) for result in results.values() for each in result.comparisons]
+    drawn = [result.drawn for result in results.values() if result.drawn is not None]
+    corrected = iter(in_families(told, np.concatenate(drawn)) if told else [])
+    return {
+        name: replace(result, comparisons=tuple(islice(corrected, len(result.comparisons))), drawn=None)
+        for name, result in results.items()
+    }
 
 
 def _left_out(

@@ -236,6 +236,8 @@ class ScoreResult:
     proposers : the systems that proposed any of them; None where that is not known
     primary : the index that decides, and how it came to be the one
     ranks : what is known of the systems' ranks by it, in the order of `systems`
+    drawn : float32 [comparisons, replicates], each difference under its null, for families over several results; None
+        where families are corrected
     """
 
     systems: tuple[SystemScore, ...]
@@ -259,6 +261,7 @@ class ScoreResult:
     proposers: tuple[str, ...] | None = None
     primary: Primary = field(kw_only=True)
     ranks: Ranks = field(kw_only=True, repr=False)
+    drawn: np.ndarray | None = field(default=None, kw_only=True, repr=False)
 
     @property
     def indices(self) -> tuple[Index, ...]:

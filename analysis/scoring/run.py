@@ -92,7 +92,7 @@ def score_candidates(
     context = ScoringContext(pairs, pairs.draws(options.replicates, options.seed, options.population), options)
     held = {each.name: ScoredPairs.of(context, each) for each in candidates}
     systems = [score_one(held[each.name]) for each in (progress(candidates) if progress else candidates)]
-    comparisons, ranks = compare(context, candidates, systems)
+    comparisons, ranks, drawn = compare(context, candidates, systems)
     ranked = orderings(context, candidates, systems)
     notes = notes_on(context, candidates)
     return ScoreResult(
@@ -117,6 +117,7 @@ def score_candidates(
         pairs.proposers,
         primary=context.primary,
         ranks=ranks,
+        drawn=drawn,
     )
 
 

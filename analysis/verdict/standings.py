@@ -93,9 +93,9 @@ class Standings:
         return self.compared.get(frozenset((first, second)), {}).get(index)
 
     def clear_by(self, index: str, first: str, second: str) -> str | None:
-        """The system that is clearly better by an index after Holm's correction within it; None where neither is."""
+        """The system that is clearly better by an index after correction over its family; None where neither is."""
         found = self.comparison(index, first, second)
-        if found is None or found.p_holm is None or found.p_holm >= self.alpha:
+        if found is None or found.p_family is None or found.p_family >= self.alpha:
             return None
         return found.better
 
@@ -107,7 +107,7 @@ class Standings:
         if name == first:
             return ""
         found = self.comparison(index, first, name)
-        if found is None or found.p_holm is None:
+        if found is None or found.p_family is None:
             return "–"
         better = self.clear_by(index, first, name)
         return "=" if better is None else "▲" if better == name else "▼"

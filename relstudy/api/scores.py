@@ -76,14 +76,14 @@ class Scores(Result):
     @property
     def comparisons(self) -> pd.DataFrame:
         """One row per pair of systems and index: difference (first minus second) with its interval, p-value, p-value
-        after Holm's correction, and which is better."""
+        corrected over its family, and which is better."""
         rows = []
         for each in self.result.comparisons:
             row = each.as_json()
             difference = row.pop("difference")
             ends = {"difference_low": difference["low"], "difference_high": difference["high"]}
             rows.append({**row, "difference": difference["value"], **ends})
-        names = ["first", "second", "index", "difference", "difference_low", "difference_high", "p_value", "p_holm"]
+        names = ["first", "second", "index", "difference", "difference_low", "difference_high", "p_value", "p_family"]
         return pd.DataFrame(rows, columns=[*names, "better", "pairs"])
 
     @property
@@ -112,7 +112,7 @@ class Scores(Result):
         for each in self.result.comparisons:
             index = index_of(each.index)
             ends = {"measure": index.term, "difference": index.shown_difference(each.difference).value}
-            tests = {"p": each.p_value, "p (Holm)": each.p_holm, "better": each.better}
+            tests = {"p": each.p_value, "p (family)": each.p_family, "better": each.better}
             rows.append({"first": each.first, "second": each.second, **ends, **tests})
         return {"": self.overview()} | ({"First minus second:": pd.DataFrame(rows)} if rows else {})
 

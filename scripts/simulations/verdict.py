@@ -32,7 +32,7 @@ from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.draws import whole_queries
 from relstudy.analysis.resampling.spread import DIFFERENCE
 from relstudy.analysis.scoring.best_set import PairedStatistics, ranks_of
-from relstudy.analysis.scoring.comparison import holm
+from relstudy.analysis.scoring.families import holm
 from relstudy.common.console import print_table, progress
 
 SEED, REPLICATES, PAIRS, LEVEL, BEST = 4210, 300, 16, 0.95, 0.60

@@ -97,7 +97,7 @@ def test_json_holds_it_with_its_comparisons_orderings_agreement_groups_and_defin
         figure = each["systems"]["keywords"]["top_third"]
         assert figure["low"] < figure["value"] < figure["high"]
         of_index = [entry for entry in each["comparisons"] if entry["index"] == "top_third"]
-        assert len(of_index) == 3 and all(entry["p_holm"] is not None for entry in of_index)
+        assert len(of_index) == 3 and all(entry["p_family"] is not None for entry in of_index)
         assert "top_third" in [entry["index"] for entry in each["orderings"]]
         assert "top_third" in [entry["second"] for entry in each["agreement"]]
         assert each["conventions"]["top_third"] == INDEX.definition

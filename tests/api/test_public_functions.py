@@ -185,7 +185,7 @@ def test_the_tables_of_a_result_hold_its_figures(result: rs.Scores) -> None:
     assert result.table.set_index("system")["average_precision"].to_dict() == {
         name: system["average_precision"]["value"] for name, system in systems.items()
     }
-    assert result.comparisons["p_holm"].tolist() == [each["p_holm"] for each in result.summary()["comparisons"]]
+    assert result.comparisons["p_family"].tolist() == [each["p_family"] for each in result.summary()["comparisons"]]
     assert set(result.curves["system"]) == {"keywords", "gift"}
     assert result.per_query.groupby("system").size().nunique() == 1
     assert "\\toprule" in result.to_latex()

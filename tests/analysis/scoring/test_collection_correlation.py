@@ -61,7 +61,7 @@ def test_a_distance_is_compared_in_the_direction_in_which_it_ranks() -> None:
         assert result["s0"].indices["pearson"].value > 0.7
         assert result.orderings[0].systems == ("s0", "s1")
         assert [each.better for each in result.comparisons] == ["s0"] * 4
-        assert result.comparisons[0].p_holm < 0.001
+        assert result.comparisons[0].p_family < 0.001
 
 
 @pytest.mark.slow

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from relstudy.analysis.scoring.candidate import candidate_of
-from relstudy.analysis.scoring.comparison import first_shares, holm, order_agreement
+from relstudy.analysis.scoring.comparison import first_shares, order_agreement
+from relstudy.analysis.scoring.families import holm
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.mapped import map_scores
 from relstudy.analysis.scoring.run import ScoringOptions, score_candidates, score_systems
@@ -56,7 +57,7 @@ def test_a_clearly_better_system_is_first_and_the_difference_is_significant() ->
     chosen = next(c for c in result.comparisons if (c.first, c.second, c.index) == ("s0", "s2", "normalised_rank"))
     assert chosen.better == "s0"
     assert chosen.difference.high is not None and chosen.difference.high < 0
-    assert chosen.p_holm is not None and chosen.p_value is not None and chosen.p_value <= chosen.p_holm < 0.05
+    assert chosen.p_family is not None and chosen.p_value is not None and chosen.p_value <= chosen.p_family < 0.05
     assert all(agreement.tau.value == 1.0 for agreement in result.agreement)
 
 
@@ -66,7 +67,7 @@ def test_a_system_against_its_copy_differs_by_nothing() -> None:
     result = score_systems(judgments, twice, options=FEW)
     for comparison in result.comparisons:
         assert (comparison.difference.value, comparison.difference.low, comparison.difference.high) == (0, 0, 0)
-        assert comparison.p_holm == 1.0
+        assert comparison.p_family == 1.0
         assert comparison.better is None
     assert all(ordering.first == {"s0": 0.5, "copy": 0.5} for ordering in result.orderings)
 
