@@ -63,13 +63,32 @@ class CorrelationBootstrap:
         self.weight = np.ones(len(row)) if weight is None else weight.astype(np.float64)
         self.times = times
         self.spread = 0.0 if spread is None else spread
-        self.values, level = np.unique(judgment, return_inverse=True)
-        self.level = level.astype(np.int64)
+        self.judgment = judgment
         self.centred = judgment - judgment.mean() if len(judgment) else judgment
-        # wide enough to vectorise, narrow enough that a table of levels stays near the cache
-        self._parts = parts_of(len(row), times.shape[1], min(128, int(64e6 / (8 * max(len(self.values), 1)))))
         self._sum_parts = parts_of(times.shape[0], times.shape[1], 128)  # of sums by row
         self.every = np.ones((times.shape[0], 1))
+
+    @cached_property
+    def _levels(self) -> tuple[np.ndarray, np.ndarray]:
+        """The distinct judgments, ascending, and each pair's number among them, int64; for rank correlations alone."""
+        values, level = np.unique(self.judgment, return_inverse=True)
+        return values, level.astype(np.int64)
+
+    @property
+    def values(self) -> np.ndarray:
+        """The distinct judgments, ascending."""
+        return self._levels[0]
+
+    @property
+    def level(self) -> np.ndarray:
+        """Each pair's number among the distinct judgments, int64 [pairs]."""
+        return self._levels[1]
+
+    @cached_property
+    def _parts(self) -> list[slice]:
+        # wide enough to vectorise, narrow enough that a table of levels stays near the cache
+        width = min(128, int(64e6 / (8 * max(len(self.values), 1))))
+        return parts_of(len(self.row), self.times.shape[1], width)
 
     @cached_property
     def _point_ranks(self) -> np.ndarray:
@@ -92,7 +111,7 @@ class CorrelationBootstrap:
         reason = None
         if len(score) < 3:
             reason = "fewer than three scored pairs"
-        elif len(self.values) < 2:
+        elif np.ptp(self.judgment) == 0:
             reason = "all judgments are equal"
         elif np.ptp(score) == 0:
             reason = "all scores are equal"

@@ -271,6 +271,14 @@ class Retrieval:
             without = ratios(sums[:, ::-1].cumsum(axis=1)[:, ::-1])[:2]
         proportions = []
         for k, threshold in enumerate(thresholds):
+            if not self.guard:
+                proportions.append(
+                    (
+                        self._unguarded(float(precision[k, 0]), p[k], without[0][k]),
+                        self._unguarded(float(recall[k, 0]), r[k], without[1][k]),
+                    )
+                )
+                continue
             above = score >= threshold
             proportions.append(
                 (
@@ -286,6 +294,9 @@ class Retrieval:
             [pair[1] for pair in proportions],
             level[:, 0] & (shares < 1) & (not known),
         )
+
+    def _unguarded(self, value: float, replicates: np.ndarray, left_out: np.ndarray | None) -> BootstrapStatistic:
+        return BootstrapStatistic(value, replicates, self.undefined, clusters=self.queries, left_out=left_out)
 
     def _proportion(
         self,
@@ -305,7 +316,7 @@ class Retrieval:
         among : bool [pairs], or None for all
         """
         if not self.guard:
-            return BootstrapStatistic(value, replicates, self.undefined, clusters=self.queries, left_out=left_out)
+            return self._unguarded(value, replicates, left_out)
         inside = weight > 0 if among is None else among & (weight > 0)
         weights, hits = weight[inside], hit[inside]
         many, size = float(hits.sum()), len(weights)

@@ -39,10 +39,7 @@ def residual(universe: Universe, aim: str) -> np.ndarray:
 
     Of relevance, m (1 - m) with m what the grade is worth; of judgments, for correlations, their variance by grade.
     """
-    worth = universe.worth
-    squared = worth.spread if _of_judgments(aim) else worth.relevance * (1 - worth.relevance)
-    root: np.ndarray = np.sqrt(np.maximum(squared, 0.0))
-    return root
+    return universe.residual(_of_judgments(aim))
 
 
 def expected_square(universe: Universe, aim: str, rankings: Sequence[np.ndarray]) -> np.ndarray:

@@ -69,7 +69,7 @@ class Terms:
             return replace(figure, left_out=without.replicates[queries])
 
         people = self.people
-        if people.left_out is None or len(people.left_out) != len(queries):  # some queries say nothing of their own
+        if people.left_out is None:
             people = beside(people, left_out.people)
         bracketed = (
             None if figure is None or without is None else beside(figure, without)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,7 +13,6 @@ from relstudy.analysis.indices.index import Index, Needs
 from relstudy.analysis.indices.known import PEARSON, by_relevance_first, own_indices
 from relstudy.analysis.indices.pairs import SystemPairs
 from relstudy.analysis.indices.precision_recall import SHARES, Retrieval
-from relstudy.analysis.indices.same_query import SameQuery
 from relstudy.analysis.judges.allocation import least_errors
 from relstudy.analysis.judges.cuts import Cuts, at_varying_cuts
 from relstudy.analysis.judges.estimator import Terms
@@ -32,39 +30,13 @@ Figures = dict[str, BootstrapStatistic]
 
 def assisted_indices() -> list[Index]:
     """The indices that a judge can help with: those that are defined for what a grade is worth on average."""
-    helped = (Needs.JUDGMENTS, Needs.RELEVANCE, Needs.LISTS)
-    return by_relevance_first([index for index in own_indices() if index.needs in helped])
+    return by_relevance_first([index for index in own_indices() if index.needs in (Needs.JUDGMENTS, Needs.RELEVANCE)])
 
 
-def figure_names() -> list[str]:
-    """Every figure that a judge can help with, by name: indices, precision and recall at shares, rank correlations."""
-    shares = [f"{what}_at_{share:g}" for share in SHARES[:-1] for what in ("precision", "recall")]
-    return [RELEVANT, *(index.name for index in assisted_indices()), *shares, *RANK_CORRELATIONS]
-
-
-@dataclass(frozen=True, eq=False)
-class GradedPairs(SystemPairs):
-    """Pairs with what a judge's grades are worth, whose queries may be more than those that people judged.
-
-    Parameters
-    ----------
-    query_weight : float [queries], what each query counts in figures within queries
-    between, step : as of `relstudy.analysis.resampling.draws.Draws`; None where queries do not vary
-    """
-
-    query_weight: np.ndarray = field(kw_only=True)
-    between: np.ndarray | None = field(kw_only=True)
-    step: np.ndarray | None = field(kw_only=True)
-
-    @cached_property
-    def lists(self) -> SameQuery:
-        """The pairs in the order of the system's scores within each query, queries by their weights."""
-        many = len(self.query_weight)
-        return SameQuery(self.query, many, self.ranking, self.relevance, self.weight, self.query_weight)
-
-    def good_above_poor(self) -> BootstrapStatistic:
-        """The chance that a good match is above a poor one of the same query, mean over queries."""
-        return replace(self.lists.statistic(self.times, self.row, self.between, self.step), clusters=None)
+def figure_names(shares: Sequence[float]) -> list[str]:
+    """Figures that a judge can help with, by name: the relevant share, indices, precision and recall at shares."""
+    at_shares = [f"{what}_at_{share:g}" for share in shares for what in ("precision", "recall")]
+    return [RELEVANT, *(index.name for index in assisted_indices()), *at_shares]
 
 
 def terms_of(
@@ -89,10 +61,13 @@ def terms_of(
     mapped = ranking
     if candidate.mapped is not None and candidate.mapped.fitted is not None:
         mapped = candidate.mapped.fitted.predict(scores)
-    terms, whole = _terms(universe, candidate, ranking, mapped, used, indices)
+    cuts = _cuts(universe, candidate, ranking, used)
+    terms, whole = _terms(universe, candidate, ranking, mapped, used, indices, cuts)
     if universe.left_out is None:
         return terms
-    left_out, _ = _terms(universe.left_out, candidate, ranking, mapped, used, indices, whole)
+    if cuts.varying is not None:
+        cuts = _cuts(universe.left_out, candidate, ranking, used)
+    left_out, _ = _terms(universe.left_out, candidate, ranking, mapped, used, indices, cuts, whole)
     least = least_errors(universe, terms, ranking, mapped)
     queries = np.unique(universe.context.pairs.query[used])
     return {
@@ -107,6 +82,7 @@ def _terms(
     mapped: np.ndarray,
     used: np.ndarray,
     indices: Collection[str] | None,
+    cuts: Cuts,
     whole: Figures | None = None,
 ) -> tuple[dict[str, Terms], Figures | None]:
     """Without those of the jackknife; and the figures of the whole collection where they are the same in every
@@ -114,20 +90,13 @@ def _terms(
     context = universe.context
     wanted = [index for index in assisted_indices() if indices is None or index.name in indices]
     of_ranks = tuple(name for name in RANK_CORRELATIONS if indices is None or name in indices)
-    cuts = _cuts(universe, candidate, ranking, used)
-    draws, of_judged = context.draws, context.query_weight
 
     def of_pairs(
-        table_row: np.ndarray,
-        row: np.ndarray,
-        times: np.ndarray,
-        weight: np.ndarray,
-        own: float | None,
-        whole: bool = False,
+        table_row: np.ndarray, row: np.ndarray, times: np.ndarray, weight: np.ndarray, own: float | None
     ) -> Figures:
         worth = universe.worth.of(table_row)
-        pairs = GradedPairs(
-            universe.judge.queries[0] if whole else universe.query_of_row[table_row],
+        pairs = SystemPairs(
+            universe.query_of_row[table_row],
             worth.judgment,
             worth.relevance,
             ranking[table_row],
@@ -138,12 +107,11 @@ def _terms(
             pull=weight,
             own=None if own is None else np.full(len(row), own),
             spread=worth.spread,
-            query_weight=np.ones(len(universe.judge.queries[1])) if whole else of_judged,
-            between=None if whole else draws.between,
-            step=None if whole else draws.step,
         )
         figures = {index.name: index.over_draws(pairs) for index in wanted}
         figures |= _at_cuts(Retrieval(row, worth.relevance, times, guard=False), pairs.ranking, weight, cuts)
+        if not of_ranks:
+            return figures
         return figures | CorrelationBootstrap(row, worth.order, times, weight).correlate(pairs.value, of_ranks)
 
     people = _of_people(universe, candidate, used, cuts, wanted, of_ranks)
@@ -157,7 +125,7 @@ def _terms(
         if universe.beyond:
             if whole is None:
                 row, times = universe.collection_times
-                figures = of_pairs(np.arange(len(ranking)), row, times, universe.weight, 1.0, whole=True)
+                figures = of_pairs(np.arange(len(ranking)), row, times, universe.weight, 1.0)
                 whole = figures if times.shape == (1, 1) and cuts.varying is None else None
             else:
                 figures = whole

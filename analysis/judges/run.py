@@ -14,7 +14,6 @@ from relstudy.analysis.indices.correlation import INDICES as CORRELATIONS
 from relstudy.analysis.indices.known import own_indices
 from relstudy.analysis.judges.estimator import Assisted, Terms, assist
 from relstudy.analysis.judges.indices import (
-    RANK_CORRELATIONS,
     assisted_indices,
     check_weighting,
     figure_names,
@@ -30,6 +29,9 @@ from relstudy.analysis.scoring.families import holm
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import Raters, ScoringOptions
 from relstudy.common.errors import RelstudyError
+
+SHARES_HELPED = (0.02, 0.05, 0.1, 0.2, 0.5)
+"""Of the collection, at which precision and recall get the help of systems' scores."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +149,8 @@ def assist_by_systems(
     judge : an automatic judge, whose grades help too
     population : the pairs that could be drawn, where they are known (the pool); None: all that are scored
     decided : the share of the pairs that people saw and could decide
-    indices : of the systems, which; None gives every index but rank correlations
+    indices : of the systems, which; None gives every index, the relevant share, and precision and recall at
+        SHARES_HELPED
 
     Raises
     ------
@@ -161,7 +164,7 @@ def assist_by_systems(
     if judge is not None:
         notes.append("The systems' own scores help beside the judge's grades.")
     helped = [each for each in candidates if each.name in helper.scores]
-    wanted = [name for name in figure_names() if name not in RANK_CORRELATIONS] if indices is None else indices
+    wanted = figure_names(SHARES_HELPED) if indices is None else indices
     return assisted_in(universe, helped, helper.scores, notes, wanted, NAME if judge is None else None)
 
 

@@ -34,7 +34,7 @@ class Worth:
     square: np.ndarray
     order: np.ndarray
 
-    @property
+    @cached_property
     def spread(self) -> np.ndarray:
         """Variance of the judgment, float [rows]."""
         variance: np.ndarray = np.maximum(self.square - self.judgment**2, 0.0)
@@ -133,6 +133,18 @@ class Universe:
         codes, names = self.judge.queries
         replicates = self.context.draws.counts.shape[1]
         return codes, query_counts(len(names), replicates, np.random.default_rng([self.context.options.seed, 3]))
+
+    def residual(self, of_judgments: bool) -> np.ndarray:
+        """Root of the expected squared residual of every row, float [rows].
+
+        Of relevance m (1 - m) is taken, with m what the grade is worth; of judgments their variance by grade.
+        """
+        return self._residuals[of_judgments]
+
+    @cached_property
+    def _residuals(self) -> tuple[np.ndarray, np.ndarray]:
+        m = self.worth.relevance
+        return np.sqrt(np.maximum(m * (1 - m), 0.0)), np.sqrt(self.worth.spread)
 
     @cached_property
     def worth(self) -> Worth:

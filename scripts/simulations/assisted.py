@@ -33,7 +33,6 @@ import pandas as pd
 from scipy import special, stats
 
 from relstudy.analysis.indices.precision_recall import Retrieval
-from relstudy.analysis.indices.same_query import SameQuery
 from relstudy.analysis.judges.estimator import Assisted
 from relstudy.analysis.judges.run import AssistedScores, assist_by_systems, assist_scores, assisted_in, context_for
 from relstudy.analysis.judges.systems import SystemsJudge, systems_judge, universe_of
@@ -48,9 +47,9 @@ SEED, QUERIES, RESULTS, REPLICATES, RELEVANT, NOISE = 3107, 600, 16, 200, 0.08, 
 SIZES, EDGES = (60, 400), np.array([1.5, 2.5, 3.5, 4.5])
 SHARES = (0.02, 0.1)
 AT = tuple(f"{what}_at_{share:g}" for share in SHARES for what in ("precision", "recall"))
-INDICES = ("relevant_share", "pearson", "average_precision", "normalised_rank", "same_query", *AT)
+INDICES = ("relevant_share", "pearson", "average_precision", "normalised_rank", *AT)
 WORLDS = ("plain", "independent", "garbage", "judge")
-SHOWN = ("share", "r", "AP", "norm. rank", "same query", "P 2 %", "R 2 %", "P 10 %", "R 10 %")
+SHOWN = ("share", "r", "AP", "norm. rank", "P 2 %", "R 2 %", "P 10 %", "R 10 %")
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,8 +107,6 @@ class World:
             noise = np.mean(square - mean**2)
             x, y = score - score.mean(), mean - mean.mean()
             found[name, "pearson"] = float(np.mean(x * y) / np.sqrt(np.mean(x * x) * (np.mean(y * y) + noise)))
-            lists = SameQuery(self.query, QUERIES, score, share, ones)
-            found[name, "same_query"] = float(lists.mean(lists.by_query()[:, None])[0])
             found[name, "relevant_share"] = float(share.mean())
             points = pairs.operating_points(score, ones, SHARES)
             for each, precision, recall in zip(SHARES, points.precision, points.recall, strict=True):

@@ -25,7 +25,7 @@ from tests.analysis.judges.made import PAIR, World
 
 SCALE = {"relevance_cut": 0.5, "scale_low": 0.0, "scale_high": 1.0}
 OPTIONS = ScoringOptions(replicates=100, method="none", measures=(), directions={"*": "higher"})
-INDICES = ("relevant_share", "precision_at_0.2", "average_precision", "normalised_rank", "same_query", "pearson")
+INDICES = ("relevant_share", "precision_at_0.2", "average_precision", "normalised_rank", "pearson")
 
 
 @pytest.fixture(scope="module")
