@@ -345,7 +345,9 @@ def test_a_group_says_what_it_leaves_out() -> None:
     assert set(results) == {"others"}
     assert any(note.startswith("nDCG@10 is left out: of some queries only a part") for note in results["others"].notes)
     assert Groups("block", False, results, ("two",)).notes() == [
-        "No figures for two: no system scores three judged pairs there."
+        "No figures for two: no system scores three judged pairs there.",
+        f"The {len(results['others'].comparisons)} differences within groups are one family: p is corrected over all "
+        "together.",
     ]
     groups[:4] = "two"
     two = score_by(pairs, candidates, groups, options)["two"]
