@@ -13,16 +13,12 @@ import argparse
 from collections import Counter
 from collections.abc import Sequence
 
-import numpy as np
 from sklearn.datasets import load_digits
 
-from relstudy.analysis.hashing.counting.counts import CountTable, count
+from relstudy.analysis.hashing.counting.counts import CountTable
 from relstudy.analysis.hashing.encoders import ENCODERS
-from relstudy.analysis.hashing.encoders.base import Encoder
 from relstudy.analysis.hashing.metrics.comparison import compare_splits
-from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision
-from relstudy.analysis.hashing.truth.labels import Labels
-from relstudy.analysis.hashing.truth.relevance import LabelTruth
+from relstudy.analysis.hashing.metrics.validation import said, search
 from relstudy.analysis.hashing.truth.splits import repeated
 from relstudy.common.console import print_table, progress
 
@@ -37,17 +33,6 @@ SETTINGS: dict[str, list[dict[str, float]]] = {
 """The hyperparameters that are tried; one setting is no choice."""
 
 
-def counted(encoder: Encoder, vectors: np.ndarray, classes: np.ndarray, parts: Sequence[np.ndarray]) -> CountTable:
-    """The table of queries against a database, each given by rows."""
-    truth = LabelTruth(*(Labels(classes=classes[rows]) for rows in parts))
-    queries, database = (encoder.encode(vectors[rows]) for rows in parts)
-    return count(queries, database, truth)
-
-
-def expected_map(table: CountTable) -> float:
-    return mean_average_precision(table, None, "relevant").expected or 0.0
-
-
 def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bits", type=int, default=16)
@@ -55,21 +40,16 @@ def main(words: Sequence[str] | None = None) -> None:
     arguments = parser.parse_args(words)
     digits = load_digits()
     vectors, classes = digits.data.astype(float), digits.target
-    tables: dict[str, dict[str, CountTable]] = {}
-    taken: dict[str, Counter[str]] = {name: Counter() for name in SETTINGS}
-    splits = repeated("improved", len(classes), SIZES, labels=classes, times=arguments.times, seed=0)
-    for number, split in enumerate(progress(splits, "splits", arguments.times)):
-        tables[str(number)] = {}
-        for name, settings in SETTINGS.items():
-            learned = [
-                ENCODERS[name](arguments.bits, **setting).fit(vectors[split.training], classes[split.training])
-                for setting in settings
-            ]
-            checked = (split.validation_queries, split.validation_database)
-            best = int(np.argmax([expected_map(counted(each, vectors, classes, checked)) for each in learned]))
-            taken[name][", ".join(f"{key} {value:g}" for key, value in settings[best].items())] += 1
-            tested = (split.test_queries, split.test_database)
-            tables[str(number)][name] = counted(learned[best], vectors, classes, tested)
+    splits = list(repeated("improved", len(classes), SIZES, labels=classes, times=arguments.times, seed=0))
+    tables: dict[str, dict[str, CountTable]] = {str(number): {} for number in range(arguments.times)}
+    taken: dict[str, Counter[str]] = {}
+    for name, settings in progress(SETTINGS.items(), "encoders", len(SETTINGS)):
+        found = search(
+            lambda setting, name=name: ENCODERS[name](arguments.bits, **setting), settings, vectors, classes, splits
+        )
+        taken[name] = Counter(said(each.taken) for each in found if len(settings) > 1)
+        for number, each in enumerate(found):
+            tables[str(number)][name] = each.table
     result = compare_splits(tables)
     columns = ["map", "precision_radius_2", "auprc", "ramap_2"]
     rows = []

@@ -69,7 +69,7 @@ def compare_command(tables: tuple[str, ...], options: CompareOptions, as_json: b
         print_json(result)
         return
     if splits:
-        _print_splits(result)
+        print_splits(result)
         return
     rows = [[name, *_figures(system)] for name, system in result["systems"].items()]
     columns = [name for name in next(iter(result["systems"].values())) if name not in ("bits", "map", "map_interval")]
@@ -283,7 +283,8 @@ def _by_split(loaded: dict[str, CountTable]) -> dict[str, dict[str, CountTable]]
     return splits
 
 
-def _print_splits(result: dict[str, Any]) -> None:
+def print_splits(result: dict[str, Any]) -> None:
+    """Print what `compare_splits` gives."""
     number = len(result["splits"])
     columns = [name for name in next(iter(result["systems"].values())) if name != "bits"]
     rows = [[name, *(_mean_and_spread(row[c]) for c in columns)] for name, row in result["systems"].items()]

@@ -193,14 +193,12 @@ def split_command(options: SplitOptions, as_json: bool) -> None:
       relstudy hash split --labels y.npy --size test_queries=1000 --size test_database=20000 \\
           --size validation_queries=500 --size validation_database=5000 -o splits/
     """
-    from relstudy.analysis.hashing.codes.archive import Archive
-    from relstudy.analysis.hashing.truth.splits import duplicate_leaks, repeated
+    from relstudy.analysis.hashing.truth.splits import SPLITS, duplicate_leaks, repeated
 
     labels, vectors, strategy, output = options.labels, options.vectors, options.strategy, options.output
     classes = None if labels is None else label_array_in(labels)
     points = None if vectors is None else vectors_in(vectors)
     number = _agreed([("--items", options.items), (labels, classes), (vectors, points)])
-    archive = Archive("split", "relstudy hash split")
     leaks, files = [], []
     splits = repeated(strategy, number, dict(options.sizes), labels=classes, times=options.times, seed=options.seed)
     for run, split in enumerate(progress(splits, "splits", options.times)):
@@ -208,7 +206,7 @@ def split_command(options: SplitOptions, as_json: bool) -> None:
         leaks += [f"split {run}: {sentence}" for sentence in sentences]
         rows = {part: getattr(split, part) for part in split.PARTS}
         files.append(str(Path(output) / f"split_{run}.npz"))
-        archive.write(files[-1], {"strategy": strategy, "seed": options.seed + run}, rows)
+        SPLITS.write(files[-1], {"strategy": strategy, "seed": options.seed + run}, rows)
     if as_json:
         parts = {part: len(members) for part, members in rows.items()}
         print_json({"files": files, "strategy": strategy, "sizes": parts, "leaks": leaks})

@@ -18,6 +18,7 @@ from relstudy.analysis.hashing.commands.look_up import look_up_command
 from relstudy.analysis.hashing.commands.people import audit_command, scores_command
 from relstudy.analysis.hashing.commands.published import data_command
 from relstudy.analysis.hashing.commands.ranked import graded_command, rank_command
+from relstudy.analysis.hashing.commands.search import search_command
 from relstudy.analysis.hashing.metrics.conventions import Conventions
 from relstudy.analysis.hashing.options import Engine, Format, Separator
 from relstudy.common.command_options import options_of, taking
@@ -215,6 +216,7 @@ for _command in (
     data_command,
     truth_command,
     split_command,
+    search_command,
     encode_command,
     cross_modal_command,
     compare_command,

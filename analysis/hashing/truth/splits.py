@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
+from relstudy.analysis.hashing.codes.archive import Archive
 from relstudy.common.errors import RelstudyError
+
+SPLITS = Archive("split", "relstudy hash split")
+"""Files of splits."""
 
 
 @dataclass(frozen=True)
@@ -165,6 +170,32 @@ def _complete(sizes: dict[str, int], items: int) -> dict[str, int]:
 
 def _listed(sizes: dict[str, int]) -> str:
     return ", ".join(f"{rows} {part}" for part, rows in sizes.items())
+
+
+def read_splits(folder: Path, items: int) -> dict[str, Split]:
+    """The splits of a folder, as `relstudy hash split` wrote them: number -> split, in order.
+
+    Parameters
+    ----------
+    items : how many there are; a split of others is refused
+
+    Raises
+    ------
+    RelstudyError
+        where there is none, or one is not of so many items
+    """
+    files = sorted(folder.glob("split_*.npz"), key=lambda file: (len(file.stem), file.stem))
+    if not files:
+        raise RelstudyError(f"{folder}: there is no split_0.npz; `relstudy hash split -o {folder}` writes splits")
+    splits = {}
+    for file in files:
+        header, parts = SPLITS.read(file, *Split.PARTS)
+        whole = np.concatenate([parts[name] for name in Split.PARTS])
+        if whole.min(initial=0) < 0 or whole.max(initial=0) >= items:
+            raise RelstudyError(f"{file}: this split is of other items than the {items} there are")
+        rows = {name: parts[name] for name in Split.PARTS}
+        splits[file.stem.removeprefix("split_")] = Split(**rows, strategy=str(header["strategy"]))
+    return splits
 
 
 def rarest_label(labels: np.ndarray) -> np.ndarray:
