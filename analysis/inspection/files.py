@@ -6,6 +6,8 @@ import json
 import os
 import re
 import shlex
+from collections import Counter
+from pathlib import Path
 
 import numpy as np
 
@@ -13,7 +15,6 @@ from relstudy.analysis.hashing.codes.arrays import is_array_file, load_array
 from relstudy.analysis.hashing.codes.code_files import CodeFile
 from relstudy.analysis.inspection.columns import SCORE_USES
 from relstudy.analysis.inspection.finding import Inspection
-from relstudy.analysis.inspection.folder import inspect_folder
 from relstudy.analysis.inspection.tables import inspect_table
 from relstudy.analysis.scoring.saved import KIND as COMPARISON
 from relstudy.calibration.judgments import read_judgments
@@ -21,9 +22,9 @@ from relstudy.calibration.qrels import is_qrels
 from relstudy.common.damage import NO_JSON
 from relstudy.common.errors import RelstudyError
 from relstudy.common.json_files import is_json, read_records
-from relstudy.common.packed import read_bytes
+from relstudy.common.packed import read_bytes, unpacked_name
 from relstudy.common.tables import read_table
-from relstudy.common.wording import count_of
+from relstudy.common.wording import count_of, listed, listed_some
 from relstudy.mapping.fitted import KIND as MAPPING
 from relstudy.mapping.scores.runs import looks_like_run
 from relstudy.mapping.scores.table import read_scores
@@ -152,3 +153,56 @@ def _saved(file: str) -> Inspection | None:
         command = f"relstudy score SCORES --judgments judgments.csv --mappings {shlex.quote(file)}"
         return Inspection(file, "mapping", f"a {kind} of system {content.get('system', '')}", command=command)
     return Inspection(file, "saved result", f"a {kind}; relstudy.read gives it back in Python")
+
+
+KINDS = {
+    "picture": (".jpg", ".jpeg", ".png", ".gif", ".webp", ".tif", ".tiff", ".bmp"),
+    "text": (".txt", ".md"),
+    "table": (".csv", ".tsv", ".parquet", ".json", ".jsonl", ".ndjson", ".run", ".trec", ".qrels"),
+    "array": (".npy", ".npz", ".mat", ".fvecs", ".ivecs", ".bvecs"),
+}
+"""Endings of the names of files, by what these hold."""
+TABLES = ("collection.csv", "pairs.csv", "ratings.csv", "judgments.csv")
+MOST_FILES = 200_000
+
+
+def inspect_folder(folder: str) -> Inspection:
+    """The contents of a folder and those below, by the files' names, and the command that goes on with it."""
+    root = Path(folder)
+    files = [path for path in sorted(root.rglob("*"))[:MOST_FILES] if path.is_file() and not path.name.startswith(".")]
+    if (root / "study.toml").is_file():
+        there = [
+            name for name in ("collection.csv", "pairs.csv", "ratings.csv", "judgments.csv") if (root / name).is_file()
+        ]
+        sentence = (
+            f"a study of relstudy, with {listed(there)}" if there else "a study of relstudy, without a collection"
+        )
+        return Inspection(folder, "study", sentence, command=f"relstudy status {shlex.quote(folder)}")
+    by_kind: dict[str, list[Path]] = {kind: [] for kind in KINDS}
+    for path in files:
+        ending = Path(unpacked_name(path)).suffix.lower()
+        kind = next((kind for kind, endings in KINDS.items() if ending in endings), None)
+        if kind is not None:
+            by_kind[kind].append(path)
+    counted = Counter({kind: len(paths) for kind, paths in by_kind.items() if paths})
+    if not counted:
+        return Inspection(folder, "folder", f"a folder of {count_of(len(files), 'file')}, none of which relstudy reads")
+    sentence = f"a folder of {listed([count_of(number, kind) for kind, number in counted.items()])}"
+    tables = [str(path) for path in (*by_kind["table"], *by_kind["array"])]
+    notes = (f"relstudy inspect FILE says what each table is: {listed_some(tables)}",) if tables else ()
+    if by_kind["picture"] or (by_kind["text"] and not tables):
+        return Inspection(
+            folder,
+            "collection",
+            f"{sentence}, of which a study can be made",
+            notes=notes,
+            uses=("a study in which people rate them",),
+            command=f"relstudy new my-study --from {shlex.quote(folder)}",
+        )
+    return Inspection(
+        folder,
+        "folder",
+        sentence,
+        notes=notes,
+        command=f"relstudy inspect {shlex.quote(tables[0])}" if tables else None,
+    )

@@ -18,7 +18,6 @@ from relstudy.analysis.indices.normalised_rank import (
 )
 from relstudy.analysis.indices.precision_recall import precision_recall_curve
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
-from relstudy.analysis.scoring.by_query import indices_by_query
 from relstudy.analysis.scoring.candidate import Candidate, MappedScores, candidate_of, with_mapping
 from relstudy.analysis.scoring.comparison import agreements, compare, orderings
 from relstudy.analysis.scoring.context import ScoringContext
@@ -247,3 +246,20 @@ def _curve(context: ScoringContext, ranking: np.ndarray, used: np.ndarray, highe
 
 def _without_figure() -> BootstrapStatistic:
     return BootstrapStatistic(np.nan, np.empty(0), "no mapping was fitted")
+
+
+def indices_by_query(pairs: ScoredPairs) -> pd.DataFrame:
+    """One row per query: system, query_id, pairs, relevant, and a column an index.
+
+    `relevant` adds up how relevant the pairs are: their number, where each is relevant or not. An index is NaN
+    where the query does not define it: no relevant pair, only relevant pairs, or equal values. Average precision is NaN
+    as well where fewer than `FEWEST_RELEVANT` relevant results were drawn and others were not.
+    """
+    number = pairs.queries
+    columns = {
+        "system": pairs.candidate.name,
+        "query_id": pairs.context.pairs.queries,
+        "pairs": np.bincount(pairs.query, minlength=number),
+        "relevant": np.bincount(pairs.query, pairs.relevance, number),
+    }
+    return pd.DataFrame(columns | {index.name: index.by_query(pairs) for index in pairs.context.indices})
