@@ -41,9 +41,9 @@ def variance_before_and_after(rated: Panel, calibrated: Panel, *, alone: bool = 
     with drawing(6.4, 3.2) as figure:
         axes = figure.subplots(1, 2, sharey=True)
         shown = (("as rated", rated, SERIES[1]), ("calibrated", calibrated, SERIES[0]))
-        for ax, (title, here, colour) in zip(axes, shown, strict=True):
-            variance = pair_variances(here)
-            decided = here.decided()
+        for ax, (title, part, colour) in zip(axes, shown, strict=True):
+            variance = pair_variances(part)
+            decided = part.decided()
             count = decided.by_pair()
             mean = decided.by_pair(decided.rating) / np.maximum(count, 1)
             used = np.isfinite(variance)

@@ -68,15 +68,15 @@ def _inspected(table: Checked, tool: str) -> Inspection:
 
 
 def _unknown(table: Checked, tool: str, roles: dict[str, str]) -> Inspection:
-    known = {ours: theirs for ours, theirs in roles.items() if ours in ("rater_id", *PAIR)}
-    here = ", ".join(f"{theirs} ({ours})" for ours, theirs in known.items())
-    names_what = f"that names {here}, and no answers or scores that are known by their names"
-    entries = [f"{ours}={known.get(ours, 'NAME')}" for ours in ("rater_id", *PAIR, "rating") if known.get(ours) != ours]
+    named = {ours: theirs for ours, theirs in roles.items() if ours in ("rater_id", *PAIR)}
+    names_of_columns = ", ".join(f"{theirs} ({ours})" for ours, theirs in named.items())
+    names_what = f"that names {names_of_columns}, and no answers or scores that are known by their names"
+    entries = [f"{ours}={named.get(ours, 'NAME')}" for ours in ("rater_id", *PAIR, "rating") if named.get(ours) != ours]
     return Inspection(
         table.file,
         tool or "unknown",
         f"a table of {count_of(len(table.frame), 'row')} "
-        + (names_what if known else "that names no raters, queries or results that are known by their names"),
+        + (names_what if named else "that names no raters, queries or results that are known by their names"),
         (),
         (f"its columns are {table.columns_shown()}",),
         questions=("which column is which, and who rated, if anybody did?",),
@@ -157,12 +157,16 @@ def _readings_of_pairs(
     if twice:
         return [_judgments(table, {**roles, "rating": name}, tool) for name in list(answers)[:MOST_READINGS]]
     systems = [name for name in numbers if SYSTEMS.search(name)]
-    own = all(roles[name] == name for name in PAIR)
+    under_own_names = all(roles[name] == name for name in PAIR)
     fractions = [
         name for name in numbers if name not in systems and not (answers[name].are_grades and answers[name].whole)
     ]
-    if systems or (own and fractions):
-        return [_scores(table, roles, [name for name in numbers if name in systems or (own and name in fractions)])]
+    if systems or (under_own_names and fractions):
+        return [
+            _scores(
+                table, roles, [name for name in numbers if name in systems or (under_own_names and name in fractions)]
+            )
+        ]
     alike = _panel(frame, list(answers))
     readings = [_wide(table, roles, alike)] if alike else []
     readings += [_scores(table, roles, numbers)] if numbers else []

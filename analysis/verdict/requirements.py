@@ -195,10 +195,10 @@ def _not_known(requirement: Requirement, result: ScoreResult) -> str:
     missing = [name for name in said if name not in names]
     if missing and len(requirement.readings) == 1:
         return f"{requirement.text!r}: there is no system {missing[0]!r}; there are {listed_some(names, 12)}"
-    known = listed([index.term for index in result.indices], "or")
+    terms = listed([index.term for index in result.indices], "or")
     if requirement.bound is None:
-        return f"{requirement.text!r}: two systems ({listed_some(names, 12)}) are compared by {known}"
-    return f"{requirement.text!r}: a bound is on {known} of a system ({listed_some(names, 12)})"
+        return f"{requirement.text!r}: two systems ({listed_some(names, 12)}) are compared by {terms}"
+    return f"{requirement.text!r}: a bound is on {terms} of a system ({listed_some(names, 12)})"
 
 
 def exit_code(outcomes: Iterable[Outcome]) -> int:

@@ -56,7 +56,7 @@ def read_wide(table: Checked, takes: Callable[[str], bool], named: bool, notes: 
     pairs = pd.DataFrame({column: table.texts(column) for column in PAIR})
     pairs["row"] = table.rows
     words: list[str] = []
-    known: list[str] = []
+    no_systems: list[str] = []
     empty: list[str] = []
     parts: list[pd.DataFrame] = []
     for column in table.frame.columns:
@@ -64,7 +64,7 @@ def read_wide(table: Checked, takes: Callable[[str], bool], named: bool, notes: 
         if column in PAIR or not takes(name):
             continue
         if not named and is_no_system(name):
-            known.append(name or "a column without a name")
+            no_systems.append(name or "a column without a name")
             continue
         if not named and not _mostly_numbers(table.frame[column]):
             words.append(name)
@@ -76,8 +76,8 @@ def read_wide(table: Checked, takes: Callable[[str], bool], named: bool, notes: 
         parts.append(pairs[given].assign(system=name, score=values[given]))
     table.raise_faults()
     left = [f"columns left out because they do not hold numbers: {', '.join(words)}"] if words else []
-    if known:
-        left.append(f"columns left out because they are no system's scores by their names: {', '.join(known)}")
+    if no_systems:
+        left.append(f"columns left out because they are no system's scores by their names: {', '.join(no_systems)}")
     notes += [f"{table.file}: {each}" for each in left]
     if empty:
         notes.append(f"{table.file}: empty cells are taken as results not returned: {', '.join(empty)}")

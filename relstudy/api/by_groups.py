@@ -337,6 +337,6 @@ def fit_by(
     values_of = groups_of(judged.frame, column, beside)
     for name, (scored, part) in by_group(table, judged, values_of).items():
         absent = set(table.systems) - set(scored.systems)
-        here = {system: value for system, value in stated.directions.items() if system not in absent}
-        groups[name] = fitted(scored, part, replace(stated, directions=here), (scores_name, judgments_name))
+        of_group = {system: value for system, value in stated.directions.items() if system not in absent}
+        groups[name] = fitted(scored, part, replace(stated, directions=of_group), (scores_name, judgments_name))
     return MappingGroups(column, groups)

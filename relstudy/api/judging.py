@@ -196,9 +196,9 @@ def mean_judge(
     check_arguments(mean_judge, locals())
     pairs = JudgedPairs.of(study_tables_of(judgments).judgments)
     mean = mean_of_judges([_table(table, name, None) for name, table in tables.items()], pairs, best)
-    told = mean.table
-    told.attrs["members"] = [each.as_json() for each in mean.members]
-    return told
+    shown = mean.table
+    shown.attrs["members"] = [each.as_json() for each in mean.members]
+    return shown
 
 
 def _table(table: Source, name: str | None, columns: Columns | None) -> JudgeTable:

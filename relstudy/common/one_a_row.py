@@ -119,8 +119,8 @@ def chosen_answers(table: Checked, frame: pd.DataFrame, columns: Sequence[str], 
     filled = np.array([[cell.strip() != "" for cell in row] for row in cells])
     several_filled = bool((filled.sum(axis=1) > 1).any())
     # a cell may hold its own label, and then it says so by being filled
-    told = {cell.strip().casefold() for cell in cells[filled]} <= {*YES, *NO, "0"}
-    chosen = [chosen_label(zip(names, row, strict=True), several_filled and told) for row in cells]
+    labelled = {cell.strip().casefold() for cell in cells[filled]} <= {*YES, *NO, "0"}
+    chosen = [chosen_label(zip(names, row, strict=True), several_filled and labelled) for row in cells]
     read = table.among(with_item(frame.assign(rating=[" and ".join(each) for each in chosen])), table.rows, labels)
     read.add(np.array([len(each) > 1 for each in chosen]), "rating", "one answer a row is allowed")
     return read

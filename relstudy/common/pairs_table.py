@@ -181,8 +181,8 @@ def one_row_per_source(frame: pd.DataFrame) -> pd.DataFrame:
 def _sources_of_each(sources: Iterable[str]) -> list[list[str]]:
     """`sources_of` each text, each different text taken apart once."""
     texts = list(map(str, sources))
-    known = {text: sources_of(text) for text in set(texts)}
-    return [known[text] for text in texts]
+    by_text = {text: sources_of(text) for text in set(texts)}
+    return [by_text[text] for text in texts]
 
 
 def _repeated(table: Checked, frame: pd.DataFrame) -> np.ndarray:

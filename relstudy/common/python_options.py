@@ -42,8 +42,8 @@ def takes_options(*options: type) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        own = inspect.signature(function)
-        parameters = [each for each in own.parameters.values() if each.kind is not each.VAR_KEYWORD]
+        declared = inspect.signature(function)
+        parameters = [each for each in declared.parameters.values() if each.kind is not each.VAR_KEYWORD]
         taken = _taken(function)
         named = {name: each for name, each in declared_in(*options).items() if name in taken}
         further = [
@@ -70,7 +70,7 @@ def takes_options(*options: type) -> Callable[[Callable[P, R]], Callable[P, R]]:
                         raise RelstudyError(f"{name}: {refused}")
             return function(*args, **kwargs)
 
-        call.__signature__ = own.replace(parameters=[*parameters, *further])  # type: ignore[attr-defined]
+        call.__signature__ = declared.replace(parameters=[*parameters, *further])  # type: ignore[attr-defined]
         call.__doc__ = _with_options(function.__doc__, named.values())
         return call
 

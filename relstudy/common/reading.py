@@ -273,10 +273,10 @@ class Reading:
             given = (read.frame["rating"].notna() & (read.frame["rating"].astype("str").str.strip() != "")).to_numpy()
             read = read.among(read.frame[given].reset_index(drop=True), read.rows[given])
         nowhere = [text for text in (*self.values, *self.missing) if _same(text) not in seen]
-        told = f"; {', '.join(map(repr, nowhere))} {'stands' if len(nowhere) == 1 else 'stand'} nowhere in it"
+        unused = f"; {', '.join(map(repr, nowhere))} {'stands' if len(nowhere) == 1 else 'stand'} nowhere in it"
         stated = replace(self, columns={ours: tuple(names) for ours, names in theirs.items()})
         if stated:
-            read.notes = (*table.notes, f"{stated.sentence()}{told if nowhere else ''}")
+            read.notes = (*table.notes, f"{stated.sentence()}{unused if nowhere else ''}")
         return read
 
     def _with_gains(self, table: Checked, value: Sequence[str], kind: str) -> Checked:
@@ -301,7 +301,7 @@ class Reading:
 
     def rows_of(self, table: Checked) -> Checked:
         """The rows that are chosen and that no survey tool marks as no answers."""
-        here = [each for each in self.where if each.column in table.frame]
+        stated = [each for each in self.where if each.column in table.frame]
         lacking = [each.column for each in self.where if each.column not in table.frame]
         if lacking and self.found is None:
             have = table.columns_shown()
@@ -309,8 +309,8 @@ class Reading:
                 f"{table.file}: {option('where')} names {lacking[0]!r}, and there is no such column (there are: {have})"
             )
         if self.found is not None:
-            self.found.update((WHERE, each.column) for each in here)
-        return chosen(answered(table, [each.column for each in here]), here)
+            self.found.update((WHERE, each.column) for each in stated)
+        return chosen(answered(table, [each.column for each in stated]), stated)
 
     def mentions(self, column: pd.Series) -> np.ndarray:
         """The cells that are stated to be missing or to stand for a number, bool [rows]."""

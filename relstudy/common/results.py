@@ -145,10 +145,10 @@ class Result(Shown):
 
     def __getitem__(self, name: str) -> Any:
         rows, names = self.table, self._names()
-        here = np.array([each == str(name) for each in names], dtype=bool)
-        if not here.any():
+        of_that_name = np.array([each == str(name) for each in names], dtype=bool)
+        if not of_that_name.any():
             raise UnknownName(f"there is no {name!r} here; there are: {listed_some(names, MOST_NAMES)}")
-        found = rows[here]
+        found = rows[of_that_name]
         return found.iloc[0].rename(str(name)) if len(found) == 1 else found
 
     def __iter__(self) -> Iterator[str]:

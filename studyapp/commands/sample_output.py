@@ -111,14 +111,14 @@ def estimates_of(drawn: Sample, good: float, skill: float) -> dict[str, Any]:
     from relstudy.studyapp.sampling.forecast import Assumed, propose
 
     this = drawn.design.rounds[0]
-    told: dict[str, dict[str, Any]] = {}
+    estimates: dict[str, dict[str, Any]] = {}
     for paradigm, forecast in drawn.forecasts(good, skill).items():
-        told[paradigm] = {"depth": this.depth, **forecast.as_json(), "recorded": REACH in drawn.pairs}
-        if not told[paradigm]["can_estimate"]:
+        estimates[paradigm] = {"depth": this.depth, **forecast.as_json(), "recorded": REACH in drawn.pairs}
+        if not estimates[paradigm]["can_estimate"]:
             queries = drawn.queries(paradigm)
             proposal = propose(this, queries, drawn.expectation.kept[paradigm], Assumed(good, skill))
-            told[paradigm]["proposal"] = None if proposal is None else vars(proposal)
-    return told
+            estimates[paradigm]["proposal"] = None if proposal is None else vars(proposal)
+    return estimates
 
 
 def print_estimates(estimates: dict[str, Any]) -> None:
