@@ -105,7 +105,7 @@ def _remove(connection: Transaction, rater: Rater) -> int:
 
 def forgotten_so_far(store: Store, folder: Path) -> dict[str, set[str]]:
     """`forgotten_hashes` before a backup takes the database's place: of the file alone where there is no whole one."""
-    if store.is_sqlite and not Path(str(store.url.database)).exists():
+    if not store.is_whole:
         return buried(folder)
     try:
         with store.read() as connection:

@@ -19,6 +19,7 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.files import replacing
 from relstudy.studyapp.database.errors import DATABASE_ERRORS, is_full
 from relstudy.studyapp.database.feed import begin_feed
+from relstudy.studyapp.database.side_files import has_own_wal, mark_as_backup
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import events, metadata, ratings, settings
 
@@ -35,6 +36,7 @@ def copy_database(store: Store, target: Path) -> int:
             _copy_sqlite(store, beside)
         else:
             _copy_rows(store, beside)
+        mark_as_backup(beside)
         count = _check(beside)
         beside.chmod(0o600)
     target.chmod(0o600)
@@ -192,8 +194,9 @@ def content_of(store: Store) -> BackupContent:
 
 
 def held_study(store: Store) -> str:
-    """Id of the study that a database holds; empty where it holds none, or is too damaged to read."""
-    if store.is_sqlite and not Path(str(store.url.database)).exists():
+    """Id of the study that a database holds; empty where it holds none, or is too damaged to read, or has another's
+    write-ahead log."""
+    if not store.is_whole:
         return ""
     try:
         return content_of(store).study
@@ -251,7 +254,9 @@ def _name_also(file: Path, name: Path) -> None:
 
 
 def _require_unused(database: Path) -> None:
-    """Refuse where another process has the database open; else empty its -wal into it."""
+    """Refuse where another process has the database open; else empty its -wal into it, if it is its own."""
+    if not has_own_wal(database):
+        return
     try:
         with contextlib.closing(sqlite3.connect(database, timeout=1)) as connection:
             # only who is alone may leave the write-ahead log

@@ -11,6 +11,7 @@ from typing import IO
 import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.database.side_files import require_sound
 from relstudy.studyapp.database.store import Store
 
 try:
@@ -33,6 +34,27 @@ def hold_as_server(folder: Path) -> IO[str] | None:
         while the database is being restored
     """
     return _lock(folder, shared=True, refusal=f"{folder}: the database is being restored; serve it when that has ended")
+
+
+def require_sound_database(folder: Path) -> None:
+    """Refuse a database that is damaged, before the first server of a study begins; one that is served is at work.
+
+    Raises
+    ------
+    RelstudyError
+        where what a fall, or somebody's copying, has left is no whole database
+    """
+    store = Store.of_study(folder)
+    store.dispose()
+    if not store.is_sqlite:
+        return
+    try:
+        mark = _lock(folder, shared=False, refusal="")
+    except RelstudyError:
+        return
+    if mark is not None:
+        mark.close()
+    require_sound(Path(str(store.url.database)))
 
 
 @contextlib.contextmanager

@@ -21,6 +21,7 @@ import sqlalchemy as sa
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.database.errors import Trouble
 from relstudy.studyapp.database.postgresql import postgresql_engine
+from relstudy.studyapp.database.side_files import has_own_wal, require_own_wal
 from relstudy.studyapp.database.tables import settings
 
 try:
@@ -152,6 +153,7 @@ class Store:
         from alembic.migration import MigrationContext
         from alembic.util.exc import CommandError
 
+        self._require_own_wal()
         config = Config()
         config.set_main_option("script_location", str(MIGRATIONS))
         config.attributes["store"] = self
@@ -215,6 +217,7 @@ class Store:
             raise RelstudyError(
                 f"{folder}: nothing has been rated here yet; `relstudy serve {folder}` makes the database"
             )
+        self._require_own_wal()
         try:
             if not sa.inspect(self.engine).has_table("ratings"):
                 raise RelstudyError(
@@ -222,6 +225,16 @@ class Store:
                 )
         except sa.exc.DBAPIError as error:
             raise self._unopened(error) from None
+
+    @property
+    def is_whole(self) -> bool:
+        """False where SQLite's file is missing, or the write-ahead log beside it is another database's."""
+        database = Path(str(self.url.database))
+        return not self.is_sqlite or (database.exists() and has_own_wal(database))
+
+    def _require_own_wal(self) -> None:
+        if self.is_sqlite:
+            require_own_wal(Path(str(self.url.database)))
 
     def _unopened(self, error: sa.exc.DBAPIError) -> RelstudyError:
         """Sentence on what keeps the database from being opened."""

@@ -21,6 +21,7 @@ from relstudy.studyapp.config.accounts import read_accounts
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.backup import count_ratings
 from relstudy.studyapp.database.errors import DATABASE_ERRORS
+from relstudy.studyapp.database.side_files import require_own_wal
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.monitoring.traces import traces_of
 
@@ -109,6 +110,7 @@ def _database(folder: Path, study: Study, store: Store) -> Iterator[Finding]:
         return
     try:
         if store.is_sqlite:
+            require_own_wal(Path(str(store.url.database)))
             count_ratings(Path(str(store.url.database)))
         store.require_study(folder)
         store.migrate()

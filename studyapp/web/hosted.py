@@ -23,7 +23,7 @@ from relstudy.studyapp.config.accounts import read_accounts
 from relstudy.studyapp.config.secret import read_secret
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.errors import DATABASE_ERRORS
-from relstudy.studyapp.database.serving_lock import hold_as_server, one_prepares
+from relstudy.studyapp.database.serving_lock import hold_as_server, one_prepares, require_sound_database
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.monitoring.traces import go_on_deleting
 from relstudy.studyapp.web.admin.access import make_setup_link
@@ -143,6 +143,7 @@ class HostedStudies:
     def _begin(self, name: str, folder: Path) -> HostedStudy:
         """Take the study's files over, and make its app."""
         address = f"{self.url}/{name}"
+        require_sound_database(folder)
         mark = hold_as_server(folder)
         store = None
         try:

@@ -13,7 +13,7 @@ from pathlib import Path
 from relstudy.common.console import say
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.database.serving_lock import hold_as_server
+from relstudy.studyapp.database.serving_lock import hold_as_server, require_sound_database
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.web.admin.access import make_setup_link
 from relstudy.studyapp.web.app import create_app, log_to
@@ -37,7 +37,10 @@ class Serving:
 def run(serving: Serving, *, reset_admin: bool = False) -> None:
     """Prepare the database, listen, and serve until stopped."""
     # Held, also by the forked workers, until the last of them has ended.
-    lock = hold_as_server(serving.folder) if serving.folder.is_dir() else None
+    lock = None
+    if serving.folder.is_dir():
+        require_sound_database(serving.folder)
+        lock = hold_as_server(serving.folder)
     try:
         _run(serving, reset_admin=reset_admin)
     finally:
