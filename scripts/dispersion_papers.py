@@ -3,8 +3,10 @@
     python scripts/dispersion_papers.py --work out [--data FOLDER] [--items features] [--training 10000] [--epochs 20]
 
 Prints table 1 (12 and 24 bits) and the use of codes of figure 8 of Ding, Li and Li 2018; figures 4 to 7 (48 and 64
-bits, m = 0, 4, 8 and 12) and tables 2 and 3 of Jiang, Li and Li 2019. The defaults are the papers' sizes; on a CPU that
-takes days, so give smaller ones, and the output says which it was. `--small` is a minute.
+bits, m = 0, 4, 8 and 12) and tables 2 and 3 of Jiang, Li and Li 2019. The defaults are the papers' numbers of items and
+epochs; on a CPU that takes days, so give smaller ones, and the output says which it was. `--small` is a minute.
+`--recipe paper` takes the learning rate, the batch and the patience of the papers, too (.01 and 200; .05 and 128; no
+early stop); `--learning-rate`, `--batch` and `--patience` set them.
 
 FOLDER holds images.tar.xz with train/CLASS/*.jpg and test/CLASS/*.jpg (default: ../shared/data/cifar10_jpeg). Encoders
 learn from pictures by three convolutions and two full layers, or with `--items features` by the two full layers from
@@ -53,6 +55,10 @@ def main(words: Sequence[str] | None = None) -> None:
     )
     for name in ("training", "queries", "epochs", "training_mdsh", "epochs_mdsh", "seeds", "hidden"):
         parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=getattr(Sizes, name))
+    parser.add_argument("--learning-rate", type=float)
+    parser.add_argument("--batch", type=int)
+    parser.add_argument("--patience", type=int)
+    parser.add_argument("--recipe", choices=["paper"], help="rate, batch and patience as the papers print them")
     parser.add_argument("--shortest", action="store_true", help="12 bits alone in table 1")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="these parts alone")
     parser.add_argument("--every", type=int, default=1, help="only every nth picture of each class")

@@ -21,14 +21,14 @@ def table_1(data: Data, sizes: Sizes, work: Path) -> None:
     training = balanced(official, data.classes, sizes.training, rng)
     queries = balanced(testing, data.classes, sizes.queries, rng)
     lengths = (12,) if sizes.shortest else (12, 24)
-    folder = work / f"table1-{sizes.items}-{len(training)}-{len(queries)}-{sizes.epochs}"
+    folder = work / f"table1-{sizes.items}-{len(training)}-{len(queries)}-{sizes.epochs}{sizes.said()}"
     print(f"Ding, Li and Li 2018, table 1: {len(training):,} training items, which are the database too, "
           f"{len(queries):,} queries, at most {sizes.epochs} epochs, learned from {sizes.items}")  # fmt: skip
     rows, runs = [], {}
     for bits in lengths:
         for name, kind in (("dsh", DSH), ("dispersed", DispersedDSH)):
             run = measured(
-                kind(bits, epochs=sizes.epochs, hold_out=False, hidden=sizes.hidden),
+                kind(bits, epochs=sizes.epochs, hidden=sizes.hidden, **sizes.pace(kind)),
                 data,
                 training,
                 queries,

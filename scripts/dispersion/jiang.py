@@ -16,7 +16,7 @@ SHIFTS = (0, 4, 8, 12)
 
 
 def figures_4_to_7(data: Data, sizes: Sizes, work: Path) -> None:
-    folder = work / f"mdsh-{sizes.items}-{sizes.training_mdsh}-{sizes.epochs_mdsh}"
+    folder = work / f"mdsh-{sizes.items}-{sizes.training_mdsh}-{sizes.epochs_mdsh}{sizes.said()}"
     everything = np.arange(len(data.classes))
     print(f"\nJiang, Li and Li 2019, figures 4 to 7: {sizes.training_mdsh:,} training items, 1,000 queries, the other "
           f"{len(everything) - 1000:,} as database, at most {sizes.epochs_mdsh} epochs, {sizes.seeds} seeds, "
@@ -31,7 +31,9 @@ def figures_4_to_7(data: Data, sizes: Sizes, work: Path) -> None:
                 queries = balanced(everything, data.classes, 1000, rng)
                 database = np.setdiff1d(everything, queries)
                 training = balanced(database, data.classes, sizes.training_mdsh, rng)
-                encoder = MDSH(bits, seed, epochs=sizes.epochs_mdsh, hold_out=False, shift=shift, hidden=sizes.hidden)
+                encoder = MDSH(
+                    bits, seed, epochs=sizes.epochs_mdsh, shift=shift, hidden=sizes.hidden, **sizes.pace(MDSH)
+                )
                 runs.append(measured(encoder, data, training, queries, database, folder))
             names = ("map", "ramap", "precision", "empty", "look_up_ms", "epochs", "seconds", "processor_seconds")
             means[shift] = {name: np.mean([run[name] for run in runs], axis=0) for name in names}

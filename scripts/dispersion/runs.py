@@ -33,7 +33,11 @@ SHOWN = (0, 1, 2, 4, 8, 12)
 
 @dataclass(frozen=True)
 class Sizes:
-    """What was run; the defaults are the papers'."""
+    """What was run; the defaults are the papers' numbers of items and epochs.
+
+    `recipe`, "paper" or None, is whether rate, batch and patience are the paper's, too; else they are the encoder's, or
+    as given.
+    """
 
     items: str = "pictures"
     training: int = 50_000
@@ -44,6 +48,23 @@ class Sizes:
     seeds: int = 5
     shortest: bool = False
     hidden: int = 500
+    learning_rate: float | None = None
+    batch: int | None = None
+    patience: int | None = None
+    recipe: str | None = None
+
+    def pace(self, kind: type[DeepEncoder]) -> dict[str, Any]:
+        """Settings of learning for an encoder, but for the number of epochs."""
+        recipe = {} if self.recipe is None else kind.paper
+        given = {name: getattr(self, name) for name in ("learning_rate", "batch", "patience")}
+        chosen = {"hold_out": False} | recipe | {name: value for name, value in given.items() if value is not None}
+        chosen.pop("epochs", None)
+        return chosen
+
+    def said(self) -> str:
+        """The settings that are not the encoder's own, as the end of a folder's name."""
+        given = {name: getattr(self, name) for name in ("recipe", "learning_rate", "batch", "patience")}
+        return "".join(f"-{name}-{value}" for name, value in given.items() if value is not None)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import click
 
@@ -50,6 +50,14 @@ class EncodeOptions(CommandOptions):
         flags=("--hold-out/--no-hold-out",),
         shown="hold-out",
     )
+    learning_rate: float | None = option(None, "Of deep encoders, at the start.", above=0, shown="0.001")
+    batch: int | None = option(None, "Items of a step of deep encoders.", at_least=2, shown="200; m-dsh 128")
+    patience: int | None = option(
+        None, "Epochs without a better loss before deep encoders stop.", at_least=1, shown="10"
+    )
+    recipe: Literal["paper"] | None = option(
+        None, "Epochs, batch, rate and patience of deep encoders as their paper prints them; takes hours."
+    )
     margin: float | None = option(None, "m of dsh and dsh-dispersed.", at_least=0, shown="twice the bits")
     shift: float | None = option(None, "m of m-dsh, in bits.", at_least=0, shown="4")
     hidden: int | None = option(
@@ -66,7 +74,9 @@ class EncodeOptions(CommandOptions):
         metavar="VECTORS.npy REAL.npy",
     )
 
-    DEEP_ALONE: ClassVar[tuple[str, ...]] = ("train_superclasses", "epochs", "hold_out", "margin", "shift", "hidden")
+    PACE: ClassVar[tuple[str, ...]] = ("epochs", "hold_out", "learning_rate", "batch", "patience")
+    """Of how deep encoders learn."""
+    DEEP_ALONE: ClassVar[tuple[str, ...]] = (*PACE, "recipe", "train_superclasses", "margin", "shift", "hidden")
     """The options that the baselines do not have."""
 
     def given(self, *names: str) -> list[str]:
@@ -81,8 +91,11 @@ class EncodeOptions(CommandOptions):
             raise click.UsageError("--margin is for dsh and dsh-dispersed; m-dsh has --shift.")
         if self.train_superclasses is not None and encoder != "dsh-dispersed":
             raise click.UsageError(f"--train-superclasses is for dsh-dispersed; {encoder} learns from one class.")
-        chosen = {name: getattr(self, name) for name in ("epochs", "hold_out", "margin", "shift", "hidden")}
-        return {name: value for name, value in chosen.items() if value is not None}
+        from relstudy.analysis.hashing.encoders.deep.encoders import DEEP_ENCODERS
+
+        recipe = {} if self.recipe is None else DEEP_ENCODERS[encoder].paper
+        chosen = {name: getattr(self, name) for name in (*self.PACE, "margin", "shift", "hidden")}
+        return recipe | {name: value for name, value in chosen.items() if value is not None}
 
 
 HELP = f"""Turn vectors into codes with a baseline.

@@ -25,6 +25,14 @@ APPLIED_AT_ONCE = 256
 """Items that go through the network at once; the last few are filled up, so that it is compiled for one shape."""
 
 
+WHOLE = {"hold_out": False}
+"""All items are learned from, for all epochs."""
+DING_LI_AND_LI = {"epochs": 750, "batch": 200, "learning_rate": 0.01, "patience": 750, **WHOLE}
+"""Section 5.3 of Ding, Li and Li 2018; the rate falls by 40 % every 150 epochs."""
+JIANG_LI_AND_LI = {"epochs": 400, "batch": 128, "learning_rate": 0.05, "weight_decay": 5e-5, "patience": 400, **WHOLE}
+"""Section 5.1 of Jiang, Li and Li 2019, which halves the rate after 200 epochs; here it falls by 40 % every 80."""
+
+
 def deep_is_installed() -> bool:
     """True where JAX and optax can be imported."""
     return find_spec("jax") is not None and find_spec("optax") is not None
@@ -60,6 +68,8 @@ class DeepEncoder(Encoder):
     checkpoint: str | os.PathLike[str] | None = field(default=None, repr=False, compare=False)
     supervised: ClassVar[bool] = True
     sharpening: ClassVar[float] = 1.0
+    paper: ClassVar[dict[str, Any]] = {}
+    """The settings of learning that the encoder's paper prints."""
     shape_: tuple[int, ...] = field(default=(), init=False)
 
     def fit(self, vectors: np.ndarray, labels: np.ndarray | Labels | None = None) -> Self:
@@ -166,6 +176,7 @@ class DSH(DeepEncoder):
 
     margin: float | None = None
     alpha: float = 0.01
+    paper: ClassVar[dict[str, Any]] = DING_LI_AND_LI
 
     @staticmethod
     def loss(outputs: Array, classes: Array, superclasses: Array, beta: Array, *settings: Any) -> Array:
@@ -192,6 +203,7 @@ class DispersedDSH(DeepEncoder):
 
     margin: float | None = None
     alpha: float = 0.01
+    paper: ClassVar[dict[str, Any]] = DING_LI_AND_LI
     nested_: bool = field(default=False, init=False)
 
     def _kinds(self, labels: np.ndarray) -> np.ndarray:
@@ -231,6 +243,7 @@ class MDSH(DeepEncoder):
     shift: float = 4.0
     batch: int = 128
     sharpening: ClassVar[float] = 1.005
+    paper: ClassVar[dict[str, Any]] = JIANG_LI_AND_LI
 
     @staticmethod
     def loss(outputs: Array, classes: Array, superclasses: Array, beta: Array, *settings: Any) -> Array:

@@ -10,9 +10,11 @@ import pytest
 from click.testing import CliRunner, Result
 from PIL import Image
 
+from relstudy.analysis.hashing.commands.encode import EncodeOptions
 from relstudy.analysis.hashing.encoders.deep import encoders
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.cli import main
+from scripts.dispersion.runs import Sizes
 from scripts.dispersion_papers import own_features
 
 pytestmark = pytest.mark.skipif(not encoders.deep_is_installed(), reason="needs the extra `deep`")
@@ -41,11 +43,32 @@ def encode(command: str) -> Result:
     return CliRunner().invoke(main, ["hash", "encode", *command.split()])
 
 
+@pytest.mark.parametrize(
+    ("name", "printed"),
+    [
+        ("dsh", {"epochs": 750, "batch": 200, "learning_rate": 0.01, "patience": 750, "hold_out": False}),
+        ("dsh-dispersed", {"epochs": 750, "batch": 200, "learning_rate": 0.01, "patience": 750, "hold_out": False}),
+        ("m-dsh", {"epochs": 400, "batch": 128, "learning_rate": 0.05, "weight_decay": 5e-5, "patience": 400}),
+    ],
+)
+def test_the_recipe_is_what_the_papers_print_and_what_is_given_goes_before(name: str, printed: dict) -> None:
+    options = {"bits": 8, "train": "x.npy", "recipe": "paper"}
+    assert EncodeOptions(**options).settings(name).items() >= printed.items()
+    given = EncodeOptions(**options, epochs=2, learning_rate=0.5, batch=30, patience=1).settings(name)
+    assert (given["epochs"], given["learning_rate"], given["batch"], given["patience"]) == (2, 0.5, 30, 1)
+    assert EncodeOptions(bits=8, train="x.npy").settings(name) == {}
+    kind = encoders.DEEP_ENCODERS[name]
+    pace = Sizes(recipe="paper", batch=30).pace(kind)
+    assert pace["batch"] == 30 and pace["learning_rate"] == printed["learning_rate"] and "epochs" not in pace
+    # without the recipe the script's rate is not the paper's, though its page said that all defaults were
+    assert Sizes().pace(kind) == {"hold_out": False} and kind(8).learning_rate == 0.001
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "objective"),
     [
-        ("dsh --margin 20", "margin"),
+        ("dsh --margin 20 --learning-rate 0.002 --batch 60 --patience 3", "margin"),
         ("dsh-dispersed --train-superclasses above.npy", "superclasses"),
         ("m-dsh --shift 3", "shift"),
     ],
