@@ -20,8 +20,9 @@ from relstudy.common.files import replacing
 from relstudy.common.scales import Scale
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.judging.answer_log import AnswerLog, Asked
+from relstudy.studyapp.judging.answers import read_reply
 from relstudy.studyapp.judging.client import ChatClient, NoReply
-from relstudy.studyapp.judging.prompt import Prompt, content_hash, read_reply
+from relstudy.studyapp.judging.prompt import Prompt, content_hash
 
 
 @dataclass(frozen=True)
