@@ -46,16 +46,17 @@ def judge_check(folder: Path, name: str, judgments: Path | None, as_json: bool, 
     check = check_judge_against(study.pairs, study.candidates, study.scores, study.judge, options, study.ratings)
     notes = [*human.notes, *study.notes]
     described = path.with_suffix(".json")
-    repeated = read_json(described).get("repeated") if described.is_file() else None
+    told = read_json(described) if described.is_file() else {}
+    again = {"repeated": told.get("repeated"), "moved": told.get("moved")}
     if as_json:
-        print_json(check.as_json() | {"repeated": repeated, "notes": notes})
+        print_json(check.as_json() | again | {"notes": notes})
         return
-    _print(check, repeated)
+    _print(check, again)
     for note in notes:
         click.echo(note)
 
 
-def _print(check: JudgeCheck, repeated: dict[str, int] | None) -> None:
+def _print(check: JudgeCheck, again: dict[str, dict[str, int] | None]) -> None:
     numbers = check.judge.as_json()
     click.echo(
         f"Judge {check.judge.name}: {numbers['answered']:,} answers for {numbers['rows']:,} pairs of "
@@ -81,8 +82,10 @@ def _print(check: JudgeCheck, repeated: dict[str, int] | None) -> None:
             f"With the mean of the others, a person correlates by {beside.person:.3f} and the judge by "
             f"{beside.judge:.3f}: {_with_ends(beside.difference)} ({beside.raters} raters left out in turn)."
         )
-    if repeated:
-        click.echo(f"Asked again, it gave the same grade for {repeated['same']} of {repeated['asked']} pairs.")
+    ways = {"repeated": "Asked again", "moved": "With the items' texts moved to the front of the question"}
+    for way, what in ways.items():
+        if twice := again[way]:
+            click.echo(f"{what}, it gave the same grade for {twice['same']} of {twice['asked']} pairs.")
     silent = [f"{percent(share, 1)} of {what} pairs" for what, share in check.refusals["by_people"].items()]
     click.echo(f"It gave no answer for {' and '.join(silent)}.")
     if check.circular:

@@ -6,6 +6,7 @@ import datetime
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,8 @@ from relstudy.common.http import can_be_sent
 from relstudy.common.options import CommandOptions, option
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from relstudy.studyapp.collection.items import Collection
     from relstudy.studyapp.config.study import Study
     from relstudy.studyapp.judging.answer_log import AnswerLog
@@ -29,6 +32,9 @@ if TYPE_CHECKING:
 
 NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 NOWHERE = "http://localhost/v1"
+SHARE = 0.05
+"""Of the candidates of all queries, with --pairs sample."""
+PROBABILITIES = {"logprobs": True, "top_logprobs": 20}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,16 +49,34 @@ class JudgeOptions(CommandOptions):
     base_url: str | None = option(
         None, "Where the model is served (chat completions), such as http://localhost:8000/v1."
     )
-    prompt: Path | None = option(None, "A prompt of your own, with {query} and {result}.", shown="relstudy's")
-    pairs: Literal["judged", "queries", "candidates", "collection"] = option(
+    prompt: str = option("study", "study, umbrela, rag, or a file with {query} and {result}.")
+    answer: str | None = option(
+        None,
+        "Where the grade stands: json, final-score, number, or a regular expression.",
+        metavar="FORM",
+        shown="that of the prompt",
+    )
+    expected_grades: bool = option(False, "Take the mean grade by the probabilities of tokens, where these come.")
+    pairs: Literal["judged", "queries", "candidates", "collection", "sample"] = option(
         "queries",
-        "Which pairs: those of pairs.csv, every candidate of their queries, of all queries, or everything.",
+        "Which pairs: those of pairs.csv, every candidate of their queries, of all queries, everything, or a sample.",
     )
-    parameters: tuple[str, ...] = option(
-        (), "A field of every request.", flags=("--parameter",), metavar="NAME=VALUE", shown="temperature=0"
+    share: float | None = option(
+        None,
+        "With --pairs sample: of the candidates of all queries, beside the pairs of pairs.csv.",
+        above=0,
+        at_most=1,
+        shown=f"{SHARE:g}",
     )
+    budget: float | None = option(
+        None,
+        "With --pairs sample: find the share that leaves the least error for so much money, people's part included; "
+        "without prices in study.toml, for so many questions.",
+        above=0,
+    )
+    parameters: tuple[str, ...] = option((), "A field of every request.", flags=("--parameter",), metavar="NAME=VALUE")
     workers: int = option(8, "Questions at a time.", at_least=1, at_most=256)
-    limit: int | None = option(None, "Ask at most so many pairs now.", at_least=1)
+    limit: int | None = option(None, "Ask at most so many now, over queries by chance.", at_least=1)
     timeout: float = option(120.0, "Seconds to wait.", at_least=0.1)
     repeat: float = option(
         0.05,
@@ -62,17 +86,22 @@ class JudgeOptions(CommandOptions):
     )
     tuned_on: Path | None = option(None, "A table of queries that the prompt was tuned on.")
     export_batch: Path | None = option(None, "Write the questions, and send nothing.")
-    import_batch: Path | None = option(None, "Read the answers to exported questions.")
+    import_batch: tuple[Path, ...] = option((), "Read answers to exported questions.")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not re.fullmatch(NAME, self.name):
             raise click.UsageError("--judge: letters, digits, dot, - and _ are allowed (at most 64)")
-        ways = [self.scores is not None, self.several, self.export_batch is not None, self.import_batch is not None]
+        ways = [self.scores is not None, self.several, self.export_batch is not None, bool(self.import_batch)]
         if sum(ways) > 1 or ((self.scores is not None or self.several) and (self.model or self.base_url)):
             raise click.UsageError(
                 "--scores, --mean-of or --best, --export-batch, --import-batch and --base-url exclude each other"
             )
+        for name in ("share", "budget"):
+            if getattr(self, name) is not None and self.pairs != "sample":
+                raise click.UsageError(f"--{name} goes with --pairs sample")
+        if self.share is not None and self.budget is not None:
+            raise click.UsageError("--budget finds the share: --share and --budget exclude each other")
 
     @property
     def several(self) -> bool:
@@ -150,7 +179,7 @@ def _from_several(folder: Path, name: str, mean_of: Sequence[str], best: int | N
 
 def _from_model(folder: Path, options: JudgeOptions, tuned: list[str] | None, as_json: bool) -> dict[str, Any]:
     from relstudy.studyapp.judging.answer_log import AnswerLog
-    from relstudy.studyapp.judging.asking import export_batch, import_batch
+    from relstudy.studyapp.judging.asking import export_batch, import_batch, spread
     from relstudy.studyapp.judging.results import judge_files, repeated_answers, table_of_answers, write_judge
 
     name = options.name
@@ -162,47 +191,131 @@ def _from_model(folder: Path, options: JudgeOptions, tuned: list[str] | None, as
     run = _prepare(folder, options)
     log = AnswerLog(judge_files(folder, name)[2])
     log.require(run.interview.asked, name)
-    every = [*run.questions, *run.again]
+    changed = run.interview.read_anew(log)
+    every = [*run.questions, *run.again, *run.moved]
     by_key = {each.key: each for each in every}  # items of one content are asked about once
-    open_questions = [each for key, each in by_key.items() if not log.answered(key)][: options.limit]
+    open_questions = [each for key, each in by_key.items() if not log.answered(key)]
+    for sentence in run.budget:
+        click.echo(sentence, err=as_json)
+    now = spread(open_questions, options.limit)
     if options.export_batch:
-        export_batch(run.interview, run.client, open_questions, options.export_batch)
-        click.echo(f"{len(open_questions):,} questions are in {options.export_batch}; nothing was sent.")
-        return {}
+        files = export_batch(run.interview, run.client, now, options.export_batch)
+        if not as_json:
+            click.echo(f"{len(now):,} questions are in {', '.join(map(str, files))}; nothing was sent.")
+        return {"questions": len(now), "files": [str(file) for file in files]} if as_json else {}
+
+    def written() -> dict[str, Any]:
+        table = table_of_answers(run.questions, log)
+        if run.probability is not None:
+            table["inclusion_probability"] = run.probability
+        said = {
+            **run.interview.asked.as_json(),
+            "answer": run.interview.form.name,
+            "base_url": options.base_url,
+            "prompt_text": {kind: prompt.template for kind, prompt in run.interview.prompts.items()},
+            "pairs": options.pairs,
+            **({} if run.probability is None else {"share": run.share}),
+            **({"budget": list(run.budget)} if run.budget else {}),
+            "date": _today(),
+            "cost": _cost(run, log),
+            "repeated": repeated_answers(run.questions, run.again, log),
+            "moved": repeated_answers(run.questions, run.moved, log),
+            "speaking": run.speaking,
+            "notes": _notes(run, log, changed, open_questions, now),
+            **_tuned(tuned),
+        }
+        return write_judge(folder, name, table, said)
+
     if options.import_batch:
         with log:
-            import_batch(run.interview, every, options.import_batch, log)
-        complete = True
-    else:
-        complete = _ask(run, open_questions, log, options.workers, as_json)
-    description = {
-        **run.interview.asked.as_json(),
-        "base_url": options.base_url,
-        "prompt_text": {kind: prompt.template for kind, prompt in run.interview.prompts.items()},
-        "pairs": options.pairs,
-        "date": _today(),
-        "cost": _cost(run, log),
-        "repeated": repeated_answers(run.questions, run.again, log),
-        **_tuned(tuned),
-    }
-    content = write_judge(folder, name, table_of_answers(run.questions, log), description)
+            import_batch(run.interview, run.client, every, options.import_batch, log)
+        return written()
+    try:
+        complete = _ask(run, now, log, options.workers, as_json)
+    except RelstudyError:
+        if any(log.answered(each.key) for each in run.questions):
+            written()
+        raise
+    content = written()
     if not complete:
-        click.echo("Stopped. What was answered is kept; the same command goes on from there.")
+        click.echo("Stopped. What was answered is kept; the same command goes on from there.", err=as_json)
     return content
+
+
+def _notes(
+    run: _Run, log: AnswerLog, changed: int, open_questions: Sequence[Question], now: Sequence[Question]
+) -> list[str]:
+    """What a person should know of the answers, one sentence each."""
+    from relstudy.studyapp.judging.answers import is_cut_off
+    from relstudy.studyapp.judging.results import repeated_answers
+
+    notes = []
+    if changed:
+        notes.append(f"{changed:,} kept answers were read anew and now say something else; nothing was asked for that.")
+    if len(now) < len(open_questions):
+        queries = len({each.query_id for each in now})
+        notes.append(
+            f"{len(now):,} of {len(open_questions):,} open questions were taken, of {queries:,} queries by chance."
+        )
+    records = [log.records.get(each.key, {}) for each in run.questions]
+    reasons = Counter(record["reason"] for record in records if record.get("status") == "error" and "reason" in record)
+    if reasons:
+        (reason, many), *others = reasons.most_common()
+        more = f" (and {len(others)} other reasons)" if others else ""
+        notes.append(f"{reasons.total():,} questions got no answer, {many:,} of them since {reason}{more}.")
+    cut = sum(is_cut_off(record.get("answer") or {}) and record.get("status") == "unparsed" for record in records)
+    if cut:
+        notes.append(f"{cut:,} answers were cut off twice; --parameter max_tokens=N lets them be longer.")
+    expected = run.interview.asked.parameters.get("logprobs")
+    if expected:
+        whole = sum(
+            record["rating"] in run.interview.scales[run.interview.collection[record["query_id"]].kind].values
+            for record in records
+            if record.get("rating") is not None
+        )
+        notes.append(f"{whole:,} grades are those that the judge named, as no others came with them.")
+    moved = repeated_answers(run.questions, run.moved, log)
+    if moved:
+        notes.append(
+            f"With the items' texts moved to the front of the question, {moved['asked'] - moved['same']:,} of "
+            f"{moved['asked']:,} answers were another grade."
+        )
+    if run.speaking:
+        notes.append(
+            f"{len(run.speaking):,} texts speak to whoever grades them, such as that of {run.speaking[0]}; marks "
+            "around each text say that nothing in it is said to the judge."
+        )
+    return notes
 
 
 def _cost(run: _Run, log: AnswerLog) -> float | None:
     """Cost of the answers; None where prices are not known."""
-    costs = [log.records.get(each.key, {}).get("cost") for each in (*run.questions, *run.again)]
+    costs = [log.records.get(each.key, {}).get("cost") for each in (*run.questions, *run.again, *run.moved)]
     return None if run.interview.prices.into is None else sum(cost for cost in costs if cost is not None)
 
 
 @dataclass(frozen=True)
 class _Run:
+    """What is asked of whom.
+
+    Parameters
+    ----------
+    again, moved : those asked a second time, as they are and with the items' texts in another place
+    probability : with which each question's pair was drawn; None where all were
+    share : of a sample
+    speaking : items whose texts hold words meant for a judge
+    budget : what is said of how one is parted, one sentence each
+    """
+
     interview: Interview
     client: ChatClient
     questions: Sequence[Question]
     again: Sequence[Question]
+    moved: Sequence[Question]
+    probability: np.ndarray | None
+    share: float
+    speaking: Sequence[str]
+    budget: Sequence[str]
 
 
 def _prepare(folder: Path, options: JudgeOptions) -> _Run:
@@ -210,42 +323,53 @@ def _prepare(folder: Path, options: JudgeOptions) -> _Run:
     from relstudy.studyapp.collection.items import Collection
     from relstudy.studyapp.config.study import Study
     from relstudy.studyapp.judging.answer_log import Asked
+    from relstudy.studyapp.judging.answers import AnswerForm
     from relstudy.studyapp.judging.asking import Interview, Prices
+    from relstudy.studyapp.judging.budget import share_for
     from relstudy.studyapp.judging.client import ChatClient
-    from relstudy.studyapp.judging.pairs import pairs_to_judge
-    from relstudy.studyapp.judging.prompt import Prompt, block_of, text_hash
+    from relstudy.studyapp.judging.pairs import Extent, drawn_share, pairs_to_judge
+    from relstudy.studyapp.judging.prompt import NAMED, NamedPrompt, Prompt, block_of, speaks_to_a_judge, text_hash
 
     study, collection = Study.load(folder), Collection.load(folder)
-    table = pairs_to_judge(folder, collection, options.pairs)
-    pairs = list(table.itertuples(index=False, name=None))
+    candidates = pairs_to_judge(folder, collection, options.pairs)
+    pairs = list(candidates.itertuples(index=False, name=None))
     kinds = sorted({collection[query].kind for query, _ in pairs})
-    template, what = None, "the prompt"
-    if options.prompt is not None:
-        template, what = _text(options.prompt), str(options.prompt)
-    prompts = {kind: Prompt.of_study(study, kind, template, what) for kind in kinds}
-    parameters = _parameters(options.parameters)
+    prompt = NAMED.get(options.prompt) or NamedPrompt(_text(Path(options.prompt)))
+    prompts = {kind: Prompt.of_study(study, kind, prompt.template, options.prompt) for kind in kinds}
+    parameters = _parameters(options.parameters) | (PROBABILITIES if options.expected_grades else {})
     asked = Asked(options.model, parameters, text_hash("\x1e".join(prompts[kind].hash for kind in kinds)))
     settings = study.judges
     prices = Prices(settings.input_price or None, settings.output_price or None)
     scales = {kind: block_of(study, kind).scale for kind in kinds}
-    interview = Interview(asked, prompts, scales, collection, prices)
+    interview = Interview(asked, prompts, scales, collection, prices, AnswerForm(options.answer or prompt.form))
     address = options.base_url or NOWHERE
-    key = None if options.base_url is None else _key(study)
+    key = _key(study, needed=options.base_url is not None)
     client = ChatClient(address, options.model, parameters, key, options.timeout)
+    probability: np.ndarray | None = None
+    share, said = options.share or SHARE, list[str]()
+    if options.pairs == Extent.SAMPLE:
+        drawn = pairs_to_judge(folder, collection, Extent.JUDGED)
+        if options.budget is not None:
+            person = study.judges.person_price
+            share, said = share_for(options.budget, folder, options.name, interview, person, pairs, len(drawn))
+        sample, probability = drawn_share(candidates, drawn, share)
+        pairs = list(sample.itertuples(index=False, name=None))
     questions = interview.questions(pairs)
-    again = sorted(questions, key=lambda each: each.key)[: round(options.repeat * len(questions))]
-    return _Run(interview, client, questions, interview.questions([(a.query_id, a.result_id) for a in again], repeat=1))
+    items = dict.fromkeys(item for pair in pairs for item in pair)
+    speaking = [item for item in items if speaks_to_a_judge(collection[item])]
+    twice = interview.again(questions, options.repeat)
+    return _Run(interview, client, questions, *twice, probability, share, speaking, said)
 
 
 def _ask(run: _Run, questions: Sequence[Question], log: AnswerLog, workers: int, quiet: bool) -> bool:
     from relstudy.common.console import counter
     from relstudy.studyapp.judging.asking import ask
 
-    interview, total = run.interview, len(run.questions) + len(run.again)
+    interview, total = run.interview, len(run.questions) + len(run.again) + len(run.moved)
     tokens = interview.tokens(questions)
     cost = interview.prices.cost(tokens, 25 * len(questions))
     price = "" if cost is None else f", which cost about {cost:.2f}"
-    twice = sum(each.repeat > 0 for each in questions)
+    twice = sum(each.repeat > 0 or each.moved for each in questions)
     click.echo(
         f"{len(questions):,} of {total:,} questions are open, {twice:,} of them asked a second time. "
         f"{_what_is_sent(interview.collection, questions)} are sent to {run.client.host}: "
@@ -273,12 +397,15 @@ def _what_is_sent(collection: Collection, questions: Sequence[Question]) -> str:
     return f"{len(items) - pictures:,} texts and {pictures:,} pictures"
 
 
-def _key(study: Study) -> str | None:
-    """The key that the environment holds under the name in study.toml; None where it names none."""
+def _key(study: Study, needed: bool) -> str | None:
+    """The key that the environment holds under the name in study.toml; None where it names none, or none is needed and
+    there is none to be cut out of what is read."""
     variable = study.judges.key_variable
     if not variable:
         return None
     key = os.environ.get(variable, "").strip()
+    if not key and not needed:
+        return None
     if not key:
         raise RelstudyError(f"the environment variable {variable}, which study.toml names for the key, is empty")
     if not can_be_sent(key):
@@ -289,8 +416,8 @@ def _key(study: Study) -> str | None:
 
 
 def _parameters(given: Sequence[str]) -> dict[str, Any]:
-    """Fields of every request; temperature 0 unless it is said otherwise, null leaves a field out."""
-    parameters: dict[str, Any] = {"temperature": 0}
+    """Fields of every request; null leaves a field out."""
+    parameters: dict[str, Any] = {}
     for each in given:
         name, equals, value = each.partition("=")
         if not equals or not name:

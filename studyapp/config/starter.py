@@ -113,11 +113,13 @@ seed = 0                           # the order in which pairs are handed out
 primary = "same_query"
 matters = 0.05
 
-# Automatic judges (relstudy judge): where their server's key is, and what a million tokens cost:
+# Automatic judges (relstudy judge): where their server's key is, what a million tokens cost, and what one judgment by a
+# person does (relstudy judge --budget):
 # [judges]
 # key_variable = "JUDGE_KEY"
 # input_price = 2.5
 # output_price = 10
+# person_price = 0.1
 
 # A program that is sent the changes of the ratings, and where the secret is that such messages are signed with:
 # [webhook]

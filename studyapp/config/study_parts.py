@@ -226,8 +226,10 @@ class JudgeSettings:
     ----------
     key_variable : name of the environment variable that holds the server's key; empty: no key is sent
     input_price, output_price : of a million tokens, in any currency; 0 where unknown
+    person_price : of one judgment by a person, in the same currency; 0 where unknown
     """
 
     key_variable: str = ""
     input_price: float = 0.0
     output_price: float = 0.0
+    person_price: float = 0.0

@@ -268,11 +268,14 @@ def read_entry(check: TomlChecker, data: dict[str, Any]) -> Entry:
     )
 
 
+PRICES = ("input_price", "output_price", "person_price")
+
+
 def read_judges(check: TomlChecker, data: dict[str, Any]) -> JudgeSettings:
     """The table [judges] of study.toml; faults are left with `check`."""
     path = ("judges",)
-    check.keys(data, path, ("key_variable", "input_price", "output_price"))
-    prices = [check.number(data, path, name, 0, 0, 1e6) for name in ("input_price", "output_price")]
+    check.keys(data, path, ("key_variable", *PRICES))
+    prices = [check.number(data, path, name, 0, 0, 1e6) for name in PRICES]
     variable = check.text(data, path, "key_variable", "")
     if variable and not re.fullmatch(VARIABLE, variable):
         # it may be the key itself, which stands in no message

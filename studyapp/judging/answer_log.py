@@ -36,15 +36,16 @@ class Asked:
     parameters: dict[str, Any]
     prompt: str
 
-    def key(self, query: str, result: str, repeat: int = 0) -> str:
+    def key(self, query: str, result: str, repeat: int = 0, moved: bool = False) -> str:
         """The key of a pair's answer: model, parameters, prompt, and the hashes of both contents.
 
         Parameters
         ----------
         repeat : 0, or the number of the repetition that shows how consistent the judge is
+        moved : whether the items' texts stand in another place than usual
         """
         parts = [self.model, json.dumps(self.parameters, sort_keys=True), self.prompt, query, result]
-        return text_hash("\x1f".join([*parts, *([str(repeat)] if repeat else [])]))
+        return text_hash("\x1f".join([*parts, *([str(repeat)] if repeat else []), *(["moved"] if moved else [])]))
 
     def as_json(self) -> dict[str, Any]:
         """Fields that stand in every line."""

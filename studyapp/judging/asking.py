@@ -6,10 +6,11 @@ import datetime
 import json
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -20,19 +21,21 @@ from relstudy.common.files import replacing
 from relstudy.common.scales import Scale
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.judging.answer_log import AnswerLog, Asked
-from relstudy.studyapp.judging.answers import read_reply
+from relstudy.studyapp.judging.answers import Answer, AnswerForm, is_cut_off, read_reply
 from relstudy.studyapp.judging.client import ChatClient, NoReply
 from relstudy.studyapp.judging.prompt import Prompt, content_hash
 
 
 @dataclass(frozen=True)
 class Question:
-    """A pair to be asked about; `repeat` is above 0 where it is asked again, to see whether the judge says the same."""
+    """A pair to be asked about; `repeat` is above 0 where it is asked again, to see whether the judge says the same,
+    and `moved` where the texts of its items then stand in another place."""
 
     key: str
     query_id: str
     result_id: str
     repeat: int = 0
+    moved: bool = False
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,7 @@ class Interview:
     asked : what all questions have in common
     prompts : by the kind of the query
     scales : by the kind of the query
+    form : in which an answer names its grade
     """
 
     asked: Asked
@@ -63,19 +67,28 @@ class Interview:
     scales: dict[str, Scale]
     collection: Collection
     prices: Prices = Prices()
+    form: AnswerForm = field(default_factory=AnswerForm)
 
-    def questions(self, pairs: Sequence[tuple[str, str]], repeat: int = 0) -> list[Question]:
+    def questions(self, pairs: Sequence[tuple[str, str]], repeat: int = 0, moved: bool = False) -> list[Question]:
         """The questions of pairs of ids."""
         hashes = {item: content_hash(self.collection[item]) for item in {each for pair in pairs for each in pair}}
         return [
-            Question(self.asked.key(hashes[query], hashes[result], repeat), query, result, repeat)
+            Question(self.asked.key(hashes[query], hashes[result], repeat, moved), query, result, repeat, moved)
             for query, result in pairs
         ]
+
+    def again(self, questions: Sequence[Question], share: float) -> tuple[list[Question], list[Question]]:
+        """A share of the questions as they are to be asked a second time: the same, and, of pairs with texts, with
+        these in another place."""
+        chosen = sorted(questions, key=lambda each: each.key)[: round(share * len(questions))]
+        pairs = [(each.query_id, each.result_id) for each in chosen]
+        texts = [pair for pair in pairs if any(self.collection[item].path is None for item in pair)]
+        return self.questions(pairs, repeat=1), self.questions(texts, moved=True)
 
     def messages(self, question: Question) -> list[dict[str, Any]]:
         """Messages that are sent for a question."""
         query, result = self.collection[question.query_id], self.collection[question.result_id]
-        return self.prompts[query.kind].messages(query, result)
+        return self.prompts[query.kind].messages(query, result, question.moved)
 
     def tokens(self, questions: Sequence[Question]) -> int:
         """About how many tokens the questions have."""
@@ -89,19 +102,45 @@ class Interview:
             "query_id": question.query_id,
             "result_id": question.result_id,
             **({"repeat": question.repeat} if question.repeat else {}),
+            **({"moved": True} if question.moved else {}),
             **self.asked.as_json(),
             "at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             "seconds": seconds,
         }
         if body is None:
             return {**common, "status": "error"}
-        answer = read_reply(body, self.scales[self.collection[question.query_id].kind])
+        answer = self.read(question.query_id, body)
         usage = body.get("usage")
         counts = usage if isinstance(usage, dict) else {}
         into, out = (counts.get(name) for name in ("prompt_tokens", "completion_tokens"))
         cost = self.prices.cost(into, out) if isinstance(into, int) and isinstance(out, int) else None
-        said = {"status": answer.status, "rating": answer.rating, "confidence": answer.confidence, "cost": cost}
-        return {**common, **said, "answer": body}
+        return {**common, **_said(answer), "cost": cost, "answer": body}
+
+    def read(self, query_id: str, body: dict[str, Any]) -> Answer:
+        """What an answer says."""
+        expected = bool(self.asked.parameters.get("logprobs"))
+        return read_reply(body, self.scales[self.collection[query_id].kind], self.form, expected)
+
+    def read_anew(self, log: AnswerLog) -> int:
+        """Read every kept answer again, in memory alone; how many of them say something else than when they came."""
+        changed = 0
+        for key, record in log.records.items():
+            if isinstance(record.get("answer"), dict) and record.get("query_id") in self.collection:
+                said = _said(self.read(record["query_id"], record["answer"]))
+                changed += any(record.get(name) != value for name, value in said.items())
+                log.records[key] = record | said
+        return changed
+
+
+def _said(answer: Answer) -> dict[str, Any]:
+    return {"status": answer.status, "rating": answer.rating, "confidence": answer.confidence}
+
+
+FEWEST_IN_VAIN = 3
+"""Questions without an answer, one after the other, before a server with fewer workers is given up."""
+MORE_TOKENS = 4
+"""Times the tokens of an answer that was cut off, for the second try."""
+LEAST_TOKENS = 2048
 
 
 def ask(
@@ -129,23 +168,20 @@ def ask(
     Raises
     ------
     RelstudyError
-        where the server would answer no question at all; what was answered before is kept
+        where the server would answer no question at all, or answered none of as many in a row as there are workers;
+        what was answered before is kept
     """
     stopped = threading.Event()
 
     def work(question: Question) -> dict[str, Any]:
-        try:
-            reply = client.ask(interview.messages(question))
-        except NoReply as error:
-            record = {**interview.record(question, None), "reason": str(error)}
-        else:
-            record = interview.record(question, reply.body, round(reply.seconds, 3))
+        record = _asked(interview, client, question)
         log.add(record)
         return record
 
     left = iter(questions)
     running: set[Future[dict[str, Any]]] = set()
     failure: BaseException | None = None
+    in_vain, patience = 0, max(FEWEST_IN_VAIN, workers)
     with interruptions(stopped.set), ThreadPoolExecutor(workers) as pool:
         while True:
             if failure is None and not stopped.is_set():
@@ -158,10 +194,48 @@ def ask(
                 if error is not None:
                     failure = failure or error
                 else:
-                    on_record(each.result())
+                    record = each.result()
+                    on_record(record)
+                    in_vain = in_vain + 1 if record["status"] == "error" else 0
+                    if in_vain >= patience and failure is None:
+                        failure = RelstudyError(_hopeless(client, in_vain, record))
     if failure is not None:
         raise failure
     return next(left, None) is None
+
+
+def _asked(interview: Interview, client: ChatClient, question: Question) -> dict[str, Any]:
+    """The line of the log for a question, asked a second time with more tokens where the answer was cut off."""
+    messages = interview.messages(question)
+    try:
+        reply = client.ask(messages)
+        record = interview.record(question, reply.body, round(reply.seconds, 3))
+        if record["status"] == "unparsed" and is_cut_off(reply.body):
+            longer = client.ask(messages, **_more_tokens(client.parameters, reply.body))
+            second = interview.record(question, longer.body, round(reply.seconds + longer.seconds, 3))
+            costs = (record["cost"], second["cost"])
+            return {**second, "cost": None if None in costs else sum(costs), "cut_off": True}
+    except NoReply as error:
+        return {**interview.record(question, None), "reason": str(error)}
+    return record
+
+
+def _more_tokens(parameters: Mapping[str, Any], body: dict[str, Any]) -> dict[str, int]:
+    """The field of a request that lets an answer be longer than one that was cut off."""
+    name = "max_completion_tokens" if "max_completion_tokens" in parameters else "max_tokens"
+    usage = body.get("usage")
+    used = usage.get("completion_tokens") if isinstance(usage, dict) else None
+    counts = [each for each in (parameters.get(name), used) if isinstance(each, int)]
+    return {name: max(LEAST_TOKENS, MORE_TOKENS * max(counts, default=0))}
+
+
+def _hopeless(client: ChatClient, in_vain: int, record: dict[str, Any]) -> str:
+    reason = record.get("reason") or "its answers hold errors"
+    cure = "; --parameter NAME=VALUE sets a field of the requests" if " 400 " in reason or " 422 " in reason else ""
+    return (
+        f"{client.host} answered none of {in_vain} questions in a row, so no further ones are asked: {reason}{cure}. "
+        "What was answered is kept; the same command goes on from there"
+    )
 
 
 @contextmanager
@@ -190,17 +264,53 @@ def interruptions(stop: Callable[[], None]) -> Iterator[None]:
 ADDRESS = "/v1/chat/completions"
 
 
-def export_batch(interview: Interview, client: ChatClient, questions: Sequence[Question], path: Path) -> None:
-    """Write one request a line; each is known by its answer's key."""
-    with replacing(path) as beside, beside.open("w", encoding="utf-8") as handle:
-        for each in questions:
-            body = client.body(interview.messages(each))
-            line = {"custom_id": each.key, "method": "POST", "url": ADDRESS, "body": body}
-            handle.write(json.dumps(line, ensure_ascii=False) + "\n")
+MOST_LINES = 50_000
+MOST_BYTES = 100_000_000
+"""What batch interfaces take in one file."""
 
 
-def import_batch(interview: Interview, questions: Sequence[Question], path: Path, log: AnswerLog) -> int:
-    """Keep the answers of a file of results; how many were new.
+def export_batch(interview: Interview, client: ChatClient, questions: Sequence[Question], path: Path) -> list[Path]:
+    """Write one request a line, each known by its answer's key; the files, several where one would be too large.
+
+    Further files are called after the first: questions.jsonl, questions-2.jsonl and so on.
+    """
+    files: list[Path] = []
+    left = iter(questions)
+    line = next(left, None)
+    while line is not None or not files:
+        file = path if not files else path.with_name(f"{path.stem}-{len(files) + 1}{path.suffix}")
+        lines = size = 0
+        with replacing(file) as beside, beside.open("wb") as handle:
+            while line is not None:
+                body = client.body(interview.messages(line))
+                content = {"custom_id": line.key, "method": "POST", "url": ADDRESS, "body": body}
+                text = json.dumps(content, ensure_ascii=False).encode() + b"\n"
+                if lines and (lines >= MOST_LINES or size + len(text) > MOST_BYTES):
+                    break
+                handle.write(text)
+                lines, size, line = lines + 1, size + len(text), next(left, None)
+        files.append(file)
+    return files
+
+
+def spread(questions: Sequence[Question], limit: int | None) -> list[Question]:
+    """At most so many of the questions, over queries by chance: one of each query before a second of any."""
+    if limit is None or limit >= len(questions):
+        return list(questions)
+    by_chance = sorted(questions, key=lambda each: each.key)
+    seen: Counter[str] = Counter()
+    turns = []
+    for each in by_chance:
+        turns.append(seen[each.query_id])
+        seen[each.query_id] += 1
+    order = sorted(range(len(by_chance)), key=lambda k: (turns[k], by_chance[k].key))
+    return [by_chance[k] for k in order[:limit]]
+
+
+def import_batch(
+    interview: Interview, client: ChatClient, questions: Sequence[Question], paths: Sequence[Path], log: AnswerLog
+) -> int:
+    """Keep the answers of files of results; how many were new.
 
     Parameters
     ----------
@@ -213,16 +323,16 @@ def import_batch(interview: Interview, questions: Sequence[Question], path: Path
         where a line is no result, or none of them answers a question of this judge; then nothing is kept
     """
     by_key = {each.key: each for each in questions}
-    results = list(_results(path))
+    results = [each for path in paths for each in _results(path)]
     matched = [(by_key[key], body) for key, body in results if key in by_key]
     if not matched:
         raise RelstudyError(
-            f"{path}: none of its {len(results)} answers is to a question of this judge; the same --model, --prompt, "
-            "parameters and collection as at --export-batch are needed"
+            f"{', '.join(map(str, paths))}: none of {len(results)} answers is to a question of this judge; the same "
+            "--model, --prompt, parameters and collection as at --export-batch are needed"
         )
     new = [(question, body) for question, body in matched if not log.answered(question.key)]
     for question, body in new:
-        log.add(interview.record(question, body))
+        log.add(interview.record(question, client.without_key(body)))
     return len(new)
 
 

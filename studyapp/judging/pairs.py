@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from enum import StrEnum
 from pathlib import Path
 
@@ -23,6 +24,7 @@ class Extent(StrEnum):
     QUERIES = "queries"
     CANDIDATES = "candidates"
     COLLECTION = "collection"
+    SAMPLE = "sample"
 
 
 def pairs_to_judge(folder: Path, collection: Collection, extent: str) -> pd.DataFrame:
@@ -31,7 +33,8 @@ def pairs_to_judge(folder: Path, collection: Collection, extent: str) -> pd.Data
     Parameters
     ----------
     extent : "judged" (the pairs of pairs.csv, enough to check the judge), "queries" (every candidate of their queries),
-        "candidates" (every candidate of every query) or "collection" (every item that may answer, pool or not)
+        "candidates" (every candidate of every query; "sample" is drawn from these by `drawn_share`) or "collection"
+        (every item that may answer, pool or not)
 
     Returns
     -------
@@ -60,6 +63,46 @@ def pairs_to_judge(folder: Path, collection: Collection, extent: str) -> pd.Data
         positions = Eligible.of(collection[query], collection).all()
         parts.append(pd.DataFrame({"query_id": query, "result_id": collection.ids[positions]}))
     return pd.concat(parts, ignore_index=True)
+
+
+def drawn_share(candidates: pd.DataFrame, judged: pd.DataFrame, share: float) -> tuple[pd.DataFrame, np.ndarray]:
+    """All judged pairs, and of the other candidates each by a lot of its own.
+
+    A pair's lot is a hash of its ids: it is the same at every run, and a larger share holds the smaller one.
+
+    Parameters
+    ----------
+    candidates, judged : DataFrame[query_id, result_id]
+    share : of the candidates, above 0 to 1
+
+    Returns
+    -------
+    DataFrame[query_id, result_id], and the probability of each pair given the judged ones: 1 or `share`, float [pairs]
+
+    Examples
+    --------
+    >>> candidates = pd.DataFrame({"query_id": "q", "result_id": [f"r{k}" for k in range(100)]})
+    >>> table, probability = drawn_share(candidates, candidates.head(3), 0.1)
+    >>> len(table), probability[:4].tolist()
+    (15, [1.0, 1.0, 1.0, 0.1])
+    """
+    certain = pd.MultiIndex.from_frame(candidates[PAIR]).isin(pd.MultiIndex.from_frame(judged[PAIR]))
+    lots = [lot_of(*pair) for pair in candidates[PAIR].itertuples(index=False, name=None)]
+    taken = certain | (np.array(lots) < share)
+    probability = np.where(certain, 1.0, share)[taken]
+    return candidates[taken].reset_index(drop=True), probability
+
+
+def lot_of(query_id: str, result_id: str) -> float:
+    """A number from 0 to 1 that is as good as drawn for a pair.
+
+    Examples
+    --------
+    >>> round(lot_of("q", "r"), 4)
+    0.4184
+    """
+    digits = hashlib.sha256(f"{query_id}\x1f{result_id}".encode()).hexdigest()[:13]
+    return int(digits, 16) / 16**13
 
 
 def _of_pool(pool: Pool, queries: list[str]) -> pd.DataFrame:

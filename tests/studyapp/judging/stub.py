@@ -26,13 +26,16 @@ class Said:
     raw: bytes | None = None
     message: dict[str, Any] = field(default_factory=dict)
     delay: float = 0.0
+    finish_reason: str = "stop"
 
     def body(self) -> bytes:
         if self.raw is not None:
             return self.raw
         message = {"role": "assistant", "content": self.content, **self.message}
         usage = {"prompt_tokens": 1000, "completion_tokens": 10}
-        return json.dumps({"choices": [{"message": message, "finish_reason": "stop"}], "usage": usage}).encode()
+        return json.dumps(
+            {"choices": [{"message": message, "finish_reason": self.finish_reason}], "usage": usage}
+        ).encode()
 
 
 @dataclass
@@ -42,6 +45,8 @@ class Stub:
     answer: Answer = lambda before, text: Said()
     questions: list[dict[str, Any]] = field(default_factory=list)
     keys: set[str | None] = field(default_factory=set)
+    paths: list[str] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
     most_at_a_time: int = 0
     url: str = ""
     _now: int = 0
@@ -60,6 +65,8 @@ class Stub:
             self._asked[text] += 1
             self.questions.append(body)
             self.keys.add(handler.headers.get("Authorization"))
+            self.paths.append(handler.path)
+            self.headers.append({name.lower(): value for name, value in handler.headers.items()})
             self._now += 1
             self.most_at_a_time = max(self.most_at_a_time, self._now)
         said = self.answer(before, text)

@@ -1,0 +1,102 @@
+"""The share of a collection that a judge is best asked of for a budget, beside people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from relstudy.analysis.judges.agreement import explained
+from relstudy.analysis.judges.budget import ASSUMED, best_split, standard_error
+from relstudy.analysis.judges.run import context_for
+from relstudy.analysis.judges.several import POINT
+from relstudy.analysis.judges.table import read_judge
+from relstudy.analysis.judges.universe import Universe
+from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.calibration.study_tables import read_study_tables
+from relstudy.common.errors import RelstudyError
+from relstudy.common.wording import percent
+from relstudy.studyapp.judging.asking import Interview
+from relstudy.studyapp.judging.results import judge_files
+
+ANSWER_TOKENS = 25
+"""Of an answer, in an estimate of costs."""
+SOME = 200
+"""Questions from whose length the price of one is estimated."""
+
+
+def share_for(
+    budget: float,
+    folder: Path,
+    name: str,
+    interview: Interview,
+    person_price: float,
+    candidates: Sequence[tuple[str, str]],
+    judged: int,
+) -> tuple[float, list[str]]:
+    """The share of the candidates, beside the judged pairs, and what is said of it, one sentence each.
+
+    Parameters
+    ----------
+    budget : money, or questions to the judge where its prices are not known
+    name : of the judge
+    person_price : of a judgment by a person; 0 where unknown
+    candidates : pairs that the judge may be asked of
+    judged : how many of them people were asked of
+
+    Raises
+    ------
+    RelstudyError
+        where the budget pays no question beside those of the judged pairs, or the price of a person is not known
+    """
+    some = interview.questions(list(candidates[:: max(1, len(candidates) // SOME)]))
+    question = interview.prices.cost(interview.tokens(some) / len(some), ANSWER_TOKENS)
+    if question is None:
+        questions = min(round(budget), len(candidates))
+        said = [f"A budget of {questions:,} questions, since study.toml names no prices ([judges] input_price)."]
+    else:
+        if not person_price:
+            raise RelstudyError(
+                "--budget parts money between people and the judge: study.toml must say what a judgment by a person "
+                "costs ([judges] person_price)"
+            )
+        r_squared, source = _explained(folder, name)
+        best = best_split(budget, person_price, question, r_squared, len(candidates), judged)
+        questions = best.questions
+        half = _of_halves(budget, person_price, question, r_squared, len(candidates), judged)
+        said = [
+            f"Of a budget of {budget:g}: {best.people:,} more judgments by people ({best.people * person_price:.2f}) "
+            f"and {questions:,} questions to the judge ({questions * question:.2f}), for R squared of {r_squared:.2f} "
+            f"({source}). To expect: a standard error of {best.error:.2f} of that of the same money on people alone; "
+            f"{half:.2f} with half for each.",
+        ]
+        if best.people:
+            said.append(
+                f"People's part: relstudy sample {folder} --next --judge {name} --pairs {best.people}, once the judge "
+                "has answered."
+            )
+    if questions <= judged:
+        raise RelstudyError(
+            f"--budget {budget:g}: best spent on {questions:,} questions to the judge, fewer than the {judged:,} pairs "
+            "that people were asked of, on which its help rests; people alone are the better buy"
+        )
+    share = (questions - judged) / max(len(candidates) - judged, 1)
+    return min(1.0, share), [*said, f"So the judge is asked of {percent(min(1.0, share), 1)} of the other candidates."]
+
+
+def _of_halves(budget: float, person: float, question: float, r_squared: float, candidates: int, judged: int) -> float:
+    """The standard error of a budget of which half goes to either, against that of all of it on people."""
+    alone = standard_error(judged + budget / person, 0, r_squared, candidates)
+    questions = min(candidates, budget / 2 / question)
+    return standard_error(judged + budget / 2 / person, questions, r_squared, candidates) / alone
+
+
+def _explained(folder: Path, name: str) -> tuple[float, str]:
+    """What the judge's grades explain of people's judgments, and how that is known."""
+    table, judgments = judge_files(folder, name)[0], folder / "judgments.csv"
+    if not (table.is_file() and judgments.is_file()):
+        return ASSUMED, "assumed; --pairs judged first, and judgments.csv, would tell"
+    judge, pairs = read_judge(table, name), JudgedPairs.of(read_study_tables(judgments).judgments)
+    universe = Universe(judge, context_for(pairs, judge, POINT))
+    value = explained(universe)["r_squared"].value
+    known = min(0.99, max(0.0, value or 0.0))
+    return known, f"by {int(universe.given.sum()):,} pairs that both judged"
