@@ -18,11 +18,12 @@ pairs of your own, people's in ratings.csv (query_id, result_id, rating; a row p
 
 Judges: those of the data; the mean of all, and of the five that explain most of each study's judgments; noise; the best
 one upside down; one that refuses a third of the pairs, mostly those that people like; one that is the system itself
-(circular). Each judged the whole collection, or (with --sampled) the drawn
-queries alone. Two tables: coverage of 95 % intervals and mean width against people alone, by judge and index; and for
-the relevant share bias, the same over the standard deviation, coverage and width of every way. Ways beside ours: the
-mean of ppi_py (Angelopoulos, Duchi and Zrnic 2023), weighted by design or not; the judge alone, its grades read as
-shares; and its grades instead of their worth, with weight one. ppi_py comes with `pip install ppi-python`.
+(circular). Each judged the whole collection, or (with --sampled) the drawn queries alone, or (with --share .02 .05) the
+judged pairs and such a share of all others. Two tables: coverage of 95 % intervals and mean width against people alone,
+by judge and index; and for the relevant share bias, the same over the standard deviation, coverage and width of every
+way. Ways beside ours: the mean of ppi_py (Angelopoulos, Duchi and Zrnic 2023), weighted by design or not; the judge
+alone, its grades read as shares; and its grades instead of their worth, with weight one. ppi_py comes with `pip install
+ppi-python`.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ import importlib.util
 import sys
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -40,6 +41,7 @@ import pandas as pd
 from scipy import special
 
 from relstudy.analysis.judges.run import assist_scores
+from relstudy.analysis.judges.table import JudgeTable
 from relstudy.analysis.scoring.candidate import Candidate, candidate_of
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
@@ -118,9 +120,23 @@ class Study:
         return cls(rows, probability, pairs, candidate_of(pairs, "system", scores, options), scores, options)
 
 
-def one_study(world: World, study: Study, name: str, sampled: bool) -> dict[str, dict[str, Ends]]:
+def of_share(judge: JudgeTable, study: Study, share: float, random: np.random.Generator) -> JudgeTable:
+    """A judge that was given the judged pairs, and this share of the others by lot."""
+    certain = np.zeros(len(judge), dtype=bool)
+    row = judge.rows_of(study.pairs.query_id, study.pairs.result_id)
+    certain[row[row >= 0]] = True
+    given = certain | (random.random(len(judge)) < share)
+    columns = {name: getattr(judge, name)[given] for name in (*PAIR, "rating", "status")}
+    return replace(judge, **columns, probability=np.where(certain, 1.0, share)[given])
+
+
+def one_study(
+    world: World, study: Study, name: str, sampled: bool, share: float = 1.0, random: np.random.Generator | None = None
+) -> dict[str, dict[str, Ends]]:
     """Value and ends of every index by way: "people", "with the judge", and the rivals."""
     judge = world.judged_by(name, study.pairs)
+    if share < 1:
+        judge = of_share(judge, study, share, np.random.default_rng() if random is None else random)
     grades = world.judges[name] if name in world.judges else judge.rating[judge.rows_of(*world.ids)]
     if sampled:
         judge = judge.without(set(judge.query_id) - set(study.pairs.queries))
@@ -130,6 +146,8 @@ def one_study(world: World, study: Study, name: str, sampled: bool) -> dict[str,
         figure = helped.systems["system"][index]
         for way, each in (("people alone", figure.people), ("relstudy", figure.estimate)):
             ends[way][index] = tuple(np.nan if v is None else v for v in (each.value, each.low, each.high))
+    if share < 1:
+        return ends
     people = world.pairs["relevant_share"].to_numpy()[study.rows]
     given = np.where(np.isneginf(grades), np.nan, grades)
     for way, (value, half) in rivals(people, study.rows, study.pairs.query, 1 / study.probability, given).items():
@@ -155,6 +173,29 @@ def simulate(
         }
         for name, of_judge in runs.items()
     }
+
+
+def by_share(
+    world: World, name: str, studies: int, replicates: int, shares: Sequence[float], seed: int
+) -> list[list[str]]:
+    """Coverage and width against people alone by share of the collection that the judge was given."""
+    random, lots = np.random.default_rng(seed), np.random.default_rng([seed, 1])
+    truth, runs = world.truth(), defaultdict(list)
+    for _ in progress(range(studies), f"studies, {name}"):
+        study = Study.drawn(world, random, replicates)
+        for share in (*shares, 1.0):
+            ends = one_study(world, study, name, False, share, lots)
+            runs[f"{share:g}"].append(ends["relstudy"])
+            if share == 1:
+                runs["people alone"].append(ends["people alone"])
+    people = {index: np.array([run[index] for run in runs["people alone"]]) for index in INDICES}
+    rows = []
+    for label in ("people alone", *(f"{share:g}" for share in (*shares, 1.0))):
+        figures = [
+            told(truth[index], np.array([run[index] for run in runs[label]]), people[index]) for index in INDICES
+        ]
+        rows.append([name, label, *(f"{covered:.3f}, {width:.2f}" for *_, covered, width in figures)])
+    return rows
 
 
 def told(truth: float, ends: np.ndarray, people: np.ndarray) -> tuple[float, str, float, float]:
@@ -221,6 +262,9 @@ def main() -> None:
     parser.add_argument("--studies", type=int, default=300)
     parser.add_argument("--replicates", type=int, default=300)
     parser.add_argument("--sampled", action="store_true", help="the judge judged the drawn queries alone")
+    parser.add_argument(
+        "--share", type=float, nargs="+", help="only: the judge was given so much, and the judged pairs"
+    )
     parser.add_argument("--judge", action="append", help="only this judge; may be repeated")
     parser.add_argument("--seed", type=int, default=SEED, help="of the studies that are drawn")
     parser.add_argument("--without", choices=INDICES, help="coverage of this index with and without each query")
@@ -243,6 +287,11 @@ def main() -> None:
     )
     brief, rows = [], []
     names = given.judge or world.names
+    if given.share:
+        for name in names:
+            brief += by_share(world, name, given.studies, given.replicates, given.share, given.seed)
+        print_table(brief, ["judge", "share", *(index.replace("_", " ") for index in INDICES)])
+        return
     for name, by_way in simulate(world, names, given.studies, given.replicates, given.sampled, given.seed).items():
         people = by_way["people alone"]
         for way, label in (("people alone", "people alone"), ("relstudy", name)):

@@ -16,6 +16,7 @@ from relstudy.common.wording import percent
 
 if TYPE_CHECKING:
     from relstudy.analysis.judges.check import JudgeCheck
+    from relstudy.analysis.judges.study import JudgedStudy
     from relstudy.common.estimates import Estimate
 
 
@@ -24,8 +25,13 @@ if TYPE_CHECKING:
 @click.option("--judge", "name", required=True, help="The judge: FOLDER/judges/NAME.csv, or a file.")
 @click.option("--judgments", "-j", type=click.Path(path_type=Path), help="Judgments, where not FOLDER/judgments.csv.")
 @options_of(ScoringOptions, only=("replicates", "seed"))
+@click.option(
+    "--worklist", type=click.Path(path_type=Path), help="Write the pairs worth a look: this page, and .csv beside it."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def judge_check(folder: Path, name: str, judgments: Path | None, as_json: bool, **choices: Any) -> None:
+def judge_check(
+    folder: Path, name: str, judgments: Path | None, worklist: Path | None, as_json: bool, **choices: Any
+) -> None:
     """Hold the judge NAME of the study in FOLDER against people's judgments.
 
     People are the measure: what each grade is worth, how much the judge explains, whether it agrees with people as
@@ -34,6 +40,7 @@ def judge_check(folder: Path, name: str, judgments: Path | None, as_json: bool, 
 
     \b
     relstudy judge-check my-study --judge model
+    relstudy judge-check my-study --judge model --worklist look.html
     """
     from relstudy.analysis.judges.check import check_judge_against
     from relstudy.analysis.judges.study import judge_file, judged_study, read_human_study
@@ -48,12 +55,37 @@ def judge_check(folder: Path, name: str, judgments: Path | None, as_json: bool, 
     described = path.with_suffix(".json")
     told = read_json(described) if described.is_file() else {}
     again = {"repeated": told.get("repeated"), "moved": told.get("moved")}
+    if worklist is not None:
+        notes += _write_worklist(folder, worklist, path, study, options)
     if as_json:
         print_json(check.as_json() | again | {"notes": notes})
         return
     _print(check, again)
     for note in notes:
         click.echo(note)
+
+
+def _write_worklist(
+    folder: Path, page: Path, judge: Path, study: JudgedStudy, options: ScoringOptions
+) -> tuple[str, ...]:
+    """Write the page and the table of the pairs that are worth a look; what is said of them."""
+    from relstudy.analysis.judges.run import context_for
+    from relstudy.analysis.judges.study import confidences
+    from relstudy.analysis.judges.universe import Universe
+    from relstudy.analysis.report.inputs import read_items
+    from relstudy.analysis.report.rendering import html_of
+    from relstudy.analysis.report.worklist import summary, worklist, worklist_page
+    from relstudy.common.errors import RelstudyError
+    from relstudy.common.files import write_text
+    from relstudy.common.tables import write_table
+
+    if page.suffix.lower() not in (".html", ".htm"):
+        raise RelstudyError(f"--worklist {page}: a page is written, so its name ends in .html")
+    universe = Universe(study.judge, context_for(study.pairs, study.judge, options))
+    table = worklist(universe, confidences(judge, study.judge))
+    write_text(html_of(worklist_page(study.judge.name, table, read_items(folder))), page)
+    write_table(table, page.with_suffix(".csv"))
+    return (f"{page} and {page.with_suffix('.csv')} hold the worklist:", *summary(table))
 
 
 def _print(check: JudgeCheck, again: dict[str, dict[str, int] | None]) -> None:
@@ -99,10 +131,10 @@ def _print(check: JudgeCheck, again: dict[str, dict[str, int] | None]) -> None:
             ]
             for name, partial in check.circular.items()
         ]
-        print_table(rows, ["system", "bias (P at 20 %)", "beyond people", "no answer"])
+        print_table(rows, ["system", "bias (best 20 %)", "beyond people", "no answer"])
         click.echo(
-            "Bias: the relevant share of a system's best 20 % by what the grades are worth minus by people, against "
-            "the mean of the systems."
+            "Bias: what the grades are worth among a system's best 20 % minus what they are worth on pairs that people "
+            "judged alike, in standard deviations of people's judgments, against the mean of the systems."
         )
     if check.order.value is not None:
         click.echo(f"The judge alone orders the systems as people do by tau {_with_ends(check.order)}.")

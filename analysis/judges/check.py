@@ -11,6 +11,7 @@ import pandas as pd
 
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.known import AVERAGE_PRECISION
+from relstudy.analysis.indices.precision_recall import Retrieval
 from relstudy.analysis.judges.agreement import Beside, beside_a_person, explained, grade_table, refusals
 from relstudy.analysis.judges.estimator import Terms, assist
 from relstudy.analysis.judges.favouring import biases, favoured
@@ -41,9 +42,10 @@ class JudgeCheck:
     explained : r_squared and spearman, of people's judgments
     beside : the judge beside a person
     bias : by system, what the judge's grades are worth among its highest 20 % minus what they are worth on pairs that
-        people judged alike, minus the same over all systems
+        people judged alike, minus the same over all systems, in standard deviations of people's judgments
     circular : by system, the rank correlation with the judge that people's judgments do not explain
-    order : Kendall's tau between the orders that people and the judge alone give the systems by average precision
+    order : Kendall's tau between the orders that people and the judge alone, its grades read as shares of its scale,
+        give the systems by average precision
     refusals : as `refusals` gives them
     expected : DataFrame[index, width, worth]: the width of intervals with the judge against people alone, and how many
         more judged pairs would make them as short
@@ -112,7 +114,7 @@ def check_judge_against(
     circular = {name: _beyond_people(universe, ranking) for name, ranking in rankings.items()}
     leaning = {} if unweighed else biases(universe, rankings)
     bias = {name: context.estimate(each) for name, each in leaning.items()}
-    named = {name: bias[name] for name in favoured(leaning, context.draws.queries, options.level)}
+    named = {name: bias[name] for name in favoured(leaning, options.level)}
     return JudgeCheck(
         judge,
         grade_table(universe),
@@ -120,21 +122,31 @@ def check_judge_against(
         beside_a_person(universe, ratings, options.level),
         bias,
         circular,
-        _order([each[AVERAGE_PRECISION.name] for each in terms.values()], options.level),
+        _order(universe, terms, rankings, options.level),
         refusals(universe, rankings),
         _expected(universe, terms, expected),
         tuple(_warnings(universe, unweighed, circular, named)),
     )
 
 
-def _order(terms: Sequence[Terms], level: float) -> Estimate:
+def _order(
+    universe: Universe, terms: Mapping[str, Mapping[str, Terms]], rankings: Mapping[str, np.ndarray], level: float
+) -> Estimate:
+    """Kendall's tau of the systems' average precision by people and by the judge alone, whose grades are then read as
+    shares of its scale and not as what people say of them; pairs without an answer have no part."""
     if len(terms) < 3:
         return Estimate.missing("an order needs three systems")
-    alone = [each.collection or each.sampled or each.judged for each in terms]
-    left, right = (
-        np.stack([np.r_[each.value, each.replicates] for each in figures])
-        for figures in ([each.people for each in terms], alone)
-    )
+    judge, draws = universe.judge, universe.context.draws
+    rows = universe.sampled[judge.answered[universe.sampled]]
+    rating = judge.rating[rows]
+    if not len(rows) or np.ptp(rating) == 0:
+        return Estimate.missing("the judge says the same of every pair")
+    share = (rating - rating.min()) / np.ptp(rating)
+    alone = Retrieval(universe.query_of_row[rows], share, draws.counts)
+    weight = universe.weight[rows]
+    of_judge = [alone.indices(ranking[rows], weight)[AVERAGE_PRECISION.name] for ranking in rankings.values()]
+    of_people = [each[AVERAGE_PRECISION.name].people for each in terms.values()]
+    left, right = (np.stack([np.r_[each.value, each.replicates] for each in side]) for side in (of_people, of_judge))
     tau = order_agreement(left, right)
     return BootstrapStatistic(float(tau[0]), tau[1:], "systems are equal by one of the two").estimate(level)
 
@@ -194,8 +206,8 @@ def _warnings(
     for name, estimate in named.items():
         what = "favours" if estimate.value is not None and estimate.value > 0 else "is hard on"
         warnings.append(
-            f"Judge {judge.name} {what} {name}: its grades are worth {estimate.value:+.2f} there beside pairs that "
-            "people judged alike. People's sample corrects that."
+            f"Judge {judge.name} {what} {name}: its grades are worth {estimate.value:+.2f} standard deviations of "
+            "people's judgments there beside pairs that people judged alike. People's sample corrects that."
         )
     if judge.left_out:
         warnings.append(

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
-from relstudy.analysis.judges.table import JudgeTable, read_judge
+from relstudy.analysis.judges.table import JudgeTable, judge_rows, read_judge
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
@@ -77,6 +78,25 @@ def judge_file(folder: Path, name: str) -> Path:
         known = f"there are: {', '.join(there)}" if there else "`relstudy judge` makes one"
         raise RelstudyError(f"{path}: there is no such judge; {known}")
     return path
+
+
+def confidences(path: Path, judge: JudgeTable) -> np.ndarray | None:
+    """What a judge's file says of how sure it was of each row, float [rows], NaN where it says nothing; None where it
+    has no such column.
+
+    Parameters
+    ----------
+    path : the file
+    judge : its table, as `read_judge` gives it
+    """
+    table = judge_rows(path)
+    if "confidence" not in table.frame:
+        return None
+    ids = pd.MultiIndex.from_arrays([table.texts(name) for name in PAIR])
+    row = ids.get_indexer(judge.ids)
+    return np.where(
+        row >= 0, pd.to_numeric(table.frame["confidence"], errors="coerce").to_numpy(dtype=float)[row], np.nan
+    )
 
 
 def read_human_study(folder: Path, judgments: Path | None = None) -> HumanStudy:

@@ -113,12 +113,26 @@ def page_tables(study: StudyTables, folder: Path | None = None, read: Iterable[I
     there = {name: columns for name, columns in TABLES.items() if (folder / name).is_file()}
     found = {name: read_table(folder / name, *columns).frame.astype(str) for name, columns in there.items()}
     files += [InputFile.of(folder / name, folder) for name in (*there, "study.toml") if (folder / name).is_file()]
-    collection = found.get("collection.csv")
-    items = None
-    if collection is not None:
-        items = Items(folder, collection.drop_duplicates("item_id").set_index("item_id"))
+    items = items_of(folder, found.get("collection.csv"))
     raters, truth = found.get("raters.csv"), found.get("truth/recovered.csv")
     return PageTables(study, _title(folder), raters, truth, items, folder, _in_order(files))
+
+
+def items_of(folder: Path, collection: pd.DataFrame | None) -> Items | None:
+    """What queries and results of a study are; None where it has no collection.csv."""
+    return None if collection is None else Items(folder, collection.drop_duplicates("item_id").set_index("item_id"))
+
+
+def read_items(folder: Path) -> Items | None:
+    """What queries and results of the study in `folder` are; None where it has no collection.csv.
+
+    Raises
+    ------
+    RelstudyError
+        where collection.csv has faults
+    """
+    path = folder / "collection.csv"
+    return items_of(folder, read_table(path, *TABLES[path.name]).frame.astype(str) if path.is_file() else None)
 
 
 def _in_order(files: Iterable[InputFile]) -> tuple[InputFile, ...]:

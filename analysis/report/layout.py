@@ -169,13 +169,21 @@ class Partings:
 
 @dataclass(frozen=True)
 class Example:
-    """A pair on which a system and people disagree: ids and texts of query and result, thumbnails or "", figures."""
+    """A pair on which somebody and people disagree: ids and texts of query and result, thumbnails or "", figures.
+
+    Parameters
+    ----------
+    system : what stands in bold before the figures
+    people : their judgment; None where they have not judged the pair
+    scored, by : the other figure, and whose it is
+    """
 
     system: str
     items: Sequence[tuple[str, str]]
     pictures: Sequence[str]
-    people: float
+    people: float | None
     scored: float
+    by: str = "system"
 
 
 @dataclass(frozen=True)

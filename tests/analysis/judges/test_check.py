@@ -16,6 +16,7 @@ from relstudy.analysis.judges.run import context_for
 from relstudy.analysis.judges.table import read_judge
 from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
+from relstudy.analysis.resampling.spread import DIFFERENCE
 from relstudy.analysis.scoring.candidate import candidate_of
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
@@ -110,7 +111,7 @@ def times_accused(world: World, lean: float, noise: float, judges: int = 20) -> 
         judge = read_judge(table, "model")
         context = context_for(JudgedPairs.of(world.study(seed)), judge, OPTIONS)
         figures = biases(Universe(judge, context), systems)
-        accused += bool(favoured(figures, context.draws.queries, OPTIONS.level))
+        accused += bool(favoured(figures, OPTIONS.level))
     return accused
 
 
@@ -120,19 +121,44 @@ def test_a_judge_that_is_noisy_but_fair_is_hardly_ever_accused(world: World, noi
 
 
 def test_a_judge_that_leans_is_accused_more_often_than_not(world: World) -> None:
+    """Half a grade here is a fifth of people's standard deviation; of 20 fair ones at most three are named."""
     assert times_accused(world, 0.5, 0.5) > 10
+
+
+def test_a_favour_is_in_standard_deviations_of_peoples_judgments_whatever_their_scale(
+    world: World, study: pd.DataFrame
+) -> None:
+    judge = world.judge(0.5)
+    ten = study.assign(judgment=study["judgment"] * 10)
+    small, large = checked(world, study, judge), checked(world, ten, judge)
+    for name, figure in small.bias.items():
+        assert large.bias[name].as_json() == pytest.approx(figure.as_json())
 
 
 def test_the_furthest_system_is_named_first_and_small_or_uncertain_ones_are_not() -> None:
     replicates = np.random.default_rng(0).normal(size=500)
-    figures = {
-        "small": BootstrapStatistic(0.04, 0.04 + 0.001 * replicates),
-        "near": BootstrapStatistic(-0.1, -0.1 + 0.02 * replicates),
-        "far": BootstrapStatistic(0.3, 0.3 + 0.02 * replicates),
-        "by chance": BootstrapStatistic(0.1, 0.1 + 0.045 * replicates),
-    }
-    assert favoured(figures, 40, 0.95) == ["far", "near"]
-    assert "by chance" in favoured({"by chance": figures["by chance"]}, 40, 0.95)  # one system alone
+
+    def off_by(value: float, error: float) -> BootstrapStatistic:
+        return BootstrapStatistic(value, value + error * replicates, clusters=40, scale=DIFFERENCE)
+
+    figures = {"small": off_by(0.09, 0.001), "near": off_by(-0.2, 0.02), "far": off_by(0.5, 0.02)}
+    figures["by chance"] = off_by(0.2, 0.09)
+    assert favoured(figures, 0.95) == ["far", "near"]
+    assert "by chance" in favoured({"by chance": figures["by chance"]}, 0.95)  # one system alone
+    assert favoured({}, 0.95) == []
+
+
+def test_the_judge_alone_is_not_turned_round_by_people(world: World, study: pd.DataFrame) -> None:
+    """One upside down puts the best system last, whatever people make of its grades."""
+    right, wrong = (checked(world, study, world.judge(0.3).assign(rating=rating)) for rating in _both_ways(world))
+    assert right.order.value > 0 > wrong.order.value
+    constant = checked(world, study, world.judge(0.3).assign(rating=1.0))
+    assert constant.order.value is None and "the same of every pair" in str(constant.order.reason)
+
+
+def _both_ways(world: World) -> tuple[pd.Series, pd.Series]:
+    rating = world.judge(0.3)["rating"]
+    return rating, 3 - rating
 
 
 def test_refusals_are_told_by_what_people_say(world: World, study: pd.DataFrame) -> None:
@@ -185,7 +211,7 @@ def test_the_command_prints_it_and_leaves_out_the_queries_of_the_prompt(folder: 
     arguments = ["judge-check", str(folder), "--judge", "model", "--replicates", "50"]
     printed = CliRunner().invoke(main, arguments)
     assert printed.exit_code == 0, printed.output
-    for text in ("worth judged pairs", "same grade for 8 of 9", "tuned on 2 queries", "34 queries", "bias (P at 20 %)"):
+    for text in ("worth judged pairs", "same grade for 8 of 9", "tuned on 2 queries", "34 queries", "bias (best 20 %)"):
         assert text in printed.output
     content = json.loads(CliRunner().invoke(main, [*arguments, "--json"]).output)
     assert {"grades", "r_squared", "spearman", "beside_a_person", "bias", "order", "refusals", "expected"} <= set(
