@@ -11,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
@@ -565,3 +566,56 @@ def test_pictures_have_no_text_that_could_be_moved(folder: Path) -> None:
     with serving() as stub:
         done = judge(folder, "--model", "v", "--base-url", stub.url, "--pairs", "judged", "--repeat", "1")
     assert done.exit_code == 0 and len(stub.questions) <= 64
+
+
+PRICES = "input_price = 1.0\noutput_price = 1.0\n"
+
+
+def test_a_budget_of_money_is_parted_between_people_and_the_judge_before_anything_is_asked(folder: Path) -> None:
+    toml = folder / "study.toml"
+    toml.write_text(toml.read_text() + PRICES + "person_price = 0.2\n")
+    with serving(lambda before, text: Said(status=401)) as stub:
+        done = ask(folder, stub.url, "--pairs", "sample", "--budget", "0.11")
+    before, _, after = done.output.partition("questions are open")
+    assert "more judgments by people" in before and "questions to the judge" in before and after
+    assert "R squared of 0.30 (assumed;" in before and "with half for each" in before
+    share = re.search(r"asked of ([\d.]+) % of the other candidates", before)
+    assert share is not None and 0 < float(share[1]) < 100
+
+
+def test_what_the_judge_explains_so_far_decides_how_a_budget_is_parted(folder: Path) -> None:
+    toml = folder / "study.toml"
+    toml.write_text(toml.read_text() + PRICES + "person_price = 0.2\n")
+    pairs = pd.read_csv(folder / "pairs.csv")
+    good = np.arange(len(pairs)) % 4
+    columns = ["query_id", "result_id"]
+    pairs[columns].assign(judgment=good, inclusion_probability=0.5).to_csv(folder / "judgments.csv", index=False)
+    grades = {(q, r): g + 1 for q, r, g in zip(pairs["query_id"], pairs["result_id"], good, strict=True)}
+    (folder / "judges").mkdir()
+    told = pd.DataFrame([(*pair, grade) for pair, grade in grades.items()], columns=[*columns, "rating"])
+    told.to_csv(folder / "judges" / "m.csv", index=False)
+    with serving() as stub:
+        done = ask(folder, stub.url, "--pairs", "sample", "--budget", "0.11", "--json")
+    assert "by 32 pairs that both judged" in done.stderr
+    content = json.loads(done.stdout)
+    assert content["budget"] and 0 < content["share"] <= 1
+
+
+def test_a_budget_without_prices_is_of_questions(folder: Path) -> None:
+    with serving() as stub:
+        done = ask(folder, stub.url, "--pairs", "sample", "--budget", "40")
+        few = ask(folder, stub.url, "--pairs", "sample", "--budget", "10")
+    assert done.exit_code == 0 and "A budget of 40 questions, since study.toml names no prices" in done.output
+    # 32 pairs of pairs.csv, and of the others each by lot: about 8, of a standard deviation below 3
+    assert 32 <= len(stub.questions) <= 49
+    assert few.exit_code == 1 and "people alone are the better buy" in few.output
+
+
+def test_money_without_the_price_of_a_person_cannot_be_parted(folder: Path) -> None:
+    toml = folder / "study.toml"
+    toml.write_text(toml.read_text() + PRICES)
+    with serving() as stub:
+        done = ask(folder, stub.url, "--pairs", "sample", "--budget", "5")
+    assert done.exit_code == 1 and "person_price" in done.output and not stub.questions
+    both = ask(folder, stub.url, "--pairs", "sample", "--budget", "5", "--share", "0.1")
+    assert both.exit_code == 2 and "--share and --budget exclude each other" in both.output
