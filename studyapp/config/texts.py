@@ -273,6 +273,15 @@ ENGLISH: dict[str, str] = {
     "admin.agreement.none": (
         "No agreement yet: two raters must have rated the same pairs of the base block, and not all of them equally."
     ),
+    "admin.gain": "Where people tell most",
+    "admin.gain.note": (
+        "Round {round} asks {pairs} more pairs where the grades of judge {judge} leave most open for {aim}, each with "
+        "known probability. Widths of 95 % intervals with the judge's help, to be expected:"
+    ),
+    "admin.gain.system": "System",
+    "admin.gain.now": "before the round",
+    "admin.gain.before": "with as many drawn as before",
+    "admin.gain.aimed": "with this round",
     "admin.sources": "Use of the scale",
     "admin.sources.note": (
         "Share of each value among the decided ratings, by the source that proposed the pair. Dashed: every "

@@ -17,6 +17,7 @@ from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.collection.items import Item
 from relstudy.studyapp.sampling.design import candidate_probabilities, population_of, scores_of
+from relstudy.studyapp.sampling.expected_gain import ExpectedGain, Widths
 from relstudy.studyapp.sampling.further_pairs import DrawnStudy, Extended, extend, sizes_file, sources_of
 from relstudy.studyapp.sampling.options import JudgeRoundOptions
 from relstudy.studyapp.sampling.response_model import MappedTerm, ResponseShape
@@ -25,17 +26,6 @@ from relstudy.studyapp.systems.base import Progress, silent
 
 LEVELS = 50
 """Sizes are kept as so many levels, so that a table of whole numbers gives the same probabilities again."""
-
-
-@dataclass(frozen=True)
-class Widths:
-    """Widths of a system's 95 % interval with the judge's help: now, and to expect with as many pairs drawn as in the
-    round before, and with those of this round; None where there is no interval."""
-
-    system: str
-    now: float | None
-    as_before: float | None
-    expected: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,10 +44,13 @@ class JudgeRound(Extended):
     notes: tuple[str, ...]
 
     def write_sizes(self, folder: Path) -> None:
-        """Write what later rounds need to know this round's probabilities again."""
-        path = folder / sizes_file(self.design.rounds[-1].number)
+        """Write what later rounds need to know this round's probabilities again, and beside it what the round is to
+        gain, for the admin page."""
+        this = self.design.rounds[-1]
+        path = folder / sizes_file(this.number)
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(self.sizes)
+        ExpectedGain(this.number, this.judge, this.aim, self.new, self.widths).write(folder)
 
 
 def draw_judge_round(folder: Path, options: JudgeRoundOptions, progress: Progress = silent) -> JudgeRound:

@@ -10,9 +10,11 @@ from flask import Blueprint, abort, redirect, request
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
+from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment.versions import STATES
 from relstudy.studyapp.monitoring.statistics import SECONDS, SourceUse, StudyStatistics
 from relstudy.studyapp.monitoring.status import Status
+from relstudy.studyapp.sampling.expected_gain import ExpectedGain
 from relstudy.studyapp.web.admin import charts
 from relstudy.studyapp.web.admin.figures import BlockView, block_views, figure, forget_figures, moment, recent_figures
 from relstudy.studyapp.web.admin.researchers import admin_required
@@ -44,6 +46,14 @@ class SourceChart:
 
 
 @dataclass(frozen=True)
+class Gain:
+    """What the last round is to gain where an automatic judge shaped it: a sentence, and widths by system."""
+
+    sentence: str
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
 class Overview:
     """The first admin page."""
 
@@ -55,6 +65,7 @@ class Overview:
     seconds: Chart | None
     agreement: Chart | None
     sources: tuple[tuple[str, tuple[SourceChart, ...]], ...]
+    gain: Gain | None
     moment: Callable[[float], str] = moment
 
 
@@ -72,6 +83,7 @@ def overview() -> ResponseReturnValue:
         seconds=_seconds(statistics),
         agreement=_agreement(statistics),
         sources=_sources(statistics),
+        gain=_gain(),
     )
     return show("admin/overview.html", page)
 
@@ -83,6 +95,25 @@ def _rated(status: Status) -> str:
     if not wanted:
         return ""
     return current_site().texts("admin.rated.all" if done >= wanted else "admin.rated", done=done, wanted=wanted)
+
+
+def _gain() -> Gain | None:
+    """Widths to expect of the last round's index; None where no judge shaped it, or where that cannot be read."""
+    site = current_site()
+    try:
+        gain = ExpectedGain.of_last_round(site.study.folder)
+    except RelstudyError:
+        return None  # the page says less; `relstudy doctor` reads the design
+    if gain is None:
+        return None
+    rows = tuple((each.system, *map(_width, (each.now, each.as_before, each.expected))) for each in gain.widths)
+    aim = gain.aim.replace("_", " ")
+    said = site.texts("admin.gain.note", round=gain.round, judge=gain.judge, aim=aim, pairs=gain.new_pairs)
+    return Gain(said, rows)
+
+
+def _width(width: float | None) -> str:
+    return "–" if width is None else f"{width:.3f}"
 
 
 def _growth(statistics: StudyStatistics) -> Chart | None:

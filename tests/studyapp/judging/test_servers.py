@@ -26,6 +26,21 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return write_study(tmp_path / "study", TOML + '\n[judges]\nkey_variable = "JUDGE_KEY"\n')
 
 
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Seconds of each pause, which is waited for; a busy machine adds nothing to them."""
+    waited: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        waited.append(seconds)
+        time.sleep(seconds)
+
+    defaults = tuple(sleep if each is time.sleep else each for each in ChatClient.__init__.__defaults__ or ())
+    assert sleep in defaults
+    monkeypatch.setattr(ChatClient.__init__, "__defaults__", defaults)
+    return waited
+
+
 def ask(folder: Path, url: str, *arguments: str) -> Result:
     asked = ["--model", "m-1", "--base-url", url, "--pairs", "judged", "--repeat", "0", *arguments]
     return CliRunner().invoke(main, ["judge", str(folder), "--judge", "m", *asked])
@@ -59,12 +74,11 @@ HOPELESS = {
 @pytest.mark.parametrize(("response", "sentence", "cure"), HOPELESS.values(), ids=HOPELESS)
 @pytest.mark.parametrize("workers", ["1", "8"])
 def test_a_server_that_answers_nothing_ends_the_run_within_five_seconds_in_its_own_words(
-    folder: Path, response: Said, sentence: str, cure: str, workers: str
+    folder: Path, waits: list[float], response: Said, sentence: str, cure: str, workers: str
 ) -> None:
     with serving(lambda before, text: response) as stub:
-        began = time.monotonic()
         done = ask(folder, stub.url, "--workers", workers)
-    assert time.monotonic() - began < 5 and done.exit_code == 1
+    assert sum(waits) < 1 and done.exit_code == 1
     assert sentence in done.output and cure in done.output and KEY not in done.output
     assert len(stub.questions) <= 2 * max(3, int(workers))  # some were on their way
     assert not (folder / "judges" / "m.csv").exists()
@@ -72,13 +86,12 @@ def test_a_server_that_answers_nothing_ends_the_run_within_five_seconds_in_its_o
 
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", ["1", "8"])
-def test_where_nobody_is_the_run_ends_within_five_seconds(folder: Path, workers: str) -> None:
+def test_where_nobody_is_the_run_ends_within_five_seconds(folder: Path, waits: list[float], workers: str) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
-    began = time.monotonic()
     done = ask(folder, url, "--workers", workers)
-    assert time.monotonic() - began < 5 and done.exit_code == 1
+    assert sum(waits) / int(workers) < 4 and done.exit_code == 1
     assert "cannot be reached" in done.output and "refused" in done.output and "--base-url" in done.output
 
 

@@ -12,6 +12,7 @@ from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.cli import main
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.sampling.design import Design, candidate_probabilities
+from relstudy.studyapp.sampling.expected_gain import ExpectedGain
 from relstudy.studyapp.sampling.further_pairs import DrawnStudy, drawn_pairs, extend, sources_of, sources_of_rounds
 from relstudy.studyapp.sampling.judge_round import draw_judge_round
 from relstudy.studyapp.sampling.next_round import draw_next_round_from
@@ -75,6 +76,8 @@ def test_a_round_keeps_the_queries_and_combines_the_probabilities(study):
     assert width["expected"] < width["as_before"] < width["now"]
     this = Design.load(study).rounds[-1]
     assert this.judge == "model" and this.aim == "precision_at_0.2" and this.query_draw == 1
+    gain = ExpectedGain.of_last_round(study)
+    assert gain.round == 2 and gain.new_pairs == told["new_pairs"] and gain.widths[0].expected == width["expected"]
     # each pair's probability by hand: sizes by level, a fifth to all alike, then both rounds and the choice of queries
     levels = pd.read_csv(study / "rounds" / "round-2.csv")
     (shape,) = this.shapes.values()

@@ -27,6 +27,7 @@ from relstudy.studyapp.database.tables import assignments
 from relstudy.studyapp.demo.rating import read_page
 from relstudy.studyapp.monitoring.export import ratings_table
 from relstudy.studyapp.monitoring.statistics import statistics_of, study_statistics
+from relstudy.studyapp.sampling.expected_gain import ExpectedGain, Widths
 from relstudy.studyapp.web.admin import figures
 from relstudy.studyapp.web.admin.access import set_password
 from relstudy.studyapp.web.admin.figures import WAITED_FOR, recent_figures
@@ -401,3 +402,19 @@ def test_figures_that_take_long_are_worked_out_behind_the_page_which_shows_the_l
             time.sleep(0.02)
         status, _ = recent_figures()
     assert status.raters == slow.figures[0].raters + 1
+
+
+def test_the_overview_shows_what_a_round_that_a_judge_shaped_is_to_gain(make_lab: Callable[..., Lab]) -> None:
+    lab = make_lab()
+    admin = lab.admin()
+    assert "Where people tell most" not in admin.get("/admin/").text
+    widths = (Widths("keywords", 0.2, 0.15, 0.1), Widths("<colour>", None, None, None))
+    (lab.folder / "rounds").mkdir()
+    ExpectedGain(1, "model", "average_precision", 40, widths).write(lab.folder)
+    text = admin.get("/admin/").text
+    assert "Round 1 asks 40 more pairs where the grades of judge model leave most open for average precision" in text
+    cells = re.findall(r'<tr><th scope="row">keywords</th>(.*)</tr>', text)
+    assert re.findall(r"[\d.]+(?=</td>)", cells[0]) == ["0.200", "0.150", "0.100"]
+    assert "&lt;colour&gt;" in text and "<colour>" not in text
+    (lab.folder / "rounds" / "round-1.json").write_text('{"round": 1}')
+    assert admin.get("/admin/").status_code == 200
