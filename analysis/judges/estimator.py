@@ -77,6 +77,13 @@ class Terms:
         )
         return Terms(people, beside(self.judged, left_out.judged), *bracketed, least=self.least)
 
+    def unless_rare(self) -> Terms:
+        """Those of people alone where the figure rests on few hits or few misses: that so few pairs and a judge agree
+        says little, and no resampling shows how little."""
+        if self.people.effective is None:
+            return self
+        return replace(self, sampled=None, collection=None)
+
     def brackets(self) -> list[BootstrapStatistic]:
         """The two corrections of people's figure: by pairs within queries, and between queries."""
         if self.sampled is None:

@@ -19,7 +19,7 @@ from relstudy.analysis.judges.indices import (
     figure_names,
     terms_of,
 )
-from relstudy.analysis.judges.systems import NAME, notes_on_help, systems_judge, universe_of
+from relstudy.analysis.judges.systems import NAME, CannotHelp, notes_on_help, systems_judge, universe_of
 from relstudy.analysis.judges.table import JudgeTable
 from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.resampling.spread import CORRELATION, DIFFERENCE, SHARE, Transform
@@ -30,6 +30,8 @@ from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import Raters, ScoringOptions
 from relstudy.common.errors import RelstudyError
 
+FEWEST_QUERIES = 20
+"""With fewer the weights of the systems' help are tuned to so little that intervals hold the truth less often."""
 SHARES_HELPED = (0.02, 0.05, 0.1, 0.2, 0.5)
 """Of the collection, at which precision and recall get the help of systems' scores."""
 
@@ -159,6 +161,8 @@ def assist_by_systems(
     """
     helper = systems_judge(candidates, scores, population, judge)
     context = context_for(pairs, helper.table, options, options.raters if judge is None else "these")
+    if len(pairs.queries) < FEWEST_QUERIES:
+        raise CannotHelp(f"{len(pairs.queries)} judged queries are fewer than {FEWEST_QUERIES}, which tune its weights")
     universe = universe_of(helper, context, decided)
     notes = notes_on_help(helper, universe) if judge is None else notes_on(universe)
     if judge is not None:
@@ -190,6 +194,10 @@ def assisted_in(
     compared = [index.name for index in own_indices() if index in assisted_indices()]
     kept = None if indices is None else {*indices, *compared}
     terms = {each.name: terms_of(universe, each, of_rows[each.name], each.used, kept) for each in candidates}
+    if helper is not None:
+        terms = {
+            name: {index: each.unless_rare() for index, each in figures.items()} for name, figures in terms.items()
+        }
     systems = {
         name: {
             index: assist(each, clusters[name], transform_of(index), level)

@@ -205,7 +205,10 @@ def _the_same_number(held: np.ndarray, expected: np.ndarray) -> bool:
 
 def notes_on_help(judge: SystemsJudge, universe: Universe) -> list[str]:
     """What a person should know about the help of the systems' scores, one sentence each."""
-    notes = []
+    notes = [
+        "Precision and recall that rest on few hits or few misses stand by people alone, and so does good above poor "
+        "in the same query."
+    ]
     if judge.without:
         whose = listed(list(judge.without))
         lack = "lacks" if len(judge.without) == 1 else "lack"

@@ -2,6 +2,7 @@
 
     python scripts/coverage.py assisted [--studies 200] [--queries 12 25 60 150 400] [--systems 2 6 20 50]
     python scripts/coverage.py assisted --world independent|garbage|judge
+    python scripts/coverage.py assisted --data tifa160|diras|viescore [--folder ../shared/data]
 
 A collection of 600 queries of 60 to 400 results. How good a result is has a skewed part of its own and one of its
 query (exponential, so that a few queries hold much of what is relevant); one rating from 1 to 5 says it with noise,
@@ -14,6 +15,10 @@ Worlds: `plain`; `independent`, where errors have no common part, so that system
 `garbage`, where every system's scores are chance, and nothing may get wider; `judge`, where a judge of four grades
 helps alone and with the systems' scores beside it.
 
+Data: `tifa160`, 160 prompts x 5 pictures on a scale from 1 to 5 and 19 published metrics, 40 x 3 drawn; `diras`, 11
+questions x 60 paragraphs in twenty copies, an embedding and two readings of GPT-4 as systems, 12 x 12 drawn;
+`viescore`, 376 prompts and 17 models, 40 x 3 drawn. People judged every pair, and their judgments are the truth.
+
 True is the value in the whole collection for endless ratings, with judgments of one rating. Error is the ratio of root
 mean square errors, with help over people alone; width that of mean widths. Coverage of 95 % intervals: of n studies its
 standard error is .22 / sqrt(n).
@@ -22,17 +27,19 @@ standard error is .22 / sqrt(n).
 from __future__ import annotations
 
 import argparse
+import importlib
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from scipy import special, stats
 
-from relstudy.analysis.indices.precision_recall import Retrieval
+from relstudy.analysis.indices.precision_recall import Retrieval, thresholds_at
 from relstudy.analysis.judges.estimator import Assisted
 from relstudy.analysis.judges.run import AssistedScores, assist_by_systems, assist_scores, assisted_in, context_for
 from relstudy.analysis.judges.systems import SystemsJudge, systems_judge, universe_of
@@ -48,6 +55,8 @@ SIZES, EDGES = (60, 400), np.array([1.5, 2.5, 3.5, 4.5])
 SHARES = (0.02, 0.1)
 AT = tuple(f"{what}_at_{share:g}" for share in SHARES for what in ("precision", "recall"))
 INDICES = ("relevant_share", "pearson", "average_precision", "normalised_rank", *AT)
+PAIR, DATA = ["query_id", "result_id"], ("tifa160", "diras", "viescore")
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 WORLDS = ("plain", "independent", "garbage", "judge")
 SHOWN = ("share", "r", "AP", "norm. rank", "P 2 %", "R 2 %", "P 10 %", "R 10 %")
 
@@ -91,29 +100,38 @@ class World:
         """A proposer, a newcomer, and the useless and the upside-down one where they are there."""
         return tuple(name for name in ("one", "new 1", "useless", "upside down") if name in self.score)
 
+    def draw(self, queries: int, random: np.random.Generator) -> pd.DataFrame:
+        """A study's judgments, with the rows of its pairs as index."""
+        chosen = np.sort(random.choice(QUERIES, queries, replace=False))
+        parts = [slice(self.start[each], self.start[each + 1]) for each in chosen]
+        row = np.concatenate([part.start + systematic_sample(self.given[part], random) for part in parts])
+        rating = np.clip(np.round(self.middle[row] + NOISE * random.normal(size=len(row))), 1, 5)
+        query, result = self.ids
+        return pd.DataFrame(
+            {
+                "query_id": query[row],
+                "result_id": result[row],
+                "judgment": rating,
+                "relevant_share": (rating > 3.5) * 1.0,
+                "relevance_cut": 3.5,
+                "scale_low": 1.0,
+                "scale_high": 5.0,
+                "query_probability": queries / QUERIES,
+                "inclusion_probability": self.given[row] * queries / QUERIES,
+            },
+            index=row,
+        )
+
     @cached_property
     def truth(self) -> dict[tuple[str, str], float]:
         """Every figure of the focal systems, by name and index."""
         chance = np.diff(stats.norm.cdf((np.r_[-np.inf, EDGES, np.inf] - self.middle[:, None]) / NOISE), axis=1)
         rated = np.arange(1.0, 6.0)
         share, mean, square = chance[:, 3:].sum(axis=1), chance @ rated, chance @ rated**2
-        ones, nobody = np.ones(len(share)), np.zeros(len(share), dtype=np.int64)
-        pairs = Retrieval(nobody, share, np.ones((1, 1)), guard=False)
-        found = {}
+        found, noise = figures_of(self.score, self.focal, share), np.mean(square - mean**2)
         for name in self.focal:
-            score = self.score[name]
-            indices = pairs.indices(score, ones)
-            found |= {(name, each): indices[each].value for each in ("average_precision", "normalised_rank")}
-            noise = np.mean(square - mean**2)
-            x, y = score - score.mean(), mean - mean.mean()
+            x, y = self.score[name] - self.score[name].mean(), mean - mean.mean()
             found[name, "pearson"] = float(np.mean(x * y) / np.sqrt(np.mean(x * x) * (np.mean(y * y) + noise)))
-            found[name, "relevant_share"] = float(share.mean())
-            points = pairs.operating_points(score, ones, SHARES)
-            for each, precision, recall in zip(SHARES, points.precision, points.recall, strict=True):
-                found[name, f"precision_at_{each:g}"], found[name, f"recall_at_{each:g}"] = (
-                    precision.value,
-                    recall.value,
-                )
         return found
 
 
@@ -121,7 +139,7 @@ def make_world(systems: int, kind: str = "plain", seed: int = SEED) -> World:
     """A collection with so many systems, of one of WORLDS."""
     shared = 0.0 if kind == "independent" else 0.6
     random = np.random.default_rng([seed, systems])
-    number = np.exp(random.uniform(*np.log(SIZES), QUERIES)).astype(int)
+    number = np.exp(random.uniform(np.log(SIZES[0]), np.log(SIZES[1]), QUERIES)).astype(int)
     query = np.repeat(np.arange(QUERIES), number)
     value = random.gamma(2.0, size=len(query)) / 1.4 - 1.4 + (0.8 * random.standard_exponential(QUERIES) - 0.8)[query]
     cut = np.quantile(value, 1 - RELEVANT)
@@ -152,6 +170,102 @@ def make_world(systems: int, kind: str = "plain", seed: int = SEED) -> World:
 
 
 @dataclass(frozen=True, eq=False)
+class Judged:
+    """A collection of which people judged every pair, and the systems that score all of it.
+
+    Parameters
+    ----------
+    pairs : query_id, result_id, judgment, relevant_share
+    score : each system's scores, float [pairs]; the first proposes
+    results : how many a study draws of each query
+    """
+
+    pairs: pd.DataFrame
+    score: dict[str, np.ndarray]
+    results: int
+
+    @cached_property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        return {name: self.pairs[PAIR].assign(score=score) for name, score in self.score.items()}
+
+    @property
+    def focal(self) -> tuple[str, ...]:
+        """The first, the last and two between."""
+        names = list(self.score)
+        return tuple(dict.fromkeys(names[k] for k in (0, len(names) // 3, 2 * len(names) // 3, len(names) - 1)))
+
+    @cached_property
+    def ids(self) -> tuple[np.ndarray, np.ndarray]:
+        query, result = (self.pairs[name].to_numpy(dtype=object) for name in PAIR)
+        return query, result
+
+    @cached_property
+    def truth(self) -> dict[tuple[str, str], float]:
+        share, judgment = (self.pairs[name].to_numpy(dtype=float) for name in ("relevant_share", "judgment"))
+        found = figures_of(self.score, self.focal, share)
+        return found | {(name, "pearson"): float(np.corrcoef(self.score[name], judgment)[0, 1]) for name in self.focal}
+
+    def draw(self, queries: int, random: np.random.Generator) -> pd.DataFrame:
+        """A study's judgments, with the rows of its pairs as index."""
+        codes, names = pd.factorize(self.pairs["query_id"])
+        score = next(iter(self.score.values()))
+        parts = []
+        for each in random.choice(len(names), queries, replace=False):
+            rows = np.flatnonzero(codes == each)
+            rank = np.argsort(np.argsort(-score[rows])) + 1
+            given = inclusion_probabilities(1 / (rank + 9.0), min(self.results, len(rows) - 1))
+            drawn = systematic_sample(given, random)
+            known = given[drawn] * queries / len(names)
+            parts.append(self.pairs.iloc[rows[drawn]].assign(inclusion_probability=known))
+        low, high = self.pairs["judgment"].min(), self.pairs["judgment"].max()
+        scale = {"relevance_cut": (low + high) / 2, "scale_low": low, "scale_high": high}
+        return pd.concat(parts).assign(query_probability=queries / len(names), **scale)
+
+
+def figures_of(score: dict[str, np.ndarray], names: Sequence[str], share: np.ndarray) -> dict[tuple[str, str], float]:
+    """The figures of relevance over a whole collection, by name and index."""
+    ones, nobody = np.ones(len(share)), np.zeros(len(share), dtype=np.int64)
+    pairs = Retrieval(nobody, share, np.ones((1, 1)), guard=False)
+    found: dict[tuple[str, str], float] = {}
+    for name in names:
+        indices = pairs.indices(score[name], ones)
+        found |= {(name, each): indices[each].value for each in ("average_precision", "normalised_rank")}
+        found[name, "relevant_share"] = float(share.mean())
+        points = pairs.at_thresholds(score[name], ones, np.array(SHARES), thresholds_at(score[name], ones, SHARES))
+        for number, each in enumerate(SHARES):
+            found[name, f"precision_at_{each:g}"] = points.precision[number].value
+            found[name, f"recall_at_{each:g}"] = points.recall[number].value
+    return found
+
+
+def real_data(name: str, folder: Path) -> tuple[Judged, int]:
+    """One of DATA, and how many queries a study draws."""
+    if name == "tifa160":
+        place = folder / "tifa160_likert"
+        ratings = pd.read_csv(place / "ratings.csv")
+        said = ratings.assign(relevant_share=(ratings["rating"] > 3.5) * 1.0).groupby(PAIR)
+        pairs = said.agg(judgment=("rating", "mean"), relevant_share=("relevant_share", "mean")).reset_index()
+        metrics = [pd.read_csv(place / f"system_scores_{each}_release.csv") for each in ("tifa", "dsg")]
+        for table in metrics:
+            own = table.select_dtypes("number").drop(columns="tifa_human_avg", errors="ignore")
+            pairs = pairs.merge(pd.concat([table[PAIR], own], axis=1), on=PAIR)
+        columns = [each for each in pairs if each not in (*PAIR, "judgment", "relevant_share")]
+        return Judged(pairs[[*PAIR, "judgment", "relevant_share"]], _filled(pairs[columns]), 3), 40
+    sys.path.append(str(Path(__file__).resolve().parent.parent))
+    worlds = importlib.import_module("judge_worlds")
+    world = worlds.WORLDS[name](folder)
+    wanted = world.several or ("gpt-4", "gpt-4 score")
+    systems = pd.DataFrame({"system": world.pairs["score"], **{each: world.judges[each] for each in wanted}})
+    pairs = world.pairs[[*PAIR, "judgment", "relevant_share"]].reset_index(drop=True)
+    return Judged(pairs, _filled(systems), world.results), world.queries
+
+
+def _filled(scores: pd.DataFrame) -> dict[str, np.ndarray]:
+    """Each column, with less than its least where there is no score."""
+    return {str(name): scores[name].fillna(scores[name].min() - 1).to_numpy(dtype=float) for name in scores}
+
+
+@dataclass(frozen=True, eq=False)
 class Study:
     """What a study of a world drew and asked."""
 
@@ -160,32 +274,17 @@ class Study:
     options: ScoringOptions
 
     @classmethod
-    def drawn(cls, world: World, queries: int, seed: int) -> Study:
+    def drawn(cls, world: World | Judged, queries: int, seed: int) -> Study:
         random = np.random.default_rng([SEED, queries, seed, len(world.score)])
-        chosen = np.sort(random.choice(QUERIES, queries, replace=False))
-        parts = [slice(world.start[each], world.start[each + 1]) for each in chosen]
-        row = np.concatenate([part.start + systematic_sample(world.given[part], random) for part in parts])
-        rating = np.clip(np.round(world.middle[row] + NOISE * random.normal(size=len(row))), 1, 5)
-        query, result = world.ids
-        frame = pd.DataFrame(
-            {
-                "query_id": query[row],
-                "result_id": result[row],
-                "judgment": rating,
-                "relevant_share": (rating > 3.5) * 1.0,
-                "relevance_cut": 3.5,
-                "scale_low": 1.0,
-                "scale_high": 5.0,
-                "query_probability": queries / QUERIES,
-                "inclusion_probability": world.given[row] * queries / QUERIES,
-            }
-        )
+        frame = world.draw(queries, random)
+        row = frame.index.to_numpy()
+        frame = frame.reset_index(drop=True)
         options = ScoringOptions(
             replicates=REPLICATES, seed=seed, method="none", measures=(), directions={"*": "higher"}
         )
         pairs = JudgedPairs.of(frame)
         candidates = [
-            candidate_of(pairs, name, frame[["query_id", "result_id"]].assign(score=score[row]), options)
+            candidate_of(pairs, name, frame[PAIR].assign(score=score[row]), options)
             for name, score in world.score.items()
         ]
         return cls(pairs, candidates, options)
@@ -230,7 +329,7 @@ class Tally:
         return f"{100 * coverage:.0f} ({100 * alone:.0f}) {self.error:.2f} {self.width:.2f}"
 
 
-def prepared(world: World) -> SystemsJudge:
+def prepared(world: World | Judged) -> SystemsJudge:
     """What the systems say, the same for every study of a world."""
     frame = next(iter(world.tables.values())).iloc[:3].assign(judgment=[1.0, 2.0, 3.0], inclusion_probability=0.5)
     pairs = JudgedPairs.of(frame[["query_id", "result_id", "judgment", "inclusion_probability"]])
@@ -239,10 +338,12 @@ def prepared(world: World) -> SystemsJudge:
     return systems_judge(candidates, world.tables)
 
 
-def ways_of(world: World, study: Study, judge: SystemsJudge, world_name: str) -> Iterator[tuple[str, AssistedScores]]:
+def ways_of(
+    world: World | Judged, study: Study, judge: SystemsJudge, world_name: str
+) -> Iterator[tuple[str, AssistedScores]]:
     """Each way of helping, with what came of it."""
     focal = [each for each in study.candidates if each.name in world.focal]
-    if world_name == "judge":
+    if isinstance(world, World) and world_name == "judge":
         query, result = world.ids
         graded = read_judge(pd.DataFrame({"query_id": query, "result_id": result, "rating": world.grade}), "judge")
         tables = {name: world.tables[name] for name in world.focal}
@@ -252,10 +353,13 @@ def ways_of(world: World, study: Study, judge: SystemsJudge, world_name: str) ->
         return
     context = context_for(study.pairs, judge.table, study.options, study.options.raters)
     universe = universe_of(judge, context)
-    yield "systems", assisted_in(universe, focal, {name: judge.scores[name] for name in world.focal}, (), INDICES)
+    scores = {name: judge.scores[name] for name in world.focal}
+    yield "systems", assisted_in(universe, focal, scores, (), INDICES, "systems' scores")
 
 
-def run_cell(world: World, queries: int, studies: int, world_name: str) -> dict[str, dict[tuple[str, str], Tally]]:
+def run_cell(
+    world: World | Judged, queries: int, studies: int, world_name: str
+) -> dict[str, dict[tuple[str, str], Tally]]:
     """By way of helping, system or difference, and index."""
     judge, truth = prepared(world), world.truth
     tallies: dict[str, dict[tuple[str, str], Tally]] = defaultdict(lambda: defaultdict(Tally))
@@ -277,20 +381,27 @@ def main(argv: Sequence[str]) -> None:
     parser.add_argument("--queries", type=int, nargs="+", default=[12, 25, 60, 150, 400])
     parser.add_argument("--systems", type=int, nargs="+", default=[2, 6, 20, 50])
     parser.add_argument("--world", choices=WORLDS, default="plain")
+    parser.add_argument("--data", choices=DATA, help="real data in place of a world")
+    parser.add_argument("--folder", type=Path, default=SHARED)
     given = parser.parse_args(argv)
     print(
-        f"{given.studies} studies a row, seed {SEED}, world {given.world}: coverage in % with help (of people alone), "
-        "ratio of errors, ratio of widths."
+        f"{given.studies} studies a row, seed {SEED}, {given.data or 'world ' + given.world}: coverage in % with help "
+        "(of people alone), ratio of errors, ratio of widths."
     )
     all_cells: dict[str, list[tuple[str, Tally]]] = defaultdict(list)
-    for systems in given.systems:
-        world = make_world(systems, given.world)
-        for queries in given.queries:
+    worlds: list[tuple[World | Judged, Sequence[int]]]
+    if given.data is None:
+        worlds = [(make_world(systems, given.world), given.queries) for systems in given.systems]
+    else:
+        real, number = real_data(given.data, given.folder)
+        worlds = [(real, [number])]
+    for world, numbers in worlds:
+        for queries in numbers:
             rows = []
             for way, tallies in run_cell(world, queries, given.studies, given.world).items():
                 for name in dict.fromkeys(name for name, _ in tallies):
                     cells = [tallies[name, index].cell() if (name, index) in tallies else "" for index in INDICES]
-                    rows.append([str(systems), str(queries), way, name, *cells])
+                    rows.append([str(len(world.score)), str(queries), way, name, *cells])
                 all_cells[way] += [(index, each) for (_, index), each in tallies.items() if each.rows]
             print()
             print_table(rows, ["systems", "queries", "help", "of", *SHOWN])
