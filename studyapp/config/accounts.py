@@ -140,6 +140,26 @@ def remove_account(folder: Path, name: str) -> None:
         del accounts[_existing(accounts, folder, name).name]
 
 
+def admit(folder: Path, name: str, role: str) -> Account:
+    """The account of somebody whom a sign-on vouches for; one is made, without a password, where there is none.
+
+    Raises
+    ------
+    RelstudyError
+        where the name is a program's, or cannot be one
+    """
+    _require_name(name)
+    with changing_accounts(folder) as accounts:
+        if name in accounts and accounts[name].token:
+            raise RelstudyError(f"{name!r} is a program's token")
+        return accounts.setdefault(name, Account(name, role))
+
+
+def is_name(name: str) -> bool:
+    """True if an account may have this name."""
+    return NAME.fullmatch(name) is not None and name != FIRST
+
+
 def account_of_link(folder: Path, token: str) -> Account | None:
     """The account whose one-time link has this token."""
     hashed = _hashed(token)
@@ -170,7 +190,7 @@ def _is_sound(account: Account) -> bool:
 
 
 def _require_name(name: str) -> None:
-    if not NAME.fullmatch(name) or name == FIRST:
+    if not is_name(name):
         raise RelstudyError(
             f"{name!r} cannot be an account's name: letters, digits, . _ @ and - are allowed, not {FIRST!r}"
         )

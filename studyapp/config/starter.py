@@ -127,6 +127,13 @@ matters = 0.05
 # secret_variable = "WEBHOOK_SECRET"
 # events = ["finished"]
 
+# Researchers who sign on by their institution (OpenID Connect; pip install "relstudy[sso]"), without a password:
+# [sso]
+# issuer = "https://login.example.org/realms/lab"
+# client_id = "relstudy"
+# secret_variable = "SSO_SECRET"
+# allow = ["anna@example.org", "@lab.example.org"]
+
 # Any text of the interface, such as:
 # [texts]
 # "rate.next" = "Go on"

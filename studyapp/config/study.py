@@ -27,6 +27,7 @@ from relstudy.studyapp.config.study_parts import (
 )
 from relstudy.studyapp.config.study_toml import (
     Limits,
+    SignOnSettings,
     WebhookSettings,
     read_analysis,
     read_blocks,
@@ -38,6 +39,7 @@ from relstudy.studyapp.config.study_toml import (
     read_questions,
     read_scales,
     read_screening,
+    read_sso,
     read_texts,
     read_webhook,
 )
@@ -83,6 +85,7 @@ class Study:
     judges: JudgeSettings
     analysis: AnalysisSettings
     webhook: WebhookSettings
+    sso: SignOnSettings
     text: str = field(default="", repr=False, compare=False)
 
     def block(self, name: str) -> Block:
@@ -174,6 +177,7 @@ def _read(check: TomlChecker, data: dict[str, Any], folder: Path) -> Study:
             "judges",
             "analysis",
             "webhook",
+            "sso",
         ),
     )
     if "study" not in data:
@@ -224,6 +228,7 @@ def _read(check: TomlChecker, data: dict[str, Any], folder: Path) -> Study:
         judges=read_judges(check, check.table(data, (), "judges")),
         analysis=read_analysis(check, check.table(data, (), "analysis")),
         webhook=read_webhook(check, check.table(data, (), "webhook")),
+        sso=read_sso(check, check.table(data, (), "sso"), str(head.get("url", ""))),
     )
     if study.entry.failed_checks_allowed is not None and not study.attention:
         check.fault(

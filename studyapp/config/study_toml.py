@@ -11,6 +11,7 @@ from typing import Any
 from relstudy.common.errors import RelstudyError
 from relstudy.common.http import is_private
 from relstudy.common.scales import SCALES, Scale, show_value
+from relstudy.studyapp.config.accounts import ROLES
 from relstudy.studyapp.config.outcomes import OUTCOMES
 from relstudy.studyapp.config.study_parts import (
     ENTRY_RULES,
@@ -362,6 +363,82 @@ def _read_moment(check: TomlChecker, data: dict[str, Any], key: str) -> float | 
         check.fault(("limits", key), str(value), allowed)
         return None
     return value.astimezone(UTC).timestamp()
+
+
+@dataclass(frozen=True)
+class SignOnSettings:
+    """Sign-on of researchers by their institution.
+
+    Parameters
+    ----------
+    issuer : address of an OpenID Connect provider; empty where a proxy says who it is
+    client_id : what the provider knows the study as
+    secret_variable : name of the environment variable that holds the client's secret; empty: it has none
+    header : name of the header in which the trusted proxy says who it is; empty where a provider is asked
+    allow : e-mail addresses and domains (@example.org) in small letters
+    role : of those whose account has no other
+    label : what the provider is called on the login page
+    """
+
+    issuer: str = ""
+    client_id: str = ""
+    secret_variable: str = ""
+    header: str = ""
+    allow: tuple[str, ...] = ()
+    role: str = "viewer"
+    label: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.issuer or self.header)
+
+    def admits(self, email: str) -> bool:
+        """True if an address, or its domain, is allowed.
+
+        Examples
+        --------
+        >>> settings = SignOnSettings("https://login.example.org", "relstudy", allow=("anna@a.org", "@b.org"))
+        >>> [settings.admits(email) for email in ("anna@a.org", "ben@a.org", "ben@b.org", "ben@x.b.org", "b.org")]
+        [True, False, True, False, False]
+        """
+        name, _, domain = email.rpartition("@")
+        return bool(name) and "@" not in name and (email in self.allow or f"@{domain}" in self.allow)
+
+
+def read_sso(check: TomlChecker, data: dict[str, Any], url: str) -> SignOnSettings:
+    """The table [sso] of study.toml; half of it is a fault. `url` is the study's, which the provider leads back to."""
+    path = ("sso",)
+    check.keys(data, path, ("issuer", "client_id", "secret_variable", "header", "allow", "role", "label"))
+    if not data:
+        return SignOnSettings()
+    issuer, header = check.text(data, path, "issuer", ""), check.text(data, path, "header", "")
+    client = check.text(data, path, "client_id", "")
+    variable = check.text(data, path, "secret_variable", "")
+    if bool(issuer) == bool(header):
+        check.fault(path, None, "an issuer (OpenID Connect) or a header (of a trusted proxy) is needed, one of the two")
+    if header and not re.fullmatch(r"[A-Za-z][A-Za-z0-9-]{1,63}", header):
+        check.fault((*path, "header"), header, "the name of a header is allowed, such as X-Forwarded-Email")
+    if header and (client or variable):
+        check.fault(path, None, "client_id and secret_variable belong to an issuer, and not to a header")
+    if issuer:
+        if not is_private(issuer):
+            check.fault((*path, "issuer"), issuer, "an address with https:// is allowed, or http:// on this machine")
+        if not client:
+            check.fault((*path, "client_id"), None, "the issuer's name for this study is required")
+        if not url:
+            check.fault(path, None, "the provider leads people back to the study: [study] url is required")
+    if variable and not re.fullmatch(VARIABLE, variable):
+        # it may be the secret itself, which stands in no message
+        allowed = "the name of an environment variable is allowed (capitals, digits and _), never the secret itself"
+        check.fault((*path, "secret_variable"), None, allowed)
+    allow = data.get("allow", [])
+    pattern = re.compile(r"[A-Za-z0-9._-]*@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*")
+    if not isinstance(allow, list) or not allow or not all(pattern.fullmatch(str(each)) for each in allow):
+        allowed = 'a list of e-mail addresses and domains is required, such as ["anna@example.org", "@lab.example.org"]'
+        check.fault((*path, "allow"), allow, allowed)
+        allow = []
+    role = check.one_of(data, path, "role", "viewer", ROLES)
+    label = check.text(data, path, "label", "")
+    return SignOnSettings(issuer, client, variable, header, tuple(map(str.lower, allow)), role, label)
 
 
 @dataclass(frozen=True)

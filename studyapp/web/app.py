@@ -24,11 +24,12 @@ from relstudy.studyapp.database.attempts import Limit
 from relstudy.studyapp.database.errors import DATABASE_ERRORS, classify_error
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.web import api, large, pictures, preview, prolific_events
-from relstudy.studyapp.web.admin import access, audit, export, invite, leases, overview, raters, researchers
+from relstudy.studyapp.web.admin import access, audit, export, invite, leases, overview, raters, researchers, sso
 from relstudy.studyapp.web.assets import serve_assets
 from relstudy.studyapp.web.rater import ending, entry, practice, rating, screening, withdrawal
 from relstudy.studyapp.web.rendering import headers_of, prepare_templates, refusal_page, show
 from relstudy.studyapp.web.security import Sessions, Signer, add_headers
+from relstudy.studyapp.web.sign_on import sign_on_of
 from relstudy.studyapp.web.site import Site, current_site
 from relstudy.studyapp.web.views import MessagePage
 
@@ -92,6 +93,7 @@ def create_app(
         at_start=study,
         templates=app.jinja_env,
         address=address,
+        sign_on=None if only_preview else sign_on_of(study, app, address),
         account_folders=(Path(folder), host.folder) if host else (Path(folder),),
         link_limit=Limit(database, "link", 30, GUESSING_SECONDS, secret),
         password_limit=_password_limit(host) if host else Limit(database, "password", 10, GUESSING_SECONDS, secret),
@@ -100,7 +102,7 @@ def create_app(
     )
     for module in (
         *(entry, screening, rating, practice, ending, withdrawal, pictures, preview, prolific_events),
-        *(access, overview, raters, leases, invite, export, audit, api),
+        *(access, sso, overview, raters, leases, invite, export, audit, api),
     ):
         app.register_blueprint(module.blueprint)
     app.session_interface = Sessions()

@@ -56,7 +56,13 @@ def run_host(hosting: Hosting) -> None:
     listener = listen(hosting.server.host, hosting.server.port)
     local = f"http://{shown_host(hosting.server.host)}:{listener.getsockname()[1]}"
     url = hosting.url or local
-    studies = HostedStudies(hosting.places, url, secure=url.startswith("https://"), url_is_given=bool(hosting.url))
+    studies = HostedStudies(
+        hosting.places,
+        url,
+        secure=url.startswith("https://"),
+        url_is_given=bool(hosting.url),
+        trusted_proxy=hosting.server.trusted_proxy,
+    )
     for name, folder in studies.listed().items():
         if not NAME.fullmatch(name) or name in RESERVED:
             say(

@@ -29,6 +29,7 @@ from relstudy.studyapp.monitoring.traces import go_on_deleting
 from relstudy.studyapp.web.admin.access import make_setup_link
 from relstudy.studyapp.web.app import HostAccess, create_app
 from relstudy.studyapp.web.notifier import Notifier, notifier_of
+from relstudy.studyapp.web.sign_on import require_proxy
 from relstudy.studyapp.web.starting import DELETE_AGAIN, note_address, take_over
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
@@ -60,14 +61,24 @@ class HostedStudies:
     places : folders, each a study or a folder of studies; a study has the name of its folder
     url : the host's public address
     secure : whether cookies are for https only
+    trusted_proxy : address of the proxy in front, where there is one
     url_is_given : whether somebody said that address; else links made on a page lead where the page was asked for
     """
 
-    def __init__(self, places: Sequence[Path], url: str, secure: bool, *, url_is_given: bool = False) -> None:
+    def __init__(
+        self,
+        places: Sequence[Path],
+        url: str,
+        secure: bool,
+        *,
+        url_is_given: bool = False,
+        trusted_proxy: str | None = None,
+    ) -> None:
         self.places = [place.resolve() for place in places]
         self.url = url.rstrip("/")
         self.secure = secure
         self.url_is_given = url_is_given
+        self.trusted_proxy = trusted_proxy
         self._open: dict[str, HostedStudy] = {}
         self._refused: dict[str, float] = {}  # when each may be tried again
         self._trying: set[str] = set()
@@ -148,7 +159,9 @@ class HostedStudies:
         store = None
         try:
             with one_prepares(folder):
-                notifier = notifier_of(Study.load(folder), folder)
+                files = Study.load(folder)
+                require_proxy(files, self.trusted_proxy)
+                notifier = notifier_of(files, folder)
                 study = take_over(folder)
                 note_address(folder, study, address)
                 is_new = not self._at_work or not (folder / "admin.setup").exists()

@@ -8,6 +8,7 @@ import logging
 import socket
 import sys
 from collections import defaultdict
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +19,7 @@ from relstudy.studyapp.web.app import BODY_LIMIT
 from relstudy.studyapp.web.mount import WsgiApp
 from relstudy.studyapp.web.options import ServerOptions
 from relstudy.studyapp.web.session import customer
+from relstudy.studyapp.web.sign_on import PROXIED
 
 
 @dataclass(frozen=True)
@@ -154,8 +156,21 @@ def make_worker(app: WsgiApp, listener: socket.socket, options: ServerOptions) -
     )
     proxy_in_front = customer(options.trusted_proxy) if options.trusted_proxy else None
     shares = Shares(options.per_address, proxy_in_front, connections - SPARE)
+    server.application = _noting_the_proxy(server.application, options.trusted_proxy)
     server.channel_class = functools.partial(Connection, shares=shares)
     return server
+
+
+def _noting_the_proxy(app: WsgiApp, trusted_proxy: str | None) -> WsgiApp:
+    """The app, told which requests come over the trusted proxy's own connection: who asks behind it is put there
+    instead before the app sees it."""
+
+    def noting(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        if trusted_proxy and environ.get("REMOTE_ADDR") == trusted_proxy:
+            environ[PROXIED] = True
+        return app(environ, start_response)
+
+    return noting
 
 
 def _most_connections() -> int:

@@ -23,6 +23,7 @@ from relstudy.studyapp.config.texts import Texts
 from relstudy.studyapp.database.attempts import Limit
 from relstudy.studyapp.database.store import Store, Transaction
 from relstudy.studyapp.web.security import Signer
+from relstudy.studyapp.web.sign_on import SignOn
 from relstudy.studyapp.web.version_templates import templates_of
 
 
@@ -96,6 +97,7 @@ class Site:
     address: str = ""
     account_folders: tuple[Path, ...] = ()
     gone: list[frozenset[str]] = field(default_factory=list, repr=False)
+    sign_on: SignOn | None = None
     _served: Served | None = field(default=None, repr=False)
     _state: tuple[float, str] = field(default=(0.0, ""), repr=False)
 

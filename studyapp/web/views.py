@@ -189,6 +189,7 @@ class PasswordPage:
     """Ask for a researcher's password (`new`: choose it), in the field `password`.
 
     `asks_name` asks for the account as well (field `account`; empty: the first); `name` is what it holds.
+    `sign_on` is the name of an institution that people can sign on with instead; empty: none.
     """
 
     new: bool
@@ -197,3 +198,4 @@ class PasswordPage:
     shortest: int = 0
     name: str = ""
     asks_name: bool = False
+    sign_on: str = ""

@@ -14,6 +14,7 @@ from relstudy.studyapp.assignment.raters import code
 from relstudy.studyapp.config.accounts import invite_account
 from relstudy.studyapp.web.rater import ending
 from tests.browser.sessions import PASSWORD, PLAIN, Rater, log_in
+from tests.studyapp.web.admin.provider import Provider
 
 AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
@@ -276,4 +277,40 @@ def test_no_page_of_a_researcher_with_an_account_has_a_barrier_and_all_go_by_key
     page.goto(f"{served.base}/admin/log")
     assert "a.viewer@example.org" in page.inner_text("table")
     tour.look("log")
+    assert not tour.found
+
+
+@pytest.mark.parametrize(("look", "size"), LOOKS)
+def test_no_page_of_a_sign_on_has_a_barrier_and_all_go_by_keyboard(
+    serve_study: Callable[..., Any], new_page: Callable[..., Page], look: dict[str, str], size: tuple[int, int]
+) -> None:
+    provider = Provider()
+    head = PLAIN.replace("[study]\n", '[study]\nurl = "http://localhost"\n', 1)
+    served = serve_study(
+        f'{head}\n[sso]\nissuer = "{provider.issuer}"\nclient_id = "relstudy"\nallow = ["anna@example.org"]\n'
+        'label = "Example University of Applied Sciences"\n'
+    )
+    served.app.extensions["relstudy"].sign_on.back = f"{served.base}/admin/sso/back"  # whose port was not known
+    page = new_page(*size, reduced_motion="reduce", **look)
+    tour = Tour(page)
+    try:
+        page.goto(f"{served.base}/admin/login")
+        tour.look("login")
+        link = page.get_by_role("link", name="Sign on with Example University of Applied Sciences")
+        while not link.evaluate("link => link === document.activeElement"):
+            page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/admin/")
+        assert "anna@example.org" in page.inner_text("nav")
+        tour.look("overview")
+        page.get_by_role("button", name="Log out").press("Enter")
+        page.get_by_role("link", name="Log out there too").wait_for()
+        tour.look("logged out")
+        provider.email = "ben@example.org"
+        page.goto(f"{served.base}/admin/sso")
+        page.get_by_role("link", name="Begin again").wait_for()
+        assert "may not look at this study" in page.inner_text("main")
+        tour.look("refused")
+    finally:
+        provider.stop()
     assert not tour.found

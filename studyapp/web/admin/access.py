@@ -22,7 +22,9 @@ from relstudy.studyapp.web.admin.researchers import (
     find_account,
     is_admin,
     log_out_everywhere,
+    signed_on_by,
 )
+from relstudy.studyapp.web.admin.sso import left_page
 from relstudy.studyapp.web.rendering import show
 from relstudy.studyapp.web.site import current_site
 from relstudy.studyapp.web.views import PasswordPage
@@ -70,8 +72,17 @@ def _begin_visit() -> None:
 
 
 def _login_page(message: str = "", name: str = "") -> str:
-    several = any(read_accounts(folder) for folder in current_site().account_folders)
-    page = PasswordPage(new=False, action="/admin/login", message=message, name=name, asks_name=several)
+    accounts = [each for folder in current_site().account_folders for each in read_accounts(folder).values()]
+    several = any(account.password or account.setup for account in accounts)
+    sign_on, texts = current_site().sign_on, current_site().texts
+    page = PasswordPage(
+        new=False,
+        action="/admin/login",
+        message=message,
+        name=name,
+        asks_name=several,
+        sign_on="" if sign_on is None else sign_on.settings.label or texts("sso.provider.name"),
+    )
     return show("login.html", page)
 
 
@@ -182,5 +193,8 @@ def logout() -> ResponseReturnValue:
     if account is not None:
         session.require_csrf()
         log_out_everywhere(account)
+        sign_on = current_site().sign_on
+        if sign_on is not None and signed_on_by():
+            return left_page(sign_on)
         flask_session.clear()
     return redirect("/admin/login", 303)

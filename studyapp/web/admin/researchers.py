@@ -66,9 +66,22 @@ def _claimed_account() -> Account | None:
     if time.time() - claim[1] >= 3600 * HOURS:
         return None
     account_now = find_account(str(claim[2]))
-    if account_now is None or not account_now[0].password:
+    if account_now is None or not _way_stands(account_now[0]):
         return None
     return account_now[0] if secrets.compare_digest(str(claim[0]), _fingerprint(account_now[0])) else None
+
+
+def _way_stands(account: Account) -> bool:
+    """True if the way in which this session was begun lets the account in still."""
+    if not signed_on_by():
+        return bool(account.password)
+    sign_on = current_site().sign_on
+    return sign_on is not None and sign_on.stands(signed_on_by(), account.name)
+
+
+def signed_on_by() -> str:
+    """Kind of the sign-on by which this session was begun; empty where it was a password."""
+    return str(flask_session.get("by", ""))
 
 
 def is_admin() -> bool:
@@ -97,13 +110,15 @@ def note(account: Account, did: str, about: str = "") -> None:
         logging.getLogger("relstudy").error(json.dumps(line))
 
 
-def become(account: Account) -> None:
-    """Sign this browser in; whatever its session held before is dropped."""
+def become(account: Account, by: str = "") -> None:
+    """Sign this browser in; whatever its session held before is dropped. `by` is the kind of a sign-on."""
     flask_session.clear()
+    if by:
+        flask_session["by"] = by
     flask_session["admin"] = [_fingerprint(account), int(time.time()), account.name]
     flask_session["nonce"] = secrets.token_hex(16)
     g.account = account
-    note(account, "log in")
+    note(account, "log in", "by sign-on" if by else "")
 
 
 def log_out_everywhere(account: Account) -> None:
