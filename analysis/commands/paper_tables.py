@@ -141,9 +141,10 @@ def claims_as_json(page: Page) -> list[dict[str, object]]:
 
 def remove_tables(folder: Path) -> None:
     """Remove the paper's tables of an earlier run, which this one may not have; files of other names stay."""
-    for pattern in ("table-*.csv", "table-*.tex", "figure-*.csv", "figure-*.tex"):
-        for file in folder.glob(pattern):
-            file.unlink()
+    for kind in ("table-*", "figure-*", "section-*", "claims"):
+        for ending in (".csv", ".tex"):
+            for file in folder.glob(kind + ending):
+                file.unlink()
 
 
 def write_page(page: Page, target: Path, beside: Path) -> list[str]:

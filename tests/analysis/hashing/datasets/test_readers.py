@@ -150,6 +150,20 @@ def test_vectors_of_length_one() -> None:
     assert lengths == pytest.approx([1, 0, 1, 1])
 
 
+@pytest.mark.parametrize(
+    ("option", "lengths"), [("--unit-length", [1, 1]), ("--no-unit-length", [5, 13]), ("", [5, 13])]
+)
+def test_the_option_for_vectors_of_length_one_is_off_but_for_nus_wide(
+    tmp_path: Path, option: str, lengths: list[float]
+) -> None:
+    np.save(tmp_path / "mine.npy", np.array([[3.0, 4.0], [5.0, 12.0]]))
+    words = ["hash", "data", "vectors", str(tmp_path / "mine.npy"), "-o", str(tmp_path / "out"), *option.split()]
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 0, done.output
+    [written] = (tmp_path / "out").glob("*.npy")
+    assert np.linalg.norm(np.load(written), axis=1) == pytest.approx(lengths)
+
+
 def test_a_missing_file_is_named() -> None:
     with pytest.raises(RelstudyError, match=r"no file LabelMe_gist.mat in this folder"):
         READERS["labelme"]("nowhere")

@@ -313,8 +313,19 @@ def test_the_command_writes_page_csv_and_latex_into_one_folder(tmp_path: Path) -
     paper = folder / "report" / "paper"
     paper.mkdir(parents=True)
     (paper / "table-5-4-gone.csv").write_text("of an earlier run")
+    (paper / "section-5-7.csv").write_text("of an earlier run")
     (paper / "notes.csv").write_text("somebody's own")
+    graded = pd.read_csv(EXAMPLE / "calibrated.csv", dtype={"query_id": str, "result_id": str})
+    good = (graded["rating"] > 3).astype(float).where(graded["rating"].notna())
+    binary = graded.assign(rating=good, calibrated=good, scale="binary", scale_low=0, scale_high=1, scale_step=1)
+    (folder / "binary").mkdir()
+    binary.to_csv(folder / "binary" / "calibrated.csv", index=False)
+    arguments += ["--interface", str(folder / "binary")]
     done = CliRunner().invoke(report, arguments, catch_exceptions=False)
+    assert "Figure 5.2 needs" not in done.stdout
+    assert "query by image, binary" in pd.read_csv(paper / "table-5-1.csv").columns
+    assert "cannot be told on the paper's own numbers; here" in done.stdout and (paper / "claims.csv").exists()
+    assert not (paper / "section-5-7.csv").exists()
     assert not (paper / "table-5-4-gone.csv").exists() and (paper / "notes.csv").exists()
     assert done.exit_code == 0
     assert "The paper's tables and figures are in" in done.stdout and "Table 5.10 needs" in done.stdout
