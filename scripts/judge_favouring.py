@@ -16,7 +16,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from functools import cache
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +31,7 @@ from relstudy.analysis.judges.table import JudgeTable
 from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.common.console import print_table, progress
+from relstudy.common.console import print_table
 from relstudy.studyapp.rendered.collection import make_collection
 
 sys.path.append(str(Path(__file__).parent))  # last, since files here have the names of libraries
@@ -105,28 +108,41 @@ def named(
     return said
 
 
+@cache
+def collection(name: str, data: Path) -> tuple[World, np.ndarray, int]:
+    """A collection, made once a process."""
+    return COLLECTIONS[name](data)
+
+
+def one(job: tuple[argparse.Namespace, str, int, int]) -> dict[str, list[str]]:
+    """The systems that are named beside one study."""
+    given, name, number, seed = job
+    options = ScoringOptions(replicates=given.replicates, measures=(), method="none", directions={"*": "higher"})
+    return named(*collection(name, given.data), number, seed, options)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("collection", nargs="*", default=list(COLLECTIONS), choices=[*COLLECTIONS, []])
+    parser.add_argument("collection", nargs="*", default=list(COLLECTIONS), metavar="COLLECTION")
     parser.add_argument("--data", type=Path, default=SHARED)
     parser.add_argument("--judges", type=int, default=200, help="of a cell, each beside another study")
     parser.add_argument("--systems", type=int, nargs="+", default=[2, 5, 20])
     parser.add_argument("--replicates", type=int, default=100)
+    parser.add_argument("--workers", type=int, default=2, help="processes")
     given = parser.parse_args()
-    options = ScoringOptions(replicates=given.replicates, measures=(), method="none", directions={"*": "higher"})
+    seeds = range(given.judges)
+    jobs = [(given, name, number, seed) for name in given.collection for number in given.systems for seed in seeds]
+    with ProcessPoolExecutor(given.workers, get_context("fork")) as pool:
+        runs = dict(zip((job[1:] for job in jobs), pool.map(one, jobs, chunksize=20), strict=True))
     rows = []
     for name in given.collection:
-        world, level, grades = COLLECTIONS[name](given.data)
-        cells: dict[str, list[str]] = {judge: [] for judge in JUDGES}
-        for number in given.systems:
-            runs = [
-                named(world, level, grades, number, seed, options)
-                for seed in progress(range(given.judges), f"{name}, {number} systems")
-            ]
-            for judge, (_, lean) in JUDGES.items():
-                hits = [each[judge][:1] == ["+system 1"] if lean else bool(each[judge]) for each in runs]
-                cells[judge].append(f"{100 * np.mean(hits):.1f}")
-        rows += [[name, judge, "found" if lean else "false", *cells[judge]] for judge, (_, lean) in JUDGES.items()]
+        for judge, (_, lean) in JUDGES.items():
+            cells = []
+            for number in given.systems:
+                said = [runs[name, number, seed][judge] for seed in seeds]
+                hits = [each[:1] == ["+system 1"] if lean else bool(each) for each in said]
+                cells.append(f"{100 * np.mean(hits):.1f}")
+            rows.append([name, judge, "found" if lean else "false", *cells])
     error = 100 * np.sqrt(0.05 * 0.95 / given.judges)
     print(f"Percent of {given.judges} judges a cell (standard error {error:.1f} points at 5 %):")
     print_table(rows, ["collection", "judge", "", *(f"{number} systems" for number in given.systems)])

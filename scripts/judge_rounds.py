@@ -2,13 +2,15 @@
 
     python scripts/judge_rounds.py diras [--studies 100] [--judge gpt-4]
     python scripts/judge_rounds.py passages --judge "judge 5"
+    python scripts/judge_rounds.py diras --rounds 4 --aim average_precision    a running study
 
 The collections are those of scripts/judges.py. A study draws its queries and 8 pairs of each, likelier where the system
 ranks them high, and then as many new pairs of the same queries in three ways: with the probabilities of the first
 round; in proportion to the root of the judge's expected squared residual; and times the derivative of the index aimed
 at, as the command does. By index: the bias, the root mean square error of the estimate and the mean width of its
 interval, with the judge's help, against as many pairs drawn as before; the width that was announced, against that
-announced for these; and coverage.
+announced for these; and coverage. With --rounds the new pairs come in so many rounds while the study runs: each rests
+on what the judge's grades were worth in all rounds before it, and its pairs join people's pages with known probability.
 """
 
 from __future__ import annotations
@@ -16,8 +18,12 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import sys
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,12 +37,13 @@ from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.scoring.candidate import Candidate, candidate_of
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.common.console import print_table, progress
+from relstudy.common.console import print_table
 from relstudy.common.drawing import inclusion_probabilities, systematic_sample
 
 PAIR = ["query_id", "result_id"]
 FLOOR = 0.2
 WAYS = ("as before", "residual alone", "aimed")
+RUNNING = "aimed, while it runs"
 
 
 def worlds() -> ModuleType:
@@ -87,39 +94,69 @@ class Study:
         scores = self.pairs[[*PAIR, "score"]]
         return pairs, candidate_of(pairs, "system", scores, self.options), {"system": scores}
 
-    def second(self, size: list[np.ndarray]) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """Draw new pairs in proportion to sizes: the pairs of both rounds, and their probabilities."""
+    def universe(self, pairs: JudgedPairs) -> tuple[Universe, list[np.ndarray]]:
+        """The judge beside judged pairs, and where each query's candidates are among those of the judged queries."""
+        universe = Universe(self.judge, context_for(pairs, self.judge, self.options))
+        row = [
+            universe.judge.rows_of(part["query_id"].to_numpy(), part["result_id"].to_numpy())
+            for part in (self.pairs.iloc[rows] for rows in self.rows)
+        ]
+        return universe, [np.searchsorted(universe.sampled, each) for each in row]
+
+    def second(
+        self,
+        size: list[np.ndarray],
+        share: float = 1.0,
+        before: tuple[list[np.ndarray], list[np.ndarray]] | None = None,
+    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Draw new pairs in proportion to sizes: the pairs of all rounds, and their probabilities.
+
+        Parameters
+        ----------
+        share : of the new pairs that are wanted in all
+        before : pairs and probabilities of the rounds so far; None: of the first
+        """
+        already, so_far = (self.taken, self.first) if before is None else before
 
         def more(factor: float) -> list[np.ndarray]:
             return [np.minimum(1, factor * each) for each in size]
 
-        low, high = 0.0, self.wanted / min(each.min() for each in size)
+        wanted = share * self.wanted
+        low, high = 0.0, wanted / min(each.min() for each in size)
         for _ in range(60):
             middle = (low + high) / 2
-            new = sum(np.delete(each, old).sum() for each, old in zip(more(middle), self.taken, strict=True))
-            low, high = (middle, high) if new < self.wanted else (low, middle)
+            new = sum(np.delete(each, old).sum() for each, old in zip(more(middle), already, strict=True))
+            low, high = (middle, high) if new < wanted else (low, middle)
         second = more(high)
         taken = [
-            np.union1d(old, systematic_sample(each, self.random)) for old, each in zip(self.taken, second, strict=True)
+            np.union1d(old, systematic_sample(each, self.random)) for old, each in zip(already, second, strict=True)
         ]
-        return taken, [1 - (1 - a) * (1 - b) for a, b in zip(self.first, second, strict=True)]
+        return taken, [1 - (1 - a) * (1 - b) for a, b in zip(so_far, second, strict=True)]
 
 
-def one_study(study: Study, indices: tuple[str, ...]) -> dict[tuple[str, str], tuple[float, float, float, float]]:
+def while_it_runs(study: Study, index: str, rounds: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """The pairs of a study whose new pairs come in several rounds, each shaped by what is known so far."""
+    so_far = (study.taken, study.first)
+    for _ in range(rounds):
+        universe, at = study.universe(study.judged(*so_far)[0])
+        ranking = [study.pairs["score"].to_numpy()[universe.judge.rows_of(*study.pairs[PAIR].to_numpy().T)]]
+        size = sizes(expected_square(universe, index, ranking))
+        so_far = study.second(mixed(size, at), 1 / rounds, so_far)
+    return so_far
+
+
+def mixed(size: np.ndarray, at: list[np.ndarray]) -> list[np.ndarray]:
+    """Sizes of each query's candidates, FLOOR of the round drawn from all alike."""
+    return [(1 - FLOOR) * size[each] / size.mean() + FLOOR for each in at]
+
+
+def one_study(study: Study, indices: tuple[str, ...], rounds: int = 0) -> dict[tuple[str, str], tuple[float, ...]]:
     """Value, ends, and the width announced, by way and index."""
     pairs, system, scores = study.judged(study.taken, study.first)
     known = JudgedStudy(study.judge, pairs, [system], scores, None, ())
-    universe = Universe(study.judge, context_for(pairs, study.judge, study.options))
-    row = [
-        universe.judge.rows_of(part["query_id"].to_numpy(), part["result_id"].to_numpy())
-        for part in (study.pairs.iloc[rows] for rows in study.rows)
-    ]
-    at = [np.searchsorted(universe.sampled, each) for each in row]
+    universe, at = study.universe(pairs)
     ranking = [study.pairs["score"].to_numpy()[universe.judge.rows_of(*study.pairs[PAIR].to_numpy().T)]]
     found = {}
-
-    def mixed(size: np.ndarray) -> list[np.ndarray]:
-        return [(1 - FLOOR) * size[each] / size.mean() + FLOOR for each in at]
 
     def on_rows(probability: list[np.ndarray]) -> np.ndarray:
         values = np.full(len(universe.sampled), np.nan)
@@ -132,9 +169,11 @@ def one_study(study: Study, indices: tuple[str, ...]) -> dict[tuple[str, str], t
         candidates = candidates_for(known, study.options, index)
         by_way = {
             "as before": as_before,
-            "residual alone": study.second(mixed(residual(universe, index)[universe.sampled])),
-            "aimed": study.second(mixed(sizes(expected_square(universe, index, ranking)))),
+            "residual alone": study.second(mixed(residual(universe, index)[universe.sampled], at)),
+            "aimed": study.second(mixed(sizes(expected_square(universe, index, ranking)), at)),
         }
+        if rounds:
+            by_way[RUNNING] = while_it_runs(study, index, rounds)
         for way, (taken, probability) in by_way.items():
             after, same, table = study.judged(taken, probability)
             helped = assist_scores(after, [same], table, study.judge, study.options, (index,))
@@ -143,6 +182,22 @@ def one_study(study: Study, indices: tuple[str, ...]) -> dict[tuple[str, str], t
             ends = (figure.value, figure.low, figure.high, announced)
             found[way, index] = tuple(np.nan if each is None else each for each in ends)
     return found
+
+
+def forked(run: Callable[[int], Any], studies: int, workers: int) -> list[Any]:
+    """What each study gives, over processes that know the world already."""
+    global _RUN
+    _RUN = run
+    with ProcessPoolExecutor(workers, get_context("fork")) as pool:
+        return list(pool.map(_run, range(studies)))
+
+
+_RUN: Callable[[int], Any] | None = None
+
+
+def _run(number: int) -> Any:
+    assert _RUN is not None
+    return _RUN(number)
 
 
 def main() -> None:
@@ -155,23 +210,28 @@ def main() -> None:
     parser.add_argument("--replicates", type=int, default=150)
     parser.add_argument("--results", type=int, default=8, help="pairs of a query in either round")
     parser.add_argument("--seed", type=int, default=2027)
+    parser.add_argument("--rounds", type=int, default=0, help="the new pairs in so many rounds, too")
+    parser.add_argument("--aim", action="append", help="only this index; may be repeated")
+    parser.add_argument("--workers", type=int, default=2, help="processes")
     given = parser.parse_args()
     world = module.WORLDS[given.world](given.data)
-    truth, indices = world.truth(), module.INDICES
+    truth, indices = world.truth(), tuple(given.aim or module.INDICES)
     judge = read_judge(world.pairs[PAIR].assign(rating=world.judges[given.judge]), given.judge)
     options = ScoringOptions(replicates=given.replicates, measures=(), method="none", directions={"*": "higher"})
-    random = np.random.default_rng(given.seed)
-    runs = [
-        one_study(Study(world, judge, given.results, random, options), indices)
-        for _ in progress(range(given.studies), "studies")
-    ]
+
+    def run(number: int) -> dict[tuple[str, str], tuple[float, ...]]:
+        study = Study(world, judge, given.results, np.random.default_rng([given.seed, number]), options)
+        return one_study(study, indices, given.rounds)
+
+    runs = forked(run, given.studies, given.workers)
+    ways = (*WAYS, *([RUNNING] if given.rounds else []))
     print(
         f"{given.studies} studies of {world.queries} queries x {given.results} pairs and as many more, judge "
         f"{given.judge}, seed {given.seed}; against as many drawn as before:"
     )
     rows = []
     for index in indices:
-        by_way = {way: np.array([run[way, index] for run in runs], dtype=float) for way in WAYS}
+        by_way = {way: np.array([run[way, index] for run in runs], dtype=float) for way in ways}
         error = {way: np.sqrt(np.nanmean((each[:, 0] - truth[index]) ** 2)) for way, each in by_way.items()}
         width = {way: np.nanmean(each[:, 2] - each[:, 1]) for way, each in by_way.items()}
         told = {way: np.nanmean(each[:, 3]) for way, each in by_way.items()}

@@ -19,11 +19,11 @@ pairs of your own, people's in ratings.csv (query_id, result_id, rating; a row p
 Judges: those of the data; the mean of all, and of the five that explain most of each study's judgments; noise; the best
 one upside down; one that refuses a third of the pairs, mostly those that people like; one that is the system itself
 (circular). Each judged the whole collection, or (with --sampled) the drawn queries alone, or (with --share .02 .05) the
-judged pairs and such a share of all others. Two tables: coverage of 95 % intervals and mean width against people alone,
-by judge and index; and for the relevant share bias, the same over the standard deviation, coverage and width of every
-way. Ways beside ours: the mean of ppi_py (Angelopoulos, Duchi and Zrnic 2023), weighted by design or not; the judge
-alone, its grades read as shares; and its grades instead of their worth, with weight one. ppi_py comes with `pip install
-ppi-python`.
+judged pairs and such a share of all others; with --budget 144 ways to part money are held against each other. Two
+tables: coverage of 95 % intervals and mean width against people alone, by judge and index; and for the relevant share
+bias, the same over the standard deviation, coverage and width of every way. Ways beside ours: the mean of ppi_py
+(Angelopoulos, Duchi and Zrnic 2023), weighted by design or not; the judge alone, its grades read as shares; and its
+grades instead of their worth, with weight one. ppi_py comes with `pip install ppi-python`.
 """
 
 from __future__ import annotations
@@ -33,13 +33,16 @@ import importlib.util
 import sys
 from collections import defaultdict
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from scipy import special
 
+from relstudy.analysis.judges.budget import best_split
 from relstudy.analysis.judges.run import assist_scores
 from relstudy.analysis.judges.table import JudgeTable
 from relstudy.analysis.scoring.candidate import Candidate, candidate_of
@@ -175,26 +178,66 @@ def simulate(
     }
 
 
-def by_share(
-    world: World, name: str, studies: int, replicates: int, shares: Sequence[float], seed: int
-) -> list[list[str]]:
+def one_by_share(job: tuple[World, str, Sequence[float], int, tuple[int, int]]) -> dict[str, dict[str, Ends]]:
+    """The indices of one study by share of the collection that the judge was given."""
+    world, name, shares, replicates, seed = job
+    random = np.random.default_rng(seed)
+    study = Study.drawn(world, random, replicates)
+    figures = {}
+    for share in (*shares, 1.0):
+        ends = one_study(world, study, name, False, share, random)
+        figures |= {f"{share:g}": ends["relstudy"], "people alone": ends["people alone"]}
+    return figures
+
+
+def by_share(world: World, name: str, given: argparse.Namespace) -> list[list[str]]:
     """Coverage and width against people alone by share of the collection that the judge was given."""
-    random, lots = np.random.default_rng(seed), np.random.default_rng([seed, 1])
-    truth, runs = world.truth(), defaultdict(list)
-    for _ in progress(range(studies), f"studies, {name}"):
-        study = Study.drawn(world, random, replicates)
-        for share in (*shares, 1.0):
-            ends = one_study(world, study, name, False, share, lots)
-            runs[f"{share:g}"].append(ends["relstudy"])
-            if share == 1:
-                runs["people alone"].append(ends["people alone"])
-    people = {index: np.array([run[index] for run in runs["people alone"]]) for index in INDICES}
+    truth = world.truth()
+    jobs = [(world, name, given.share, given.replicates, (given.seed, each)) for each in range(given.studies)]
+    with ProcessPoolExecutor(given.workers, get_context("fork")) as pool:
+        runs = list(pool.map(one_by_share, jobs))
+    ends = {label: {index: np.array([run[label][index] for run in runs]) for index in INDICES} for label in runs[0]}
     rows = []
-    for label in ("people alone", *(f"{share:g}" for share in (*shares, 1.0))):
-        figures = [
-            told(truth[index], np.array([run[index] for run in runs[label]]), people[index]) for index in INDICES
-        ]
+    for label in ("people alone", *(f"{share:g}" for share in (*given.share, 1.0))):
+        figures = [told(truth[index], ends[label][index], ends["people alone"][index]) for index in INDICES]
         rows.append([name, label, *(f"{covered:.3f}, {width:.2f}" for *_, covered, width in figures)])
+    return rows
+
+
+def one_by_split(job: tuple[World, str, float, int, tuple[int, int]]) -> dict[str, Ends]:
+    """The indices of one study of this size, with the judge's help unless its share is 0."""
+    world, name, share, replicates, seed = job
+    random = np.random.default_rng(seed)
+    ends = one_study(world, Study.drawn(world, random, replicates), name, False, share or 0.05, random)
+    return ends["relstudy" if share else "people alone"]
+
+
+def by_split(world: World, name: str, given: argparse.Namespace) -> list[list[str]]:
+    """Error and width of ways to part one budget between people and a judge, against all of it on people."""
+    truth, candidates = world.truth(), len(world.pairs)
+    grades, relevance = world.judges[name], world.pairs["relevant_share"]
+    worth = relevance.groupby(pd.Series(grades).fillna(-1.0)).transform("mean")
+    explains = float(np.corrcoef(worth, relevance)[0, 1] ** 2)
+    rule = best_split(given.budget, 1.0, given.question, explains, candidates)
+    halves = {f"{share:.0%} on people": (share * given.budget, (1 - share) * given.budget) for share in (0.75, 0.5)}
+    ways = {"people alone": (given.budget, 0.0), **halves, "the rule": (rule.people, rule.questions * given.question)}
+    print(f"{name} explains {explains:.2f}; the rule: {rule}")
+    rows, alone = [], {}
+    for way, (people, money) in ways.items():
+        queries, questions = max(2, round(people / world.results)), min(candidates, money / given.question)
+        share = max(0.0, (questions - people) / (candidates - people))
+        sized = replace(world, queries=queries)
+        jobs = [(sized, name, share, given.replicates, (given.seed, each)) for each in range(given.studies)]
+        with ProcessPoolExecutor(given.workers, get_context("fork")) as pool:
+            runs = list(pool.map(one_by_split, jobs))
+        cells = []
+        for index in INDICES:
+            value, low, high = np.array([run[index] for run in runs]).T
+            error, width = np.sqrt(np.nanmean((value - truth[index]) ** 2)), np.nanmean(high - low)
+            first = alone.setdefault(index, (error, width))
+            covered = np.mean((low <= truth[index]) & (truth[index] <= high))
+            cells.append(f"{error / first[0]:.2f}, {width / first[1]:.2f}, {covered:.2f}")
+        rows.append([way, str(queries * world.results), f"{questions if money else 0:.0f}", *cells])
     return rows
 
 
@@ -285,11 +328,18 @@ def main() -> None:
         f"{given.studies} studies of {world.queries} queries x {world.results} pairs, {given.replicates} replicates, "
         f"seed {given.seed}. Coverage, and width against people alone:"
     )
+    if given.budget:
+        header = ["way", "people's pairs", "questions", *(index.replace("_", " ") for index in INDICES)]
+        for name in given.judge or world.names:
+            rows = by_split(world, name, given)
+            print("Root mean square error and width, both against people alone, and coverage:")
+            print_table(rows, header)
+        return
     brief, rows = [], []
     names = given.judge or world.names
     if given.share:
         for name in names:
-            brief += by_share(world, name, given.studies, given.replicates, given.share, given.seed)
+            brief += by_share(world, name, given)
         print_table(brief, ["judge", "share", *(index.replace("_", " ") for index in INDICES)])
         return
     for name, by_way in simulate(world, names, given.studies, given.replicates, given.sampled, given.seed).items():

@@ -350,6 +350,7 @@ def ways_of(
         yield "judge alone", assist_scores(study.pairs, focal, tables, graded, study.options, INDICES)
         both = assist_by_systems(study.pairs, focal, tables, study.options, judge=graded, indices=INDICES)
         yield "judge and systems", both
+        yield "systems alone", assist_by_systems(study.pairs, focal, tables, study.options, indices=INDICES)
         return
     context = context_for(study.pairs, judge.table, study.options, study.options.raters)
     universe = universe_of(judge, context)
