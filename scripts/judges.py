@@ -315,6 +315,9 @@ def main() -> None:
     parser.add_argument("--relevant", type=float, help="FOLDER alone: the rating from which a pair is relevant")
     parser.add_argument("--queries", type=int, default=12, help="FOLDER alone: how many a study draws")
     parser.add_argument("--results", type=int, default=12, help="FOLDER alone: pairs of each")
+    parser.add_argument("--budget", type=float, help="only: so much for people, of price 1, and the judge together")
+    parser.add_argument("--question", type=float, default=0.02, help="price of a question to the judge")
+    parser.add_argument("--workers", type=int, default=2, help="processes, with --share or --budget")
     given = parser.parse_args()
     try:
         world = world_of(given)
