@@ -66,6 +66,6 @@ def _beside(study: PaperStudy, fits: Fits, rows: list[tuple[float, list[Cell]]])
     figure, (name, *_) = rows[0]
     others = {system: best_out_of_fold(study, fits, system) for system in fits}
     below = [system for system, value in others.items() if value is not None and value < figure]
-    said = f"On queries by text {name} has {shown_number(figure)}: more than {len(below)} of {len(others)} systems "
-    said += "have on queries by image" + (f" ({listed(below)})." if below else ".")
+    said = f"On queries by text {name} has {shown_number(figure)}; {len(below)} of {len(others)} systems have less on "
+    said += "queries by image" + (f" ({listed(below)})." if below else ".")
     return f"{said} The paper finds it better than most."
