@@ -95,6 +95,8 @@ def read_outcome(connection: sa.Connection, study: Study, rater: Rater) -> str:
 def outcome_of(study: Study, rater: Rater, answers: Iterable[Any]) -> str:
     """Outcome of a rater's visit: `COMPLETED`, one of OUTCOMES, or empty while they are at work.
 
+    Who consented and found no place ends as full or closed, and may begin later all the same.
+
     Parameters
     ----------
     answers : the rater's ratings that count, each with `kind`, `pair_id` and `rating` (None: undecided). Practice does
@@ -103,7 +105,7 @@ def outcome_of(study: Study, rater: Rater, answers: Iterable[Any]) -> str:
     if rater.outcome is not None:
         return rater.outcome
     if rater.finished_at is None:
-        return ""
+        return rater.turned_away or "" if rater.started_at is None else ""
     given = [row for row in answers if row.kind != "practice"]
     if not given:
         return "full" if study.entry.code_needs_decided else COMPLETED

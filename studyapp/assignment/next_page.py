@@ -23,7 +23,9 @@ from relstudy.studyapp.config.study_parts import Block
 from relstudy.studyapp.database.tables import assignments, raters
 
 AT_END = ("wait", "questions", "thanks")
-AHEAD = 1  # pages handed out beyond the one being rated, so that its pictures can be loaded early
+# Pages handed out beyond the one being rated, so that its pictures can be loaded early; to nobody who has answered
+# nothing yet, so that those who come in numbers hold one page each.
+AHEAD = 1
 # Built once: building a statement costs more than running it.
 _COUNTS = (
     sa.select(assignments.c.block, assignments.c.kind, sa.func.count(), sa.func.count(assignments.c.answered_at))
@@ -72,8 +74,9 @@ def next_step(visit: Visit, *, hand_out: bool = True) -> Step:
             handed[page] = handed.get(page, 0) + 1
             waiting += 1
         practising = False
-    if hand_out and waiting <= AHEAD and not practising:
-        waiting += _hand_out(visit, handed, AHEAD + 1 - waiting)
+    wanted = 1 + (AHEAD if answered else 0)
+    if hand_out and waiting < wanted and not practising:
+        waiting += _hand_out(visit, handed, wanted - waiting)
     if waiting:
         return Step("rate", answered + 1)
     if hand_out and _may_get_more(visit, handed):

@@ -1,22 +1,32 @@
 """Quotas: how many raters a study and its groups take, until when, and who gets the next place.
 
 A place is taken when a rater begins, in a transaction that waits for others who do the same; so no number is exceeded,
-however many servers there are. Who has finished or is at work holds a place; who rated nothing for `place_hours` does
-not."""
+however many servers there are. Who has finished or is at work holds a place; who rated nothing for `place_hours`, or
+finished and failed more attention checks than the study allows, does not."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
 
+from relstudy.studyapp.assignment.answers import select_ratings
 from relstudy.studyapp.assignment.raters import Visit
 from relstudy.studyapp.config.groups import Group
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.database.tables import assignments, raters, ratings
+from relstudy.studyapp.database.tables import assignments, pages, raters, ratings
+from relstudy.studyapp.sampling.ratable_pairs import known_pair_ids
 
 _LOCK = 4242424244
 _NEWEST = sa.select(sa.func.max(ratings.c.id))
+# By the pages of checks, which are few, and not by all that was handed out.
+_CHECKED = (
+    select_ratings(assignments.c.rater, raters.c.rater_group)
+    .join(pages, pages.c.id == assignments.c.page_id)
+    .where(pages.c.kind == "check", assignments.c.kind == "check", raters.c.outcome.is_(None))
+    .where(raters.c.finished_at.is_not(None))
+)
 
 
 @dataclass(frozen=True)
@@ -29,10 +39,11 @@ class Place:
 
 @dataclass(frozen=True)
 class Taken:
-    """Places of one group that are taken."""
+    """Places of one group that are taken, and who has finished without one, as they failed the attention checks."""
 
     finished: int
     active: int
+    failed: int = 0
 
     @property
     def total(self) -> int:
@@ -88,8 +99,23 @@ def count_places(connection: sa.Connection, study: Study, now: float) -> dict[st
         .where(raters.c.started_at.is_not(None), raters.c.outcome.is_(None))
         .group_by(raters.c.rater_group)
     )
-    counted = {group: Taken(finished, at_work) for group, finished, at_work in connection.execute(query)}
-    return {group: taken for group, taken in counted.items() if taken.total}
+    failed = _count_failed(connection, study)
+    counted = {
+        group: Taken(finished - failed[group], at_work, failed[group])
+        for group, finished, at_work in connection.execute(query)
+    }
+    return {group: taken for group, taken in counted.items() if taken.total or taken.failed}
+
+
+def _count_failed(connection: sa.Connection, study: Study) -> Counter[str | None]:
+    """Raters who have finished and failed more attention checks than are allowed, by group."""
+    allowed, checks = study.entry.failed_checks_allowed, known_pair_ids(study)
+    failed: Counter[tuple[int, str | None]] = Counter()
+    if allowed is not None:
+        for row in connection.execute(_CHECKED):
+            if row.pair_id in checks and row.rating not in checks[row.pair_id].expected:
+                failed[row.rater, row.rater_group] += 1
+    return Counter(group for (_, group), count in failed.items() if count > allowed)  # type: ignore[operator]
 
 
 def find_place(visit: Visit) -> Place:
@@ -108,7 +134,18 @@ def find_place(visit: Visit) -> Place:
 
 
 def take_place(visit: Visit) -> tuple[Visit, Place]:
-    """Give a rater who begins a place, if there is one; the visit goes on with the rater as they are then."""
+    """Give a rater who begins a place, if there is one; the visit goes on with the rater as they are then.
+
+    Why there is none is kept with a rater who has not begun.
+    """
+    visit, place = _taken_place(visit)
+    if place.outcome and visit.rater.started_at is None and visit.rater.turned_away != place.outcome:
+        of_rater = sa.update(raters).where(raters.c.id == visit.rater.id)
+        visit.connection.execute(of_rater.values(turned_away=place.outcome))
+    return visit, place
+
+
+def _taken_place(visit: Visit) -> tuple[Visit, Place]:
     if visit.rater.started_at is not None or not (visit.study.groups or visit.study.limits.raters is not None):
         return visit, Place(visit.rater.rater_group, is_over(visit.connection, visit.study, visit.now))
     if visit.connection.dialect.name != "sqlite":  # SQLite has one writer at a time anyway

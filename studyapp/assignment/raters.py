@@ -29,7 +29,8 @@ class Rater(NamedTuple):
     nothing can be changed. `answers` are those to the exit questions, `screening` those before the start. A rater
     with an `outcome` (one of OUTCOMES) is out of the study for good. `practice_retries` counts how often the practice
     was begun anew. `rater_group` is the group of the study that they are in, or invited to. `consent_version` and
-    `consent_sha256` say which text they agreed to.
+    `consent_sha256` say which text they agreed to. `turned_away` says why who has not started found no place, the last
+    time that they tried (full or closed).
     """
 
     id: int
@@ -54,6 +55,7 @@ class Rater(NamedTuple):
     rater_group: str | None
     consent_version: int | None
     consent_sha256: str | None
+    turned_away: str | None
 
 
 RATER_COLUMNS = [raters.c[name] for name in Rater._fields]

@@ -118,10 +118,13 @@ def print_progress(title: str, now: Status) -> None:
     if now.groups:
         click.echo()
         rows = [
-            [group.name, str(group.finished), str(group.active), f"{group.quota or NOTHING}", ", ".join(group.blocks)]
+            [
+                *(group.name, str(group.finished), str(group.active), _count(group.failed)),
+                *(f"{group.quota or NOTHING}", ", ".join(group.blocks)),
+            ]
             for group in now.groups
         ]
-        print_table(rows, ["group", "finished", "at work", "quota", "blocks"])
+        _print_filled(rows, ["group", "finished", "at work", "failed checks", "quota", "blocks"])
     click.echo()
     columns: list[tuple[str, Callable[[BlockStatus], str]]] = [
         ("block", lambda block: block.name),
@@ -218,6 +221,8 @@ def _limit_sentence(limit: LimitStatus) -> str:
         said = f"Deadline {_clock(limit.most)} UTC"
         return f"{said}: passed; nobody new is taken in, and nothing is handed out." if limit.reached else f"{said}."
     said = f"{limit.now:,.0f} of {limit.most:,.0f} {limit.name} wanted"
+    if limit.failed:
+        said += f" (besides {limit.failed:,} who failed the attention checks and hold no place)"
     over = "nobody new is taken in" + (", and nothing is handed out" if limit.name == "ratings" else "")
     return f"{said}: {over}." if limit.reached else f"{said}."
 
@@ -240,6 +245,7 @@ def _people_sentence(now: Status) -> str:
             (now.finished, "finished"),
             (now.at_work, "at work"),
             (now.not_begun, "consented and not begun"),
+            (now.no_place, "consented and found no place"),
             (now.ended, "left before the end"),
             (now.raters - now.consented, "without consent yet"),
         )

@@ -37,7 +37,7 @@ contact = ""                       # shown at the foot of every page: "Questions
 #   prolific    links with PROLIFIC_PID, STUDY_ID and SESSION_ID
 #   crowd       links with a URL parameter that names the person
 rules = ["personal", "open"]
-# passphrase = "at least eight characters"
+# passphrase = "three words or more"
 # id_parameter = "workerId"
 # keep_parameters = ["batch"]
 # completion_url = "https://app.prolific.com/submissions/complete?cc={{code}}"

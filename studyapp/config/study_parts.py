@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import quote
@@ -147,6 +148,28 @@ def as_number(text: str) -> float | None:
     return number if abs(number) < 1e12 else None
 
 
+STRONG_BITS = 33.0
+"""Three words: at a hundred guesses a second some three years until they have all been tried."""
+
+
+def passphrase_bits(passphrase: str) -> float:
+    """How hard a passphrase is to guess for who knows how people choose one: log2 of the number of guesses.
+
+    Each word counts as one of 2,048 common ones however long it is, a word that comes again not at all, a digit as one
+    of ten, and any other sign but a blank, a hyphen and the like as one of sixteen.
+
+    Examples
+    --------
+    >>> phrases = ("green hills", "quiet river lamp", "Passw0rd1", "x7Kq9zPw", "la la la")
+    >>> [round(passphrase_bits(phrase)) for phrase in phrases]
+    [22, 33, 29, 40, 11]
+    """
+    words = {word.casefold() for word in re.findall(r"[^\W\d_]+", passphrase)}
+    digits = re.findall(r"\d", passphrase)
+    others = re.findall(r"[^\w\s.,;:'-]", passphrase)
+    return 11 * len(words) + math.log2(10) * len(digits) + 4 * len(others)
+
+
 @dataclass(frozen=True)
 class Entry:
     """Ways into the study, and addresses at its end.
@@ -177,6 +200,11 @@ class Entry:
     failed_checks_allowed: int | None = None
     joins_per_address: int = 60
     outcomes: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def has_strong_passphrase(self) -> bool:
+        """True if nobody guesses the passphrase who may try as often as a server answers."""
+        return passphrase_bits(self.passphrase) >= STRONG_BITS
 
     @property
     def is_platform(self) -> bool:

@@ -66,6 +66,10 @@ ENGLISH: dict[str, str] = {
     "withdrew.deleted": "Everything that was stored of you is deleted. Thank you for your time.",
     "passphrase.label": "Passphrase",
     "passphrase.wrong": "That is not the passphrase.",
+    "passphrase.often": (
+        "Many wrong passphrases were just tried at your internet address, so this one was not looked at. Please send "
+        "it again in a few seconds."
+    ),
     "instructions.heading": "What to do",
     "instructions.default": (
         "Rate each result by how well it matches the query. There are no right or wrong answers: your own judgment "
@@ -246,10 +250,12 @@ ENGLISH: dict[str, str] = {
     "admin.group": "Group",
     "admin.group.finished": "Finished",
     "admin.group.active": "At work",
+    "admin.group.failed": "Failed checks",
     "admin.group.quota": "Quota",
     "admin.limit.raters": "{now} of {most} raters wanted have finished or are at work.",
     "admin.limit.ratings": "{now} of {most} ratings wanted are there.",
     "admin.limit.deadline": "Deadline: {most} (UTC).",
+    "admin.limit.failed": "Besides these, {count} failed the attention checks and hold no place.",
     "admin.limit.reached": "It is reached: nobody new is taken in.",
     "admin.figures": "The figures",
     "admin.state.open": "open",
@@ -264,6 +270,7 @@ ENGLISH: dict[str, str] = {
     "admin.undecided": "undecided",
     "admin.raters": "Raters",
     "admin.raters.detail": "{consented} consented, {finished} finished",
+    "admin.raters.no_place": "{count} found no place",
     "admin.block": "Block",
     "admin.blocks": "Blocks",
     "admin.scale": "Scale",
@@ -310,6 +317,7 @@ ENGLISH: dict[str, str] = {
     "admin.rater.state": "State",
     "admin.rater.invited": "invited",
     "admin.rater.consented": "consented",
+    "admin.rater.no_place": "found no place",
     "admin.rater.rating": "rating",
     "admin.rater.finished": "finished",
     "admin.rater.pages": "Pages",

@@ -92,6 +92,7 @@ raters = sa.Table(
     sa.Column("rater_group", sa.Text),
     sa.Column("consent_version", sa.Integer),
     sa.Column("consent_sha256", sa.Text),
+    sa.Column("turned_away", sa.Text),
     sa.UniqueConstraint("entry", "identity"),
 )
 

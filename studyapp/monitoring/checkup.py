@@ -47,7 +47,7 @@ def check_study(folder: Path) -> list[Finding]:
     except RelstudyError as error:
         return [Finding("study.toml", "wrong", str(error), "mend the lines it names")]
     findings = [Finding("study.toml", "ok", f"study {study.id!r}, {len(study.blocks)} blocks")]
-    findings += [*_folder(folder), *_private(folder), *_address(study), *_ways_back(study)]
+    findings += [*_folder(folder), *_private(folder), *_address(study), *_passphrase(study), *_ways_back(study)]
     try:
         store = Store.of_study(folder)
     except RelstudyError as error:
@@ -93,6 +93,16 @@ def _address(study: Study) -> Iterator[Finding]:
         yield Finding("address", "mind", words, "serve behind a proxy with TLS, and name https in [study] url")
     else:
         yield Finding("address", "ok", study.url)
+
+
+def _passphrase(study: Study) -> Iterator[Finding]:
+    if not study.entry.passphrase:
+        return
+    if study.entry.has_strong_passphrase:
+        yield Finding("passphrase", "ok", "nobody guesses it: it is looked at however many wrong ones were tried")
+    else:
+        words = "it could be guessed: where many wrong ones were tried from an address, newcomers there have to wait"
+        yield Finding("passphrase", "mind", words, "choose three words or more in [entry] passphrase")
 
 
 def _ways_back(study: Study) -> Iterator[Finding]:

@@ -76,22 +76,30 @@ class RaterStatus:
 
 @dataclass(frozen=True)
 class GroupStatus:
-    """One group: raters who finished, and who are at work; `quota` None takes any number."""
+    """One group: raters who finished, and who are at work; `quota` None takes any number.
+
+    `failed` are those who finished and failed the attention checks: they hold no place.
+    """
 
     name: str
     blocks: tuple[str, ...]
     quota: int | None
     finished: int
     active: int
+    failed: int = 0
 
 
 @dataclass(frozen=True)
 class LimitStatus:
-    """A ceiling (name raters or ratings; how many there are, of `most`) or the deadline (seconds since 1970)."""
+    """A ceiling (name raters or ratings; how many there are, of `most`) or the deadline (seconds since 1970).
+
+    `failed` are raters who are not counted, as they failed the attention checks.
+    """
 
     name: str
     now: float
     most: float
+    failed: int = 0
 
     @property
     def reached(self) -> bool:
@@ -102,8 +110,8 @@ class LimitStatus:
 class Status:
     """The study as it stands.
 
-    `ended` are those who have consented and left before they finished, `not_begun` those who have consented and no
-    pages yet, as they have stopped at the instructions or found no place; `outcomes` counts how visits ended.
+    `ended` are those who have consented and left before they finished, `no_place` those who have consented and found no
+    place, `not_begun` those who have consented and stopped before the first page; `outcomes` counts how visits ended.
     """
 
     study: str
@@ -121,11 +129,12 @@ class Status:
     limits: list[LimitStatus] = field(default_factory=list)
     webhook: Undelivered | None = None
     not_begun: int = 0
+    no_place: int = 0
 
     @property
     def at_work(self) -> int:
         """Raters who have begun, and neither finished nor left."""
-        return self.consented - self.finished - self.ended - self.not_begun
+        return self.consented - self.finished - self.ended - self.not_begun - self.no_place
 
     def as_json(self) -> dict[str, Any]:
         """As a dictionary that can be written as JSON."""
@@ -168,16 +177,14 @@ def study_status(store: Store, study: Study, now: float | None = None) -> Status
         groups=[_group(group, places.get(group.name, Taken(0, 0))) for group in study.groups],
         limits=limits,
         webhook=unsent,
-        not_begun=sum(
-            person.consented_at is not None and person.started_at is None and person.outcome is None
-            for person in people
-        ),
+        not_begun=sum(person.state == "consented" and not person.outcome for person in persons),
+        no_place=sum(person.state == "no_place" for person in persons),
         outcomes=dict(Counter(person.outcome for person in persons if person.outcome)),
     )
 
 
 def _group(group: Group, taken: Taken) -> GroupStatus:
-    return GroupStatus(group.name, group.blocks, group.quota, taken.finished, taken.active)
+    return GroupStatus(group.name, group.blocks, group.quota, taken.finished, taken.active, taken.failed)
 
 
 def _limits(
@@ -185,7 +192,8 @@ def _limits(
 ) -> Iterator[LimitStatus]:
     limits = study.limits
     if limits.raters is not None:
-        yield LimitStatus("raters", sum(taken.total for taken in places.values()), limits.raters)
+        failed = sum(taken.failed for taken in places.values())
+        yield LimitStatus("raters", sum(taken.total for taken in places.values()), limits.raters, failed)
     if limits.ratings is not None:
         yield LimitStatus("ratings", count_ratings(connection), limits.ratings)
     if limits.deadline is not None:
@@ -236,11 +244,15 @@ def _person(study: Study, person: Rater, answers: Sequence[sa.Row[Any]]) -> Rate
     known_pairs = known_pair_ids(study)
     checks = [row for row in answers if row.kind == "check" and row.pair_id in known_pairs]
     rated = [row for row in answers if row.kind == "pair"]
-    steps = (("finished", person.finished_at), ("rating", person.started_at), ("consented", person.consented_at))
+    steps = (
+        *(("finished", person.finished_at), ("rating", person.started_at)),
+        ("no_place", person.turned_away if person.outcome is None else None),
+        ("consented", person.consented_at),
+    )
     return RaterStatus(
         rater_id=person.rater_id,
         entry=person.entry,
-        state=next((name for name, moment in steps if moment is not None), "invited"),
+        state=next((name for name, holds in steps if holds is not None), "invited"),
         pages=len({row.assignment_id for row in answers}),
         ratings=len(rated),
         undecided=sum(row.rating is None for row in rated),

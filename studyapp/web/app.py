@@ -34,7 +34,7 @@ from relstudy.studyapp.web.site import Site, current_site
 from relstudy.studyapp.web.views import MessagePage
 
 BODY_LIMIT = 64 * 1024
-PASSPHRASES = 200  # wrong ones from one address; a laboratory may share it, and its members type the passphrase
+PASSPHRASES = 30  # wrong ones from one address that are looked at at once; a laboratory may share it
 GUESSING_SECONDS = 600.0  # the stretch in which attempts are counted
 log = logging.getLogger("relstudy")
 

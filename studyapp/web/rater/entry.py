@@ -6,10 +6,11 @@ import hashlib
 import hmac
 import re
 import secrets
+import threading
 import time
 from dataclasses import asdict, replace
 
-from flask import Blueprint, Response, abort, redirect, request
+from flask import Blueprint, Response, abort, make_response, redirect, request
 from flask import session as flask_session
 from flask.typing import ResponseReturnValue
 
@@ -175,13 +176,9 @@ def agree() -> ResponseReturnValue:
     if current_site().state != "open":
         return unavailable()
     if rater is None and arrival is not None and arrival["entry"] == "passphrase":
-        guesses = current_site().passphrase_limit
-        if not guesses.attempt(session.client()):
-            abort(429)
-        given = request.form.get("passphrase", "").strip()
-        if not hmac.compare_digest(given.encode(), current_site().study.entry.passphrase.encode()):
-            return _consent_page(rater, current_site().texts("passphrase.wrong"), 403)
-        guesses.forgive(session.client())
+        refused = _refused_passphrase(request.form.get("passphrase", "").strip())
+        if refused is not None:
+            return refused
     most = current_site().study.entry.joins_per_address
     if rater is None and most and not current_site().join_limit.attempt(session.client(), most):
         abort(429)
@@ -200,6 +197,40 @@ def agree() -> ResponseReturnValue:
         record_consent(connection, rater, now, current_site().version, agreed)
     session.sign_in(rater, by_id_alone=rater.entry in PLATFORM_RULES)
     return redirect("/instructions", 303)
+
+
+PACE = 2.0  # seconds between two passphrases of an address from which many wrong ones came
+MOST_WAIT = 4.0  # seconds that one waits for its turn
+_WAITING = threading.Semaphore()  # a thread of each process may wait so, and the others go on with raters
+
+
+def _refused_passphrase(given: str) -> ResponseReturnValue | None:
+    """The page for a passphrase that is not the right one, or whose turn is not yet; None where it lets in.
+
+    Many people may share an address, and none of them is to be shut out by others' mistakes. So wrong ones only cost
+    time. One that nobody guesses is looked at whenever it comes, as links and tokens are.
+    """
+    site = current_site()
+    holds = hmac.compare_digest(given.encode(), site.study.entry.passphrase.encode())
+    if site.study.entry.has_strong_passphrase:
+        return None if holds else _consent_page(None, site.texts("passphrase.wrong"), 403)
+    guesses = site.passphrase_limit
+    may_wait = _WAITING.acquire(blocking=False)
+    try:
+        seconds = guesses.take_turn(session.client(), PACE, MOST_WAIT if may_wait else 0.0)
+        if seconds is None:
+            page = make_response(_consent_page(None, site.texts("passphrase.often"), 429))
+            page.headers["Retry-After"] = f"{MOST_WAIT:.0f}"
+            return page
+        if seconds:
+            time.sleep(seconds)
+    finally:
+        if may_wait:
+            _WAITING.release()
+    if holds:
+        guesses.forgive(session.client())
+        return None
+    return _consent_page(None, site.texts("passphrase.wrong"), 403)
 
 
 @blueprint.post("/decline")

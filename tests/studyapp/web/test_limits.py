@@ -17,6 +17,7 @@ from relstudy.studyapp.database.tables import attempts
 from relstudy.studyapp.monitoring.export import _no_formula, people_table
 from relstudy.studyapp.web.admin.access import make_setup_link, set_password
 from relstudy.studyapp.web.app import PASSPHRASES
+from relstudy.studyapp.web.rater import entry
 from tests.studyapp.browse import Browser, joined
 from tests.studyapp.desk import Desk, toml
 from tests.studyapp.studies import TOML, Made
@@ -80,18 +81,103 @@ def test_a_network_of_ipv6_addresses_is_one_client(make_local: Callable[..., Mad
     assert statuses == [403] * 10 + [429] * 2
 
 
+def with_passphrase(passphrase: str) -> str:
+    return TOML.replace('rules = ["personal", "open"]', f'rules = ["passphrase"]\npassphrase = "{passphrase}"')
+
+
+class Waits:
+    """Lets time pass where the app waits, and adds it up."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.seconds, clock, running = 0.0, time.time, time.monotonic
+        monkeypatch.setattr(time, "time", lambda: clock() + self.seconds)
+        monkeypatch.setattr(time, "monotonic", lambda: running() + self.seconds)
+        monkeypatch.setattr(entry.time, "sleep", self.wait)
+
+    def wait(self, seconds: float) -> None:
+        self.seconds += seconds
+
+
+def type_in(made: Made, passphrase: str, browser: Browser | None = None) -> Browser:
+    """Somebody types a passphrase, in a fresh browser where none is given."""
+    browser = browser or Browser(made.app)
+    browser.get("/")
+    browser.send(browser.page.form(), agree="yes", passphrase=passphrase)
+    return browser
+
+
 @pytest.mark.slow
-def test_raters_who_mistype_the_passphrase_do_not_lock_the_researcher_out(make_local: Callable[..., Made]) -> None:
-    made = make_local(
-        TOML.replace('rules = ["personal", "open"]', 'rules = ["passphrase"]\npassphrase = "green hills"')
-    )
+def test_ten_wrong_passphrases_at_an_address_delay_nobody_and_more_do_not_shut_out_who_knows_it(
+    make_study: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, waits = make_study(with_passphrase("green hills")), Waits(monkeypatch)
+    guesser = Browser(made.app)
+    statuses = Counter(type_in(made, f"grey hills {n}", guesser).status for n in range(10))
+    assert statuses == {403: 10} and waits.seconds == 0
+    assert type_in(made, "green hills").address == "/instructions" and waits.seconds == 0
+    began, guesses = time.time(), 50
+    statuses = Counter(type_in(made, f"grey hills {n}", guesser).status for n in range(guesses))
+    assert statuses == {403: guesses}, "looked at, but one every two seconds"
+    looked_at = PASSPHRASES - 10
+    assert time.time() - began >= (guesses - looked_at) * entry.PACE
+    before = waits.seconds
+    assert type_in(made, "green hills").address == "/instructions", "the next after them, in a fresh browser"
+    assert waits.seconds - before <= entry.MOST_WAIT
+    assert type_in(made, "green hills", Browser(made.app, REMOTE_ADDR="192.0.2.9")).address == "/instructions"
+
+
+@pytest.mark.slow
+def test_one_thread_waits_for_a_passphrase_and_who_comes_meanwhile_is_asked_to_send_it_again(
+    make_local: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, waits = make_local(with_passphrase("green hills")), Waits(monkeypatch)
+    for n in range(PASSPHRASES):
+        type_in(made, f"grey hills {n}")
+    told: list[tuple[int, str, str]] = []
+
+    def meanwhile(seconds: float) -> None:
+        for passphrase in ("grey hills", "green hills"):
+            other = type_in(made, passphrase)
+            assert other.response is not None
+            told.append((other.status, other.response.headers["Retry-After"], other.page.text))
+        waits.wait(seconds)
+
+    monkeypatch.setattr(entry.time, "sleep", meanwhile)
+    assert type_in(made, "wrong").status == 403
+    (first, second) = told
+    assert first == second and first[:2] == (429, "4"), "what was not looked at says nothing"
+    assert "send it again in a few seconds" in first[2] and "Passphrase" in first[2]
+    monkeypatch.setattr(entry.time, "sleep", waits.wait)
+    waits.wait(float(first[1]))
+    assert type_in(made, "green hills").address == "/instructions"
+
+
+@pytest.mark.slow
+def test_a_passphrase_that_nobody_guesses_lets_in_whatever_others_tried(make_local: Callable[..., Made]) -> None:
+    made = make_local(with_passphrase("quiet river lamp"))
+    guesser = Browser(made.app)
+    guesser.get("/")
+    form = guesser.page.form()
+    statuses = Counter()
+    for n in range(100):
+        guesser.send(form, agree="yes", passphrase=f"grey river {n}")
+        statuses[guesser.status] += 1
+    assert statuses == {403: 100}
+    assert type_in(made, "quiet river lamp").address == "/instructions"
+    with made.store.read() as connection:
+        kinds = set(connection.execute(sa.select(attempts.c.what)).scalars())
+    assert kinds == {"join"}, "and costs no transactions"
+
+
+@pytest.mark.slow
+def test_raters_who_mistype_the_passphrase_do_not_lock_the_researcher_out(
+    make_local: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = make_local(with_passphrase("green hills"))
+    Waits(monkeypatch)
     set_password(made.folder, PASSWORD)
-    rater = Browser(made.app)
-    rater.get("/")
-    form = rater.page.form()
     for _ in range(PASSPHRASES + 1):
-        rater.send(form, agree="yes", passphrase="grey hills")
-    assert rater.status == 429
+        type_in(made, "grey hills")
     owner = Browser(made.app)
     owner.get("/admin/login")
     owner.send(owner.page.form("/admin/login"), password=PASSWORD)

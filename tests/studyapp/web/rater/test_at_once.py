@@ -149,17 +149,18 @@ def test_saved_is_saved_when_the_next_page_cannot_be_shown(
 def test_the_lease_of_a_page_begins_anew_when_it_is_opened(make_study: Callable[..., Made], way: str) -> None:
     made = make_study(toml(page=4, lease=30), base_queries=0, unique_queries=3)
     browser = joined(made.app)
+    browser.rate()  # nobody is given a page ahead who has answered none
     with made.store.write() as connection:
         connection.execute(sa.update(assignments).values(handed_at=assignments.c.handed_at - 20 * 60))
         connection.execute(sa.update(slots).values(leased_until=slots.c.leased_until - 20 * 60))
-        second = sa.select(slots.c.leased_until).join(assignments, assignments.c.slot_id == slots.c.id)
-        second = second.where(assignments.c.position == 2)
-        before = connection.execute(second).scalar_one()
+        third = sa.select(slots.c.leased_until).join(assignments, assignments.c.slot_id == slots.c.id)
+        third = third.where(assignments.c.position == 3)
+        before = connection.execute(third).scalar_one()
     if way == "as the answer":
-        assert send(browser, browser.filled()).headers[PAGE] == "/rate/2"
+        assert send(browser, browser.filled()).headers[PAGE] == "/rate/3"
     else:
         browser.rate()
-        assert browser.address == "/rate/2"
+        assert browser.address == "/rate/3"
     with made.store.read() as connection:
-        renewed = connection.execute(second).scalar_one()
+        renewed = connection.execute(third).scalar_one()
     assert renewed - before > 20 * 60 - 0.001  # for the difference of two large numbers

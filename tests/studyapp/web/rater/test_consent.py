@@ -75,5 +75,5 @@ def test_the_standard_text_forgets_no_column_that_is_kept_of_a_rater() -> None:
     named = {"entry", "identity", "parameters", "screening", "answers", "answered_at"}  # and the times:
     named |= {"created_at", "consented_at", "started_at", "finished_at"}
     ours = {"id", "rater_id", "session_key", "seed", "completion_code", "locked_to", "extra_pages", "outcome"}
-    ours |= {"practice_retries", "rater_group", "consent_version", "consent_sha256"}
+    ours |= {"practice_retries", "rater_group", "consent_version", "consent_sha256", "turned_away"}
     assert {column.name for column in metadata.tables["raters"].columns} == named | ours

@@ -13,9 +13,11 @@ from click.testing import CliRunner
 from relstudy.studyapp.cli import main
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.monitoring.export import people_table
+from relstudy.studyapp.web.admin.access import set_password
 from tests.studyapp.browse import Browser, joined
 from tests.studyapp.studies import TOML, Made
 from tests.studyapp.web.rater.test_entry import with_entry
+from tests.studyapp.web.rater.test_outcomes import CHECK
 
 CROWD = 'rules = ["crowd", "open", "personal"]\nid_parameter = "who"\n'
 BACK = CROWD + '[entry.outcomes]\nfull = "https://x.org/full?{id}"\nclosed = "https://x.org/closed?{id}"\n'
@@ -70,12 +72,73 @@ def test_who_consented_in_time_and_begins_too_late_finds_no_place_and_gets_one_w
     quick.join("/join?who=quick")
     slow.send(form)
     assert slow.address == "/no-place" and "https://x.org/full?slow" in slow.page.links
-    assert "2 raters: 1 at work and 1 consented and not begun." in run("status", made.folder)
+    said = run("status", made.folder)
+    assert "2 raters: 1 at work and 1 consented and found no place." in said
+    assert "Ended otherwise than completed: 1 full." in said
+    people = people_table(made.store, Study.load(made.folder))
+    assert people["outcome"].tolist() == ["full", ""], "nobody takes them for somebody at work"
     run("forget", made.folder, people_table(made.store, Study.load(made.folder))["rater_id"][1], "--yes")
     slow.get("/no-place")
     assert slow.address == "/instructions"
     slow.send(slow.page.form())
     assert slow.address == "/rate/1"
+    assert "1 rater: 1 at work." in run("status", made.folder)
+    assert people_table(made.store, Study.load(made.folder))["outcome"].tolist() == [""]
+
+
+@pytest.mark.slow
+def test_who_consents_and_begins_after_the_deadline_is_not_taken_for_somebody_at_work(
+    make_local: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = time.time
+    at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(clock() + 3600))
+    made = make_local(with_entry(BACK) + f"[limits]\ndeadline = {at}\n")
+    slow = Browser(made.app)
+    slow.get("/join?who=slow")
+    slow.send(slow.page.form(), agree="yes")
+    assert "1 rater: 1 consented and not begun." in run("status", made.folder)
+    monkeypatch.setattr(time, "time", lambda: clock() + 7200)
+    slow.send(slow.page.form())
+    assert slow.address == "/no-place" and "https://x.org/closed?slow" in slow.page.links
+    assert "1 rater: 1 consented and found no place." in run("status", made.folder)
+    assert people_table(made.store, Study.load(made.folder))["outcome"].tolist() == ["closed"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("places", ["[limits]\nraters = 1\n", '[[groups]]\nname = "all"\nquota = 1\n'])
+def test_who_failed_the_checks_holds_no_place_and_who_passed_does(
+    make_study: Callable[..., Made], monkeypatch: pytest.MonkeyPatch, places: str
+) -> None:
+    """A researcher who wants one rater wants one whose ratings can be used."""
+    made = make_study(
+        with_entry(CROWD + "failed_checks_allowed = 0\n") + CHECK + places, base_queries=1, unique_queries=1, results=1
+    )
+    monkeypatch.setenv("DATABASE_URL", made.store.url.render_as_string(hide_password=False))
+    careless = joined(made.app, "/join?who=careless")
+    late = Browser(made.app)
+    late.get("/join?who=late")
+    late.send(late.page.form(), agree="yes")
+    assert late.status == 503, "while the first is at work"
+    careless.rate_all(lambda name, number: "1")
+    assert careless.address == "/thanks" and "Your completion code" not in careless.page.text
+    careful = joined(made.app, "/join?who=careful")
+    assert careful.address == "/rate/1"
+    said = run("status", made.folder)
+    if "limits" in places:
+        assert "1 of 1 raters wanted (besides 1 who failed the attention checks and hold no place): nobody new" in said
+    else:
+        assert re.search(r"group +finished +at work +failed checks +quota +blocks\s+all +0 +1 +1 +1 ", said), said
+    careful.rate_all(lambda name, number: "5")
+    assert careful.address == "/thanks"
+    late.get("/join?who=late")
+    late.send(late.page.form(), agree="yes")
+    assert late.status == 503, "who passed has the place for good"
+    set_password(made.folder, "a long password")
+    owner = Browser(made.app)
+    owner.get("/admin/login")
+    owner.send(owner.page.form("/admin/login"), password="a long password")
+    words = "Besides these, 1 failed the attention checks" if "limits" in places else "Failed checks"
+    assert words in owner.get("/admin/").text
 
 
 @pytest.mark.slow

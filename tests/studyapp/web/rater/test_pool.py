@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from relstudy.studyapp.assignment.slots import read_leases
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.monitoring.export import people_table, ratings_table
 from relstudy.studyapp.monitoring.status import study_status
@@ -67,6 +68,42 @@ def test_pages_that_nobody_opens_come_back_and_nobody_is_finished_meanwhile(
     assert len(table) == 24 and table["surplus"].sum() == 0
 
 
+@pytest.mark.slow
+def test_twenty_visitors_who_answer_nothing_leave_pages_to_who_comes_meanwhile(
+    make_study: Callable[..., Made], clock: Clock
+) -> None:
+    """Each holds one page for five minutes; what is left is half of a pool of forty, and then all of it."""
+    made = make_study(toml(page=4), base_queries=0, unique_queries=40)
+    for _ in range(20):
+        visitor = begin_without_opening(made)
+        visitor.get("/rate")
+        assert visitor.address == "/rate/1"
+    block = study_status(made.store, Study.load(made.folder)).blocks[0]
+    assert (block.pages_wanted, block.pages_leased, block.pages_open) == (40, 20, 20)
+    honest = joined(made.app)
+    assert honest.rate_all() == 20 and honest.address == "/wait"
+    clock.minutes(3.5)
+    honest.get("/rate")
+    assert honest.address == "/wait", "who reads slowly keeps the first page for five minutes"
+    clock.minutes(1.6)
+    honest.get("/rate")
+    assert honest.rate_all() == 20 and honest.address == "/thanks"
+    table = ratings_table(made.store, Study.load(made.folder))
+    assert len(table) == 160 and table["surplus"].sum() == 0
+
+
+@pytest.mark.slow
+def test_leases_grow_with_the_pages_that_a_rater_has_answered(make_local: Callable[..., Made]) -> None:
+    desk = Desk(make_local(toml(page=4, lease=30), base_queries=0, unique_queries=9))
+    rater, held = desk.newcomer("one"), []
+    for _ in range(8):
+        position = desk.next(rater)
+        page = {lease.handed_at: lease.leased_until for lease in read_leases(desk.store)}
+        held.append(max(page.values()) / 60)
+        desk.answer(rater, position)
+    assert held == [5, 10, 15, 20, 25, 30, 30, 30]
+
+
 def test_nobody_is_told_to_wait_who_has_something_to_rate(make_local: Callable[..., Made]) -> None:
     browser = joined(make_local(toml(page=4), base_queries=0, unique_queries=2).app)
     browser.get("/wait")
@@ -75,7 +112,7 @@ def test_nobody_is_told_to_wait_who_has_something_to_rate(make_local: Callable[.
 
 @pytest.mark.slow
 def test_who_waits_may_finish_instead(make_local: Callable[..., Made]) -> None:
-    made = make_local(toml(page=4, per_rater="8"), base_queries=0, unique_queries=3)
+    made = make_local(toml(page=4, per_rater="8"), base_queries=0, unique_queries=2)
     first = begin_without_opening(made)
     honest = joined(made.app)
     honest.rate()
@@ -88,7 +125,7 @@ def test_who_waits_may_finish_instead(make_local: Callable[..., Made]) -> None:
 
 
 def test_who_has_rated_nothing_and_finishes_gets_no_code(make_local: Callable[..., Made]) -> None:
-    made = make_local(toml(page=4), base_queries=0, unique_queries=2)
+    made = make_local(toml(page=4), base_queries=0, unique_queries=1)
     begin_without_opening(made)
     browser = joined(made.app)
     browser.send(browser.page.form("/finish"))
