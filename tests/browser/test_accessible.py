@@ -7,13 +7,19 @@ from importlib.resources import files
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
+import sqlalchemy as sa
+from playwright.sync_api import Page, expect
 
 from relstudy.studyapp.assignment.next_page import Step
 from relstudy.studyapp.assignment.raters import code
 from relstudy.studyapp.config.accounts import invite_account
+from relstudy.studyapp.database.attempts import Limit
+from relstudy.studyapp.database.tables import raters
+from relstudy.studyapp.monitoring.status import study_status
+from relstudy.studyapp.monitoring.traces import go_on_deleting
 from relstudy.studyapp.web.rater import ending
 from tests.browser.sessions import PASSWORD, PLAIN, Rater, log_in
+from tests.studyapp.browse import Browser, joined
 from tests.studyapp.web.admin.provider import Provider
 
 AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
@@ -199,6 +205,103 @@ def test_no_page_on_the_way_in_or_out_has_a_barrier(
     tour.look("groups and limits")
     page.goto(f"{served.base}/admin/raters")
     tour.look("raters with outcomes")
+    assert not tour.found
+
+
+LEFT = """
+[study]
+id = "left"
+title = "What is left"
+[entry]
+rules = ["crowd"]
+id_parameter = "who"
+failed_checks_allowed = 0
+[[groups]]
+name = "everyone"
+quota = 1
+[limits]
+raters = 1
+[[blocks]]
+name = "pictures"
+pairs = "base"
+paradigm = "image"
+[[attention]]
+block = "pictures"
+query_id = "q0"
+result_id = "q1"
+expected = [5]
+"""
+
+
+@pytest.mark.parametrize(("look", "size"), LOOKS)
+def test_what_is_said_of_the_forgotten_and_of_places_has_no_barrier_and_needs_no_mouse(
+    serve_study: Callable[..., Any], new_page: Callable[..., Page], look: dict[str, str], size: tuple[int, int]
+) -> None:
+    served = serve_study(LEFT)
+    slow, careless = Browser(served.app), Browser(served.app)
+    slow.get("/join?who=slow")
+    slow.send(slow.page.form(), agree="yes")
+    careless.join("/join?who=careless")
+    careless.rate_all(lambda name, number: "1")
+    joined(served.app, "/join?who=careful")
+    slow.send(slow.page.form())
+    code = study_status(served.store, served.study).people[1].rater_id
+    served.export()
+    for name, text in (("bonuses.csv", "careless,1.50\n"), ("dump.pgdump", "PGDMP")):
+        (served.folder / name).write_text(text, encoding="utf-8")
+    page = new_page(*size, reduced_motion="reduce", **look)
+    tour = Tour(page)
+    log_in(page, served.base)
+    expect(page.get_by_text("Besides these, 1 failed the attention checks")).to_be_visible()
+    expect(page.get_by_text("1 found no place")).to_be_visible()
+    tour.look("overview")
+    page.goto(f"{served.base}/admin/raters")
+    expect(page.get_by_role("cell", name="found no place")).to_be_visible()
+    with served.store.read() as connection:
+        connection.execute(sa.select(raters.c.id)).all()  # as a database browser reads for long
+        page.get_by_role("link", name=f"Forget {code}").press("Enter")
+        page.get_by_role("button", name="Remove").press("Enter")
+        page.wait_for_url("**/admin/raters")
+        expect(page.get_by_text("In the database's own files")).to_be_visible()
+        tour.look("still readable")
+    go_on_deleting(served.folder, served.store, served.app.extensions["relstudy"].gone)
+    page.reload()
+    left = page.get_by_role("listitem").filter(has_text="until you delete")
+    expect(left).to_have_count(2)
+    expect(page.get_by_text("dump.pgdump cannot be looked into")).to_be_visible()
+    expect(page.get_by_text("In the database's own files")).to_have_count(0)
+    tour.look("left in files")
+    for path in (served.folder / "out" / "ratings.csv", served.folder / "bonuses.csv", served.folder / "dump.pgdump"):
+        path.unlink()
+    page.reload()
+    expect(page.get_by_text("Nothing of them is left")).to_be_visible()
+    tour.look("nothing left")
+    assert not tour.found
+
+
+@pytest.mark.parametrize(("look", "size"), LOOKS)
+def test_who_is_asked_to_send_the_passphrase_again_can_do_so_by_keyboard(
+    serve_study: Callable[..., Any],
+    new_page: Callable[..., Page],
+    monkeypatch: pytest.MonkeyPatch,
+    look: dict[str, str],
+    size: tuple[int, int],
+) -> None:
+    served = serve_study()
+    page = new_page(*size, reduced_motion="reduce", **look)
+    tour = Tour(page)
+    monkeypatch.setattr(Limit, "take_turn", lambda *_: None)
+    page.goto(f"{served.base}/consent")
+    page.get_by_role("checkbox").press("Space")
+    page.get_by_label("Passphrase").press_sequentially("open sesame")
+    page.get_by_label("Passphrase").press("Enter")
+    expect(page.get_by_text("send it again in a few seconds")).to_be_visible()
+    tour.look("not looked at")
+    monkeypatch.undo()
+    page.get_by_role("checkbox").press("Space")
+    page.get_by_label("Passphrase").press_sequentially("open sesame")
+    page.get_by_label("Passphrase").press("Enter")
+    page.wait_for_url("**/instructions")
     assert not tour.found
 
 
