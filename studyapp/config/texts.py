@@ -67,8 +67,8 @@ ENGLISH: dict[str, str] = {
     "passphrase.label": "Passphrase",
     "passphrase.wrong": "That is not the passphrase.",
     "passphrase.often": (
-        "Many wrong passphrases were just tried at your internet address, so this one was not looked at. Please send "
-        "it again in a few seconds."
+        "Many wrong passphrases were just tried at your internet address, so yours was not looked at. Please send it "
+        "again in a few seconds."
     ),
     "instructions.heading": "What to do",
     "instructions.default": (
@@ -331,7 +331,7 @@ ENGLISH: dict[str, str] = {
     ),
     "admin.rater.forget": "Forget",
     "admin.left": "Left of those who were forgotten",
-    "admin.left.note": "They can still be read in these places:",
+    "admin.left.note": "They can still be read, or may be, in these places:",
     "admin.left.unfinished": (
         "In the database's own files, until every program that reads the database now (an export, a backup, a "
         "database browser) has ended. The server tries to finish every ten seconds, and at each start."

@@ -104,11 +104,14 @@ class WithdrawPage:
 
 @dataclass(frozen=True)
 class ConsentPage:
+    """`typed` is a passphrase that was not looked at, to be sent again."""
+
     paragraphs: tuple[str, ...]
     sha256: str
     duration: str
     passphrase: bool
     message: str = ""
+    typed: str = ""
 
 
 @dataclass(frozen=True)

@@ -139,11 +139,12 @@ def consent() -> ResponseReturnValue:
     return _consent_page(rater)
 
 
-def _consent_page(rater: Rater | None, message: str = "", status: int = 200) -> ResponseReturnValue:
+def _consent_page(rater: Rater | None, message: str = "", status: int = 200, *, typed: str = "") -> ResponseReturnValue:
     arrival = session.pending()
     asks = rater is None and arrival is not None and arrival["entry"] == "passphrase"
     more = rater.extra_pages if rater else 0
-    return show("consent.html", consent_view(asks, message, extra_pages=more, way=_way(rater)), rater), status
+    page = consent_view(asks, message, extra_pages=more, way=_way(rater))
+    return show("consent.html", replace(page, typed=typed), rater), status
 
 
 def _way(rater: Rater | None) -> str:
@@ -219,7 +220,7 @@ def _refused_passphrase(given: str) -> ResponseReturnValue | None:
     try:
         seconds = guesses.take_turn(session.client(), PACE, MOST_WAIT if may_wait else 0.0)
         if seconds is None:
-            page = make_response(_consent_page(None, site.texts("passphrase.often"), 429))
+            page = make_response(_consent_page(None, site.texts("passphrase.often"), 429, typed=given[:200]))
             page.headers["Retry-After"] = f"{MOST_WAIT:.0f}"
             return page
         if seconds:
