@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -38,17 +38,19 @@ class Gone:
     ----------
     count : ratings of the rater, or raters who are nameless now
     ids : ids that a platform gave these people, which stand in its lists too; kept by nobody who does not search
+    readable : where it is still readable in the database's files, and until when; empty where it is not
     """
 
     count: int
     ids: frozenset[str] = field(default=frozenset(), repr=False)
+    readable: str = ""
 
 
 def forget(store: Store, folder: Path, rater_id: str) -> Gone:
     """Remove a rater and everything they left; their share of the unique pairs goes back to the pool.
 
-    Of who was removed before, nothing is deleted. `finish_deletions` says whether anything can still be read in the
-    database's files; `relstudy.studyapp.monitoring.traces` looks for copies.
+    Of who was removed before, nothing is left to delete but what is still readable in the database's files.
+    `relstudy.studyapp.monitoring.traces` looks for copies.
 
     Raises
     ------
@@ -65,8 +67,7 @@ def forget(store: Store, folder: Path, rater_id: str) -> Gone:
             gone = Gone(0)
         else:
             raise UnknownRaterError(f"there is no rater {rater_id!r} in this study")
-    finish_deletions(store)
-    return gone
+    return replace(gone, readable=finish_deletions(store))
 
 
 def _platform_ids(ways: Iterable[tuple[str, str]]) -> frozenset[str]:
@@ -137,8 +138,7 @@ def forget_all_people(store: Store, folder: Path) -> Gone:
         if known:
             mark_deletion(connection)
             bury(folder, UNNAMED, [row.rater_id for row in known])
-    finish_deletions(store)
-    return Gone(len(known), _platform_ids((row.entry, row.identity) for row in known))
+    return Gone(len(known), _platform_ids((row.entry, row.identity) for row in known), finish_deletions(store))
 
 
 def _unname(connection: Transaction, rater: int) -> None:

@@ -64,6 +64,10 @@ ENGLISH: dict[str, str] = {
     "withdraw.do": "Withdraw",
     "withdraw.stay": "Stay in the study",
     "withdrew.deleted": "Everything that was stored of you is deleted. Thank you for your time.",
+    "withdrew.readable": (
+        "Everything that was stored of you is deleted. Programs of the researchers that are reading the database just "
+        "now can read it until they end; the study's server sees to the rest by itself. Thank you for your time."
+    ),
     "passphrase.label": "Passphrase",
     "passphrase.wrong": "That is not the passphrase.",
     "passphrase.often": (

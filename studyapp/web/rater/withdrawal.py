@@ -56,7 +56,9 @@ def withdraw() -> ResponseReturnValue:
         if site.study.withdrawal == "keep" or session.came_by_id_alone(rater):
             set_aside.withdraw(site.store, site.folder, rater.rater_id)
         else:
-            page = replace(end_page(WITHDREW, rater), text=site.texts("withdrew.deleted"))
-            site.gone.append(forget(site.store, site.folder, rater.rater_id).ids)
-            session.end_visit(asdict(page))
+            page = end_page(WITHDREW, rater)
+            gone = forget(site.store, site.folder, rater.rater_id)
+            site.gone.append(gone.ids)
+            said = site.texts("withdrew.readable" if gone.readable else "withdrew.deleted")
+            session.end_visit(asdict(replace(page, text=said)))
     return redirect("/ended", 303)

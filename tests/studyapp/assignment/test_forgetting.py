@@ -92,7 +92,9 @@ def go(made: Made, browser: Browser, way: str) -> str:
         began = time.monotonic()
         browser.send(browser.page.form(), sure="yes")
         assert (browser.status, browser.address) == (200, "/ended") and time.monotonic() - began < 4
-        return unfinished_deletions(made.store)
+        unfinished = unfinished_deletions(made.store)
+        assert ("can read it until they end" in browser.page.text) == bool(unfinished), "the rater is told, too"
+        return unfinished
     done = run("forget", made.folder, "--all-people" if way == "all" else code(made), "--yes")
     assert done.exit_code == 0, done.output
     return done.output
