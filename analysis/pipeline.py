@@ -60,10 +60,24 @@ class ScoringRun:
         """The verdict by people's ratings alone: leaders, ties, and quality."""
         return verdict_of(self.result, self.facts)
 
+    @cached_property
+    def verdicts(self) -> dict[str, Verdict]:
+        """The verdict by who judges: people alone, people with the judge's help, the judge alone.
+
+        People alone where there is no judge, a single system, or no help with the index that decides.
+        """
+        helped = {} if self.assisted is None or len(self.result.systems) < 2 else self.assisted.decided(self.result)
+        return {"people alone": self.verdict, **{who: verdict_of(each, self.facts) for who, each in helped.items()}}
+
     def as_json(self) -> dict[str, Any]:
         """Everything, as plain JSON."""
         content = self.result.as_json() if self.assisted is None else self.assisted.into(self.result.as_json())
         content["verdict"] = self.verdict.as_json()
+        if self.assisted is not None:
+            content["verdict"]["by_who_judges"] = {
+                who: {"headline": each.headline, "best": each.standings.best, "choice": each.as_json()["choice"]}
+                for who, each in self.verdicts.items()
+            }
         if self.within is not None:
             content["by"] = self.within.as_json()
         return content

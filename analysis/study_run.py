@@ -120,8 +120,8 @@ def code_hash() -> str:
     return held.hexdigest()
 
 
-def keep_run(run: ScoringRun, folder: Path, files: Iterable[InputFile], reading: str = "") -> str:
-    """Keep a run in the study's folder for `relstudy report`; what came of it, in a sentence.
+def keep_run(run: ScoringRun, folder: Path, files: Iterable[InputFile], reading: str = "") -> str | None:
+    """Keep a run in the study's folder for `relstudy report`; why it is not kept, in a sentence, else None.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def keep_run(run: ScoringRun, folder: Path, files: Iterable[InputFile], reading:
         write_kept(kept, "scoring run", folder / KEPT)
     except RelstudyError as error:
         return f"The run is not kept for `relstudy report`, which will score anew: {error}."
-    return f"The run is kept in {folder / KEPT}."
+    return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,8 +283,9 @@ def run_of_study(
         return run, f"The figures are those that `relstudy score` kept in {KEPT}: nothing they rest on changed."
     run = score_study(scored, options, stated=stated, by=by)
     whose = f" with options and mapped scores of {COMPARISON}" if scored.comparison is not None else ""
-    why = "; ".join(differences)
-    return run, f"Scored anew{whose}, since {why}. {keep_run(run, scored.folder, scored.files)}"
+    refused = keep_run(run, scored.folder, scored.files)
+    came = refused or f"The run is kept in {scored.folder / KEPT}."
+    return run, f"Scored anew{whose}, since {'; '.join(differences)}. {came}"
 
 
 def _in_order(result: ScoreResult, judgments: Judgments) -> bool:

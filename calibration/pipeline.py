@@ -347,7 +347,7 @@ def summary(result: Calibration, progress: Progress = iter) -> dict[str, Any]:
         "spearman": plain("spearman", coefficients["spearman"]),
         "couples": by_couples.couples,
         "gwet": {name: plain(f"gwet.{name}", coefficients[f"gwet.{name}"]) for name in ("ac1", "ac2")},
-        "explainable_share": noise_ceiling(panel.with_rating(result.calibrated), result.noise).as_json(),
+        "reachable_share": noise_ceiling(panel.with_rating(result.calibrated), result.noise).as_json(),
         "agreement": {name: estimate.as_json() for name, estimate in coefficients.items()},
         "flags": {str(rater): text.split("; ") for rater, text in zip(flags["rater_id"], flags["flags"], strict=True)},
         "reasons": reasons,

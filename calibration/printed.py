@@ -62,13 +62,13 @@ def print_summary(figures: dict[str, Any]) -> None:
         rows.append([title, _number(estimate["value"]), span(estimate["low"], estimate["high"]), calibrated])
     print_table(rows, ["agreement of the ratings", "as given", "95 %", "calibrated"], dim=(2,))
     click.echo("Intervals are for raters and pairs like these.")
-    ceiling = figures["explainable_share"]
+    ceiling = figures["reachable_share"]
     if ceiling["value"] is not None:
         between = span(ceiling["low"], ceiling["high"], "%")
         share = percent(ceiling["value"]) + (f" ({between})" if between else "")
         click.echo(
-            f"A system that knew what such raters think would account for {share} of the variance of these judgments; "
-            "the rest is noise of the ratings."
+            f"Reachable: a system that knew what such raters think would explain {share} of the variance of the "
+            "judgments of all rated pairs, base pairs among them, each counted once; the rest is noise of the ratings."
         )
     if figures["flags"]:
         click.echo()

@@ -64,16 +64,16 @@ class OutOfFold:
     def unfit(self, fingerprint: str, method: str, folds: int, seed: int, direction: str) -> str | None:
         """Why the predictions are not those asked for, as a clause; None where they are."""
         if fingerprint != self.fingerprint:
-            return "they were fitted to other data"
+            return "judgments or scores are not those that the saved one was fitted to"
         if not self.noise:
-            return "predictions were kept by an earlier version, without the fits' noise"
+            return "the saved one is of an earlier version, without the fits' noise"
         if method not in self.predictions:
-            return f"predictions are kept by {', '.join(self.predictions) or 'no method'}, not by {method}"
+            return f"the saved one is by {', '.join(self.predictions) or 'no method'}, not by {method}"
         if (folds, seed) != (self.folds, self.seed):
-            return f"predictions are kept of {self.folds} folds, seed {self.seed}"
+            return f"the saved one is of {self.folds} folds, seed {self.seed}"
         if direction != self.direction:
             words = {"auto": "no stated direction"}
-            return f"predictions are kept for {words.get(self.direction, f'{self.direction} is better')}"
+            return f"the saved one is for {words.get(self.direction, f'{self.direction} is better')}"
         return None
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.precision_recall import SHARES, Retrieval, thresholds_at
+from relstudy.analysis.indices.same_query import SameQuery
 from relstudy.analysis.judges.several import mean_of_judges
 from relstudy.analysis.judges.table import JudgeTable, read_judge
 from relstudy.analysis.scoring.judged import JudgedPairs
@@ -85,6 +86,8 @@ class World:
         ones, row = np.ones(len(score)), np.zeros(len(score), dtype=np.int64)
         whole = Retrieval(row, relevance, np.ones((1, 1)))
         figures = {name: each.value for name, each in whole.indices(score, ones).items()}
+        of_query = [whole_query(relevance[rows], score[rows]) for rows in self.by_query]
+        figures["same_query"] = float(np.nanmean(of_query))
         at = whole.at_thresholds(score, ones, np.array(SHARES), thresholds_at(score, ones, SHARES))
         fifth = SHARES.index(0.2)
         figures |= {"precision_at_0.2": at.precision[fifth].value, "recall_at_0.2": at.recall[fifth].value}
@@ -103,6 +106,17 @@ class World:
             rows.append(of_query[drawn])
             given.append(probability[drawn])
         return np.stack([np.concatenate(rows), np.concatenate(given)])
+
+
+def whole_query(relevance: np.ndarray, score: np.ndarray) -> float:
+    """The chance that a good match of a query is scored above a poor one; NaN where all are one of the two.
+
+    Parameters
+    ----------
+    relevance : float [results], the share of people who call a result good, 0 to 1
+    """
+    one, none = np.zeros(len(score), dtype=np.int64), np.ones(len(score))
+    return float(SameQuery(one, 1, score, relevance, none).by_query()[0])
 
 
 def special_judges(best: np.ndarray, relevance: np.ndarray, score: np.ndarray) -> dict[str, np.ndarray]:

@@ -54,7 +54,10 @@ from relstudy.common.errors import RelstudyError
 sys.path.append(str(Path(__file__).parent))  # last, since files here have the names of libraries
 from judge_worlds import PAIR, SEED, SHARED, WORLDS, World, of_folder
 
-INDICES = ("relevant_share", "precision_at_0.2", "recall_at_0.2", "average_precision", "normalised_rank", "pearson")
+INDICES = (
+    *("relevant_share", "precision_at_0.2", "recall_at_0.2", "average_precision", "normalised_rank", "same_query"),
+    "pearson",
+)
 NORMAL = float(special.ndtri(0.975))
 Ends = tuple[float, ...]
 PPI_PY = importlib.util.find_spec("ppi_py") is not None

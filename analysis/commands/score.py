@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from relstudy.analysis.commands.requirements import end_by, hold_against, read_required, require_option
-from relstudy.analysis.commands.score_output import print_run
+from relstudy.analysis.commands.score_output import print_next, print_run
 from relstudy.analysis.commands.scoring_options import as_arguments, given_options, scoring_options
 from relstudy.analysis.scoring.options import SCORED
 from relstudy.common.command_options import GroupedCommand, option_under
@@ -141,6 +141,7 @@ def score(
     from relstudy.analysis.scoring.options import ScoringOptions, options_over
     from relstudy.analysis.scoring.saved import read_comparison
     from relstudy.analysis.scoring.trec import qrels_gains
+    from relstudy.analysis.study_run import KEPT
     from relstudy.mapping.fitted import mapping_files, read_mappings
 
     if not any(path.endswith(".npy") for path in scores) and (choices["ids"] or choices["query_vectors"]):
@@ -187,9 +188,10 @@ def score(
         _write_qrels(table, qrels)
     if save is not None:
         run.save(save)
-    kept = None
-    if folder is not None and saved is None and judge is None:
-        kept = _keep(run, folder, [*scores, *mapping_files(Path(choices["mappings"] or folder / "mappings"))], reading)
+    kept, refused = folder is not None and saved is None and judge is None, None
+    if folder is not None and kept:
+        of_mappings = mapping_files(Path(choices["mappings"] or folder / "mappings"))
+        refused = _keep(run, folder, [*scores, *of_mappings], reading)
     if out is not None:
         _write_tables(result, Path(out), run.assisted)
     if report is not None:
@@ -215,11 +217,14 @@ def score(
         if report is not None:
             click.echo(f"The report is in {report}.")
         if save is not None:
-            click.echo(f"The comparison is kept in {save}. Next: relstudy score NEW --against {save}")
-        if kept is not None:
-            click.echo(kept)
+            click.echo(f"The comparison is kept in {save}.")
+        if refused is not None:
+            click.echo(refused)
+        following = None if save is None else f"relstudy score NEW --against {save}"
         if folder is not None:
-            click.echo(f"Next: relstudy report {folder}")
+            shows = "" if refused or not kept else f" (shows this run, kept in {KEPT})"
+            following = f"relstudy report {folder}{shows}"
+        print_next(run, following, verbose)
     end_by(outcomes)
 
 
@@ -304,8 +309,8 @@ def _write_tables(result: ScoreResult, folder: Path, assisted: AssistedScores | 
         write_table(assisted.table(), folder / "assisted.csv")
 
 
-def _keep(run: ScoringRun, folder: Path, read: Sequence[str | Path], reading: Reading) -> str:
-    """Keep the run in the study's folder; what came of it, in a sentence."""
+def _keep(run: ScoringRun, folder: Path, read: Sequence[str | Path], reading: Reading) -> str | None:
+    """Keep the run in the study's folder; why it is not kept, in a sentence, else None."""
     from relstudy.analysis.study_run import keep_run
     from relstudy.calibration.study_tables import InputFile
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -23,11 +24,16 @@ if TYPE_CHECKING:
     from relstudy.analysis.verdict.verdict import Verdict
 
 MOST_PAIRS = 12
+MOST_LINES = 10
+"""What is printed without --verbose where nothing else is asked for."""
 
 
 def print_run(run: ScoringRun, verbose: bool) -> None:
     """The systems, where new ones stand, the groups, and what the judge adds."""
-    _print_result(run.result, run.verdict, verbose)
+    if verbose:
+        _print_all(run.result, run.verdict)
+    else:
+        _print_brief(run.result, run.verdict)
     for sentence in run.places:
         click.echo(sentence)
     if run.within is not None and run.within.results:
@@ -35,66 +41,145 @@ def print_run(run: ScoringRun, verbose: bool) -> None:
     for note in [] if run.within is None else run.within.notes():
         click.echo(note)
     if run.assisted is not None:
+        from relstudy.analysis.verdict.verdict import by_who_judges
+
         print_assisted(run.assisted)
+        if len(run.result.systems) > 1:
+            for sentence in by_who_judges(run.verdicts, run.result.primary):
+                click.echo(sentence)
 
 
-def _print_result(result: ScoreResult, verdict: Verdict, verbose: bool) -> None:
-    """Print the verdict, the systems best first by the primary index, and the basis; with `verbose` all figures."""
+def print_next(run: ScoringRun, command: str | None, verbose: bool) -> None:
+    """What to do next, and where all else is.
+
+    Parameters
+    ----------
+    command : the next one; None where there is none
+    """
+    following = "" if command is None else f"Next: {command}"
+    if verbose:
+        if following:
+            click.echo(following)
+        return
+    number = len(run.result.notes)
+    hidden = number and not Brief.of(run.result, run.verdict).notes
+    more = f"{count_of(number, 'note')} and all else" if hidden else "All else"
+    click.echo(f"{following}{'   ' if following else ''}{more}: --verbose or --json.")
+
+
+@dataclass(frozen=True)
+class Brief:
+    """What is printed of a run in `MOST_LINES` lines, the last of which is the next command.
+
+    Parameters
+    ----------
+    said : the verdict
+    systems : how many rows the table has; all systems, or one fewer than there is room for
+    notes : those of the run where there is room for all
+    """
+
+    said: tuple[str, ...]
+    systems: int
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, result: ScoreResult, verdict: Verdict) -> Brief:
+        """That of a run."""
+        said = tuple(text for text in (verdict.headline, verdict.choice, verdict.contrary) if text is not None)
+        number = len(verdict.standings.names)
+        free = MOST_LINES - 3  # the table's header, what it rests on, the next command
+        if len(said) + number > free:
+            said = (" ".join(said),)
+        left = free - len(said) - number
+        if left < 0:
+            return cls(said, free - len(said) - 1)
+        return cls(said, number, result.notes if len(result.notes) <= left else ())
+
+
+def _print_brief(result: ScoreResult, verdict: Verdict) -> None:
+    """What to do, the systems best first by the primary index, and what that rests on."""
+    brief = Brief.of(result, verdict)
+    for text in brief.said:
+        click.echo(text)
+    if len(verdict.standings.names) == 1:
+        _print_figures(result, verdict.standings)
+        if tuple(result.options.measures) != MEASURES:
+            _print_measures(result, verdict.standings)
+    else:
+        _print_standings(result, verdict.standings, brief.systems)
+    click.echo(f"{verdict.measure} {_basis(result)}")
+    for note in brief.notes:
+        click.echo(note)
+
+
+def _print_all(result: ScoreResult, verdict: Verdict) -> None:
+    """Every figure, convention and note."""
     ranked = verdict.standings
     several = len(ranked.names) > 1
     for sentence in verdict.advice():
         click.echo(sentence)
     click.echo()
     _print_standings(result, ranked) if several else _print_figures(result, ranked)
-    if verbose:
-        click.echo()
-        for sentence in verdict.further():
-            click.echo(sentence)
-        if several:
-            click.echo()
-            _print_figures(result, ranked)
-        _print_explained(result, ranked)
-        if several:
-            _print_told_apart(result, ranked)
-    if verbose or tuple(result.options.measures) != MEASURES:
-        _print_measures(result, ranked)
     click.echo()
-    _print_basis(result, verbose)
+    for sentence in verdict.further():
+        click.echo(sentence)
+    if several:
+        click.echo()
+        _print_figures(result, ranked)
+    _print_explained(result, ranked)
+    if several:
+        _print_told_apart(result, ranked)
+    _print_measures(result, ranked)
+    click.echo()
+    _print_conventions(result)
 
 
-def _print_standings(result: ScoreResult, ranked: Standings) -> None:
-    """Each system's rank, the primary index, how far it is from the first, and how it compares by the others."""
+def _print_standings(result: ScoreResult, ranked: Standings, most: int | None = None) -> None:
+    """Each system's rank, the primary index, and how far it is from the first.
+
+    Parameters
+    ----------
+    most : so many systems, with the measures that were asked for; None: all, with how they compare by other indices
+    """
     index, first = result.primary.index, ranked.names[0]
     others = [each for each in result.own_indices if each is not index]
+    asked = [] if most is None else _asked(result)
     rows = []
-    for name in ranked.names:
+    for name in ranked.names[:most]:
         compared = None if name == first else ranked.comparison(index.name, first, name)
         gap = Estimate.missing("")
         if compared is not None:
             gap = index.shown_difference(compared.difference)
             gap = gap.negated() if compared.first == first else gap
         shown = result[name].shown(index)
-        marks = [ranked.mark(each.name, first, name) for each in others]
-        rows.append(
-            [
-                ranked.rank(name),
-                name,
-                _number(shown.value),
-                _ends(shown),
-                _signed(gap.value),
-                _ends(gap),
-                " ".join(marks),
-            ]
-        )
+        row = [ranked.rank(name), name, _number(shown.value), _ends(shown), _signed(gap.value), _ends(gap)]
+        row += [_number(result[name].measures[measure].value) for measure in asked]
+        if most is None:
+            row.append(" ".join(ranked.mark(each.name, first, name) for each in others))
+        rows.append(row)
     interval = f"{100 * result.options.level:g} %"
-    header = ["rank", "system", index.term, interval, "behind the first", interval, "also"]
+    header = ["rank", "system", "figure", interval, "behind the first", interval, *asked]
+    header += ["also"] if most is None else []
     if result_is_partial(result):
         header.append("scored")
-        scored = [percent(result[name].coverage.fraction, 1) for name in ranked.names]
+        scored = [percent(result[name].coverage.fraction, 1) for name in ranked.names[:most]]
         rows = [[*row, share] for row, share in zip(rows, scored, strict=True)]
     print_table(rows, header, dim=(3, 5))
-    by = listed([each.term for each in others])
-    click.echo(f"also: = as good as the first, ▼ clearly behind, ▲ ahead, by {by}, corrected together as one family.")
+    if most is not None and len(ranked.names) > most:
+        click.echo(f"      and {count_of(len(ranked.names) - most, 'further system')}")
+    if most is None:
+        terms = listed([each.term for each in others])
+        click.echo(
+            f"figure: {index.term}. also: = as good as the first, ▼ clearly behind, ▲ ahead, by {terms}, "
+            "corrected together as one family."
+        )
+
+
+def _asked(result: ScoreResult) -> list[str]:
+    """The measures that were asked for, by name, without the one that decides."""
+    if tuple(result.options.measures) == MEASURES:
+        return []
+    return [name for name in result.systems[0].measures if name != result.primary.name]
 
 
 def _signed(value: float | None) -> str:
@@ -180,9 +265,9 @@ def _print_told_apart(result: ScoreResult, ranked: Standings) -> None:
 def _print_explained(result: ScoreResult, ranked: Standings) -> None:
     """Print the explained share of what any system could explain; nothing where the noise of judgments is not known."""
     rows = [
-        [name, *(cell for figure in (each.share, each.explainable, each.of_explainable) for cell in _percent(figure))]
+        [name, *(cell for figure in (each.share, each.reachable, each.of_reachable) for cell in _percent(figure))]
         for name in ranked.names
-        if (each := result[name].explained).of_explainable.value is not None
+        if (each := result[name].explained).of_reachable.value is not None
     ]
     if not rows:
         return
@@ -219,28 +304,30 @@ def _measure_cells(system: SystemScore, names: Sequence[str]) -> list[str]:
     return [text for figure in figures for text in (_number(figure.value), _ends(figure))]
 
 
-def _print_basis(result: ScoreResult, verbose: bool) -> None:
-    """Print the basis of the figures: briefly, or every convention."""
+def _basis(result: ScoreResult) -> str:
+    """What the figures rest on, in a sentence."""
     pairs, conventions = result.pairs, result.conventions
-    over = "the whole collection" if result.collection else "the rated pairs"
     population = result.population
     corrected = (
-        f"corrected for the collection, of whose queries {percent(population.lowest)} were drawn"
+        f"for the collection, of whose queries {percent(population.lowest)} were drawn"
         if population.finite
-        else "not corrected for a collection"
+        else "for any queries like these"
     )
+    return (
+        f"{count_of(int(pairs['judged']), 'judged pair')} of {count_of(int(pairs['queries']), 'query', 'queries')}; "
+        f"{100 * result.options.level:g} % intervals {corrected}, and {conventions['raters']}."
+    )
+
+
+def _print_conventions(result: ScoreResult) -> None:
+    """What the figures rest on, every convention, and the notes."""
+    over = "the whole collection" if result.collection else "the rated pairs"
+    click.echo(_basis(result))
     click.echo(
-        f"{count_of(int(pairs['judged']), 'judged pair')} of {count_of(int(pairs['queries']), 'query', 'queries')}, "
-        f"{tenths(pairs['relevant'])} of them good ({conventions['relevant']}). Correlation over {over}, of "
-        "mapped scores where there is a mapping, out of fold."
+        f"{tenths(result.pairs['relevant'])} of the pairs are good ({result.conventions['relevant']}). Correlation "
+        f"over {over}, of mapped scores where there is a mapping, out of fold."
     )
-    click.echo(
-        f"{100 * result.options.level:g} % intervals over queries, {corrected}; they speak of {conventions['raters']}."
-    )
-    if verbose:
-        for name, value in conventions.items():
-            click.echo(f"  {name.replace('_', ' ')}: {value}")
-    else:
-        click.echo("Every index, measure and convention: --verbose or --json.")
+    for name, value in result.conventions.items():
+        click.echo(f"  {name.replace('_', ' ')}: {value}")
     for note in result.notes:
         click.echo(note)

@@ -38,6 +38,8 @@ class Terms:
     sampled : H(U_s; m); None where the judge was given nothing that the judged pairs are a sample of
     collection : H(U; m), whose replicates are all its value where U is the whole collection; None where U is U_s
     least : the least standard error with the judge's help (`relstudy.analysis.judges.allocation.least_errors`)
+    beside : people's figure without each of the queries of the others, float [queries], where its own `left_out` is of
+        fewer: those in which it has a value
     """
 
     people: BootstrapStatistic
@@ -45,6 +47,7 @@ class Terms:
     sampled: BootstrapStatistic | None = None
     collection: BootstrapStatistic | None = None
     least: float = field(default=0.0, kw_only=True)
+    beside: np.ndarray | None = field(default=None, kw_only=True, repr=False)
 
     def __sub__(self, other: Terms) -> Terms:
         """Those of the difference of two systems."""
@@ -55,6 +58,7 @@ class Terms:
                 None if left is None or right is None else left - right
                 for left, right in ((self.sampled, other.sampled), (self.collection, other.collection))
             ),
+            beside=None if self.beside is None or other.beside is None else self.beside - other.beside,
         )
 
     def with_left_out(self, left_out: Terms, queries: np.ndarray) -> Terms:
@@ -68,14 +72,23 @@ class Terms:
         def beside(figure: BootstrapStatistic, without: BootstrapStatistic) -> BootstrapStatistic:
             return replace(figure, left_out=without.replicates[queries])
 
-        people = self.people
+        people, fewer = self.people, None
         if people.left_out is None:
             people = beside(people, left_out.people)
+        elif len(people.left_out) != len(queries):
+            fewer = left_out.people.replicates[queries]
         bracketed = (
             None if figure is None or without is None else beside(figure, without)
             for figure, without in ((self.sampled, left_out.sampled), (self.collection, left_out.collection))
         )
-        return Terms(people, beside(self.judged, left_out.judged), *bracketed, least=self.least)
+        return Terms(people, beside(self.judged, left_out.judged), *bracketed, least=self.least, beside=fewer)
+
+    def of_judge(self) -> Terms:
+        """Those of the judge alone: its figure of all pairs that it was given of the judged queries."""
+        figure = self.judged if self.sampled is None else self.sampled
+        if self.people.left_out is None or figure.left_out is None:
+            figure = replace(figure, left_out=None)
+        return Terms(figure, figure)
 
     def unless_rare(self) -> Terms:
         """Those of people alone where the figure rests on few hits or few misses: that so few pairs and a judge agree
@@ -103,6 +116,7 @@ class Assisted:
     weights : of the bracket within queries (lambda_sampled) and of that between (lambda_collection), 0 to 1
     standard_error : on the index' own scale, corrected for clusters and tuned weights; NaN where there is none
     degrees : degrees of freedom of Student's t, which need not be whole
+    replicates : float [replicates], those that the interval rests on; None where there are none
     """
 
     estimate: Estimate
@@ -110,6 +124,7 @@ class Assisted:
     weights: tuple[float, float] = (0.0, 0.0)
     standard_error: float = float("nan")
     degrees: float = 0.0
+    replicates: np.ndarray | None = field(default=None, repr=False, compare=False)
 
     @property
     def width_ratio(self) -> float | None:
@@ -167,14 +182,15 @@ def assist(terms: Terms, clusters: int, transform: Transform = SHARE, level: flo
     if people.withheld is not None or not np.isfinite(people.value):
         figure = people.estimate(level)
         return Assisted(figure, figure)
-    alone = _interval(people.over_raters().spread(transform, clusters), people.effective, level)
+    spread = people.over_raters().spread(transform, people.clusters or clusters)
+    alone = _interval(spread, people.effective, level)
     best = alone
     varying = {k: each for k, each in enumerate(terms.brackets()) if _varies(each)}
     if varying and clusters - 1 - len(varying) >= 1 and alone.standard_error > 0:
         helped = _tuned(terms, varying, clusters, transform, alone, level)
         if _width(helped.estimate) < _width(alone.estimate):
             best = helped
-    return Assisted(best.estimate, alone.estimate, best.weights, best.standard_error, best.degrees)
+    return replace(best, people=alone.estimate)
 
 
 def _varies(bracket: BootstrapStatistic) -> bool:
@@ -199,7 +215,7 @@ def _tuned(
     target = people.replicates[defined] - people.replicates[defined].mean()
     tuned = np.clip(-np.linalg.lstsq(centred, target, rcond=None)[0], 0.0, 1.0)
     value = people.value + float(tuned @ np.array([each.value for each in brackets.values()]))
-    left_out = people.left_out
+    left_out = people.left_out if terms.beside is None else terms.beside
     for weight, each in zip(tuned, brackets.values(), strict=True):
         left_out = None if left_out is None or each.left_out is None else left_out + weight * each.left_out
     many = len(brackets)
@@ -234,7 +250,7 @@ def _interval(spread: Spread, effective: float | None, level: float) -> Assisted
         estimate = Estimate.of(value, reason="no interval: it is the same whichever queries are drawn")
         return Assisted(estimate, estimate)
     estimate = Estimate.of(value, *spread.interval(level, effective))
-    return Assisted(estimate, estimate, (0.0, 0.0), error, spread.degrees)
+    return Assisted(estimate, estimate, (0.0, 0.0), error, spread.degrees, spread.replicates)
 
 
 def _width(estimate: Estimate) -> float:

@@ -30,7 +30,8 @@ Figures = dict[str, BootstrapStatistic]
 
 def assisted_indices() -> list[Index]:
     """The indices that a judge can help with: those that are defined for what a grade is worth on average."""
-    return by_relevance_first([index for index in own_indices() if index.needs in (Needs.JUDGMENTS, Needs.RELEVANCE)])
+    takes = (Needs.JUDGMENTS, Needs.RELEVANCE, Needs.LISTS)
+    return by_relevance_first([index for index in own_indices() if index.needs in takes])
 
 
 def figure_names(shares: Sequence[float]) -> list[str]:
@@ -92,11 +93,16 @@ def _terms(
     of_ranks = tuple(name for name in RANK_CORRELATIONS if indices is None or name in indices)
 
     def of_pairs(
-        table_row: np.ndarray, row: np.ndarray, times: np.ndarray, weight: np.ndarray, own: float | None
+        table_row: np.ndarray,
+        row: np.ndarray,
+        times: np.ndarray,
+        weight: np.ndarray,
+        own: float | None,
+        sampled: bool = True,
     ) -> Figures:
         worth = universe.worth.of(table_row)
         pairs = SystemPairs(
-            universe.query_of_row[table_row],
+            universe.query_of_row[table_row] if sampled else universe.judge.queries[0],
             worth.judgment,
             worth.relevance,
             ranking[table_row],
@@ -107,6 +113,8 @@ def _terms(
             pull=weight,
             own=None if own is None else np.full(len(row), own),
             spread=worth.spread,
+            between=context.draws.between if sampled else None,
+            of_query=context.query_weight if sampled else universe.weight_of_query,
         )
         figures = {index.name: index.over_draws(pairs) for index in wanted}
         figures |= _at_cuts(Retrieval(row, worth.relevance, times, guard=False), pairs.ranking, weight, cuts)
@@ -125,7 +133,7 @@ def _terms(
         if universe.beyond:
             if whole is None:
                 row, times = universe.collection_times
-                figures = of_pairs(np.arange(len(ranking)), row, times, universe.weight, 1.0)
+                figures = of_pairs(np.arange(len(ranking)), row, times, universe.weight, 1.0, sampled=False)
                 whole = figures if times.shape == (1, 1) and cuts.varying is None else None
             else:
                 figures = whole

@@ -23,11 +23,14 @@ from relstudy.analysis.judges.systems import NAME, CannotHelp, notes_on_help, sy
 from relstudy.analysis.judges.table import JudgeTable
 from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.resampling.spread import CORRELATION, DIFFERENCE, SHARE, Transform
+from relstudy.analysis.scoring.best_set import PairedStatistics, nothing_known, ranks_of
 from relstudy.analysis.scoring.candidate import Candidate
+from relstudy.analysis.scoring.compared import Comparison
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.families import holm
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import Raters, ScoringOptions
+from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.common.errors import RelstudyError
 
 FEWEST_QUERIES = 20
@@ -47,6 +50,7 @@ class AssistedScores:
     differences : of two systems (first minus second) on the pairs that both score, by their names and the index
     notes : what a person should know, one sentence each
     helper : what helps, where it is no judge but the systems' scores
+    alone : `systems` and `differences` by the judge alone; people have a part in what each of its grades is worth
     """
 
     judge: JudgeTable
@@ -54,6 +58,61 @@ class AssistedScores:
     differences: Mapping[tuple[str, str, str], Assisted]
     notes: tuple[str, ...] = ()
     helper: str | None = None
+    alone: tuple[Mapping[str, Mapping[str, Assisted]], Mapping[tuple[str, str, str], Assisted]] = ({}, {})
+
+    def decided(self, result: ScoreResult) -> dict[str, ScoreResult]:
+        """A scoring run as the judge has it, by who judges: people with its help, and it alone.
+
+        The primary index alone is theirs. Nothing where no judge can help with that index.
+
+        Parameters
+        ----------
+        result : the run of people alone
+        """
+        index = result.primary.name
+        ways = {f"people and {self.helper or self.judge.name}": (self.systems, self.differences)}
+        if self.helper is None:
+            ways[f"{self.judge.name} alone"] = self.alone
+        ways = {
+            who: (systems, differences)
+            for who, (systems, differences) in ways.items()
+            if systems and all(index in figures for figures in systems.values())
+        }
+        return {who: self._as(result, *way) for who, way in ways.items()}
+
+    def _as(
+        self,
+        result: ScoreResult,
+        systems: Mapping[str, Mapping[str, Assisted]],
+        differences: Mapping[tuple[str, str, str], Assisted],
+    ) -> ScoreResult:
+        index, sign = result.primary.name, result.primary.index.sign
+        kept = [each for each in result.systems if each.name in systems]
+        couples = [differences[a.name, b.name, index] for a, b in combinations(kept, 2)]
+        p_values = [float("nan") if each.p_value is None else each.p_value for each in couples]
+        compared = [
+            Comparison(
+                a.name, b.name, index, each.estimate, None if np.isnan(p) else p,
+                None if np.isnan(p_holm) else float(p_holm), 0, None, None if np.isnan(p) else each.degrees,
+            )
+            for (a, b), each, p, p_holm in zip(combinations(kept, 2), couples, p_values, holm(p_values), strict=True)
+        ]  # fmt: skip
+        ranks = nothing_known(len(kept))
+        replicates = [each.replicates for each in couples]
+        number = max((len(each) for each in replicates if each is not None), default=0)
+        if number:
+            nothing = np.full(number, np.nan)
+            value = [np.nan if each.estimate.value is None else each.estimate.value for each in couples]
+            paired = PairedStatistics.of(
+                sign * np.array(value, dtype=float),
+                np.array([each.standard_error for each in couples]),
+                np.array([np.nan if each.replicates is None else each.degrees for each in couples]),
+                sign * np.stack([nothing if each is None else each for each in replicates]),
+                int(result.pairs["queries"]),
+            )
+            ranks = ranks_of(paired, result.options.level)
+        own = tuple(replace(each, indices={**each.indices, index: systems[each.name][index].estimate}) for each in kept)
+        return replace(result, systems=own, comparisons=tuple(compared), ranks=ranks)
 
     def into(self, content: dict[str, Any]) -> dict[str, Any]:
         """The JSON of a scoring run with the assisted figures in it."""
@@ -192,6 +251,8 @@ def assisted_in(
     context, options = universe.context, universe.context.options
     clusters, level = {each.name: context.queries_of(each.used) for each in candidates}, options.level
     compared = [index.name for index in own_indices() if index in assisted_indices()]
+    alone: dict[str, dict[str, Assisted]] = {}
+    apart: dict[tuple[str, str, str], Assisted] = {}
     kept = None if indices is None else {*indices, *compared}
     terms = {each.name: terms_of(universe, each, of_rows[each.name], each.used, kept) for each in candidates}
     if helper is not None:
@@ -219,7 +280,12 @@ def assisted_in(
         for index in compared:
             difference: Terms = left[index] - right[index]
             differences[first.name, second.name, index] = assist(difference, shared, DIFFERENCE, level)
-    return AssistedScores(universe.judge, systems, differences, tuple(notes), helper)
+            apart[first.name, second.name, index] = assist(difference.of_judge(), shared, DIFFERENCE, level)
+    for name, by_index in terms.items():
+        alone[name] = {
+            index: assist(by_index[index].of_judge(), clusters[name], transform_of(index), level) for index in compared
+        }
+    return AssistedScores(universe.judge, systems, differences, tuple(notes), helper, (alone, apart))
 
 
 def context_for(

@@ -16,6 +16,8 @@ from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.report.layout import Block, Folded, Heading, Paragraph, Section
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.results import ScoreResult
+from relstudy.analysis.verdict.verdict import by_who_judges, verdict_of
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
@@ -27,9 +29,13 @@ NOTHING = 0.99
 """A mean ratio of widths above this is no gain."""
 
 
-def judges_section(folder: Path, judgments: Judgments, options: ScoringOptions) -> Section | None:
-    """The gain by each judge of the study in `folder`, or the reason why there is none; None where there are no
-    judges."""
+def judges_section(folder: Path, judgments: Judgments, result: ScoreResult) -> Section | None:
+    """What each judge of the study in `folder` adds, or why it adds nothing; None where there are none.
+
+    Parameters
+    ----------
+    result : the run of people alone, with a system's figures by its name
+    """
     files = sorted((folder / "judges").glob("*.csv"))
     if not files:
         return None
@@ -40,18 +46,18 @@ def judges_section(folder: Path, judgments: Judgments, options: ScoringOptions) 
             "grades shorten the intervals of people's figures, and what it gets wrong does not shift them."
         )
     ]
-    plain = replace(options, method="none", measures=())
+    plain = replace(result.options, method="none", measures=())
     for file in files:
         blocks.append(Heading(f"Judge {file.stem}"))
         try:
             study = judged_study(human, file, plain)
-            blocks += _blocks_of(study, plain)
+            blocks += _blocks_of(study, plain, result)
         except RelstudyError as error:
             blocks.append(Paragraph(f"It adds nothing: {error}."))
     return Section("judges", "With an automatic judge", blocks)
 
 
-def _blocks_of(study: JudgedStudy, options: ScoringOptions) -> list[Block]:
+def _blocks_of(study: JudgedStudy, options: ScoringOptions, result: ScoreResult) -> list[Block]:
     numbers = study.judge.as_json()
     universe = Universe(study.judge, context_for(study.pairs, study.judge, options))
     squared = explained(universe)["r_squared"]
@@ -63,13 +69,23 @@ def _blocks_of(study: JudgedStudy, options: ScoringOptions) -> list[Block]:
     ]
     if not study.candidates:
         return [*blocks, *_said(study.notes)]
-    assisted = assist_scores(study.pairs, study.candidates, study.scores, study.judge, options, titles(), universe)
+    indices = {*titles(), result.primary.name}
+    assisted = assist_scores(study.pairs, study.candidates, study.scores, study.judge, options, indices, universe)
     figures = [_table(assisted), *_said((*study.notes, *assisted.notes))]
     return [
         Paragraph(_gain(assisted, len(study.pairs))),
+        *(Paragraph(sentence) for sentence in _verdicts(assisted, result)),
         *blocks,
         Folded("Every figure, with and without its help", figures),
     ]
+
+
+def _verdicts(assisted: AssistedScores, result: ScoreResult) -> list[str]:
+    """The verdict of people alone, with the judge's help, and of the judge alone."""
+    if len(assisted.systems) < 2:
+        return []
+    helped = {who: verdict_of(each) for who, each in assisted.decided(result).items()}
+    return by_who_judges({"people alone": verdict_of(result), **helped}, result.primary)
 
 
 def titles() -> dict[str, str]:

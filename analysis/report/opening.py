@@ -20,10 +20,11 @@ from relstudy.analysis.report.layout import (
     Section,
 )
 from relstudy.analysis.scoring.results import ScoreResult, SystemScore
+from relstudy.analysis.verdict.sentences import choice_heading
 from relstudy.analysis.verdict.standings import Standings
 from relstudy.analysis.verdict.verdict import Verdict
 from relstudy.common.estimates import Estimate
-from relstudy.common.wording import count_of, in_words
+from relstudy.common.wording import count_of
 
 MOST_ROWS = 30
 BEST = 3
@@ -38,11 +39,12 @@ def answer_section(result: ScoreResult, verdict: Verdict) -> Section:
     measure = "" if len(result.systems) == 1 else verdict.measure
     blocks: list[Block] = [
         Answer(verdict.headline, measure, cards(verdict)),
+        *([] if verdict.contrary is None else [Paragraph(verdict.contrary)]),
         overview(result, verdict),
         *(Paragraph(sentence, quiet=True) for sentence in verdict.further() if sentence != verdict.parting),
     ]
     if result.notes:
-        said = f"{in_words(len(result.notes)).capitalize()} {'caveat' if len(result.notes) == 1 else 'caveats'}"
+        said = f"How the figures came about ({count_of(len(result.notes), 'note')})"
         blocks.append(Folded(said, [Paragraph(note) for note in result.notes]))
     return Section("answer", "The answer", blocks, bare=True)
 
@@ -50,12 +52,14 @@ def answer_section(result: ScoreResult, verdict: Verdict) -> Section:
 def cards(verdict: Verdict) -> list[tuple[str, str]]:
     """Cards of the verdict: the system to take, the worth of more ratings, systems to drop."""
     given = []
-    for sentence in (verdict.choice, verdict.dropped):
-        if sentence is not None:
-            heading, _, text = sentence.partition(": " if sentence is verdict.dropped else ". ")
-            given.append((heading, text))
+    if verdict.choice is not None:
+        heading = choice_heading(verdict.standings.best[0])
+        given.append((heading, verdict.choice.removeprefix(f"{heading}. ")))
     if verdict.settling is not None:
-        given.insert(1, (verdict.settling.heading, verdict.settling.sentence()))
+        given.append((verdict.settling.heading, verdict.settling.sentence()))
+    if verdict.dropped is not None:
+        heading, _, text = verdict.dropped.partition(": ")
+        given.append((heading, text))
     return given
 
 

@@ -102,13 +102,14 @@ def reading_indices(result: ScoreResult) -> list[Term]:
 
 
 def _explained(result: ScoreResult) -> list[Term]:
-    if all(system.explained.of_explainable.value is None for system in result.systems):
+    if all(system.explained.of_reachable.value is None for system in result.systems):
         return []
     return [
         (
-            "Explained",
-            "The square of the correlation as a share of what could be explained. People differ, and a judgment is the "
-            "mean of few ratings, so part of the differences between judgments is noise, which no system can foresee.",
+            "Explained, of reachable",
+            "Explained is the square of the correlation. Of reachable is that as a share of what any system could "
+            "explain: people differ, and a judgment is the mean of few ratings, so part of the differences between "
+            "judgments is noise, which no system can foresee.",
         )
     ]
 

@@ -101,9 +101,9 @@ def scores_table(result: ScoreResult) -> Table:
     mapped = any(system.mapped_scores is not None for system in ordered)
     judged = any(system.collection is not None for system in ordered)
     columns = [Column("System"), *([Column("Rank")] if several else []), Column("Correlation")]
-    noise_known = any(system.explained.of_explainable.value is not None for system in ordered)
+    noise_known = any(system.explained.of_reachable.value is not None for system in ordered)
     if noise_known:
-        columns.append(Column("Explained", 0, percent=True))
+        columns += [Column(name, 0, percent=True) for name in ("Explained", "Of reachable")]
     if judged:
         columns.append(Column("Over judged pairs"))
     if mapped:
@@ -118,7 +118,7 @@ def scores_table(result: ScoreResult) -> Table:
         which = system.mapped if system.mapped_scores is not None else system.raw
         row: list[Cell] = [system.name, *([ranked.rank(system.name)] if several else []), system.estimate(PEARSON)]
         if noise_known:
-            row.append(system.explained.of_explainable)
+            row += [system.explained.share, system.explained.of_reachable]
         if judged:
             row.append(which.pearson)
         if mapped:

@@ -71,7 +71,7 @@ def study_page(
         *_some(None if run.within is None else groups_section(run.within)),
         *_some(raters_section(tables.raters, tables.ratings, result.options.seed)),
         *_some(pairs_section(tables)),
-        *_some(None if tables.folder is None else judges_section(tables.folder, run.study.judgments, result.options)),
+        *_some(None if tables.folder is None else judges_section(tables.folder, run.study.judgments, result)),
         *([paper_section(tables, run, predictions)] if choices.by_source else []),
         *_some(truth_section(tables)),
         citing_section(result, raters, simulated(tables)),

@@ -39,8 +39,8 @@ def _agreement(system: SystemScore) -> str:
     share = 100 * estimate.value**2
     explained = f"{share:.0f}" if share >= 1 else "less than 1"
     text = f"goes along with {explained} % of the variation in people's judgments"
-    could = system.explained.explainable.value
-    return text if could is None else f"{text}, of {100 * could:.0f} % that any system could"
+    could = system.explained.reachable.value
+    return text if could is None else f"{text}, of {100 * could:.0f} % reachable for any system"
 
 
 def _ranking(system: SystemScore) -> str:
@@ -56,9 +56,9 @@ def _numbers(result: ScoreResult, system: SystemScore) -> str:
         for number, index in enumerate(result.own_indices)
         if system.estimate(index).value is not None
     ]
-    of_all = system.explained.of_explainable
+    of_all = system.explained.of_reachable
     if of_all.value is not None:
-        shown.append(f"explained of what could be explained {_percent(of_all)}")
+        shown.append(f"explained {_percent(system.explained.share)}, of reachable {_percent(of_all)}")
     if result.proposers is not None:
         shown.append("proposed pairs" if system.name in result.proposers else "proposed none of the pairs")
     return ", ".join(shown)

@@ -82,22 +82,18 @@ class PairedStatistics:
         with np.errstate(invalid="ignore"):
             return self.statistic > special.stdtrit(self.freedom, (1 + level) / 2)
 
-    def surely_above(self, level: float, *, rivals_better: bool = True) -> np.ndarray:
-        """The number of rivals surely above each system (or below it), int [systems].
+    def surely_above(self, level: float) -> np.ndarray:
+        """Whether the column is surely above the row, whoever else is there, bool [systems, systems].
 
-        A wrong count, one rival too many, comes true in at most (1 - level) / 2 of studies. Rivals that were counted
+        Of a row, any rival is wrongly said to be above in at most (1 - level) / 2 of studies. Rivals that were found
         leave the maximum, which is taken anew (step-down).
 
         Parameters
         ----------
         level : between 0 and 1
-        rivals_better : whether rivals above are counted; else those below
         """
-        sign = 1.0 if rivals_better else -1.0
-        counts = np.zeros(len(self.statistic), dtype=np.int64)
-        for number, (given, drawn, freedom) in enumerate(
-            zip(sign * self.statistic, sign * self.replicates, self.freedom, strict=True)
-        ):
+        above = np.zeros(self.statistic.shape, dtype=bool)
+        for found, given, drawn, freedom in zip(above, self.statistic, self.replicates, self.freedom, strict=True):
             left = np.isfinite(given) & np.isfinite(freedom)
             left[left] = given[left] > -self.clearly_behind
             while left.any():
@@ -105,9 +101,9 @@ class PairedStatistics:
                 counted = left & (given > special.stdtrit(np.where(left, freedom, 1.0), 1 - tail))
                 if not counted.any():
                     break
-                counts[number] += int(counted.sum())
+                found |= counted
                 left &= ~counted
-        return counts
+        return above
 
     @property
     def clearly_behind(self) -> float:
@@ -153,8 +149,9 @@ def ranks_of(paired: PairedStatistics, level: float = 0.95) -> Ranks:
     Parameters
     ----------
     paired : the differences of every two systems
-    level : between 0 and 1. Each end of an interval is wrong in at most (1 - level) / 2 of studies, so that the true
-        best is lost in at most 2.5 % by default
+    level : between 0 and 1. The lower end of an interval is wrong in at most (1 - level) / 2 of studies, so that the
+        true best is lost in at most 2.5 % by default. The upper end counts by the same finds, each of its own row, so
+        that no two ranks contradict each other; a system alone in the best set is first
 
     Examples
     --------
@@ -169,8 +166,11 @@ def ranks_of(paired: PairedStatistics, level: float = 0.95) -> Ranks:
     ([1, 1, 3], [2, 2, 3], [True, True, False])
     """
     above = paired.surely_above(level)
-    below = paired.surely_above(level, rivals_better=False)
-    return Ranks(1 + above, len(above) - below, paired.surely_better(level))
+    low, high = 1 + above.sum(axis=1), len(above) - above.sum(axis=0)
+    alone = low == 1
+    if alone.sum() == 1:
+        high = np.where(alone, 1, high)  # the others are surely not the best
+    return Ranks(low, high, paired.surely_better(level))
 
 
 def _tail_of_maximum(drawn: np.ndarray, level: float) -> float:

@@ -212,8 +212,8 @@ def notes_on(context: ScoringContext, candidates: list[Candidate]) -> list[str]:
         if candidate.mapped is not None and candidate.mapped.mapping.origin is MappingOrigin.ANEW:
             anew.setdefault(candidate.mapped.mapping.why_anew, []).append(candidate.name)
     for reason, names in anew.items():
-        whose = f"The saved mapping{'' if len(names) == 1 else 's'} of {listed(names)}"
-        notes.append(f"{whose} {'was' if len(names) == 1 else 'were'} not used out of fold and fitted anew: {reason}.")
+        whose = f"The mapping{' of' if len(names) == 1 else 's of'} {listed(names)}"
+        notes.append(f"{whose} {'was' if len(names) == 1 else 'were'} fitted anew here, since {reason}.")
     return notes
 
 

@@ -63,8 +63,9 @@ class DesignLimits:
         if self.drawn is not None and self.drawn > self.judged:
             missing = self.drawn - self.judged
             are = "is" if missing == 1 else "are"
-            as_missing = "Unjudged pairs are treated as missing at random"
-            notes.append(f"{missing} of {self.drawn} pairs drawn {are} not judged. {as_missing}.")
+            notes.append(
+                f"{missing} of {self.drawn} pairs drawn {are} not judged; the figures take the judged ones for all."
+            )
         if self.withheld is not None:
             figures = listed(limited_figures())
             notes.append(f"{figures[:1].upper()}{figures[1:]} have no interval and no test: {self.withheld}.")

@@ -1,7 +1,7 @@
 """The share of the differences between judgments that a system explains, of what any system could.
 
 Judgments are means of few ratings, so even a system that knew what people think of each pair on average would not
-follow them exactly: what could be explained is the judgments' variance less their mean squared standard error, over
+follow them exactly: what is reachable is the judgments' variance less their mean squared standard error, over
 that variance (`relstudy.calibration.ceiling`). Here pairs count as in the correlation that systems are compared by.
 """
 
@@ -19,11 +19,11 @@ from relstudy.analysis.scoring.results import Explained
 from relstudy.common.estimates import Estimate
 
 LEAST = 0.05
-"""Where less than this could be explained, shares of it are left out: they would divide by what may be nothing."""
+"""Where less than this is reachable, shares of it are left out: they would divide by what may be nothing."""
 
 
-def explainable(context: ScoringContext, used: np.ndarray) -> BootstrapStatistic:
-    """The share of the differences between the judgments of some pairs (bool [pairs]) that could be explained."""
+def reachable(context: ScoringContext, used: np.ndarray) -> BootstrapStatistic:
+    """The share of the differences between the judgments of some pairs (bool [pairs]) that is reachable."""
     pairs = context.pairs
     error, judgment = pairs.standard_error[used] ** 2, pairs.judgment[used]
     nothing = np.full(context.draws.counts.shape[1], np.nan)
@@ -59,14 +59,14 @@ def _share(sums: np.ndarray) -> np.ndarray:
 
 
 def explained(context: ScoringContext, used: np.ndarray, correlation: BootstrapStatistic) -> Explained:
-    """The share explained by a system with this correlation with the judgments of these pairs."""
-    ceiling = explainable(context, used)
+    """What a system explains whose correlation with the judgments of these pairs is this."""
+    ceiling = reachable(context, used)
     estimate = context.estimate(correlation)
     share = estimate
     if estimate.value is not None:
         share = Estimate(_square(estimate.value), _square(estimate.low), _square(estimate.high), estimate.reason)
     if not np.isfinite(correlation.value) or not np.isfinite(ceiling.value) or ceiling.value < LEAST:
-        reason = correlation.reason or ceiling.reason or "next to nothing could be explained"
+        reason = correlation.reason or ceiling.reason or "next to nothing is reachable"
         return Explained(share, context.estimate(ceiling), Estimate.missing(reason))
     raters = None
     if correlation.raters is not None and ceiling.raters is not None:
@@ -78,12 +78,12 @@ def explained(context: ScoringContext, used: np.ndarray, correlation: BootstrapS
     left_out = None
     if correlation.left_out is not None and ceiling.left_out is not None:
         left_out = _ratio(correlation.left_out, ceiling.left_out)
-    of_explainable = context.estimate(
+    of_reachable = context.estimate(
         replace(ceiling, value=value, replicates=replicates, raters=raters, left_out=left_out)
     )
-    if share.low == 0.0 and of_explainable.low is not None:
-        of_explainable = Estimate(of_explainable.value, 0.0, of_explainable.high, of_explainable.reason)
-    return Explained(share, context.estimate(ceiling), of_explainable)
+    if share.low == 0.0 and of_reachable.low is not None:
+        of_reachable = Estimate(of_reachable.value, 0.0, of_reachable.high, of_reachable.reason)
+    return Explained(share, context.estimate(ceiling), of_reachable)
 
 
 def _ratio(correlation: np.ndarray, ceiling: np.ndarray) -> np.ndarray:

@@ -24,13 +24,13 @@ def notes_on_figures(systems: Sequence[SystemScore], said: Sequence[str] = ()) -
 
 
 def explained_in_words(system: SystemScore) -> str:
-    """The explained share in words, or the reason why it is left out."""
-    of_explainable = system.explained.of_explainable
-    if of_explainable.value is None:
-        return f"the squared correlation; its share of what could be explained is left out: {of_explainable.reason}"
+    """How the shares explained and of what is reachable are told, or why the second is left out."""
+    of_reachable = system.explained.of_reachable
+    if of_reachable.value is None:
+        return f"the squared correlation; its share of what is reachable is left out: {of_reachable.reason}"
     return (
-        "the squared correlation, and its share of what could be explained: one minus the judgments' mean squared "
-        "standard error over their variance"
+        "the squared correlation; reachable is one minus the judgments' mean squared standard error over their "
+        "variance, of the same pairs with the same weights; of reachable is the first over the second"
     )
 
 
@@ -57,7 +57,7 @@ def _tied(system: SystemScore) -> str | None:
         shares = [f"{len(shares)} shares from {shares[0]} to {shares[-1]}"]
     farthest = max(tied, key=lambda point: point.retrieved - point.share)
     return (
-        f"{system.name} has few distinct scores, so it cannot retrieve exactly {100 * farthest.share:g} %: ties bring "
-        f"in {100 * farthest.retrieved:.3g} %. So it is with precision and recall at {listed(shares)} of the "
-        f"collection, where over {percent(TIED)} of what is retrieved has one score."
+        f"{system.name} gives many pairs the same score. Its precision and recall at {listed(shares)} of the "
+        f"collection are those with all pairs of the score at the cut, over {percent(TIED)} of what is retrieved: at "
+        f"most {100 * farthest.retrieved:.3g} % in place of {100 * farthest.share:g} %."
     )

@@ -74,7 +74,7 @@ def cross_fitted(
     used = MappingUsed(method, min(options.folds, len(np.unique(used_pairs.queries))), options.seed)
     crossed = None
     if given is not None:
-        kept, why_anew = given.out_of_fold, "no predictions are kept"
+        kept, why_anew = given.out_of_fold, "the saved one keeps no predictions"
         if kept is not None:
             result_id = pairs.result_id[candidate.used]
             print_of_pairs = fingerprint(used_pairs.queries, result_id, used_pairs.scores, used_pairs.judgments)

@@ -51,7 +51,7 @@ class MappingUsed:
         text += "; the mapping given may have seen these judgments, so it only serves the figure in sample"
         if self.origin is MappingOrigin.KEPT:
             return f"{text}; predictions kept with the mapping"
-        return f"{text}; predicted anew, since of the mapping given {self.why_anew}"
+        return f"{text}; predicted anew, since {self.why_anew}"
 
     def as_json(self) -> dict[str, Any]:
         """The fields as plain JSON, as a saved comparison keeps them."""

@@ -114,19 +114,19 @@ class Explained:
     Parameters
     ----------
     share : explained by the system, 0 to 1: its squared correlation, 0 where it runs against the judgments
-    explainable : by a system that knew each pair's true value
-    of_explainable : the first over the second; above 1 only by chance
+    reachable : by a system that knew each pair's true value
+    of_reachable : the first over the second; above 1 only by chance
     """
 
     share: Estimate
-    explainable: Estimate
-    of_explainable: Estimate
+    reachable: Estimate
+    of_reachable: Estimate
 
     def as_json(self) -> dict[str, Any]:
         return {
             "share": self.share.as_json(),
-            "explainable": self.explainable.as_json(),
-            "of_explainable": self.of_explainable.as_json(),
+            "reachable": self.reachable.as_json(),
+            "of_reachable": self.of_reachable.as_json(),
         }
 
 
@@ -305,7 +305,7 @@ class ScoreResult:
                 "mapped_kendall": system.mapped.kendall,
                 **({} if system.collection is None else _named("collection", system.collection)),
                 "explained": system.explained.share,
-                "explained_of_explainable": system.explained.of_explainable,
+                "of_reachable": system.explained.of_reachable,
                 **system.indices,
             }
             for name, figure in figures.items():

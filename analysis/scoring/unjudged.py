@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.indices.known import own_indices
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.calibration.judgments import Judgments
 from relstudy.calibration.study_tables import Pool, StudyTables
@@ -89,32 +88,27 @@ def outside_note(pool: Pool, system: str, scores: pd.DataFrame, higher: bool, qu
 
 
 def beyond_notes(tables: Iterable[pd.DataFrame], candidates: Iterable[Candidate], judgments: Judgments) -> list[str]:
-    """Notes on scores of no judged pair, a sentence for all systems with the same numbers.
+    """Systems that score queries of which no pair is judged, a sentence for all with as many.
 
     Parameters
     ----------
     tables : system, query_id, result_id, score: everything that the systems scored
-    candidates : the systems, with their scores of the judged pairs
+    candidates : the systems
     """
-    scored = {candidate.name: candidate.coverage.scored for candidate in candidates}
+    known = {candidate.name for candidate in candidates}
     judged = judgments.frame["query_id"].astype("str").unique()
-    alike: dict[tuple[int, int, int], list[str]] = {}
+    alike: dict[int, list[str]] = {}
     for scores in tables:
         for name, rows in scores.groupby("system", sort=False):
-            if str(name) in scored:
+            if str(name) in known:
                 queries = rows["query_id"].astype("str")
-                numbers = (len(rows), len(rows) - scored[str(name)], queries[~queries.isin(judged)].nunique())
-                alike.setdefault(numbers, []).append(str(name))
-    return [_beyond_sentence(names, *numbers) for numbers, names in alike.items() if numbers[1]]
-
-
-def _beyond_sentence(names: Sequence[str], scores: int, beyond: int, queries: int) -> str:
-    whose = "its" if len(names) == 1 else "each one's"
-    none = f" (of {count_of(queries, 'query', 'queries')} no pair is judged)" if queries else ""
-    return (
-        f"{listed(names)}: {beyond:,} of {whose} {count_of(scores, 'score')} concern none of the judged pairs{none}; "
-        f"{listed([index.term for index in own_indices()])} leave them out."
-    )
+                alike.setdefault(int(queries[~queries.isin(judged)].nunique()), []).append(str(name))
+    return [
+        f"{listed(names)} {'scores' if len(names) == 1 else 'score'} {count_of(number, 'query', 'queries')} of which "
+        f"no pair is judged; {'it has' if number == 1 else 'they have'} no part."
+        for number, names in alike.items()
+        if number
+    ]
 
 
 def undecided_notes(tables: Iterable[pd.DataFrame], candidates: Iterable[Candidate], judgments: Judgments) -> list[str]:

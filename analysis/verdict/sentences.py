@@ -7,9 +7,12 @@ from itertools import combinations
 
 import numpy as np
 
+from relstudy.analysis.indices.index import Index
 from relstudy.analysis.indices.known import PEARSON
 from relstudy.analysis.scoring.conventions import FEW_QUERIES
+from relstudy.analysis.scoring.figure_notes import NO_INTERVAL
 from relstudy.analysis.scoring.judged import Weighting
+from relstudy.analysis.scoring.options import MEASURES
 from relstudy.analysis.scoring.results import ScoreResult, SystemScore
 from relstudy.analysis.verdict.settling import within
 from relstudy.analysis.verdict.standings import Standings
@@ -47,7 +50,7 @@ def headline(result: ScoreResult, ranked: Standings) -> str:
         cannot = "this study cannot say which of the two is better"
     if not rest:
         return f"{cannot[:1].upper()}{cannot[1:]}: {listed_some(best)}." if len(best) <= 4 else f"{_start(cannot)}."
-    if all(ranked.ahead(first, other) for first in best for other in rest):
+    if all(ends is not None and ends[1] <= len(best) for ends in map(ranked.ranks, best)):
         who = "both are" if len(best) == 2 else "all are"
         return f"Use {named}: {who} ahead of {_the_rest(rest)}, and {cannot}."
     return f"Use {named}: {_the_rest(rest)} {_are(rest)} not the best, and {cannot}."
@@ -80,7 +83,7 @@ def _compared(result: ScoreResult, ranked: Standings) -> bool:
 
 def _because(result: ScoreResult) -> str:
     of_primary = [each.difference for each in result.comparisons if each.index == result.primary.index.name]
-    reasons = sorted({each.reason for each in of_primary if each.reason})
+    reasons = sorted({each.reason.removeprefix(NO_INTERVAL) for each in of_primary if each.reason})
     return f" by {result.primary.index.term}: {reasons[0]}" if reasons else f" by {result.primary.index.term}"
 
 
@@ -99,6 +102,11 @@ def measure(result: ScoreResult) -> str:
     return f"Decided by {index.term}{guessing}, {result.primary.chosen}."
 
 
+def choice_heading(name: str) -> str:
+    """How the choice begins."""
+    return f"If you need one today: {name}"
+
+
 def choice(result: ScoreResult, ranked: Standings) -> str | None:
     """The system to take today where several may be the best; None where one is, or none is compared."""
     if len(ranked.best) < 2 or not _compared(result, ranked):
@@ -106,7 +114,9 @@ def choice(result: ScoreResult, ranked: Standings) -> str | None:
     index, first = result.primary.index, ranked.best[0]
     value = result[first].estimate(index).value
     figure = "" if value is None else f" ({index.in_words(value)})"
-    said = f"If you need one today: {first}. It has the best estimate{figure}: a choice, not a finding."
+    level = [name for name in ranked.best[1:] if result[name].estimate(index).value == value]
+    who = f"It, {listed(level, 'and')} have" if len(level) > 1 else f"It and {level[0]} have" if level else "It has"
+    said = f"{choice_heading(first)}. {who} the best estimate{figure}: a choice, not a finding."
     alone = [name for name in ranked.best[1:] if ranked.ahead(first, name)]
     if not alone:
         return said
@@ -114,6 +124,41 @@ def choice(result: ScoreResult, ranked: Standings) -> str | None:
         f"{said} It is ahead of {listed_some(alone)} where {'the two' if len(alone) == 1 else 'each two'} are compared "
         f"alone, which among {in_words(len(ranked.names))} systems chance may do."
     )
+
+
+def contrary(result: ScoreResult, ranked: Standings) -> str | None:
+    """By which other indices another system is ahead of the first; None by none.
+
+    Of the measures asked for, any by which another has the better figure; of all others, those by which another is
+    clearly ahead after Holm's correction within the index.
+    """
+    if len(ranked.names) < 2 or not _compared(result, ranked):
+        return None
+    first, primary = ranked.names[0], result.primary.index
+    asked = [] if tuple(result.options.measures) == MEASURES else [*result.systems[0].measures]
+    clear: dict[str, list[str]] = {}
+    open_yet: dict[str, list[str]] = {}
+    for index in (each for each in result.indices if each.name != primary.name):
+        ahead = [name for name in ranked.names[1:] if ranked.mark(index.name, first, name) == "▲"]
+        if ahead:
+            clear.setdefault(_foremost(result, index, ahead), []).append(index.term)
+        elif index.name in asked:
+            top = _foremost(result, index, ranked.names)
+            if top != first:
+                open_yet.setdefault(top, []).append(index.term)
+    said = [f"{name} is ahead by {listed(terms)}" for name, terms in clear.items()]
+    more = "" if said else ", by no more than chance may do"
+    said += [f"{name} has the higher figure by {listed(terms)}{more}" for name, terms in open_yet.items()]
+    if not said:
+        return None
+    lead = "has the best estimate" if len(ranked.best) > 1 else "leads"
+    return f"{first} {lead} by {primary.term}, but {'; '.join(said)}."
+
+
+def _foremost(result: ScoreResult, index: Index, names: Sequence[str]) -> str:
+    """The system with the best figure by an index, the first of equal ones."""
+    values = index.sign * np.array([result[name].estimate(index).value for name in names], dtype=float)
+    return names[int(np.nanargmax(values))] if np.isfinite(values).any() else names[0]
 
 
 def dropped(result: ScoreResult, ranked: Standings) -> str | None:

@@ -21,7 +21,7 @@ class Standings:
 
     Parameters
     ----------
-    names : best first: by the lower end of the rank's interval, then by estimate
+    names : the best set and then the others, each by estimate
     low, high : int [systems], the ends of each rank's interval
     better : bool [systems, systems], whether the column is ahead of the row by the paired interval of the two alone
     valued : bool [systems], whether a system has a value; one without has no rank
@@ -120,9 +120,9 @@ def standings(result: ScoreResult) -> Standings:
     sign, ranks = result.primary.index.sign, result.ranks
     valued = np.array([value is not None for value in values])
 
-    def place(number: int) -> tuple[bool, int, float]:
+    def place(number: int) -> tuple[bool, bool, float]:
         value = values[number]
-        return value is None, int(ranks.low[number]), 0.0 if value is None else -sign * value
+        return value is None, bool(ranks.low[number] > 1), 0.0 if value is None else -sign * value
 
     order = sorted(range(len(names)), key=place)
     compared: dict[frozenset[str], dict[str, Comparison]] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +27,7 @@ class Verdict:
     headline : which to use, in one sentence
     measure : the primary index in a sentence
     choice : which to take today where several may be the best; None otherwise
+    contrary : by which other indices another system is ahead of the first; None by none
     settling : what more ratings would tell of the first two; None where one is the best, or nothing can be said
     dropped : which systems can be dropped; None where none can
     parting : on how many queries either of the first two is better; None where that is not known
@@ -55,6 +57,7 @@ class Verdict:
     headline: str
     measure: str
     choice: str | None
+    contrary: str | None
     settling: Settling | None
     dropped: str | None
     parting: str | None
@@ -63,9 +66,9 @@ class Verdict:
     reachable: float | None
 
     def advice(self) -> list[str]:
-        """The advice in sentences: the headline, the index, the choice, the price, systems to drop; see the class."""
+        """What to do: the headline, the index, the choice, what points elsewhere, the price, what to drop."""
         settle = None if self.settling is None else self.settling.sentence()
-        said = (self.headline, self.measure, self.choice, settle, self.dropped)
+        said = (self.headline, self.measure, self.choice, self.contrary, settle, self.dropped)
         return [text for text in said if text is not None]
 
     def further(self) -> list[str]:
@@ -93,6 +96,7 @@ class Verdict:
             "best": ranked.best,
             "choice": ranked.best[0] if ranked.best else None,
             "advice": self.advice()[1:],
+            "contrary": self.contrary,
             "quality": list(self.quality),
             "unknown": list(self.unknown),
             "ranks": [
@@ -110,6 +114,18 @@ class Verdict:
             "parting": self.parting,
             "settling": None if self.settling is None else self.settling.as_json(),
         }
+
+
+def by_who_judges(verdicts: Mapping[str, Verdict], primary: Primary) -> list[str]:
+    """What each says who judges, a sentence each; that no judge helps where people alone say something.
+
+    Parameters
+    ----------
+    verdicts : by who judges, people alone first
+    """
+    if len(verdicts) == 1:
+        return [f"No judge helps with {primary.index.term} here, which decides: people alone do."]
+    return [f"{who[:1].upper()}{who[1:]}: {each.headline}" for who, each in verdicts.items()]
 
 
 def verdict_of(result: ScoreResult, facts: StudyFacts | None = None) -> Verdict:
@@ -140,6 +156,7 @@ def verdict_of(result: ScoreResult, facts: StudyFacts | None = None) -> Verdict:
         quality[0] if alone else sentences.headline(result, ranked),
         sentences.measure(result),
         sentences.choice(result, ranked),
+        sentences.contrary(result, ranked),
         settling(result, ranked, facts),
         sentences.dropped(result, ranked),
         sentences.parting(result, ranked),

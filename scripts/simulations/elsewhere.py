@@ -33,6 +33,7 @@ from scipy import special, stats
 
 import relstudy as rs
 from relstudy.analysis.indices.precision_recall import Retrieval
+from relstudy.analysis.indices.same_query import SameQuery
 from relstudy.calibration.undecided import undecided_pairs
 from relstudy.common.console import print_table, progress
 from relstudy.common.estimates import Estimate
@@ -47,7 +48,7 @@ CONCENTRATION, LENIENCY, LENIENCIES = 5.0, 0.35, 100
 SYSTEMS, PROPOSERS = ("fine", "tied", "new"), ("fine", "tied")
 SHARES = (0.02, 0.1)
 RATED = np.arange(1.0, 6.0)
-INDICES = ("pearson", "average_precision", "normalised_rank")
+INDICES = ("pearson", "average_precision", "normalised_rank", "same_query")
 """Those whose truth `Truth` works out."""
 SHOWN = (*INDICES, *(f"{k} {s:g}" for s in SHARES for k in ("p", "r")))
 
@@ -146,6 +147,8 @@ class Truth:
             score, w = self.world.score[name], self.weight
             indices = self.retrieval.indices(score, w)
             found.update({(name, each): indices[each].value for each in ("average_precision", "normalised_rank")})
+            lists = SameQuery(self.world.query, QUERIES, score, self.share, w)
+            found[name, "same_query"] = float(lists.mean(lists.by_query()[:, None])[0])
             x, y = score - np.average(score, weights=w), self.mean - self.judgment
             spread = np.average(x * x, weights=w) * np.average(y * y + self.noise, weights=w)
             found[name, "pearson"] = float(np.average(x * y, weights=w) / np.sqrt(spread))
@@ -364,7 +367,7 @@ def print_block(worlds: Mapping[bool, World], ratings: int, queries: Sequence[in
                     shares[index].append(share)
             farthest = f"{shift[0]:.3f} ({shift[2].replace('_', ' ')} of {shift[1]})" if not at_random else "0"
             below.append([how, str(number), f"{cell.blank:.1%}", f"{cell.between:.0%}", f"{cell.said:.0%}", farthest])
-    names = ["correlation", "AP", "norm. rank", *SHOWN[3:]]
+    names = ["correlation", "AP", "norm. rank", "same query", *SHOWN[len(INDICES) :]]
     print_table(rows, ["undecided", "queries", "system", *(text for name in names for text in (name, "error"))])
     figures = np.concatenate(list(shares.values()))
     means = ", ".join(f"{name} {np.mean(shares[index]):.1%}" for name, index in zip(names, SHOWN, strict=True))

@@ -25,7 +25,7 @@ def study(tmp_path: Path) -> Path:
     """A copy of the example with two systems, and its run kept."""
     folder = tmp_path / "study"
     shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("mappings", "simplicity.csv", "gift-*"))
-    assert f"The run is kept in {folder / KEPT}." in run("score", folder, *FEW)
+    assert f"Next: relstudy report {folder} (shows this run, kept in {KEPT})" in run("score", folder, *FEW)
     return folder
 
 

@@ -62,7 +62,7 @@ def holds_everywhere(study: Path, systems: Sequence[str]) -> None:
         assert known in written.read_text(encoding="utf-8")
     assert f"{reachable:.2f}".lstrip("0") in terminal
     good = f"{pairs['relevant']:,.1f}".removesuffix(".0")
-    assert f", {good} of them good (" in terminal and f", {good} relevant (" in python.heading()
+    assert f"{good} of the pairs are good (" in terminal and f", {good} relevant (" in python.heading()
     for written in (page, study / "report" / "index.html"):
         assert f" {good} of the pairs are good matches." in text_of(written)
 

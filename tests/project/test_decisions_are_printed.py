@@ -68,6 +68,7 @@ def test_fit(tables: Path) -> None:
 def test_score(tables: Path) -> None:
     text, content = both_ways(
         *("score", tables / "scores.csv", "-j", tables / "judged.csv", "--replicates", 5, "--method", "none"),
+        "--verbose",
     )
     assert any("title" in note for note in content["notes"]) and all(note in text for note in content["notes"])
 

@@ -205,9 +205,9 @@ def test_intervals_speak_of_the_collection_where_the_judgments_know_their_querie
     judgments["inclusion_probability"] *= 0.5
     judgments.assign(query_probability=0.5).to_csv(folder / "drawn.csv", index=False)
     shown = run(folder / "s0.csv", "-j", folder / "drawn.csv", "--replicates", 20)
-    assert "corrected for the collection, of whose queries 50 % were drawn" in shown.stdout
+    assert "intervals for the collection, of whose queries 50 % were drawn" in shown.stdout
     opened = run(folder / "s0.csv", "-j", folder / "drawn.csv", "--replicates", 20, "--population", "open")
-    assert "not corrected for a collection" in opened.stdout
+    assert "intervals for any queries like these" in opened.stdout
 
 
 def test_a_run_whose_first_line_is_broken_is_told_of_as_a_run(folder: Path) -> None:
@@ -283,3 +283,33 @@ def test_what_was_decided_about_a_score_table_is_a_line_of_the_output(tmp_path: 
         assert decided not in " ".join(done.stderr.split())
     printed = json.loads(CliRunner().invoke(main, [*map(str, words), "--json"]).stdout)
     assert any("decimal commas are read as points in s0" in note for note in printed["notes"])
+
+
+@pytest.mark.slow
+@pytest.mark.real_data
+def test_where_the_first_measure_and_another_one_point_apart_a_line_says_so(shared_data: Path, tmp_path: Path) -> None:
+    """One run has a good result first and then the order of the TREC run; the other the better list throughout."""
+    folder = shared_data / "trec_eval_test"
+    qrels = [line.split() for line in (folder / "qrels.test").read_text().splitlines()]
+    good = {(query, result) for query, _, result, grade in qrels if int(grade) > 0}
+    lines = [line.split() for line in (folder / "results.test").read_text().splitlines()]
+    first = {query: max((float(x[4]), x[2]) for x in lines if x[0] == query and (query, x[2]) in good)[1]
+             for query in {line[0] for line in lines}}  # fmt: skip
+    poor = {query: max((float(x[4]), x[2]) for x in lines if x[0] == query and (query, x[2]) not in good)[1]
+            for query in {line[0] for line in lines}}  # fmt: skip
+    for name, top, more in (("A", first, 0.0), ("C", poor, 3.0)):
+        shown = []
+        for query, _, result, _, score, _ in lines:
+            moved = float(score) + more * ((query, result) in good) + 90 * (top[query] == result)
+            shown.append(f"{query} Q0 {result} 0 {moved} {name}")
+        (tmp_path / f"{name}.run").write_text("\n".join(shown) + "\n")
+    arguments = [tmp_path / "A.run", tmp_path / "C.run", "-j", folder / "qrels.test", "--replicates", 50]
+    arguments += ["--measure", "RR", "--measure", "AP", "--measure", "P@10", "--report", tmp_path / "page.html"]
+    printed, content = run(*arguments).stdout, answer(*arguments)
+    assert content["verdict"]["primary"] == "RR" and content["verdict"]["choice"] in ("A", None)
+    said = content["verdict"]["contrary"]
+    assert said.startswith("A ") and " by RR, but C " in said and "AP and P@10" in said
+    assert said in printed and said in (tmp_path / "page.html").read_text()
+    assert len(printed.splitlines()) <= 11  # and where the report is
+    other = answer(*arguments[:6], "--measure", "AP", "--measure", "P@10")["verdict"]
+    assert other["primary"] == "AP" and other["contrary"] is None

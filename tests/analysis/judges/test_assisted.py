@@ -59,7 +59,7 @@ def test_a_good_judge_shortens_every_interval(helped: dict) -> None:
 
 def test_people_alone_are_the_figures_of_a_run_without_a_judge_their_intervals_no_shorter(helped: dict) -> None:
     for system in helped["systems"].values():
-        for index in ("average_precision", "normalised_rank"):
+        for index in ("average_precision", "normalised_rank", "same_query"):
             people, plain = system["assisted"][index]["people"], system[index]
             assert people["value"] == pytest.approx(plain["value"])
             # the jackknife's variance where it is larger, and fewer degrees of freedom where queries differ much
@@ -68,7 +68,7 @@ def test_people_alone_are_the_figures_of_a_run_without_a_judge_their_intervals_n
 
 
 def test_the_difference_of_two_systems_is_helped_too(helped: dict) -> None:
-    assisted_ones = [each for each in helped["comparisons"] if each["index"] != "same_query"]  # of lists, not of pairs
+    assisted_ones = helped["comparisons"]
     for comparison in assisted_ones:
         alone = comparison["difference"]
         assisted = comparison["assisted"]
@@ -77,6 +77,23 @@ def test_the_difference_of_two_systems_is_helped_too(helped: dict) -> None:
         assert assisted["p_holm"] >= assisted["p_value"]
     widths = [each["assisted"]["width_ratio"] for each in assisted_ones]
     assert min(widths) < 0.9
+
+
+def test_the_verdict_is_named_by_who_judges(world: World, study: pd.DataFrame, helped: dict) -> None:
+    """People alone as ever; with a judge that shortens the difference, and the judge alone, by the same rule."""
+    verdict = helped["verdict"]
+    by_who = verdict["by_who_judges"]
+    assert list(by_who) == ["people alone", "people and judge", "judge alone"]
+    assert by_who["people alone"]["headline"] == verdict["headline"]
+    assert by_who["judge alone"]["choice"] == "score"  # follows the truth twice as closely, in every pair
+    (compared,) = (each for each in helped["comparisons"] if each["index"] == verdict["primary"])
+    apart = compared["assisted"]["low"] * compared["assisted"]["high"] > 0
+    assert (len(by_who["people and judge"]["best"]) == 1) == apart
+    upside_down = world.judge(0.5).assign(rating=lambda table: -table["rating"])
+    turned = scored(world, study, upside_down)["verdict"]["by_who_judges"]
+    assert turned["judge alone"]["choice"] == "score"  # a grade counts what people say of it
+    unhelped = scored(world, study, world.judge(0.5), primary="nDCG@5")["verdict"]["by_who_judges"]
+    assert list(unhelped) == ["people alone"]
 
 
 @pytest.mark.slow
@@ -280,6 +297,6 @@ def test_a_system_that_scores_few_of_the_queries_has_intervals_of_so_many(world:
         for index in ("average_precision", "normalised_rank"):
             plain = {name: system[index][name] for name in ("value", "low", "high")}
             assert system["assisted"][index]["people"] == pytest.approx(plain)
-    for each in (each for each in found["comparisons"] if each["index"] != "same_query"):
+    for each in found["comparisons"]:
         plain = {name: each["difference"][name] for name in ("value", "low", "high")}
         assert each["assisted"]["people"] == pytest.approx(plain)

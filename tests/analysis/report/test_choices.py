@@ -120,10 +120,10 @@ def test_a_comparison_of_other_judgments_is_left_alone_and_said_to_be(study: Pat
     assert by_report["conventions"]["weights"].startswith("design")
     assert any("comparison.json was made with other judgments" in note for note in by_report["notes"])
     anew = [note for note in by_report["notes"] if "fitted anew" in note]
-    assert len(anew) == 1 and anew[0].startswith(
-        "The saved mappings of keywords and simplicity were not used out of fold"
-    )
-    assert anew[0].endswith("and fitted anew: they were fitted to other data.")
+    assert anew == [
+        "The mappings of keywords and simplicity were fitted anew here, since judgments or scores are not those that "
+        "the saved one was fitted to."
+    ]
 
 
 def test_predictions_that_fit_kept_are_not_fitted_again_and_are_the_same(
@@ -153,4 +153,6 @@ def test_predictions_that_fit_kept_are_not_fitted_again_and_are_the_same(
             # sums of a bootstrap are added up in threads, in an order that may change the last digit
             assert one[index] == pytest.approx(other[index], rel=1e-12)
     assert not [note for note in kept["notes"] if "fitted anew" in note]
-    assert [note for note in anew["notes"] if note.endswith("fitted anew: no predictions are kept.")]
+    assert [
+        note for note in anew["notes"] if note.endswith("fitted anew here, since the saved one keeps no predictions.")
+    ]

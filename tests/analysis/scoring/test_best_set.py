@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -79,3 +81,26 @@ def test_without_a_standard_error_nothing_is_said() -> None:
     ranks = ranks_of(PairedStatistics.of(nothing, nothing, nothing, np.full((1, 50), np.nan), 10))
     assert (ranks.low.tolist(), ranks.high.tolist(), ranks.best.tolist()) == ([1, 1], [2, 2], [True, True])
     assert not ranks.better.any()
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("truth", [[0.3, 0.0], [0.3, 0.0, -1.0], [0.3] + [0.0] * 5, [0.3] + [0.0] * 4 + [-0.5] * 15])
+def test_the_set_is_that_of_a_prototype_on_the_same_studies_and_draws(truth: list[float], shared_data: Path) -> None:
+    """The prototype takes a quantile of the replicates as its bound; here Student's t goes beside it, and it steps down
+    no further. So systems near the bound part."""
+    prototype: dict = {}
+    source = (shared_data.parent / "oracles" / "best_set.py").read_text(encoding="utf-8")
+    exec(source.partition("\nfor n in ")[0], prototype)  # what follows prints its tables
+    queries, studies, first, second = 100, 30, *np.triu_indices(len(truth), 1)
+    same = own = its = 0
+    for seed in range(studies):
+        values = prototype["draw"](np.random.default_rng(seed), queries, truth)
+        found = prototype["rules"](np.random.default_rng([seed, 1]), values, 400)["sets"]
+        drawn = np.random.default_rng([seed, 1]).multinomial(queries, np.full(queries, 1 / queries), 400) / queries
+        apart = values[0][:, first] - values[0][:, second]
+        error, freedom = apart.std(axis=0, ddof=1) / np.sqrt(queries), np.full(len(first), queries - 1.0)
+        paired = PairedStatistics.of(apart.mean(axis=0), error, freedom, (drawn @ apart).T, queries)
+        best = set(np.flatnonzero(ranks_of(paired, 0.90).best).tolist())  # its bound is that of one side, 95 %
+        same, own, its = same + (best == found), own + len(best), its + len(found)
+    assert same >= 0.85 * studies
+    assert own == pytest.approx(its, rel=0.06)

@@ -29,11 +29,11 @@ def test_a_system_that_knows_the_truth_explains_all_that_could_be() -> None:
     result = score_systems(judgments, scores, options=ScoringOptions(replicates=300, measures=()))
     known, blind = result["omniscient"].explained, result["blind"].explained
     # noise of .36 in a variance of 1.36; 400 pairs tell the share within .04
-    assert known.explainable.value == pytest.approx(1 / 1.36, abs=0.06)
-    assert known.explainable.low < 1 / 1.36 < known.explainable.high
+    assert known.reachable.value == pytest.approx(1 / 1.36, abs=0.06)
+    assert known.reachable.low < 1 / 1.36 < known.reachable.high
     assert known.share.value == pytest.approx(result["omniscient"].indices["pearson"].value ** 2)
-    assert known.of_explainable.value == pytest.approx(1, abs=0.08)
-    assert blind.of_explainable.low == 0 and blind.of_explainable.high < 0.05
+    assert known.of_reachable.value == pytest.approx(1, abs=0.08)
+    assert blind.of_reachable.low == 0 and blind.of_reachable.high < 0.05
     assert result.as_json()["systems"]["blind"]["explained"]["share"]["value"] == blind.share.value
 
 
@@ -47,8 +47,8 @@ def test_what_could_be_explained_is_the_ceiling_of_the_calibration() -> None:
     table = pd.DataFrame(rows, columns=["rater_id", "query_id", "result_id", "rating"])
     panel = calibrate(table, method="mean")
     scores = panel.judgments[["query_id", "result_id"]].assign(system="one", score=random.normal(size=100))
-    ceiling = score(scores, panel, raters="these", replicates=100).result["one"].explained.explainable
-    stated = panel.summary()["explainable_share"]
+    ceiling = score(scores, panel, raters="these", replicates=100).result["one"].explained.reachable
+    stated = panel.summary()["reachable_share"]
     # there the variance is divided by n - 1
     assert ceiling.value == pytest.approx(stated["value"], abs=0.01)
     assert 0.7 < ceiling.low < ceiling.value < ceiling.high < 1
@@ -59,4 +59,4 @@ def test_without_standard_errors_nothing_is_said_of_what_could_be() -> None:
     result = score_systems(judgments.drop(columns="standard_error"), scores, options=ScoringOptions(replicates=20))
     found = result["omniscient"].explained
     assert found.share.value is not None
-    assert found.of_explainable.reason == "the standard errors of the judgments are not known"
+    assert found.of_reachable.reason == "the standard errors of the judgments are not known"

@@ -244,16 +244,17 @@ def test_few_queries_are_warned_of() -> None:
     assert any("Only 4 queries" in note for note in score_systems(judgments, scores, options=FEW).notes)
 
 
-def test_what_of_a_systems_scores_concerns_no_judged_pair_is_counted_once_for_systems_alike() -> None:
+def test_queries_of_which_no_pair_is_judged_are_counted_once_for_systems_alike() -> None:
     judgments, scores = tables(queries=4, systems=(0.7, 0.2))
     strange = scores.assign(query_id="other " + scores["query_id"].astype(str))
     table, pairs = pd.concat([scores, strange.iloc[::2]]), JudgedPairs.of(judgments)
     candidates, _ = candidates_of([("scores", table)], pairs, FEW)
-    half = len(scores) // 4
     assert beyond_notes([table], candidates, Judgments.of(judgments)) == [
-        f"s0 and s1: {half} of each one's {3 * half} scores concern none of the judged pairs (of 4 queries no pair is "
-        "judged); correlation, pooled AP, good above poor and good above poor in the same query leave them out."
+        "s0 and s1 score 4 queries of which no pair is judged; they have no part."
     ]
+    unjudged = scores.assign(result_id="other " + scores["result_id"].astype(str))
+    of_judged_queries = pd.concat([scores, unjudged])
+    assert beyond_notes([of_judged_queries], candidates, Judgments.of(judgments)) == []  # so it is in every study
 
 
 def test_judged_pairs_without_a_score_and_queries_without_any_are_counted() -> None:
@@ -311,9 +312,9 @@ def test_figures_that_stay_at_a_tied_score_are_a_line_of_the_output_and_of_their
     one = scores["system"] == "s0"
     scores.loc[one, "score"] = scores.loc[one, "score"].round()
     result = score_systems(judgments, scores, options=FEW)
-    said = [note for note in result.notes if "has few distinct scores" in note]
+    said = [note for note in result.notes if "the same score" in note]
     assert len(said) == 1
-    assert said[0].startswith("s0 has few distinct scores, so it cannot retrieve exactly ")
+    assert said[0].startswith("s0 gives many pairs the same score. Its precision and recall at ")
     points = {round(point["share"], 3): point for point in result.as_json()["systems"]["s0"]["precision_recall"]}
     assert points[0.1]["tied"]
     assert points[0.1]["retrieved"] > 0.15

@@ -85,6 +85,18 @@ def test_what_is_out_can_be_dropped_with_how_far_it_is_behind() -> None:
     assert verdict_of(made("ab")).dropped is None
 
 
+def test_where_another_index_puts_another_system_clearly_ahead_a_sentence_says_so() -> None:
+    result = made("ab", [("a", "b")])
+    assert verdict_of(result).contrary is None
+    turned = [
+        replace(each, difference=each.difference.negated()) if each.index == "average_precision" else each
+        for each in result.comparisons
+    ]
+    verdict = verdict_of(replace(result, comparisons=tuple(turned)))
+    assert verdict.contrary == "a leads by correlation, but b is ahead by pooled AP."
+    assert verdict.contrary in verdict.advice() and verdict.as_json()["contrary"] == verdict.contrary
+
+
 def test_the_primary_index_is_named_with_how_it_came_to_be_the_one() -> None:
     assert verdict_of(made("ab")).measure == "Decided by correlation, as stated."
     by_lists = verdict_of(made("ab", primary="same_query")).measure
