@@ -84,7 +84,8 @@ def _compared(result: ScoreResult, ranked: Standings) -> bool:
 def _because(result: ScoreResult) -> str:
     of_primary = [each.difference for each in result.comparisons if each.index == result.primary.index.name]
     reasons = sorted({each.reason.removeprefix(NO_INTERVAL) for each in of_primary if each.reason})
-    return f" by {result.primary.index.term}: {reasons[0]}" if reasons else f" by {result.primary.index.term}"
+    why = reasons[0] if reasons else "their difference is the same whichever queries are drawn"
+    return f" by {result.primary.index.term}: {why}"
 
 
 def _same(result: ScoreResult, ranked: Standings) -> bool:

@@ -72,7 +72,9 @@ def test_the_difference_of_two_systems_is_helped_too(helped: dict) -> None:
     for comparison in assisted_ones:
         alone = comparison["difference"]
         assisted = comparison["assisted"]
-        assert assisted["people"] == pytest.approx(alone, abs=2e-3)
+        assert assisted["people"] == pytest.approx(
+            alone, abs=3e-3
+        )  # here the jackknife's variance counts, where larger
         assert assisted["high"] - assisted["low"] <= alone["high"] - alone["low"] + 1e-9
         assert assisted["p_holm"] >= assisted["p_value"]
     widths = [each["assisted"]["width_ratio"] for each in assisted_ones]
