@@ -164,7 +164,7 @@ def few_good(context: ScoringContext) -> str | None:
         return None
     return (
         f"A query has {each:.1f} good matches judged on average, drawn unequally: {SAME_QUERY.term} then comes out too "
-        "high, more so for systems that proposed the pairs; differences suffer less than figures."
+        "high, most for systems that proposed the pairs, which have an advantage of some points over others."
     )
 
 
