@@ -83,6 +83,10 @@ class Terms:
         )
         return Terms(people, beside(self.judged, left_out.judged), *bracketed, least=self.least, beside=fewer)
 
+    def by_people(self) -> Terms:
+        """Those of people alone, who stand where a judge's corrections are not zero on average."""
+        return Terms(self.people, self.judged)
+
     def of_judge(self) -> Terms:
         """Those of the judge alone: its figure of all pairs that it was given of the judged queries."""
         figure = self.judged if self.sampled is None else self.sampled

@@ -34,6 +34,16 @@ def assisted_indices() -> list[Index]:
     return by_relevance_first([index for index in own_indices() if index.needs in takes])
 
 
+def helped(index: str, terms: Terms) -> Terms:
+    """The terms of an index without those of the judge where it cannot help.
+
+    A mean over queries of ratios of a few pairs each has corrections that are not zero on average: with them 81 of 100
+    intervals of good above poor in the same query held the truth, where those of people alone did in 90.
+    """
+    of_lists = any(each.name == index and each.needs is Needs.LISTS for each in own_indices())
+    return terms.by_people() if of_lists else terms
+
+
 def figure_names(shares: Sequence[float]) -> list[str]:
     """Figures that a judge can help with, by name: the relevant share, indices, precision and recall at shares."""
     at_shares = [f"{what}_at_{share:g}" for share in shares for what in ("precision", "recall")]

@@ -17,6 +17,7 @@ from relstudy.analysis.judges.indices import (
     assisted_indices,
     check_weighting,
     figure_names,
+    helped,
     terms_of,
 )
 from relstudy.analysis.judges.systems import NAME, CannotHelp, notes_on_help, systems_judge, universe_of
@@ -261,7 +262,7 @@ def assisted_in(
         }
     systems = {
         name: {
-            index: assist(each, clusters[name], transform_of(index), level)
+            index: assist(helped(index, each), clusters[name], transform_of(index), level)
             for index, each in by_index.items()
             if indices is None or index in indices
         }
@@ -279,7 +280,7 @@ def assisted_in(
         )
         for index in compared:
             difference: Terms = left[index] - right[index]
-            differences[first.name, second.name, index] = assist(difference, shared, DIFFERENCE, level)
+            differences[first.name, second.name, index] = assist(helped(index, difference), shared, DIFFERENCE, level)
             apart[first.name, second.name, index] = assist(difference.of_judge(), shared, DIFFERENCE, level)
     for name, by_index in terms.items():
         alone[name] = {
