@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import sys
 from concurrent.futures import ProcessPoolExecutor
+from copy import copy
 from dataclasses import replace
 from functools import cache
 from multiprocessing import get_context
@@ -40,7 +41,7 @@ from judge_worlds import PAIR, SHARED, World, diras, viescore
 
 def demo(_: Path) -> tuple[World, np.ndarray, int]:
     """The demo's collection, three raters a pair; the judge sees true relevance on five grades."""
-    collection = make_collection(160, seed=0)
+    collection = make_collection(100, seed=0)
     names = np.array(collection.picture_ids, dtype=object)
     query, result = (each.ravel() for each in np.indices(collection.truth.shape))
     other = query != result
@@ -83,6 +84,20 @@ def systems_of(level: np.ndarray, number: int, random: np.random.Generator) -> d
     return {f"system {k + 1}": a * centred + np.sqrt(1 - a * a) * noise[k] for k, a in enumerate(close)}
 
 
+def graded(universe: Universe, rating: np.ndarray) -> Universe:
+    """The same pairs, draws and people with another judge's grades; all else need not be made anew."""
+    every = [copy(universe), copy(universe.left_out)]
+    for each in every:
+        assert each is not None
+        each.judge = replace(universe.judge, rating=rating)
+        each.__dict__ = {name: value for name, value in each.__dict__.items() if name not in ("worth", "_residuals")}
+    other, left_out = every
+    assert other is not None and left_out is not None
+    left_out.__dict__["worth"] = other.worth
+    other.__dict__["left_out"] = left_out
+    return other
+
+
 def named(
     world: World, level: np.ndarray, grades: int, number: int, seed: int, options: ScoringOptions
 ) -> dict[str, list[str]]:
@@ -98,12 +113,13 @@ def named(
     pairs = JudgedPairs.of(judged.assign(inclusion_probability=probability, **scale))
     ids = [each[within] for each in world.ids]
     ok, certain = np.full(len(within), "ok", dtype=object), np.ones(len(within))
+    table = JudgeTable("judge", *ids, level[within], ok, certain)
+    universe = Universe(table, context_for(pairs, table, options))
     said = {}
     for judge, (noise, lean) in JUDGES.items():
         seen = level[within] + noise * random.normal(size=len(within)) + lean * (first >= np.quantile(first, 0.8))
         rating = np.clip(np.round(seen), 0, grades - 1) if noise else np.ones(len(within))
-        table = JudgeTable("judge", *ids, rating, ok, certain)
-        figures = biases(Universe(table, context_for(pairs, table, options)), systems)
+        figures = biases(graded(universe, rating), systems)
         said[judge] = [f"{'+' if figures[name].value > 0 else '-'}{name}" for name in favoured(figures, options.level)]
     return said
 
