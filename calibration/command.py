@@ -127,7 +127,7 @@ def calibrate(
         from relstudy.calibration.interfaces import read_interfaces
 
         table = read_table(ratings)
-        parts = read_interfaces(table, by, **as_read, reading=reading, pairs=pairs)
+        parts = read_interfaces(table, by, RatingsOptions(**as_read), reading=reading, pairs=pairs)
         apart = {name: put_on_one_scale(part) for name, part in progress(list(parts.items()), "calibrating")}
         _write_apart(apart, by, out, pairs, figures, as_json)
         return

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from relstudy.calibration.options import RatingsOptions
 from relstudy.calibration.pipeline import Calibration
 from relstudy.calibration.ratings import Ratings, read_ratings
 from relstudy.common.checked import Checked
@@ -33,10 +34,8 @@ LEAST_RATERS = 3
 def read_interfaces(
     table: Checked,
     column: str,
+    options: RatingsOptions | None = None,
     *,
-    base_column: str | None = None,
-    trust_raters: bool = False,
-    with_set_aside: bool = False,
     reading: Reading | None = None,
     pairs: Path | None = None,
 ) -> dict[str, Ratings]:
@@ -69,13 +68,7 @@ def read_interfaces(
     for name in sorted(set(values)):
         rows = values == name
         part = table.among(table.frame[rows].reset_index(drop=True), table.rows[rows])
-        parts[str(name)] = read_ratings(
-            part,
-            base_column=base_column,
-            trust_raters=trust_raters,
-            with_set_aside=with_set_aside,
-            reading=Reading(scale=reading.scale),
-        )
+        parts[str(name)] = read_ratings(part, **vars(options or RatingsOptions()), reading=Reading(scale=reading.scale))
     return parts
 
 

@@ -88,7 +88,6 @@ def leave_one_out_correlation(
     scored: Scored | None = None,
     *,
     weighted: bool | None = None,
-    folds: int = FOLDS,
     seed: int = 0,
     progress: Progress = iter,
 ) -> Estimate:
@@ -100,7 +99,7 @@ def leave_one_out_correlation(
     method : a method's name, or a function that fits one to a panel
     scored : the rows to score; `scored_rows(panel)` if None
     weighted : whether the others' mean weighs raters by their noise in training; None: as the method does by itself
-    folds, seed : pairs are split at random, the same way for every method and every order of rows
+    seed : pairs are split into FOLDS folds at random, the same way for every method and every order of rows
     progress : wraps the folds, to show how they go
 
     Returns
@@ -116,7 +115,7 @@ def leave_one_out_correlation(
     True
     """
     scored = scored_rows(panel) if scored is None else scored
-    figure = leave_one_out_figure(panel, method, scored, weighted=weighted, folds=folds, seed=seed, progress=progress)
+    figure = leave_one_out_figure(panel, method, scored, weighted=weighted, seed=seed, progress=progress)
     return figure if isinstance(figure, Estimate) else figure.estimate(panel.keep(scored.rows), "fisher")
 
 
@@ -126,19 +125,18 @@ def leave_one_out_figure(
     scored: Scored,
     *,
     weighted: bool | None = None,
-    folds: int = FOLDS,
     seed: int = 0,
     progress: Progress = iter,
 ) -> Figure | Estimate:
     """`leave_one_out_correlation` as a figure of the scored rows with its influences, or why there is none."""
-    if scored.pairs < 2 * folds:
-        return Estimate.missing(f"only {scored.pairs} pairs have two ratings; {2 * folds} are needed")
+    if scored.pairs < 2 * FOLDS:
+        return Estimate.missing(f"only {scored.pairs} pairs have two ratings; {2 * FOLDS} are needed")
     fit = method if callable(method) else lambda training: fit_method(training, method)
     weighted = method in WEIGHTED if weighted is None else weighted
-    fold_of = pair_folds(panel, folds, seed)
+    fold_of = pair_folds(panel, FOLDS, seed)
     by_rating, values = np.zeros(len(panel.rating)), []
     by_pair = np.zeros(panel.n_pairs)
-    for fold in progress(range(folds)):
+    for fold in progress(range(FOLDS)):
         held_out = scored.rows & (fold_of[panel.pair] == fold)
         if not held_out.any():
             continue

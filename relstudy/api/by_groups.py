@@ -201,7 +201,7 @@ def calibrate_by(
     read = read_interfaces(
         table,
         column,
-        **fields_given(RatingsOptions, changes),
+        RatingsOptions(**fields_given(RatingsOptions, changes)),
         reading=Reading.given(columns, values, scale, missing, where, items=given_items(items)),
         pairs=path,
     )
