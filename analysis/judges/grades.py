@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.isotonic import IsotonicRegression
 
 MOST_GRADES = 20
 """A judge with more distinct ratings gives scores; they are grouped by an isotonic fit."""
@@ -111,6 +110,9 @@ def _groups(
     group = np.zeros(len(rating), dtype=np.int64)
     many = 1
     if given.any():
+        # sklearn takes longer to import than most pages to make, and a judge that gives grades needs none of it
+        from sklearn.isotonic import IsotonicRegression
+
         fit = IsotonicRegression(increasing=increasing, out_of_bounds="clip")
         levels = fit.fit(rating[row][given], values[given], sample_weight=weight[given]).predict(rating[answered])
         # between two judged scores the fit runs straight; the nearer level counts

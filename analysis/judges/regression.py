@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import special
-from sklearn.linear_model import LogisticRegression
 
 from relstudy.analysis.judges.grades import JudgedSample
 
@@ -104,6 +103,9 @@ def _fitted(
     some_yes, some_no = yes > 0, no > 0
     both = np.concatenate([x[kept][some_yes], x[kept][some_no]])
     outcome = np.r_[np.ones(some_yes.sum()), np.zeros(some_no.sum())]
+    # imported here, since every scoring run loads this module and few have several judges
+    from sklearn.linear_model import LogisticRegression
+
     model = LogisticRegression(C=penalty, max_iter=300)
     model.fit(both, outcome, np.r_[yes[some_yes], no[some_no]])
     return model.coef_[0], float(model.intercept_[0])
