@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from scipy import special
-from scipy.stats import rankdata
 
 from relstudy.analysis.judges.grades import MOST_GRADES, grade_numbers
 from relstudy.analysis.judges.indices import check_weighting
@@ -24,6 +23,7 @@ from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.common.errors import RelstudyError
 from relstudy.common.probabilities import PAIR
+from relstudy.common.ranks import ranks
 from relstudy.common.wording import count_of, listed
 
 NAME = "systems' scores"
@@ -119,7 +119,7 @@ def _candidates(scores: Mapping[str, pd.DataFrame], population: pd.MultiIndex | 
 def _of_system(score: np.ndarray, query: np.ndarray) -> list[np.ndarray]:
     """Normal scores over all rows, and the log of the rank within the query, higher first; ties have the mean rank."""
     number = len(score)
-    normal = special.ndtri((rankdata(score) - 0.5) / number)
+    normal = special.ndtri((ranks(score) - 0.5) / number)
     order = np.lexsort((-score, query))
     ordered, of = score[order], query[order]
     new = np.ones(number, dtype=bool)
@@ -142,7 +142,7 @@ def _of_grades(rating: np.ndarray) -> list[np.ndarray]:
         return [_standard((number == each).astype(float)) for each in range(len(values) + 1)]
     answered = number < len(values)
     normal = np.zeros(len(rating))
-    normal[answered] = special.ndtri((rankdata(rating[answered]) - 0.5) / answered.sum())
+    normal[answered] = special.ndtri((ranks(rating[answered]) - 0.5) / answered.sum())
     return [_standard(normal), _standard(answered.astype(float))]
 
 
