@@ -27,6 +27,15 @@ def test_help_imports_none_of_the_heavy_packages() -> None:
     assert "calibrate" in result.stdout
 
 
+@pytest.mark.parametrize("module", ["relstudy.analysis.report.study", "relstudy.analysis.study_run"])
+def test_a_page_waits_for_no_library_that_fits_or_draws_distributions(module: str) -> None:
+    script = (
+        f"import sys, {module}; print([name for name in ('scipy.stats', 'sklearn', 'cvxpy') if name in sys.modules])"
+    )
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert result.stdout.strip() == "[]", result.stderr
+
+
 def test_help_names_every_subcommand() -> None:
     text = run("--help").stdout
     assert [name for name in COMMANDS if f"  {name} " not in text] == []
