@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import optimize, stats
+from scipy import optimize, special
 
 from relstudy.analysis.indices.index import Index
 from relstudy.analysis.planning.study_plan import MOST_QUERIES
@@ -155,7 +155,7 @@ def queries_needed(slope: float, units_each: float, alpha: float) -> int | None:
 
     def spare(number: float) -> float:
         freedom = max(units_each * number - 1, 1.0)
-        wanted = stats.t.ppf(1 - alpha / 2, freedom) + stats.t.ppf(POWER, freedom)
+        wanted = special.stdtrit(freedom, 1 - alpha / 2) + special.stdtrit(freedom, POWER)
         return float(slope * np.sqrt(number) - wanted)
 
     least = 2 / units_each
@@ -179,7 +179,7 @@ def steepness(result: ScoreResult, comparison: Comparison, size: float) -> float
     difference, queries = comparison.difference, int(result.pairs["queries"])
     if difference.value is None or difference.low is None or difference.high is None or queries < 2:
         return None
-    reach = float(stats.t.ppf((1 + result.options.level) / 2, freedom_of(comparison, queries)))
+    reach = float(special.stdtrit(freedom_of(comparison, queries), (1 + result.options.level) / 2))
     error = (difference.high - difference.low) / 2 / reach
     if result.population.finite and result.population.highest < 1:
         error /= np.sqrt(1 - result.population.highest)
