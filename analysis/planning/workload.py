@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import optimize, stats
+from scipy import optimize, special
 
 from relstudy.common.errors import RelstudyError
 from relstudy.common.option_words import option
@@ -92,8 +92,8 @@ class Steepness:
         [0.8, 0.694]
         """
         size = np.asarray(queries, dtype=float)
-        reach = (self.value * np.sqrt(size) - stats.norm.isf(alpha / 2)) / np.sqrt(1 + size * self.piloted)
-        return np.asarray(stats.norm.cdf(reach))
+        reach = (self.value * np.sqrt(size) + special.ndtri(alpha / 2)) / np.sqrt(1 + size * self.piloted)
+        return np.asarray(special.ndtr(reach))
 
     def queries(self, power: float, alpha: float, most: int) -> int | None:
         """The least number of queries with that power, None above `most`."""
