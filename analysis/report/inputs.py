@@ -12,7 +12,9 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.report.collection import Items
+from relstudy.calibration.intraclass import Icc, intraclass
 from relstudy.calibration.judgments import Judgments
+from relstudy.calibration.panel import Panel
 from relstudy.calibration.ratings import Ratings, read_ratings
 from relstudy.calibration.study_tables import InputFile, StudyTables
 from relstudy.common.errors import RelstudyError
@@ -78,6 +80,17 @@ class PageTables:
         if "calibrated" in ratings.frame:
             ratings.frame["calibrated"] = pd.to_numeric(ratings.frame["calibrated"], errors="coerce")
         return ratings
+
+    @cached_property
+    def panels(self) -> tuple[Panel, Panel | None]:
+        """`panels` of the ratings, which must be there."""
+        assert self.ratings is not None
+        return panels(self.ratings)
+
+    @cached_property
+    def agreement(self) -> list[Icc]:
+        """Intraclass correlations of the ratings as given and, where these are known, as calibrated."""
+        return [intraclass(panel) for panel in self.panels if panel is not None]
 
     @property
     def ratings_each(self) -> np.ndarray | None:
@@ -152,3 +165,12 @@ def _title(folder: Path) -> str:
         if isinstance(part, dict) and isinstance(part.get("title"), str) and part["title"].strip():
             return str(part["title"]).strip()
     return named
+
+
+def panels(ratings: Ratings) -> tuple[Panel, Panel | None]:
+    """The ratings as they were given, and as calibrated (None where that is not known)."""
+    frame = ratings.frame
+    given = Panel.from_frame(frame, ratings.scale.scale.low, ratings.scale.scale.high)
+    if "calibrated" not in frame:
+        return given, None
+    return given, given.with_rating(frame["calibrated"].to_numpy(dtype=float))

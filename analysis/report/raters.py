@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.report import pictures
+from relstudy.analysis.report.inputs import PageTables
 from relstudy.analysis.report.layout import Block, Folded, Paragraph, Picture, Section, Terms
 from relstudy.analysis.report.tables import Cell, Column, Table, number
 from relstudy.calibration.agreement import gwet, krippendorff_alpha
-from relstudy.calibration.intraclass import intraclass
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.rater_pairs import pairwise
 from relstudy.calibration.raters import FLAGS
@@ -32,8 +32,9 @@ def scale_values(ratings: Ratings) -> list[float]:
     return np.unique(ratings.frame["rating"].dropna().to_numpy(dtype=float)).tolist()
 
 
-def raters_section(raters: pd.DataFrame | None, ratings: Ratings | None, seed: int) -> Section | None:
+def raters_section(tables: PageTables, seed: int) -> Section | None:
     """Leniency, spread, agreement and flags of every rater, and what calibration did."""
+    raters, ratings = tables.raters, tables.ratings
     blocks: list[Block] = []
     drawings: list[str] = []
     if raters is not None:
@@ -61,7 +62,7 @@ def raters_section(raters: pd.DataFrame | None, ratings: Ratings | None, seed: i
             )
         )
     if ratings is not None:
-        blocks.append(Folded("Do raters agree?", _agreement(ratings, seed)))
+        blocks.append(Folded("Do raters agree?", _agreement(tables, seed)))
     if raters is not None:
         blocks.append(Folded("Each rater", [_raters_table(raters, numbers), *_flag_terms(raters)]))
     return Section("raters", "The raters", blocks) if blocks else None
@@ -137,17 +138,8 @@ def _flag_terms(raters: pd.DataFrame) -> list[Block]:
     return [Terms(explained)] if explained else []
 
 
-def panels(ratings: Ratings) -> tuple[Panel, Panel | None]:
-    """The ratings as they were given, and as calibrated (None where that is not known)."""
-    frame = ratings.frame
-    given = Panel.from_frame(frame, ratings.scale.scale.low, ratings.scale.scale.high)
-    if "calibrated" not in frame:
-        return given, None
-    return given, given.with_rating(frame["calibrated"].to_numpy(dtype=float))
-
-
-def _agreement(ratings: Ratings, seed: int) -> list[Block]:
-    raw, calibrated = panels(ratings)
+def _agreement(tables: PageTables, seed: int) -> list[Block]:
+    raw, calibrated = tables.panels
     blocks: list[Block] = []
     variance = _variance_table(raw, calibrated)
     if variance is not None:
@@ -164,7 +156,7 @@ def _agreement(ratings: Ratings, seed: int) -> list[Block]:
     no_categories: list[Cell] = [Estimate.missing("")] * (len(both) - 1)
     for name, quadratic in (("Gwet's AC1", False), ("Gwet's AC2, quadratic weights", True)):
         rows.append([name, gwet(raw, quadratic=quadratic), *no_categories])
-    icc = [intraclass(panel) for panel in both]
+    icc = tables.agreement
     rows.append(["ICC(1): one rating, any raters", *(each.one for each in icc)])
     rows.append([f"ICC(1,k): the mean of {icc[0].typical:.3g}", *(each.one_mean for each in icc)])
     size = f"{icc[0].raters} raters on {count_of(icc[0].pairs, 'pair')}"

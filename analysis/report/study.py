@@ -69,7 +69,7 @@ def study_page(
         *_some(trust_section(tables, verdict)),
         *first,
         *_some(None if run.within is None else groups_section(run.within)),
-        *_some(raters_section(tables.raters, tables.ratings, result.options.seed)),
+        *_some(raters_section(tables, result.options.seed)),
         *_some(pairs_section(tables)),
         *_some(None if tables.folder is None else judges_section(tables.folder, run.study.judgments, result)),
         *([paper_section(tables, run, predictions)] if choices.by_source else []),

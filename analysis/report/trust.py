@@ -6,9 +6,8 @@ import numpy as np
 
 from relstudy.analysis.report.inputs import PageTables
 from relstudy.analysis.report.layout import Block, Figures, Paragraph, Section
-from relstudy.analysis.report.raters import flags_of, panels
+from relstudy.analysis.report.raters import flags_of
 from relstudy.analysis.verdict.verdict import Verdict
-from relstudy.calibration.intraclass import intraclass
 from relstudy.common.wording import count_of, percent
 
 HELD = 0.973
@@ -20,11 +19,10 @@ def trust_section(tables: PageTables, verdict: Verdict) -> Section | None:
     """Agreement of raters, ratings of a pair, and how good a system could be; None where none of it is known."""
     figures: list[tuple[str, str]] = []
     if tables.ratings is not None:
-        raw, calibrated = panels(tables.ratings)
-        before = intraclass(raw).one
-        after = before if calibrated is None else intraclass(calibrated).one
+        before, after = tables.agreement[0].one, tables.agreement[-1].one
         if after.value is not None:
-            then = "" if calibrated is None or before.value is None else f"; {before.value:.2f} before calibration"
+            alone = len(tables.agreement) == 1 or before.value is None
+            then = "" if alone else f"; {before.value:.2f} before calibration"
             figures.append(
                 (
                     f"{after.value:.2f}",

@@ -14,6 +14,7 @@ from scipy.stats import kendalltau, ttest_1samp, ttest_ind
 
 from relstudy.analysis.indices.known import AVERAGE_PRECISION, NORMALISED_RANK, PEARSON
 from relstudy.analysis.indices.normalised_rank import random_assignment
+from relstudy.analysis.report.inputs import panels
 from relstudy.analysis.report.layout import Block, Paragraph
 from relstudy.analysis.report.paper import printed
 from relstudy.analysis.report.paper.correlations import best_method
@@ -23,7 +24,7 @@ from relstudy.analysis.report.paper.people import by_person
 from relstudy.analysis.report.paper.printed import FAILS, HOLDS, UNTOLD, Finding, no_figure
 from relstudy.analysis.report.paper.study import PaperStudy
 from relstudy.analysis.report.paper.text_queries import PRINTED
-from relstudy.analysis.report.raters import panels, scale_values
+from relstudy.analysis.report.raters import scale_values
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, query_counts
 from relstudy.analysis.scoring.comparison import order_agreement

@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.indices.uniformity import uniformity_table
+from relstudy.analysis.report.inputs import panels
 from relstudy.analysis.report.layout import Block, Paragraph
 from relstudy.analysis.report.paper.study import PaperStudy
-from relstudy.analysis.report.raters import panels, scale_values
+from relstudy.analysis.report.raters import scale_values
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.calibration.ratings import Ratings

@@ -21,7 +21,7 @@ from relstudy.analysis.indices.normalised_rank import normalised_rank_fifth_powe
 from relstudy.analysis.indices.precision_recall import average_precision
 from relstudy.analysis.pipeline import score_tables
 from relstudy.analysis.report.collection import Items
-from relstudy.analysis.report.inputs import PageTables
+from relstudy.analysis.report.inputs import PageTables, panels
 from relstudy.analysis.report.layout import Page, Paragraph, Picture
 from relstudy.analysis.report.paper import correlations, people
 from relstudy.analysis.report.paper.disputed import disputed, equal_words, interfaces, most_disputed
@@ -40,7 +40,6 @@ from relstudy.analysis.report.paper.indices import claim, curves
 from relstudy.analysis.report.paper.page import missing, paper_page
 from relstudy.analysis.report.paper.reading import interfaces_of
 from relstudy.analysis.report.paper.study import PaperStudy
-from relstudy.analysis.report.raters import panels
 from relstudy.analysis.report.rendering import html_of
 from relstudy.analysis.report.tables import Table, shown_number
 from relstudy.analysis.scoring.judged import rank_power_weights
