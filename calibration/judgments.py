@@ -65,11 +65,11 @@ class CarelessRaters:
 
     @property
     def who(self) -> str:
-        """How many they are and who, as a phrase."""
+        """Their number and names, as a phrase."""
         return f"{count_of(len(self.raters), 'rater')} ({listed_some(self.raters)})"
 
     def note(self) -> str:
-        """Who they are and what became of their ratings, as a sentence."""
+        """Their names and the use made of their ratings, as a sentence."""
         shows = "shows" if len(self.raters) == 1 else "show"
         left = option("careless", "drop")
         became = {

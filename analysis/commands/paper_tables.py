@@ -60,7 +60,7 @@ def paper_options(command: Command) -> Command:
 
 @dataclass(frozen=True)
 class PaperChoices:
-    """What is wanted of the paper's tables.
+    """Choices of the paper's tables.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class PaperChoices:
         return (*OF_THE_PAPER[:-1], OGIVE) if self.ogive else OF_THE_PAPER
 
     def times(self) -> str:
-        """How long the fits of each method took, as a sentence."""
+        """The times of each method's fits, as a sentence."""
         each = (f"{method} {taken:.0f} s" for method, taken in self.seconds.items())
         return f"Fitting the paper's mappings took: {', '.join(each)}."
 
@@ -124,7 +124,7 @@ def paper_page_of(
 
 
 def claims_said(page: Page) -> str:
-    """How many of the paper's claims hold, as a sentence."""
+    """The number of the paper's claims that hold, as a sentence."""
     from relstudy.analysis.report.paper.claims import summary
     from relstudy.analysis.report.paper.page import table_of_claims
 

@@ -50,7 +50,7 @@ def print_run(run: ScoringRun, verbose: bool) -> None:
 
 
 def print_next(run: ScoringRun, command: str | None, verbose: bool) -> None:
-    """What to do next, and where all else is.
+    """Print the next command, and the place of all else.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def print_next(run: ScoringRun, command: str | None, verbose: bool) -> None:
 
 @dataclass(frozen=True)
 class Brief:
-    """What is printed of a run in `MOST_LINES` lines, the last of which is the next command.
+    """The output of a run in `MOST_LINES` lines, the last of which is the next command.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class Brief:
 
 
 def _print_brief(result: ScoreResult, verdict: Verdict) -> None:
-    """What to do, the systems best first by the primary index, and what that rests on."""
+    """Print the advice, the systems best first by the primary index, and the basis."""
     brief = Brief.of(result, verdict)
     for text in brief.said:
         click.echo(text)
@@ -305,7 +305,7 @@ def _measure_cells(system: SystemScore, names: Sequence[str]) -> list[str]:
 
 
 def _basis(result: ScoreResult) -> str:
-    """What the figures rest on, in a sentence."""
+    """The basis of the figures, in a sentence."""
     pairs, conventions = result.pairs, result.conventions
     population = result.population
     corrected = (
@@ -320,7 +320,7 @@ def _basis(result: ScoreResult) -> str:
 
 
 def _print_conventions(result: ScoreResult) -> None:
-    """What the figures rest on, every convention, and the notes."""
+    """Print the basis of the figures, every convention, and the notes."""
     over = "the whole collection" if result.collection else "the rated pairs"
     click.echo(_basis(result))
     click.echo(

@@ -1,4 +1,4 @@
-"""How a budget is best parted between people's judgments and a judge's answers."""
+"""The best division of a budget between people's judgments and a judge's answers."""
 
 from __future__ import annotations
 

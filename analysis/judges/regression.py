@@ -1,4 +1,4 @@
-"""What people say of pairs, to be expected from features of these: a logistic regression, cross-fitted over queries.
+"""Expected judgments of pairs from their features: a logistic regression, cross-fitted over queries.
 
 Whatever the regression knows, a pair's expectation never rests on judgments of its own query, so that an estimate with
 its help stays that of the design (Zrnic and Candès 2024, cross-prediction); a poor one shortens nothing.
@@ -20,7 +20,7 @@ CHUNK = 100_000
 def expected_by_features(
     features: np.ndarray, query_of_row: np.ndarray, sample: JudgedSample, values: np.ndarray, folds: int = FOLDS
 ) -> np.ndarray:
-    """What is to be expected of every row, the judgments of its own query left out.
+    """Expected value of every row, the judgments of its own query left out.
 
     Parameters
     ----------

@@ -81,8 +81,7 @@ def judge_file(folder: Path, name: str) -> Path:
 
 
 def confidences(path: Path, judge: JudgeTable) -> np.ndarray | None:
-    """What a judge's file says of how sure it was of each row, float [rows], NaN where it says nothing; None where it
-    has no such column.
+    """The judge's own certainty of each row, float [rows], NaN where it stated none; None without that column.
 
     Parameters
     ----------

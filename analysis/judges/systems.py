@@ -62,7 +62,7 @@ def systems_judge(
     population: pd.MultiIndex | None = None,
     judge: JudgeTable | None = None,
 ) -> SystemsJudge:
-    """What the systems say of all candidates.
+    """The systems' scores of all candidates as a judge.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def _check_population(universe: Universe, decided: float) -> None:
 
 
 def _the_same_number(held: np.ndarray, expected: np.ndarray) -> bool:
-    """Whether numbers by query differ by no more than chance, or by little."""
+    """True where numbers by query differ by no more than chance, or by little."""
     if abs(expected.sum() / held.sum() - 1) <= NEARLY:
         return True
     difference, number = expected - held, len(held)
@@ -204,7 +204,7 @@ def _the_same_number(held: np.ndarray, expected: np.ndarray) -> bool:
 
 
 def notes_on_help(judge: SystemsJudge, universe: Universe) -> list[str]:
-    """What a person should know about the help of the systems' scores, one sentence each."""
+    """Notes on the help of the systems' scores, one sentence each."""
     notes = [
         "Precision and recall that rest on few hits or few misses stand by people alone, and so does good above poor "
         "in the same query."

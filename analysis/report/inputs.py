@@ -132,12 +132,12 @@ def page_tables(study: StudyTables, folder: Path | None = None, read: Iterable[I
 
 
 def items_of(folder: Path, collection: pd.DataFrame | None) -> Items | None:
-    """What queries and results of a study are; None where it has no collection.csv."""
+    """Queries and results of a study; None where it has no collection.csv."""
     return None if collection is None else Items(folder, collection.drop_duplicates("item_id").set_index("item_id"))
 
 
 def read_items(folder: Path) -> Items | None:
-    """What queries and results of the study in `folder` are; None where it has no collection.csv.
+    """Queries and results of the study in `folder`; None where it has no collection.csv.
 
     Raises
     ------

@@ -30,7 +30,7 @@ NOTHING = 0.99
 
 
 def judges_section(folder: Path, judgments: Judgments, result: ScoreResult) -> Section | None:
-    """What each judge of the study in `folder` adds, or why it adds nothing; None where there are none.
+    """The gain by each judge of the study in `folder`, or the reason why there is none; None where there are no judges.
 
     Parameters
     ----------

@@ -109,7 +109,7 @@ def _example(row: Mapping[Hashable, Any], items: Items | None) -> Example:
 
 
 def summary(table: pd.DataFrame) -> Sequence[str]:
-    """What the command says of a worklist, one sentence each."""
+    """The output on a worklist, one sentence each."""
     differ, unsure = (int((table["why"] == why).sum()) for why in (DIFFER, UNSURE))
     return (
         f"{differ} judged pairs on which judge and people differ most, and {unsure} of which the judge is least sure.",

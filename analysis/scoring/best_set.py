@@ -83,7 +83,7 @@ class PairedStatistics:
             return self.statistic > special.stdtrit(self.freedom, (1 + level) / 2)
 
     def surely_above(self, level: float) -> np.ndarray:
-        """Whether the column is surely above the row, whoever else is there, bool [systems, systems].
+        """True where the column is surely above the row, whoever else is there, bool [systems, systems].
 
         Of a row, any rival is wrongly said to be above in at most (1 - level) / 2 of studies. Rivals that were found
         leave the maximum, which is taken anew (step-down).

@@ -1,4 +1,4 @@
-"""How far figures hang on raters who look careless: the same figures if these were taken another way."""
+"""Sensitivity of figures to raters who look careless: the same figures if these were taken another way."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def sensitivity(
     scores: Mapping[str, pd.DataFrame],
     options: ScoringOptions,
 ) -> str | None:
-    """What figures would be if raters who look careless were taken another way, as a sentence; None where there are
-    none, or no system can be scored.
+    """The figures if raters who look careless were taken another way, as a sentence; None where there are none, or no
+    system can be scored.
 
     Parameters
     ----------

@@ -72,7 +72,7 @@ class ScoringContext:
 
     @property
     def query_weight(self) -> np.ndarray:
-        """What each query counts in a mean over queries, float [queries]: one over its probability, ones if unknown."""
+        """Weight of each query in a mean over queries, float [queries]: one over its probability, ones if unknown."""
         fraction = self.pairs.fraction
         known = np.isfinite(fraction) & (fraction > 0)
         return 1.0 / fraction if known.all() else np.ones(len(self.pairs.queries))

@@ -59,7 +59,7 @@ def _share(sums: np.ndarray) -> np.ndarray:
 
 
 def explained(context: ScoringContext, used: np.ndarray, correlation: BootstrapStatistic) -> Explained:
-    """What a system explains whose correlation with the judgments of these pairs is this."""
+    """The share explained by a system with this correlation with the judgments of these pairs."""
     ceiling = reachable(context, used)
     estimate = context.estimate(correlation)
     share = estimate

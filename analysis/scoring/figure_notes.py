@@ -24,7 +24,7 @@ def notes_on_figures(systems: Sequence[SystemScore], said: Sequence[str] = ()) -
 
 
 def explained_in_words(system: SystemScore) -> str:
-    """How the shares explained and of what is reachable are told, or why the second is left out."""
+    """The shares explained and of what is reachable in words, or the reason why the second is left out."""
     of_reachable = system.explained.of_reachable
     if of_reachable.value is None:
         return f"the squared correlation; its share of what is reachable is left out: {of_reachable.reason}"

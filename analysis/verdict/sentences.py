@@ -104,7 +104,7 @@ def measure(result: ScoreResult) -> str:
 
 
 def choice_heading(name: str) -> str:
-    """How the choice begins."""
+    """The beginning of the choice."""
     return f"If you need one today: {name}"
 
 

@@ -66,7 +66,8 @@ class Verdict:
     reachable: float | None
 
     def advice(self) -> list[str]:
-        """What to do: the headline, the index, the choice, what points elsewhere, the price, what to drop."""
+        """The advice in sentences: the headline, the index, the choice, measures that point elsewhere, the price,
+        systems to drop."""
         settle = None if self.settling is None else self.settling.sentence()
         said = (self.headline, self.measure, self.choice, self.contrary, settle, self.dropped)
         return [text for text in said if text is not None]
@@ -117,7 +118,7 @@ class Verdict:
 
 
 def by_who_judges(verdicts: Mapping[str, Verdict], primary: Primary) -> list[str]:
-    """What each says who judges, a sentence each; that no judge helps where people alone say something.
+    """The verdicts by who judges, a sentence each; that no judge helps where people alone say something.
 
     Parameters
     ----------

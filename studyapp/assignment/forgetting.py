@@ -32,7 +32,7 @@ class UnknownRaterError(RelstudyError):
 
 @dataclass(frozen=True)
 class Gone:
-    """What was deleted, and what a search for copies needs to know of it.
+    """The deleted things, and the facts on them that a search for copies needs.
 
     Parameters
     ----------

@@ -245,7 +245,7 @@ def _from_model(folder: Path, options: JudgeOptions, tuned: list[str] | None, as
 def _notes(
     run: _Run, log: AnswerLog, changed: int, open_questions: Sequence[Question], now: Sequence[Question]
 ) -> list[str]:
-    """What a person should know of the answers, one sentence each."""
+    """Notes on the answers, one sentence each."""
     from relstudy.studyapp.judging.answers import is_cut_off
     from relstudy.studyapp.judging.results import repeated_answers
 
@@ -296,7 +296,7 @@ def _cost(run: _Run, log: AnswerLog) -> float | None:
 
 @dataclass(frozen=True)
 class _Run:
-    """What is asked of whom.
+    """The questions and the server that is asked.
 
     Parameters
     ----------

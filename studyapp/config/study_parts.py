@@ -153,7 +153,7 @@ STRONG_BITS = 33.0
 
 
 def passphrase_bits(passphrase: str) -> float:
-    """How hard a passphrase is to guess for who knows how people choose one: log2 of the number of guesses.
+    """Strength of a passphrase against those who know how people choose one: log2 of the number of guesses.
 
     Each word counts as one of 2,048 common ones however long it is, a word that comes again not at all, a digit as one
     of ten, and any other sign but a blank, a hyphen and the like as one of sixteen.

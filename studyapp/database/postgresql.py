@@ -96,7 +96,7 @@ def _knock(arguments: Any, parameters: Any) -> bool:
 
 @dataclass
 class _Server:
-    """Whether a server answers, as the connections of an engine have seen it."""
+    """The state of a server, as the connections of an engine have seen it."""
 
     hopeless: float
     silent_until: float = 0.0

@@ -117,7 +117,7 @@ class Interview:
         return {**common, **_said(answer), "cost": cost, "answer": body}
 
     def read(self, query_id: str, body: dict[str, Any]) -> Answer:
-        """What an answer says."""
+        """The reading of an answer."""
         expected = bool(self.asked.parameters.get("logprobs"))
         return read_reply(body, self.scales[self.collection[query_id].kind], self.form, expected)
 

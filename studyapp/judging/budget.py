@@ -91,7 +91,7 @@ def _of_halves(budget: float, person: float, question: float, r_squared: float, 
 
 
 def _explained(folder: Path, name: str) -> tuple[float, str]:
-    """What the judge's grades explain of people's judgments, and how that is known."""
+    """The share of people's judgments that the judge's grades explain, and the source of that figure."""
     table, judgments = judge_files(folder, name)[0], folder / "judgments.csv"
     if not (table.is_file() and judgments.is_file()):
         return ASSUMED, "assumed; --pairs judged first, and judgments.csv, would tell"

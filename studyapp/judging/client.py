@@ -52,7 +52,7 @@ class Reply:
 
 
 class Pace:
-    """How fast a server that limits questions is asked, by all workers together.
+    """The rate at which all workers together ask a server that limits questions.
 
     Each time that it says "too many", all wait, twice as long as before unless it names a time, and half as many ask
     at once; each answer lets one more ask.
@@ -228,7 +228,7 @@ class ChatClient:
         return body
 
     def without_key(self, said: Any) -> Any:
-        """What a server said, decoded, without the key, which some of them repeat."""
+        """The reply of a server, decoded, without the key, which some of them repeat."""
         if self.key is None:
             return said
         if isinstance(said, str):
@@ -278,7 +278,7 @@ class _Failed(ValueError):
 
 
 def _message(body: bytes) -> str:
-    """What the body of an error says, in one line; nothing where it says nothing."""
+    """The message in the body of an error, in one line; empty where there is none."""
     try:
         said = json.loads(body)
     except NO_JSON:

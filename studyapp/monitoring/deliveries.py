@@ -30,7 +30,7 @@ _PLACE = sa.select(settings.c.value).where(settings.c.key == _KEY)
 
 @dataclass(frozen=True)
 class Place:
-    """How far a program has taken the feed.
+    """The place to which a program has taken the feed.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def note_refused(store: Store, delivery: Delivery, now: float) -> None:
 
 
 def _read(connection: sa.Connection, webhook: WebhookSettings) -> tuple[str | None, Place]:
-    """What the database keeps, and the webhook's place: the beginning where that is of another receiver."""
+    """The database's record and the webhook's place: the beginning where that is of another receiver."""
     kept = connection.execute(_PLACE).scalar_one_or_none()
     place = None if kept is None else Place(**json.loads(kept))
     return kept, Place(webhook.receiver) if place is None or place.receiver != webhook.receiver else place

@@ -70,7 +70,7 @@ class Trace:
 
     @property
     def words(self) -> str:
-        """What is to be read where, and until when."""
+        """The readable traces with their places and ends, in words."""
         people = f"{count_of(self.people, 'rater', 'raters')} of those who were forgotten"
         return {
             "unfinished": self.where,
@@ -83,7 +83,8 @@ class Trace:
 
 @dataclass(frozen=True)
 class Left:
-    """What is left of those who were forgotten; `looked` is False while copies made before are still to be searched."""
+    """The traces left of those who were forgotten; `looked` is False while copies made before are still to be
+    searched."""
 
     traces: list[Trace]
     anybody: bool
@@ -122,7 +123,7 @@ def traces_of(folder: Path, store: Store, ids: Collection[str] = ()) -> list[Tra
 
 
 def _still_there(kept: Iterable[Trace], found: Iterable[Trace]) -> Iterator[Trace]:
-    """What was found before by an id alone, in files that have not changed since and were not found now."""
+    """Earlier finds by an id alone, in files that have not changed since and were not found now."""
     now = {trace.where for trace in found}
     return (trace for trace in kept if trace.kind == "id" and trace.where not in now and trace.is_unchanged)
 
@@ -147,7 +148,7 @@ def look_for_traces(folder: Path, store: Store, ids: Collection[str] = ()) -> li
 
 
 def left_of_the_forgotten(folder: Path, store: Store) -> Left:
-    """What the last look has found and what is still there, without looking anew."""
+    """The finds of the last look and those still there, without looking anew."""
     unfinished, marked = unfinished_deletions(store), _marked(folder)
     with store.read_one() as connection:
         last, kept = _last_look(connection)

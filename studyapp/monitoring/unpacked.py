@@ -34,7 +34,7 @@ _FOREIGN = {
 
 
 class CannotBeReadError(RelstudyError):
-    """What a file holds cannot be said: it is damaged, encrypted, of a foreign kind, or it swells without end."""
+    """The content of a file cannot be told: it is damaged, encrypted, of a foreign kind, or it swells without end."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ class Widths:
 
 @dataclass(frozen=True)
 class ExpectedGain:
-    """What a round that a judge shaped is to gain, as it was told when it was drawn.
+    """The expected gain of a round that a judge shaped, as printed when it was drawn.
 
     Parameters
     ----------

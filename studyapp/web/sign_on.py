@@ -189,7 +189,7 @@ def _client(settings: SignOnSettings, secret: str, app: Flask) -> Any:
 
 
 class _provider:
-    """What comes from a provider, or from somebody who claims to: a sign-on that did not work."""
+    """Errors of a provider, or of somebody who claims to be one: a sign-on that did not work."""
 
     def __enter__(self) -> None:
         return None

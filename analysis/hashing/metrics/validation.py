@@ -23,7 +23,7 @@ Setting = Mapping[str, float]
 
 @dataclass(frozen=True, eq=False)
 class Searched:
-    """What came of a search in one split.
+    """The result of a search in one split.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def said(setting: Setting) -> str:
 
 
 def as_json(found: Sequence[Searched], settings: Sequence[Setting]) -> list[dict[str, Any]]:
-    """What was taken in each split, with the mAP of every setting on its validation part, as plain JSON."""
+    """The setting taken in each split, with the mAP of every setting on its validation part, as plain JSON."""
     return [
         {
             "taken": dict(each.taken),

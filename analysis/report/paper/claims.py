@@ -264,7 +264,7 @@ class Here:
         return above(figure, "variance of a base pair's ratings before calibration minus after")
 
     def seconds(self) -> Finding:
-        """How much longer a rating on 1-9 takes than a binary one, by those who gave both."""
+        """The extra time of a rating on 1-9 over a binary one, by those who gave both."""
         binary, nine = self._interface(2), self._interface(9)
         if binary is None or nine is None:
             return Finding(UNTOLD, "pairs were not rated both binary and on 1-9")
@@ -538,7 +538,7 @@ def claims_table(claims: Sequence[Claim]) -> list[Block]:
 
 
 def summary(table: Table) -> str:
-    """How many claims hold, on the printed numbers and here, as a sentence."""
+    """The number of claims that hold, on the printed numbers and here, as a sentence."""
     on_print, here = (Counter(_verdict(row[column])[0] for row in table.rows) for column in (1, 2))
     counts = [
         f"{each[HOLDS]} hold, {each[FAILS]} do not and {each[UNTOLD]} cannot be told" for each in (on_print, here)

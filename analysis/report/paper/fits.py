@@ -40,7 +40,7 @@ systems of data/example)."""
 
 
 def methods_note(methods: Sequence[str]) -> str:
-    """What stands in the place of the paper's own methods, and how far apart the figures lie, as sentences.
+    """Stand-ins for the paper's own methods, and the distances of their figures, as sentences.
 
     Examples
     --------

@@ -37,7 +37,7 @@ ORDER = (
 
 @dataclass(frozen=True)
 class Finding:
-    """Whether a claim holds on some figures.
+    """The outcome of a claim on some figures.
 
     Parameters
     ----------

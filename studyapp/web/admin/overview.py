@@ -47,7 +47,7 @@ class SourceChart:
 
 @dataclass(frozen=True)
 class Gain:
-    """What the last round is to gain where an automatic judge shaped it: a sentence, and widths by system."""
+    """The expected gain of the last round where an automatic judge shaped it: a sentence, and widths by system."""
 
     sentence: str
     rows: tuple[tuple[str, ...], ...]
