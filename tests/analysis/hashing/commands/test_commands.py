@@ -135,7 +135,7 @@ AUDIT = "audit --judgments judgments.csv --ids x_ids.txt"
     [
         (f"{TRUTH} --kind epsilon-ball", 2, "needs --training or --radius, one of them"),
         (f"{TRUTH} --kind epsilon-ball --training x.npy --radius 2", 2, "one of them"),
-        (f"{TRUTH} --kind epsilon-ball --radius nan", 2, "a number is needed, not"),
+        (f"{TRUTH} --kind epsilon-ball --radius nan", 2, "a number above 0 is needed, not nan"),
         (f"{TRUTH} --kind epsilon-ball --training x.npy --neighbours 120", 1, "need more than 120 training vectors"),
         (f"{TRUTH} --kind k-nn --neighbours 101", 1, "k must be from 1 to the database size 100"),
         (f"{TRUTH} --kind k-nn --database narrow.npy", 1, "need the same width"),
@@ -156,7 +156,7 @@ AUDIT = "audit --judgments judgments.csv --ids x_ids.txt"
         (f"{SPLIT} --items 9 --labels yx.npy", 1, "the numbers of items differ: 9 by --items, 120 by yx.npy"),
         (f"{SPLIT} --labels yshort.npy --vectors x.npy", 1, "7 by yshort.npy, 120 by x.npy"),
         (f"{SPLIT} --items 9 --size test_queries", 2, "PART=ROWS is needed"),
-        (f"{SPLIT} --items 9 --size training=1 --size training=2", 2, "--size training=... is given twice"),
+        (f"{SPLIT} --items 9 --size training=1 --size training=2", 2, "'--size': training=... is given twice"),
         (f"{SPLIT} --items 9 --size training=1", 1, "sizes are needed for all parts but one"),
         (f"{SPLIT} --items 9 --strategy literature --size training=1", 1, "needs sizes of test_queries and training"),
         (
