@@ -26,6 +26,7 @@ from relstudy.studyapp.monitoring.traces import left_of_the_forgotten, traces_of
 from relstudy.studyapp.web import starting
 from relstudy.studyapp.web.starting import keep_deleting, note_address, take_over
 from tests.studyapp.browse import Browser, joined
+from tests.studyapp.serving import Server
 from tests.studyapp.studies import Made
 from tests.studyapp.web.rater.test_ending import QUESTIONS
 from tests.studyapp.web.rater.test_entry import with_entry
@@ -215,6 +216,22 @@ def test_a_backup_does_not_bring_back_who_was_forgotten_or_has_withdrawn_since(
         rows = connection.execute(sa.select(raters.c.identity, raters.c.outcome)).all()
     assert [tuple(row) for row in rows] == [("another", "withdrew")]
     store.dispose()
+
+
+@pytest.mark.server
+@pytest.mark.slow
+def test_relstudy_serve_goes_on_deleting_in_its_workers(make_local: Callable[..., Made]) -> None:
+    """As the study is served, the command says what is left, and nobody has to do anything for it to go."""
+    made = make_local(PEOPLE)
+    jane(made)
+    with reader(made):
+        server = Server(made.folder)
+        assert "still readable" in run("forget", made.folder, code(made), "--yes").output
+    until = time.monotonic() + 3 * starting.DELETE_AGAIN
+    while unfinished_deletions(made.store) and time.monotonic() < until:
+        time.sleep(0.1)
+    server.stop()
+    assert unfinished_deletions(made.store) == "" and readable(made.folder) == []
 
 
 @pytest.mark.slow

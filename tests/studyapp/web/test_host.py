@@ -16,13 +16,16 @@ from click.testing import CliRunner
 from werkzeug.test import Client
 
 from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.assignment.forgetting import forget
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.cli import main
 from relstudy.studyapp.config.accounts import make_token
 from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database.erasure import unfinished_deletions
 from relstudy.studyapp.database.serving_lock import nobody_serves
 from relstudy.studyapp.database.store import Store
-from relstudy.studyapp.monitoring.export import ratings_table
+from relstudy.studyapp.monitoring.export import people_table, ratings_table
+from relstudy.studyapp.monitoring.traces import left_of_the_forgotten
 from relstudy.studyapp.web import hosted
 from relstudy.studyapp.web.host import host_app
 from relstudy.studyapp.web.hosted import HostedStudies
@@ -82,6 +85,30 @@ def test_two_studies_of_one_id_do_not_throw_each_others_raters_out(
         assert rater.address.startswith(f"/{name}/rate/"), rater.address
         rater.rate()
     assert [ratings(tmp_path / "studies" / name) for name in ("one", "two")] == [4, 2]
+
+
+@pytest.mark.slow
+def test_a_host_finishes_deletions_that_a_reader_held_up_and_searches_the_studies_folders(
+    host: Callable[..., HostedStudies], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hosted, "DELETE_AGAIN", 0.02)
+    studies, folder = host("one"), tmp_path / "studies" / "one"
+    Visitor(studies).begin("one")
+    store = Store.of_study(folder)
+    code = people_table(store, Study.load(folder))["rater_id"][0]
+    (folder / "mine.csv").write_text(f"rater_id\n{code}\n", encoding="utf-8")
+    with store.read() as connection:
+        connection.exec_driver_sql("SELECT count(*) FROM raters").all()
+        assert forget(store, folder, code).readable
+        studies.begin_work()
+        time.sleep(0.2)
+        assert unfinished_deletions(store)
+    until = time.monotonic() + 30
+    while (unfinished_deletions(store) or not left_of_the_forgotten(folder, store).looked) and time.monotonic() < until:
+        time.sleep(0.02)
+    left = left_of_the_forgotten(folder, store)
+    assert [(trace.kind, Path(trace.where).name) for trace in left.traces] == [("people", "mine.csv")]
+    store.dispose()
 
 
 @pytest.mark.slow
