@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=GroupedCommand)
+@click.argument("study", required=False, type=click.Path(path_type=Path))
 @option_under(PILOT, "--ratings", type=click.Path(), help="Pilot ratings; the variances are taken from them.")
 @option_under(
     PILOT,
@@ -35,13 +38,15 @@ if TYPE_CHECKING:
 @options_of(PlanOptions, Assumptions)
 @click.option("--out", "-o", type=click.Path(), help="Write the power curve as SVG.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def plan(out: str | None, as_json: bool, **choices: Any) -> None:
+def plan(study: Path | None, out: str | None, as_json: bool, **choices: Any) -> None:
     """Find how many queries, pairs and raters tell two systems apart.
 
-    Studies are simulated and tested as `relstudy score` would test them. The variances come from pilot ratings or are
-    stated; or a pilot's judgments and scores are redrawn query by query.
+    Studies are simulated from the draw of pairs to the verdict, as `relstudy sample`, `calibrate` and `score` would
+    have it; with STUDY, a study's folder, by its own design. The variances come from pilot ratings or are stated; or a
+    pilot's judgments and scores are redrawn query by query.
 
     \b
+    relstudy plan my-study --correlations 0.5,0.4
     relstudy plan --correlations 0.5,0.4 --power 0.8 -o power.svg
     relstudy plan --ratings pilot.csv --results 20 --ratings-each 2
     relstudy plan --judgments pilot/judgments.csv --scores pilot/scores.csv --systems new,old
@@ -53,12 +58,22 @@ def plan(out: str | None, as_json: bool, **choices: Any) -> None:
         raise click.UsageError("--judgments and --scores belong together")
     if choices["difference"] is not None and choices["judgments"] is None:
         raise click.UsageError("--difference goes with --judgments; without a pilot, --correlations say it")
+    design = None
+    if study is not None:
+        from relstudy.analysis.planning.design import design_of_study
+
+        if choices["judgments"] is not None:
+            raise click.UsageError("--judgments are a pilot's, whose design is in them; leave out the study's folder")
+        design = design_of_study(study)
+        choices = design.under(choices)
     source, variances, notes = _source(choices)
+    notes = notes if design is None else [design.note, *notes]
     study_plan = plan_study(
         source,
         PlanOptions(**fields_given(PlanOptions, choices)),
         progress=lambda numbers, what: progress(numbers, what, len(numbers)),
     )
+    study_plan = replace(study_plan, matters=None if design is None else design.matters)
     if out is not None:
         from relstudy.analysis.planning.picture import power_curve
 
@@ -87,14 +102,14 @@ def _source(choices: dict[str, Any]) -> tuple[StudySource, Variances | None, lis
     if reading and choices["ratings"] is None:
         raise click.UsageError("--columns, --values, --scale and --missing go with --ratings or --judgments")
     assumptions = Assumptions(**fields_given(Assumptions, choices))
-    ratings, notes = None, []
+    read, notes = None, []
     if choices["ratings"] is not None:
         from relstudy.calibration.ratings import read_ratings
 
         read = read_ratings(choices["ratings"], reading=reading)
-        ratings, notes = read.frame, [read.scale.sentence(), *read.notes]
-    assumed = assumed_studies(assumptions, ratings)
-    return assumed, assumed.variances, notes
+        notes = [read.scale.sentence(), *read.notes]
+    assumed, variances = assumed_studies(assumptions, read, choices["raters"])
+    return assumed, variances, notes
 
 
 def _piloted(choices: dict[str, Any]) -> tuple[StudySource, list[str]]:
@@ -127,9 +142,18 @@ def _two(text: str, option: str) -> tuple[str, str]:
 
 def _print(plan: StudyPlan, variances: Variances | None, notes: Sequence[str]) -> None:
     click.echo(plan.sentence())
+    for each in plan.sentences():
+        click.echo(each)
     click.echo()
-    rows = [[str(p.queries), f"{p.power:.3f}", f"{p.error:.3f}", str(p.studies)] for p in plan.points]
-    print_table(rows, ["queries", "power", "standard error", "studies"])
+    rows = [
+        [f"{p.queries}", f"{p.power:.3f}", f"{p.error:.3f}", f"{p.verdict or 0:.3f}", f"{p.studies}"]
+        for p in plan.points
+    ]
+    print_table(rows, ["queries", "power", "standard error", "verdict", "studies"])
+    if plan.more:
+        click.echo()
+        beside = [[each.what, f"{each.ratings:,}", str(each.raters), f"{each.point.power:.2f}"] for each in plan.more]
+        print_table(beside, ["with", "ratings", "raters", "power"])
     if variances is not None:
         click.echo()
         raters = f"raters {variances.rater:.3f} before calibration, " if variances.rater > 0 else ""

@@ -15,13 +15,16 @@ STUDY = "The study"
 TEST = "The test"
 
 
-def _two_numbers(stated: Any) -> tuple[float, float]:
-    """Two numbers, from themselves or from a text with a comma between."""
+def _numbers(stated: Any) -> tuple[float, ...]:
+    """Two numbers or more, from themselves or from a text with commas between."""
+    texts = [stated] if isinstance(stated, str) else stated
     try:
-        first, second = (float(each) for each in (stated.split(",") if isinstance(stated, str) else stated))
+        numbers = tuple(float(each) for text in texts for each in str(text).split(","))
     except ValueError:
-        raise RelstudyError(f"two numbers are needed, one for each system, not {stated!r}") from None
-    return first, second
+        numbers = ()
+    if len(numbers) < 2:
+        raise RelstudyError(f"two numbers are needed, one for each system, not {stated!r}")
+    return numbers
 
 
 @dataclass(frozen=True)
@@ -35,12 +38,27 @@ class PlanOptions:
     )
     power: float = option(0.8, "Share of studies that are to find the better system.", above=0, below=1, heading=TEST)
     alpha: float = option(0.05, "Level of the two-sided test.", above=0, below=1, heading=TEST)
-    studies: int = option(200, "Simulated studies a size.", at_least=20, at_most=MOST_REPLICATES, heading=TEST)
+    primary: str | None = option(
+        None,
+        "The index that the verdict rests on.",
+        shown="that of study.toml, else the one that score would choose",
+        metavar="NAME",
+        heading=TEST,
+    )
+    studies: int = option(40, "Simulated studies a size.", at_least=20, at_most=MOST_REPLICATES, heading=TEST)
+    advise: bool = option(
+        False,
+        "Also say what half as many more queries, results, raters or one more rating a pair would bring.",
+        heading=TEST,
+    )
     seed: int = option(0, "Seed of what is drawn at random.", at_least=0, any_size=True, heading=TEST)
     ratings_per_rater: int = option(
         300, "Ratings a person gives, base block included; decides the number of raters.", at_least=1, heading=STUDY
     )
     base: int = option(100, "Pairs of the base block, rated by everyone.", at_least=0, heading=STUDY)
+    raters: int | None = option(
+        None, "How many people rate.", shown="as many as the ratings take", at_least=2, heading=STUDY
+    )
     cost_per_rating: float = option(
         0.0, "What a rating costs; 0 where that does not matter.", at_least=0, heading=STUDY
     )
@@ -75,12 +93,17 @@ def _check_index(name: str) -> None:
 
 @dataclass(frozen=True)
 class Assumptions:
-    """Assumptions on a study without a pilot; spreads are standard deviations, in steps of the scale."""
+    """What is assumed of a study where no pilot says otherwise; spreads are standard deviations, in points of a scale
+    from 1 to 5, to which other scales are stretched."""
 
-    correlations: tuple[float, float] = option(
-        (0.5, 0.4), "Of each system with true relevance, -1 to 1.", metavar="A,B", read=_two_numbers, heading=PANEL
+    correlations: tuple[float, ...] = option(
+        (0.5, 0.4),
+        "Of each system with true relevance, -1 to 1; the first two are told apart, further ones beside them.",
+        metavar="A,B",
+        read=_numbers,
+        heading=PANEL,
     )
-    alike: float = option(0.3, "Correlation of the two systems' errors.", above=-1, below=1, heading=PANEL)
+    alike: float = option(0.3, "Correlation of the systems' errors.", at_least=0, below=1, heading=PANEL)
     query_sd: float = option(0.4, "Spread of queries' mean relevance.", at_least=0, heading=PANEL)
     result_sd: float = option(1.0, "Spread of results within a query.", at_least=0, heading=PANEL)
     noise: float = option(0.8, "Spread of one rating around a pair's true relevance.", at_least=0, heading=PANEL)
@@ -88,8 +111,27 @@ class Assumptions:
     ratings_each: int = option(1, "Ratings a pair.", flags=("--k", "--ratings-each"), at_least=1, heading=STUDY)
     ratings_per_rater: int = option(300, "Ratings a person gives, base block included.", at_least=1, heading=STUDY)
     base: int = option(100, "Pairs of the base block, rated by everyone.", at_least=0, heading=STUDY)
-    relevant_share: float = option(0.2, "Share of judged pairs that are relevant.", above=0, below=1, heading=PANEL)
-    weight_spread: float = option(0.0, "Coefficient of variation of the design weights.", at_least=0, heading=PANEL)
+    relevant_share: float = option(
+        0.2, "Share of judged pairs that honest ratings call relevant.", above=0, below=1, heading=PANEL
+    )
+    candidates: int = option(320, "Results that a query could have.", at_least=2, heading=STUDY)
+    exponent: float = option(1.0, "p of the shaping function rank**-p.", at_least=0, heading=STUDY)
+    floor: float = option(0.05, "Share drawn from all candidates alike.", at_least=0, at_most=1, heading=STUDY)
+    depth: int | None = option(
+        None, "Depth of the pool that pairs are drawn from.", shown="all results", at_least=1, heading=STUDY
+    )
+    weight_spread: float | None = option(
+        None,
+        "Coefficient of variation of the design weights, in place of the exponent.",
+        shown="that of the design",
+        at_least=0,
+        heading=STUDY,
+    )
+    leniency: float = option(0.4, "Spread of what raters add to every rating.", at_least=0, heading=PANEL)
+    stretch: float = option(0.2, "Spread of the log of how far raters stretch differences.", at_least=0, heading=PANEL)
+    undecided: float = option(0.0, "Share of ratings that are undecided.", at_least=0, below=1, heading=PANEL)
+    careless: float = option(0.0, "Share of raters who do not look.", at_least=0, below=1, heading=PANEL)
+    rating_scale: str = option("1-5", "The scale people rate on.", metavar="NAME", heading=STUDY)
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -102,10 +144,13 @@ class PlanChanges(TypedDict, total=False):
     index: str | None
     power: float | None
     alpha: float | None
+    primary: str | None
     studies: int | None
+    advise: bool | None
     seed: int | None
     ratings_per_rater: int | None
     base: int | None
+    raters: int | None
     cost_per_rating: float | None
     difference: float | None
     threshold: float | None
@@ -117,4 +162,13 @@ class PlanChanges(TypedDict, total=False):
     results: int | None
     ratings_each: int | None
     relevant_share: float | None
+    candidates: int | None
+    exponent: float | None
+    floor: float | None
+    depth: int | None
     weight_spread: float | None
+    leniency: float | None
+    stretch: float | None
+    undecided: float | None
+    careless: float | None
+    rating_scale: str | None

@@ -1,48 +1,26 @@
 """The size at which a study tells two systems apart, by simulating studies and testing each as `score` would.
 
-A simulated study draws queries, results with a true relevance, ratings with noise, and two systems' scores; then it
-runs the very estimators and the very test that a real comparison runs. Power is the share of studies in which the
-better system is found to be better.
+A simulated study goes the way of a real one: pairs are drawn by the design, raters with a leniency and noise of their
+own rate them, calibration puts them on one scale, and score's own estimators, test and verdict say which of two systems
+is better. Power is the share of studies in which the better system is found to be better.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from scipy import optimize, stats
 
-from relstudy.analysis.indices.index import Index
 from relstudy.analysis.indices.known import index_of
-from relstudy.analysis.indices.pairs import SystemPairs
 from relstudy.analysis.planning.options import PlanOptions
-from relstudy.analysis.planning.studies import SimulatedStudy, StudySource
-from relstudy.analysis.planning.study_plan import MOST_QUERIES, PowerPoint, StudyPlan
+from relstudy.analysis.planning.studies import Assumed, StudySource
+from relstudy.analysis.planning.study_plan import MOST_QUERIES, MoreOf, PowerPoint, StudyPlan
 from relstudy.analysis.planning.workload import Steepness, workload
-from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, query_counts
-from relstudy.analysis.resampling.draws import LeftOut
-from relstudy.analysis.scoring.comparison import p_value
 from relstudy.common.errors import RelstudyError
 
-BOOTSTRAP = 200
 FIRST_LOOK = 40
-
-
-def difference_of(study: SimulatedStudy, index: Index, seed: int) -> tuple[BootstrapStatistic, int]:
-    """First minus second in an index, by the estimators of `relstudy score`, and the number of queries."""
-    queries = int(study.query.max()) + 1
-    counts, left_out = query_counts(queries, BOOTSTRAP, seed), LeftOut.of(study.query)
-    first, second = (
-        index.over_draws(
-            SystemPairs(
-                study.query, study.judgment, study.relevant.astype(float), scores, scores, study.weight,
-                study.query, counts, left_out=left_out, grades=study.grades,
-            )
-        )
-        for scores in (study.first, study.second)
-    )  # fmt: skip
-    return first - second, queries
-
 
 DEFAULT = PlanOptions()
 Progress = Callable[[Sequence[int], str], Iterable[int]]
@@ -53,19 +31,21 @@ def simulate(
 ) -> tuple[PowerPoint, np.ndarray]:
     """Power at a number of queries, and each study's difference, float64 [studies] (NaN where undefined).
 
-    A study counts where the test is significant and points to the system that is better on average.
+    A study counts where the test is significant and points to the system that is better on average; for the verdict,
+    where its best set holds that system and not the other one.
     """
-    differences, significant = np.full(options.studies, np.nan), np.zeros(options.studies, dtype=bool)
     numbers, index = range(options.studies), index_of(options.index)
+    outcomes = []
     for number in progress(numbers, f"studies of {queries} queries") if progress else numbers:
         random = np.random.default_rng([options.seed, queries, number])
-        statistic, clusters = difference_of(source.draw(queries, random), index, number)
-        differences[number] = statistic.value
-        p = p_value(statistic, clusters)
-        significant[number] = np.isfinite(p) and p < options.alpha
-    direction = np.sign(np.nanmean(differences)) if np.isfinite(differences).any() else 0.0
-    hits = significant & (np.sign(differences) == direction)
-    return PowerPoint(queries, float(hits.mean()), options.studies), differences
+        outcomes.append(source.outcome(queries, index, options.primary, number, random))
+    differences = np.array([each.difference for each in outcomes])
+    p = np.array([each.p_value for each in outcomes])
+    first_better = bool(index.sign * np.nansum(differences) > 0)
+    hits = (p < options.alpha) & ((index.sign * differences > 0) == first_better)
+    named = np.array([each.first if first_better else each.second for each in outcomes])
+    primary = max({each.primary for each in outcomes}, key=[each.primary for each in outcomes].count)
+    return PowerPoint(queries, float(hits.mean()), options.studies, float(named.mean()), primary), differences
 
 
 def plan_study(
@@ -92,16 +72,17 @@ def plan_study(
     """
     index, power, alpha = options.index, options.power, options.alpha
     z = stats.norm.isf(alpha / 2)
+    least = source.least_queries(index_of(index))
     if sizes is None:
-        look, differences = simulate(source, FIRST_LOOK, options, progress)
+        look, differences = simulate(source, max(FIRST_LOOK, least), options, progress)
         finite = differences[np.isfinite(differences)]
         spread = float(np.std(finite, ddof=1)) if len(finite) > 1 else np.inf
-        guess = abs(float(finite.mean())) / spread / np.sqrt(FIRST_LOOK) if spread > 0 and len(finite) else 0.0
+        guess = abs(float(finite.mean())) / spread / np.sqrt(look.queries) if spread > 0 and len(finite) else 0.0
         middle = ((z + stats.norm.ppf(power)) / max(guess, 1e-9)) ** 2 if guess > 0 else np.inf
         if not np.isfinite(middle) or middle > MOST_QUERIES:
             nothing = Steepness(guess, 0.0)
             return StudyPlan(index, power, alpha, _mean(differences, index), nothing, None, None, None, (look,))
-        sizes = sorted({max(4, round(middle * factor)) for factor in (0.3, 0.6, 1.0, 1.4)})
+        sizes = sorted({max(4, least, round(middle * factor)) for factor in (0.3, 0.6, 1.0, 1.4)})
     points, means = [], []
     for size in sizes:
         point, differences = simulate(source, size, options, progress)
@@ -114,9 +95,43 @@ def plan_study(
     queries = steepness.queries(power, alpha, MOST_QUERIES)
     if queries is None:
         return StudyPlan(index, power, alpha, difference, steepness, None, None, None, tuple(points), source.piloted)
+    queries = max(queries, least)
     pairs = int(np.ceil(queries * source.results))
-    load = workload(pairs, source.ratings_each, options.base, options.ratings_per_rater, options.cost_per_rating)
-    return StudyPlan(index, power, alpha, difference, steepness, queries, pairs, load, tuple(points), source.piloted)
+    load = workload(
+        pairs, source.ratings_each, options.base, options.ratings_per_rater, options.cost_per_rating, options.raters
+    )
+    more = more_of(source, queries, options, progress) if options.advise and isinstance(source, Assumed) else ()
+    return StudyPlan(
+        index, power, alpha, difference, steepness, queries, pairs, load, tuple(points), source.piloted, more
+    )
+
+
+def more_of(
+    source: Assumed, queries: int, options: PlanOptions, progress: Progress | None = None
+) -> tuple[MoreOf, ...]:
+    """The power of the planned study, and with half as many more of each thing that can be had more of.
+
+    Every study is simulated with as many raters as are stated for it.
+    """
+    raters = source.raters_of(queries)
+    other = replace(options, seed=options.seed + 1)
+    each = source.ratings_each
+    wider = replace(source, drawing=replace(source.drawing, results=round(1.5 * source.drawing.results)))
+    deeper = replace(source, people=replace(source.people, ratings_each=each + 1))
+    planned = max(raters, each + 1)
+    cases = [
+        ("as planned", source, queries, raters),
+        (f"{round(1.5 * queries)} queries", source, round(1.5 * queries), raters),
+        (f"{wider.drawing.results} results a query", wider, queries, raters),
+        (f"{each + 1} ratings a pair", deeper, queries, planned),
+        (f"{round(1.5 * raters)} raters", source, queries, round(1.5 * raters)),
+    ]
+    found = []
+    for what, changed, size, people in cases:
+        point, _ = simulate(replace(changed, raters=people), size, other, progress)
+        unique = size * changed.drawing.results * changed.ratings_each
+        found.append(MoreOf(what, unique + people * source.people.base, people, point))
+    return tuple(found)
 
 
 def _mean(differences: np.ndarray, index: str) -> float:

@@ -12,20 +12,27 @@ from itertools import combinations
 import numpy as np
 
 from relstudy.analysis.indices.index import Index
+from relstudy.analysis.indices.known import CONDENSED
 from relstudy.analysis.planning.worlds import Study
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.spread import DIFFERENCE
 from relstudy.analysis.scoring.best_set import PairedStatistics, Ranks, ranks_of
-from relstudy.analysis.scoring.candidate import Candidate, candidate_of
+from relstudy.analysis.scoring.candidate import Candidate, candidate_from
 from relstudy.analysis.scoring.comparison import p_value
 from relstudy.analysis.scoring.context import ScoringContext
+from relstudy.analysis.scoring.direction import Direction, DirectionSource
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.primary import asked_measures
 from relstudy.analysis.scoring.scored_pairs import ScoredPairs
 from relstudy.calibration.options import CalibrationOptions
 from relstudy.calibration.pipeline import Calibration, calibrate
-from relstudy.calibration.ratings import check_ratings
-from relstudy.common.checked import Checked
+from relstudy.calibration.ratings import Ratings
+from relstudy.common.hand_out import HandOut
+from relstudy.common.probabilities import PROBABILITIES
+from relstudy.common.reach import REACH
+from relstudy.common.response import DRAWN
+from relstudy.common.scales import KnownScale
 
 REPLICATES = 200
 DEFAULT = CalibrationOptions()
@@ -48,17 +55,41 @@ class ScoredStudy:
 
     @classmethod
     def of(
-        cls, study: Study, seed: int = 0, calibration: CalibrationOptions = DEFAULT, replicates: int = REPLICATES
+        cls,
+        study: Study,
+        seed: int = 0,
+        calibration: CalibrationOptions = DEFAULT,
+        replicates: int = REPLICATES,
+        primary: str | None = None,
+        measures: tuple[str, ...] = (),
     ) -> ScoredStudy:
-        """Calibrated and laid beside the scores, with the defaults of both commands but for the replicates."""
-        ratings = check_ratings(Checked(study.ratings, "the ratings"))
-        calibrated = calibrate(ratings, calibration, alone=True).with_probabilities(Checked(study.pairs, "the pairs"))
-        judgments = replace(calibrated.judgments, proposers=tuple(sorted(set(study.pairs["source"]))))
-        options = ScoringOptions(replicates=replicates, seed=seed, measures=(), directions={"*": "higher"})
-        pairs = JudgedPairs.of(judgments)
+        """Calibrated and laid beside the scores, with the defaults of both commands but for the replicates.
+
+        Parameters
+        ----------
+        primary : the index that decides; None: the one that score would choose
+        measures : of ir-measures, beside the indices that every run has
+        """
+        calibrated = calibrate(_ratings(study), calibration, alone=True)
+        judgments = calibrated.judgments
+        rated = len(judgments) / len(study.pairs)
+        frame = judgments.frame.assign(inclusion_probability=judgments.frame["inclusion_probability"] * rated)
+        if rated < 1:
+            frame[DRAWN] = len(study.pairs)
+        proposers = tuple(sorted(set(study.pairs["source"])))
+        pairs = JudgedPairs.of(replace(judgments, frame=frame, proposers=proposers))
+        asked = tuple(name.removeprefix(CONDENSED) for name in measures)
+        measures = asked_measures(ScoringOptions(measures=asked, primary=primary))
+        options = ScoringOptions(
+            replicates=replicates, seed=seed, measures=measures, primary=primary, directions={"*": "higher"}
+        )
         context = ScoringContext(pairs, pairs.draws(replicates, seed, options.population), options)
-        by_system = study.scores.groupby("system", sort=False)
-        candidates = [candidate_of(pairs, str(name), rows, options) for name, rows in by_system]
+        place = frame["pair_id"].str[1:].astype(int).to_numpy()
+        direction = Direction(True, DirectionSource.STATED)
+        candidates = [
+            candidate_from(pairs, name, score[study.row[place]], options, direction)
+            for name, score in study.world.collection.scores.items()
+        ]
         return cls(calibrated, context, tuple(candidates))
 
     def figures(self, index: Index) -> list[BootstrapStatistic]:
@@ -68,6 +99,15 @@ class ScoredStudy:
     def comparison(self, index: Index) -> ComparedSystems:
         """All systems against each other by an index."""
         return ComparedSystems.of(self.figures(index), index, self.context.draws.queries)
+
+
+def _ratings(study: Study) -> Ratings:
+    """The ratings as `read_ratings` would give them, with the pairs' probabilities and the design's reach."""
+    row = study.ratings["pair_id"].str[1:].astype(int).to_numpy()
+    of_pairs = {name: study.pairs[name].to_numpy()[row] for name in (*PROBABILITIES, REACH)}
+    frame = study.ratings.assign(base=study.ratings["block"] == "base", **of_pairs)
+    scale = KnownScale(study.world.people.on, "column", "by the column scale")
+    return Ratings(frame, scale, base_rule="the column block", handed_out=HandOut.RANDOM)
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,8 @@ import pandas as pd
 from relstudy.analysis.indices.index import Needs
 from relstudy.analysis.indices.known import index_of
 from relstudy.analysis.planning.options import Assumptions
-from relstudy.analysis.planning.studies import Assumed, Piloted
+from relstudy.analysis.planning.studies import Assumed, Piloted, with_weight_spread
+from relstudy.analysis.planning.worlds import Drawing, NormalShape, People
 from relstudy.analysis.scoring.candidate import candidate_of
 from relstudy.analysis.scoring.direction import known_directions
 from relstudy.analysis.scoring.judged import JudgedPairs
@@ -20,38 +21,52 @@ from relstudy.analysis.scoring.relevance import relevance_of
 from relstudy.analysis.scoring.trec import gains
 from relstudy.calibration.components import Variances, variances_of
 from relstudy.calibration.judgments import Judgments
+from relstudy.calibration.ratings import Ratings
 from relstudy.common.errors import RelstudyError
+from relstudy.common.scales import scale_named
 from relstudy.mapping.scores.score_table import ScoreTable
 
 
-def assumed_studies(assumptions: Assumptions, ratings: pd.DataFrame | None = None) -> Assumed:
-    """Studies as assumed, with variances of pilot ratings (rater_id, query_id, result_id, rating) if there are any.
+def assumed_studies(
+    assumptions: Assumptions, ratings: Ratings | None = None, raters: int | None = None
+) -> tuple[Assumed, Variances]:
+    """Studies as assumed, with variances and scale of pilot ratings if there are any; and the variances, on the scale.
+
+    Parameters
+    ----------
+    raters : how many rate; None: as many as the ratings take
 
     Raises
     ------
     RelstudyError
-        where the two systems are assumed to be equally good
+        where the first two systems are assumed to be equally good, or the scale has no name that is known
     """
-    if len(set(assumptions.correlations)) == 1:
+    first, second = assumptions.correlations[:2]
+    if first == second:
         raise RelstudyError(
-            f"both systems are assumed to correlate {assumptions.correlations[0]:g} with what people value, so there "
-            "is no difference to find; two correlations that differ are needed"
+            f"both systems are assumed to correlate {first:g} with what people value, so there is no difference to "
+            "find; two correlations that differ are needed"
         )
-    if ratings is None:
-        variances = Variances(assumptions.query_sd, assumptions.result_sd, 0.0, assumptions.noise)
-    else:
-        variances = variances_of(ratings)
-    return Assumed(
-        variances,
-        *assumptions.correlations,
-        alike=assumptions.alike,
-        results=assumptions.results,
-        ratings_each=assumptions.ratings_each,
-        base=assumptions.base,
-        ratings_per_rater=assumptions.ratings_per_rater,
-        relevant_share=assumptions.relevant_share,
-        weight_spread=assumptions.weight_spread,
-    )
+    scale = scale_named(assumptions.rating_scale) if ratings is None else ratings.scale.scale
+    if scale is None:
+        raise RelstudyError(f"{assumptions.rating_scale!r} is no scale; 1-5, 0-6, 1-9, 0-100 or binary are")
+    people = People(
+        ratings_each=assumptions.ratings_each, base=assumptions.base, leniency=assumptions.leniency,
+        stretch=assumptions.stretch, noise=assumptions.noise, undecided=assumptions.undecided,
+        careless=assumptions.careless, scale=scale,
+    )  # fmt: skip
+    variances = Variances(assumptions.query_sd, assumptions.result_sd, assumptions.leniency, assumptions.noise)
+    query_sd, result_sd = assumptions.query_sd, assumptions.result_sd
+    if ratings is not None:
+        variances = variances_of(ratings.frame)
+        query_sd, result_sd, leniency, noise = (value / people.point for value in variances.as_json().values())
+        people = replace(people, leniency=leniency, noise=noise)
+    shape = NormalShape(assumptions.correlations, assumptions.alike, query_sd, result_sd, assumptions.candidates)
+    drawing = Drawing(assumptions.results, assumptions.exponent, assumptions.floor, assumptions.depth)
+    if assumptions.weight_spread is not None:
+        drawing = with_weight_spread(shape, drawing, assumptions.weight_spread)
+    made = Assumed(shape, drawing, people, assumptions.relevant_share, assumptions.ratings_per_rater, raters)
+    return made, variances
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,29 +2,49 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from scipy.special import ndtri
 
+from relstudy.analysis.indices.index import Index
+from relstudy.analysis.indices.pairs import SystemPairs
+from relstudy.analysis.planning.route import ComparedSystems, ScoredStudy
 from relstudy.analysis.planning.workload import workload
-from relstudy.calibration.components import Variances
+from relstudy.analysis.planning.worlds import Drawing, NormalShape, People, World
+from relstudy.analysis.resampling.bootstrap import query_counts
+from relstudy.analysis.resampling.draws import LeftOut
+from relstudy.calibration.options import CalibrationOptions
 from relstudy.common.errors import RelstudyError
+from relstudy.common.reach import LEAST_REACH
+
+BOOTSTRAP = 200
+REFERENCE = 200
+"""Queries of the collection from which the cut and the design's reach are taken."""
+POOLED = CalibrationOptions(method="pooled", force=True)
+"""What calibration chooses by itself where pairs are handed out at random, without the test of that."""
+EXPONENTS = (0.5, 1.0, 1.5, 2.0, 2.5)
+"""Among these weights vary most: under larger ones nearly all that is drawn beyond the top is drawn from all alike."""
 
 
-@dataclass(frozen=True, eq=False)
-class SimulatedStudy:
-    """The yield of a simulated study: query numbers, judgments, weights, relevance, both systems' scores, and judgments
-    as whole grades where they have any."""
+@dataclass(frozen=True)
+class Outcome:
+    """What a simulated study says of the first two systems.
 
-    query: np.ndarray
-    judgment: np.ndarray
-    weight: np.ndarray
-    relevant: np.ndarray
-    first: np.ndarray
-    second: np.ndarray
-    grades: np.ndarray | None = None
+    Parameters
+    ----------
+    difference : first minus second in the index
+    p_value : of its test, NaN where there is none
+    first, second : whether the verdict has each in the best set and the other one not
+    primary : the index that the verdict rests on
+    """
+
+    difference: float
+    p_value: float
+    first: bool
+    second: bool
+    primary: str
 
 
 class StudySource(Protocol):
@@ -42,77 +62,181 @@ class StudySource(Protocol):
     def piloted(self) -> int | None:
         """The number of pilot queries behind the studies; None where they rest on assumptions."""
 
-    def draw(self, queries: int, random: np.random.Generator) -> SimulatedStudy:
-        """A study of so many queries."""
+    def least_queries(self, index: Index) -> int:
+        """The fewest queries of which the design allows an index; 1 where it withholds none."""
+
+    def outcome(
+        self, queries: int, index: Index, primary: str | None, seed: int, random: np.random.Generator
+    ) -> Outcome:
+        """What a study of so many queries says of the first two systems."""
 
 
 @dataclass(frozen=True)
 class Assumed:
-    """Studies from assumed (or piloted) variances.
+    """Studies on their way through sample, calibrate and score.
 
     Parameters
     ----------
-    variances : standard deviations of queries, results, raters, noise
-    correlation_first, correlation_second : of each system's scores with true relevance, -1 to 1
-    alike : correlation of the two systems' errors; systems that err together are told apart more easily
-    results : judged results per query
-    ratings_each : ratings per pair, averaged
-    base : base-block ratings per rater, which decide how much of the offset calibration leaves
+    shape : the collection, of whose systems the first two are told apart
+    drawing : of the pairs
+    people : who rates; `raters` is as many as the ratings take, or `raters` below
+    relevant_share : share of judged pairs that honest ratings call relevant
     ratings_per_rater : ratings one person gives, which decides the number of raters
-    relevant_share : share of judged pairs that are relevant
-    weight_spread : coefficient of variation of the design weights; 0 where pairs are drawn uniformly
+    raters : how many; None: as many as that takes
     """
 
-    variances: Variances
-    correlation_first: float
-    correlation_second: float
-    alike: float = 0.3
-    results: float = 20
-    ratings_each: int = 1
-    base: int = 100
-    ratings_per_rater: int = 300
+    shape: NormalShape
+    drawing: Drawing
+    people: People
     relevant_share: float = 0.2
-    weight_spread: float = 0.0
+    ratings_per_rater: int = 300
+    raters: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("correlation_first", "correlation_second", "alike"):
-            if not -1 < getattr(self, name) < 1:
-                raise RelstudyError(f"{name.replace('_', ' ')} lies between -1 and 1, not at {getattr(self, name)}")
-        if self.variances.query == 0 and self.variances.result == 0:
+        for name in self.shape.correlations:
+            if not -1 < name < 1:
+                raise RelstudyError(f"a correlation lies between -1 and 1, not at {name:g}")
+        if not 0 <= self.shape.alike < 1:
+            raise RelstudyError(f"errors are alike from 0 to below 1, not {self.shape.alike:g}")
+        if self.shape.query_sd == 0 and self.shape.result_sd == 0:
             raise RelstudyError("true relevance must vary between queries or between results")
         if not 0 < self.relevant_share < 1:
             raise RelstudyError("the share of relevant pairs lies between 0 and 1")
-        if not 0 <= self.weight_spread < np.inf:
-            raise RelstudyError(f"the spread of weights is a number from 0, not {self.weight_spread}")
+
+    @property
+    def results(self) -> float:
+        """Judged results per query."""
+        return self.drawing.results
+
+    @property
+    def ratings_each(self) -> int:
+        """Ratings a pair."""
+        return self.people.ratings_each
 
     @property
     def piloted(self) -> int | None:
         """None: variances are taken for known."""
         return None
 
-    def draw(self, queries: int, random: np.random.Generator) -> SimulatedStudy:
-        number = queries * int(self.results)
-        query = np.repeat(np.arange(queries), int(self.results))
-        sd = self.variances
-        truth = sd.query * random.normal(size=queries)[query] + sd.result * random.normal(size=number)
-        spread = np.hypot(sd.query, sd.result)
-        each = int(self.ratings_each)
-        raters = workload(number, each, self.base, self.ratings_per_rater).raters
-        left = sd.noise / np.sqrt(max(self.base, 1)) * random.normal(size=raters)
-        noise = sd.noise * random.normal(size=(number, each)) + left[random.integers(0, raters, (number, each))]
-        judgment = truth + noise.mean(axis=1)
-        common, separate = np.sqrt(max(self.alike, 0.0)), np.sqrt(1 - abs(self.alike))
-        shared = random.normal(size=number)
-        scores = []
-        for correlation, sign in ((self.correlation_first, 1.0), (self.correlation_second, np.sign(self.alike) or 1.0)):
-            weight = common if self.alike >= 0 else np.sqrt(-self.alike)
-            error = sign * weight * shared + separate * random.normal(size=number)
-            scores.append(correlation * truth / spread + np.sqrt(1 - correlation**2) * error)
-        cut = np.hypot(spread, sd.noise / np.sqrt(each)) * -ndtri(self.relevant_share)
-        shape = np.sqrt(np.log1p(self.weight_spread**2))
-        return SimulatedStudy(
-            query, judgment, np.exp(shape * random.normal(size=number)), judgment > cut, scores[0], scores[1]
+    def raters_of(self, queries: int) -> int:
+        """How many people rate a study of so many queries."""
+        if self.raters is not None:
+            return self.raters
+        pairs = queries * self.drawing.results
+        return workload(pairs, self.ratings_each, self.people.base, self.ratings_per_rater).raters
+
+    @cached_property
+    def reference(self) -> World:
+        """A collection whose judged pairs are relevant as often as stated, from which the cut and the reach are."""
+        made = self.shape.collection(REFERENCE, np.random.default_rng(20_260))
+        world = World(made, self.drawing, self.people)
+        people = replace(self.people, relevant=self.relevant_share)
+        cut = people.cut(made.value, world.probability)
+        return World(made, self.drawing, people, cut)
+
+    @property
+    def weight_spread(self) -> float:
+        """Coefficient of variation of the design weights of judged pairs."""
+        return spread_of_weights(self.reference.probability)
+
+    def least_queries(self, index: Index) -> int:
+        """The fewest queries with which the design reaches far enough for an index of relevance."""
+        reached = self.reference.reach * (1 - self.people.undecided)
+        return int(np.ceil(LEAST_REACH / reached)) if index.limited else 1
+
+    def world(self, queries: int, random: np.random.Generator) -> World:
+        """A collection of so many queries, all of them drawn."""
+        known = self.reference
+        people = replace(known.people, raters=self.raters_of(queries))
+        return World(self.shape.collection(queries, random), self.drawing, people, known.torn_at, known.reach)
+
+    def outcome(
+        self, queries: int, index: Index, primary: str | None, seed: int, random: np.random.Generator
+    ) -> Outcome:
+        """What a study of so many queries says of the first two systems."""
+        study = self.world(queries, random).draw(queries, random)
+        scored = ScoredStudy.of(study, seed, POOLED, BOOTSTRAP, primary, (index.name,) if index.of_run else ())
+        compared = scored.comparison(index)
+        decides = scored.context.primary.index
+        ranks = (compared if decides == index else scored.comparison(decides)).ranks
+        best = ranks.best
+        couple = compared.couples.index((0, 1))
+        return Outcome(
+            float(index.sign * compared.better[couple]),
+            float(compared.p_value[couple]),
+            bool(best[0] and not best[1]),
+            bool(best[1] and not best[0]),
+            decides.name,
         )
+
+
+def spread_of_weights(probability: np.ndarray) -> float:
+    """Coefficient of variation of one over the inclusion probability, over pairs drawn with it.
+
+    Examples
+    --------
+    >>> spread_of_weights(np.full(10, 0.2)), round(spread_of_weights(np.array([0.1, 0.4])), 3)
+    (0.0, 0.75)
+    """
+    inside = probability[probability > 0]
+    mean = len(inside) / inside.sum()
+    square = float((1 / inside).sum() / inside.sum())
+    return float(np.sqrt(max(square / mean**2 - 1, 0.0)))
+
+
+def with_weight_spread(shape: NormalShape, drawing: Drawing, spread: float) -> Drawing:
+    """The drawing with the exponent at which weights vary so much (their coefficient of variation).
+
+    Raises
+    ------
+    RelstudyError
+        where no exponent spreads them so far
+    """
+    made = shape.collection(20, np.random.default_rng(20_261))
+
+    def reached(exponent: float) -> float:
+        return spread_of_weights(replace(drawing, exponent=exponent).probabilities(made))
+
+    widest = max(EXPONENTS, key=reached)
+    if reached(widest) < spread:
+        raise RelstudyError(
+            f"weights cannot vary by {spread:g} of their mean where {drawing.floor:.0%} are drawn from all alike: at "
+            f"most by {reached(widest):.2f}"
+        )
+    low, high = 0.0, widest
+    for _ in range(25):
+        middle = (low + high) / 2
+        low, high = (middle, high) if reached(middle) < spread else (low, middle)
+    return replace(drawing, exponent=(low + high) / 2 if spread > 0 else 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedStudy:
+    """What a study redrawn from a pilot yields: query numbers, judgments, weights, how relevant, both systems' scores,
+    and judgments as whole grades where they have any."""
+
+    query: np.ndarray
+    judgment: np.ndarray
+    weight: np.ndarray
+    relevant: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
+    grades: np.ndarray | None = None
+
+    def comparison(self, index: Index, seed: int) -> ComparedSystems:
+        """The two systems by an index, as score compares them, by design weights in the correlation too."""
+        queries = int(self.query.max()) + 1
+        counts, left_out = query_counts(queries, BOOTSTRAP, seed), LeftOut.of(self.query)
+        figures = [
+            index.over_draws(
+                SystemPairs(
+                    self.query, self.judgment, self.relevant.astype(float), scores, scores, self.weight,
+                    self.query, counts, self.weight, left_out=left_out, grades=self.grades,
+                )
+            )
+            for scores in (self.first, self.second)
+        ]  # fmt: skip
+        return ComparedSystems.of(figures, index, queries)
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,13 +256,16 @@ class Piloted:
 
     @property
     def results(self) -> float:
+        """Judged results per query."""
         return len(self.query) / len(np.unique(self.query))
 
     @property
     def piloted(self) -> int | None:
+        """Number of the pilot's queries."""
         return len(np.unique(self.query))
 
     def draw(self, queries: int, random: np.random.Generator) -> SimulatedStudy:
+        """A study of so many of the pilot's queries."""
         order = np.argsort(self.query, kind="stable")
         start = np.searchsorted(self.query[order], np.unique(self.query))
         length = np.diff(np.r_[start, len(order)])
@@ -149,3 +276,21 @@ class Piloted:
         grades = None if self.grades is None else self.grades[rows]
         judgment, weight, relevant, first, second = (column[rows] for column in columns)
         return SimulatedStudy(number, judgment, weight, relevant, first, second, grades)
+
+    def least_queries(self, index: Index) -> int:
+        """1: what a pilot's design withholds is not known."""
+        return 1
+
+    def outcome(
+        self, queries: int, index: Index, primary: str | None, seed: int, random: np.random.Generator
+    ) -> Outcome:
+        """What a study of so many queries says of the two systems; the verdict rests on the same index."""
+        compared = self.draw(queries, random).comparison(index, seed)
+        best = compared.ranks.best
+        return Outcome(
+            float(index.sign * compared.better[0]),
+            float(compared.p_value[0]),
+            bool(best[0] and not best[1]),
+            bool(best[1] and not best[0]),
+            index.name,
+        )

@@ -15,11 +15,19 @@ MOST_QUERIES = 20_000
 
 @dataclass(frozen=True)
 class PowerPoint:
-    """Share of `studies` simulated studies that found the better system, and its standard error."""
+    """Share of `studies` simulated studies that found the better system, and its standard error.
+
+    Parameters
+    ----------
+    verdict : share in which the verdict's best set holds the better system and not the other; None: not looked at
+    primary : the index that the verdict rests on
+    """
 
     queries: int
     power: float
     studies: int
+    verdict: float | None = None
+    primary: str = ""
 
     @property
     def error(self) -> float:
@@ -27,7 +35,28 @@ class PowerPoint:
         return float(np.sqrt(share * (1 - share) / self.studies))
 
     def as_json(self) -> dict[str, Any]:
-        return {"queries": self.queries, "power": self.power, "standard_error": self.error, "studies": self.studies}
+        content = {"queries": self.queries, "power": self.power, "standard_error": self.error, "studies": self.studies}
+        return content if self.verdict is None else content | {"verdict": self.verdict, "primary": self.primary}
+
+
+@dataclass(frozen=True)
+class MoreOf:
+    """The planned study, or one with more of something.
+
+    Parameters
+    ----------
+    what : what it has more of, as a phrase
+    ratings, raters : all ratings it takes, the base block's among them, and its people
+    point : its power
+    """
+
+    what: str
+    ratings: int
+    raters: int
+    point: PowerPoint
+
+    def as_json(self) -> dict[str, Any]:
+        return {"what": self.what, "ratings": self.ratings, "raters": self.raters, **self.point.as_json()}
 
 
 @dataclass(frozen=True)
@@ -43,6 +72,8 @@ class StudyPlan:
     load : what that asks of people; None likewise
     points : the simulated points
     pilot : how many pilot queries it rests on, None where on assumptions
+    more : the planned study and those with more of one thing, where they were looked at
+    matters : the smallest difference that matters, where it is stated
     """
 
     index: str
@@ -55,6 +86,8 @@ class StudyPlan:
     load: Workload | None
     points: tuple[PowerPoint, ...]
     pilot: int | None = None
+    more: tuple[MoreOf, ...] = ()
+    matters: float | None = None
 
     @property
     def ratings(self) -> int | None:
@@ -102,6 +135,52 @@ class StudyPlan:
             f"by {people}{base}{cost}."
         )
 
+    def verdict_sentence(self) -> str | None:
+        """How often the verdict names the better system at the planned size; None where that was not looked at."""
+        known = [point for point in self.points if point.verdict is not None]
+        if not known or self.queries is None:
+            return None
+        near = min(known, key=lambda point: abs(point.queries - (self.queries or 0)))
+        if self.more and self.more[0].point.verdict is not None:
+            near = self.more[0].point
+        share = near.verdict or 0.0
+        error = float(np.sqrt(share * (1 - share) / near.studies))
+        return (
+            f"The verdict, by {index_of(near.primary).term}, names the better system in {100 * share:.0f} of 100 "
+            f"studies of {near.queries:,} queries (standard error {100 * error:.0f})."
+        )
+
+    def matters_sentence(self) -> str | None:
+        """How many queries find the smallest difference that matters; None where it is not stated."""
+        if self.matters is None or not self.difference:
+            return None
+        smaller = Steepness(self.steepness.value * self.matters / abs(self.difference), 0.0)
+        queries = smaller.queries(self.power, self.alpha, MOST_QUERIES)
+        size = f"more than {MOST_QUERIES:,}" if queries is None else f"about {queries:,}"
+        return f"The smallest difference that matters to this study, {self.matters:g}, takes {size} queries."
+
+    def sentences(self) -> list[str]:
+        """What a person should know beside the answer."""
+        return [each for each in (self.verdict_sentence(), self.matters_sentence(), self.cheapest_sentence()) if each]
+
+    def cheapest_sentence(self) -> str | None:
+        """What brings most for the ratings it takes, of all that was looked at; None where nothing was."""
+        if len(self.more) < 2:
+            return None
+        planned, *others = self.more
+        gains = [(each.point.power - planned.point.power, each) for each in others]
+        sure = [(gain, each) for gain, each in gains if gain > 2 * np.hypot(each.point.error, planned.point.error)]
+        if not sure:
+            return (
+                "Half as many more of any one thing makes no difference that these simulations can see; fewer of it "
+                "might do."
+            )
+        best = max(sure, key=lambda pair: pair[0] / max(pair[1].ratings - planned.ratings, 1))[1]
+        return (
+            f"What brings most for its ratings: {best.what} in place of the plan's, power {planned.point.power:.2f} -> "
+            f"{best.point.power:.2f} for {best.ratings - planned.ratings:,} more ratings."
+        )
+
     def as_json(self) -> dict[str, Any]:
         return {
             "index": self.index,
@@ -117,7 +196,9 @@ class StudyPlan:
             "raters": self.raters,
             "cost": None if self.load is None or not self.load.cost else self.load.cost,
             "points": [point.as_json() for point in self.points],
+            "more": [each.as_json() for each in self.more],
             "sentence": self.sentence(),
+            "sentences": self.sentences(),
         }
 
 

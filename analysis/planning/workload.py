@@ -33,9 +33,14 @@ class Workload:
         return self.unique + self.base
 
 
-def workload(pairs: int, each: int, base: int, per_rater: int, cost_per_rating: float = 0.0) -> Workload:
-    """The workload of so many pairs, rated by `each` raters who give `per_rater` ratings, `base` of them on the base
-    block.
+def workload(
+    pairs: int, each: int, base: int, per_rater: int, cost_per_rating: float = 0.0, people: int | None = None
+) -> Workload:
+    """What so many pairs ask, rated by `each` raters who give `per_rater` ratings, `base` of them on the base block.
+
+    Parameters
+    ----------
+    people : how many rate, where that is stated; None: as many as it takes
 
     Raises
     ------
@@ -54,7 +59,7 @@ def workload(pairs: int, each: int, base: int, per_rater: int, cost_per_rating: 
             f"{option('base')} or raise {option('ratings_per_rater')}"
         )
     unique = pairs * each
-    raters = max(-(-unique // (per_rater - base)), each)
+    raters = max(-(-unique // (per_rater - base)), each) if people is None else people
     return Workload(unique, raters * base, raters, (unique + raters * base) * cost_per_rating)
 
 

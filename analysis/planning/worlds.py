@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import special
 
 from relstudy.analysis.indices.precision_recall import Retrieval
 from relstudy.common.drawing import inclusion_probabilities, rank_share, systematic_sample
@@ -145,7 +145,7 @@ class People:
     undecided : chance that a rating is undecided
     careless : share of raters who do not look, each in one of `manners`
     relevant : share of all honest ratings of the collection that are above the scale's cut
-    scale : by name
+    scale : itself, or its name
     """
 
     raters: int = 12
@@ -158,12 +158,12 @@ class People:
     careless: float = 0.0
     manners: Sequence[str] = MANNERS
     relevant: float = 0.1
-    scale: str = "1-5"
+    scale: str | Scale = "1-5"
 
     @cached_property
     def on(self) -> Scale:
         """The scale."""
-        scale = scale_named(self.scale)
+        scale = self.scale if isinstance(self.scale, Scale) else scale_named(self.scale)
         if scale is None:
             raise ValueError(f"{self.scale!r} is no scale with ends")
         return scale
@@ -173,16 +173,21 @@ class People:
         """A point in units of the scale."""
         return (self.on.high - self.on.low) / POINTS
 
-    def cut(self, value: np.ndarray) -> float:
-        """The value that a pair must have for a typical rater to be torn between relevant and not."""
-        grid = np.quantile(value, (np.arange(2000) + 0.5) / 2000)
-        spread = np.hypot(self.noise, self.leniency)
+    def cut(self, value: np.ndarray, weight: np.ndarray | None = None) -> float:
+        """The value at which a typical rater is torn between relevant and not, so that `relevant` of all ratings of
+        pairs that weigh so (None: alike) are above the scale's cut."""
+        order = np.argsort(value, kind="stable")
+        mass = np.ones(len(value)) if weight is None else weight[order]
+        steps = (np.arange(2000) + 0.5) / 2000
+        grid = np.interp(steps, (np.cumsum(mass) - mass / 2) / mass.sum(), value[order])
+        spread = max(float(np.hypot(self.noise, self.leniency)), 1e-9)
         low, high = grid[0] - 6 * spread - 1, grid[-1] + 6 * spread + 1
-        for _ in range(60):
+        for _ in range(50):
             middle = (low + high) / 2
-            above = float(stats.norm.cdf((grid - middle) / max(spread, 1e-9)).mean())
-            low, high = (middle, high) if above > self.relevant else (low, middle)
-        return (low + high) / 2
+            low, high = (
+                (middle, high) if special.ndtr((grid - middle) / spread).mean() > self.relevant else (low, middle)
+            )
+        return float(low + high) / 2
 
     @property
     def values(self) -> np.ndarray:
@@ -200,7 +205,7 @@ class People:
         """One rater's chance of each value of the scale, float [pairs, values]."""
         values = self.values
         middle = self.on.cut + self.point * (lenient + stretch * felt)
-        below = stats.norm.cdf(((values[1:] + values[:-1]) / 2 - middle[:, None]) / (self.point * self.noise))
+        below = special.ndtr(((values[1:] + values[:-1]) / 2 - middle[:, None]) / (self.point * self.noise))
         return np.diff(below, axis=1, prepend=0.0, append=1.0)
 
 
@@ -211,19 +216,31 @@ class Study:
     Parameters
     ----------
     pairs, ratings : as pairs.csv and ratings.csv
-    scores : of the judged pairs
     careless : ids of the raters who rated without looking
+    world : that it was drawn from
+    row : of each pair in its collection, int [pairs]
     """
 
     pairs: pd.DataFrame
     ratings: pd.DataFrame
-    scores: pd.DataFrame
     careless: tuple[str, ...]
+    world: World
+    row: np.ndarray
+
+    @cached_property
+    def scores(self) -> pd.DataFrame:
+        """Every system's scores of the pairs."""
+        return self.world.scores(self.row)
 
 
 @dataclass(frozen=True, eq=False)
 class World:
     """A collection with its design and its people.
+
+    Parameters
+    ----------
+    torn_at : the value at which a typical rater is torn between relevant and not; None takes `People.cut`
+    reach_of_query : of the design, for one query; None: worked out
 
     Examples
     --------
@@ -239,6 +256,8 @@ class World:
     collection: Collection
     drawing: Drawing = field(default_factory=Drawing)
     people: People = field(default_factory=People)
+    torn_at: float | None = None
+    reach_of_query: float | None = None
 
     @cached_property
     def probability(self) -> np.ndarray:
@@ -247,8 +266,9 @@ class World:
 
     @cached_property
     def felt(self) -> np.ndarray:
-        """The opinion of a typical rater on each pair, in points above the cut."""
-        return self.collection.value - self.people.cut(self.collection.value)
+        """What a typical rater feels of each pair, in points above the cut."""
+        value = self.collection.value
+        return value - (self.people.cut(value) if self.torn_at is None else self.torn_at)
 
     @cached_property
     def moments(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -258,7 +278,7 @@ class World:
         over the pairs that are rated, as calibration does.
         """
         people = self.people
-        normal = stats.norm.ppf((np.arange(HONEST) + 0.5) / HONEST)
+        normal = special.ndtri((np.arange(HONEST) + 0.5) / HONEST)
         mixed = np.random.default_rng(1).permutation(normal)
         grid = np.linspace(self.felt.min(), self.felt.max(), GRID)
         nearest = np.round((self.felt - grid[0]) / (grid[1] - grid[0])).astype(int)
@@ -303,6 +323,8 @@ class World:
     @cached_property
     def reach(self) -> float:
         """Of a query, see `relstudy.common.reach`; times the queries drawn it is the design's."""
+        if self.reach_of_query is not None:
+            return self.reach_of_query
         drawable = np.where(self.probability > 0, self.probability, np.inf)
         rarest = np.minimum.reduceat(drawable, self.collection.start[:-1]).mean()
         good = float(self.moments[0][self.probability > 0].sum()) / (len(self.collection.start) - 1)
@@ -335,7 +357,7 @@ class World:
         base = random.permutation(len(row))[: self.people.base]
         pairs.loc[base, "block"] = "base"
         ratings, careless = self._ratings(pairs, row, base, random)
-        return Study(pairs, ratings, self.scores(row), careless)
+        return Study(pairs, ratings, careless, self, row)
 
     def ids(self, row: np.ndarray) -> dict[str, list[str]]:
         """query_id and result_id of some pairs of the collection."""
@@ -378,8 +400,8 @@ class World:
             if manner == "fast":
                 seconds[own] /= 5
         rating[random.random(len(pair)) < people.undecided] = np.nan
-        table = pairs.loc[pair, ["query_id", "result_id", "block"]].assign(
-            rater_id=[f"rater {each}" for each in rater], rating=rating, scale=people.scale, handed_out="random",
+        table = pairs.loc[pair, ["pair_id", "query_id", "result_id", "block"]].assign(
+            rater_id=[f"rater {each}" for each in rater], rating=rating, scale=people.on.name, handed_out="random",
             seconds=seconds,
         )  # fmt: skip
         return table.reset_index(drop=True), tuple(f"rater {each}" for each in sorted(careless))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 import pandas as pd
 
+from relstudy.analysis.planning.design import design_of_study
 from relstudy.analysis.planning.options import Assumptions, PlanChanges, PlanOptions
 from relstudy.analysis.planning.picture import power_curve
 from relstudy.analysis.planning.power import plan_study
@@ -85,14 +88,15 @@ class Plan(Result):
         return self.table
 
     def remarks(self) -> Sequence[str]:
-        """Notes on the pilot."""
-        return self.notes
+        """The verdict's power, what is cheapest, and what a person should know of the pilot."""
+        return [*self.study_plan.sentences(), *self.notes]
 
 
 @takes_options(PlanOptions, Assumptions)
 def plan(
     pilot: CalibratedPanel | Ratings | Source | None = None,
     *,
+    study: str | os.PathLike[str] | None = None,
     scores: Source | Mapping[str, Source] | None = None,
     systems: Sequence[str] | None = None,
     columns: Columns | None = None,
@@ -103,12 +107,14 @@ def plan(
 ) -> Plan:
     """Find how many queries, pairs and raters tell two systems apart, as `relstudy plan` does.
 
-    Studies are simulated and tested as `score` would test them. Without `pilot`, variances are as stated. With a
-    pilot's ratings they are estimated. With a pilot's judgments and `scores`, whole queries are redrawn.
+    Studies are simulated from the draw of pairs to the verdict, as `sample`, `calibrate` and `score` would have it.
+    Without `pilot`, variances are as stated. With a pilot's ratings they are estimated. With a pilot's judgments and
+    `scores`, whole queries are redrawn.
 
     Parameters
     ----------
     pilot : ratings (what `read_ratings` takes or gives), or, with `scores`, judgments or what `calibrate` gives
+    study : a study's folder, whose design is planned for; what is stated beside it goes before it
     scores : the two systems' scores on the pilot's pairs, as in `fit`
     systems : which two systems of `scores`; needed where it holds more
     columns : names of the columns of `pilot` (or, with `scores`, of the scores) to ours
@@ -129,12 +135,16 @@ def plan(
     check_arguments(plan, locals())
     if systems is not None and len(systems) != 2:
         raise RelstudyError("two systems are compared, so two names of systems are needed")
-    options = PlanOptions(**fields_given(PlanOptions, changes))
-    assumptions = Assumptions(**fields_given(Assumptions, changes))
+    design = None if study is None else design_of_study(Path(study))
+    given: dict[str, Any] = dict(changes) if design is None else design.under(dict(changes))
+    options = PlanOptions(**fields_given(PlanOptions, given))
+    assumptions = Assumptions(**fields_given(Assumptions, given))
     variances = None
     notes: tuple[str, ...] = ()
     stated: dict[str, Any] = {"values": values, "scale": scale, "missing": missing}
     if scores is not None:
+        if study is not None:
+            raise RelstudyError("a pilot's judgments hold its design; leave out the study")
         if pilot is None:
             raise RelstudyError("scores go with a pilot's judgments; pass them as the pilot")
         reading = Reading.given(columns, **stated).among_several()
@@ -150,11 +160,12 @@ def plan(
         notes = source.notes
     else:
         read = _ratings(pilot, {**stated, "columns": columns})
-        ratings = None if read is None else read.frame
         notes = () if read is None else (read.scale.sentence(), *read.notes)
-        source = assumed_studies(assumptions, ratings)
-        variances = source.variances
-    return Plan(plan_study(source, options), variances, notes)
+        source, variances = assumed_studies(assumptions, read, options.raters)
+    made = plan_study(source, options)
+    if design is not None:
+        made, notes = replace(made, matters=design.matters), (design.note, *notes)
+    return Plan(made, variances, notes)
 
 
 def _ratings(pilot: CalibratedPanel | Ratings | Source | None, stated: dict[str, Any]) -> Ratings | None:

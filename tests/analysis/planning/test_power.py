@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,7 +15,9 @@ import pytest
 from click.testing import CliRunner
 from scipy import stats
 
+import relstudy as rs
 from relstudy.analysis.indices.known import index_of
+from relstudy.analysis.planning.design import design_of_study
 from relstudy.analysis.planning.options import Assumptions, PlanOptions
 from relstudy.analysis.planning.picture import power_curve
 from relstudy.analysis.planning.power import (
@@ -21,6 +25,7 @@ from relstudy.analysis.planning.power import (
     plan_study,
     simulate,
 )
+from relstudy.analysis.planning.route import ScoredStudy
 from relstudy.analysis.planning.sources import Pilot, assumed_studies, piloted_studies
 from relstudy.analysis.planning.studies import Assumed, Piloted
 from relstudy.analysis.planning.study_plan import PowerPoint
@@ -31,6 +36,15 @@ from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.cli import main
 
 SPREAD = Variances(query=0.4, result=1.0, rater=0.3, noise=0.7)
+
+
+def assumed(first: float, second: float, **changes: Any) -> Assumed:
+    """Studies of eight results a query from a small collection, whose base block is small."""
+    small = {"results": 8, "candidates": 60, "base": 20, "exponent": 0.5, "floor": 0.3, "ratings_per_rater": 120}
+    return assumed_studies(Assumptions(correlations=(first, second), **(small | changes)))[0]
+
+
+QUICK = PlanOptions(studies=20, base=20, ratings_per_rater=120)
 
 
 def pilot(seed: int, queries: int = 60, results: int = 10, raters: int = 12, each: int = 4) -> pd.DataFrame:
@@ -67,57 +81,123 @@ def test_undecided_ratings_count_as_nothing() -> None:
 
 @pytest.mark.slow
 def test_equal_systems_are_told_apart_no_oftener_than_the_test_allows() -> None:
-    same = Assumed(SPREAD, 0.5, 0.5, results=10)
-    point, differences = simulate(same, 40, PlanOptions(studies=300))
-    # half of the false finds point to the side that came out ahead; binomial standard error .009
-    assert point.power < 0.06
-    assert abs(np.mean(differences)) < 4 * np.std(differences) / np.sqrt(300)
+    nearly = assumed(0.5, 0.499999)
+    point, differences = simulate(nearly, 20, replace(QUICK, studies=60))
+    # half of the false finds point to the side that came out ahead; binomial standard error .02
+    assert point.power < 0.1
+    assert point.verdict is not None and point.verdict < 0.1
+    assert abs(np.mean(differences)) < 4 * np.std(differences) / np.sqrt(60)
 
 
 @pytest.mark.slow
-def test_power_grows_with_queries_and_the_planned_size_keeps_its_promise() -> None:
-    source = Assumed(SPREAD, 0.55, 0.4, results=10)
-    plan = plan_study(source, PlanOptions(power=0.8, studies=100, seed=1))
+def test_power_grows_with_queries_and_the_plan_counts_what_it_asks_of_people() -> None:
+    plan = plan_study(assumed(0.7, 0.4), QUICK)
     powers = [point.power for point in plan.points]
     assert powers[0] < powers[-1]
     assert plan.queries is not None
-    check, _ = simulate(source, plan.queries, PlanOptions(studies=200, seed=99))
-    # 200 studies: standard error .028, and the plan rests on 400 of its own
-    assert check.power == pytest.approx(0.8, abs=0.1)
-    assert plan.pairs == plan.queries * 10
-    assert plan.raters == -(-plan.pairs // 200)  # of 300 ratings, 100 are of the base block
-    assert plan.ratings == plan.pairs + plan.raters * 100
+    assert plan.pairs == plan.queries * 8
+    assert plan.raters == -(-plan.pairs // 100)  # of 120 ratings, 20 are of the base block
+    assert plan.ratings == plan.pairs + plan.raters * 20
     low, high = plan.interval
     assert low is not None and high is not None
     assert low < plan.queries < high
 
 
-@pytest.mark.slow
-def test_less_noise_needs_fewer_queries_and_more_ratings_a_pair_do_the_same() -> None:
-    loud = Variances(0.4, 1.0, 0.3, 2.0)
-    once = plan_study(Assumed(loud, 0.6, 0.4, results=10), PlanOptions(studies=60))
-    often = plan_study(Assumed(loud, 0.6, 0.4, results=10, ratings_each=4), PlanOptions(studies=60))
-    assert once.queries is not None and often.queries is not None and often.ratings is not None
-    assert often.queries < once.queries
-    assert often.load is not None
-    assert often.load.unique == often.pairs * 4
+def errors(source: Assumed, studies: int = 8) -> float:
+    """Mean standard error of the difference in the correlation, studies of 30 queries."""
+    found = []
+    for seed in range(studies):
+        random = np.random.default_rng(seed)
+        study = source.world(30, random).draw(30, random)
+        found.append(ScoredStudy.of(study, seed, replicates=100).comparison(index_of("pearson")).error[0])
+    return float(np.mean(found))
+
+
+def test_the_weights_of_the_design_change_the_answer() -> None:
+    """They changed no word: correlations of judged pairs were planned for, and score compares the collection's."""
+    flat, steep = (assumed(0.6, 0.4, floor=0.05, weight_spread=spread) for spread in (0.0, 1.2))
+    assert [each.weight_spread for each in (flat, steep)] == pytest.approx([0.0, 1.2], abs=0.1)
+    assert errors(steep) > 1.15 * errors(flat)  # an effective sample of 1 / (1 + 1.2^2) of the size would give 1.6
+    with pytest.raises(RelstudyError, match="weights cannot vary by 50 of their mean"):
+        assumed(0.6, 0.4, weight_spread=50.0)
+
+
+def test_a_pilots_weights_change_the_answer() -> None:
+    random = np.random.default_rng(3)
+    query, truth = np.repeat(np.arange(40), 8), random.normal(size=320)
+    scores = [truth + noise * random.normal(size=320) for noise in (1.0, 1.5)]
+    weight = np.exp(1.2 * random.normal(size=320))
+    flat, steep = (Piloted(query, truth, each, truth > 1, *scores) for each in (np.ones(320), weight))
+    index = index_of("pearson")
+    found = [each.draw(40, np.random.default_rng(1)).comparison(index, 0) for each in (flat, steep)]
+    assert found[0].better[0] != found[1].better[0]
+    assert found[1].error[0] > 1.2 * found[0].error[0]
+
+
+def test_noise_and_careless_raters_cost_power() -> None:
+    plain = errors(assumed(0.7, 0.4, ratings_each=2))
+    assert errors(assumed(0.7, 0.4, ratings_each=2, careless=0.4)) > 1.1 * plain
+    assert errors(assumed(0.7, 0.4, ratings_each=2, noise=2.0)) > 1.1 * plain
+
+
+def test_the_judged_pairs_are_relevant_as_often_as_stated() -> None:
+    source = assumed(0.6, 0.4, relevant_share=0.3)
+    study = source.world(60, np.random.default_rng(0)).draw(60, np.random.default_rng(1))
+    # 480 pairs of 60 queries: standard error about .03
+    assert float((study.ratings["rating"] > 3.5).mean()) == pytest.approx(0.3, abs=0.08)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("index", ["average_precision", "normalised_rank"])
-def test_indices_of_retrieval_are_planned_for_too(index: str) -> None:
-    plan = plan_study(Assumed(SPREAD, 0.7, 0.3, results=10, weight_spread=1.0), PlanOptions(index, studies=40))
-    assert plan.queries is not None
-    assert plan.queries > 0
-    assert f"in {index_of(index).term} (" in plan.sentence()
+@pytest.mark.parametrize("index", ["average_precision", "same_query", "nDCG@5"])
+def test_other_indices_are_planned_for_too_and_several_systems(index: str) -> None:
+    source = assumed_studies(
+        Assumptions(correlations=(0.8, 0.2, 0.2), results=8, candidates=60, base=20, exponent=0.5, floor=0.5)
+    )[0]
+    least = source.least_queries(index_of(index))
+    plan = plan_study(source, PlanOptions(index, studies=20, base=20), sizes=[max(20, least)])
+    assert plan.points[-1].power > 0.5
+    assert plan.verdict_sentence() is None or "names the better system in" in plan.verdict_sentence()
 
 
 @pytest.mark.slow
+def test_what_is_cheapest_is_said_where_it_is_asked_for() -> None:
+    plan = plan_study(assumed(0.9, 0.1, results=6), replace(QUICK, advise=True), sizes=[6])
+    names = ["queries", "results a query", "ratings a pair", "raters"]
+    assert [each.what.split(" ", 1)[-1] for each in plan.more[1:]] == names
+    planned, queries, *_, raters = plan.more
+    assert queries.ratings > planned.ratings and raters.raters == round(1.5 * planned.raters)
+    said = plan.cheapest_sentence()
+    assert said is not None and ("more ratings" in said or "no difference" in said)
+    assert plan.as_json()["more"][0]["what"] == "as planned"
+
+
 def test_systems_that_do_not_differ_end_with_a_sentence_that_says_no_size_is_enough() -> None:
-    plan = plan_study(Assumed(SPREAD, 0.5, 0.5, results=5), PlanOptions(studies=30), sizes=[10, 20])
-    assert plan.queries is None or plan.queries > 200
-    never = plan_study(Assumed(SPREAD, 0.5, 0.499999, alike=0.999, results=5), PlanOptions(studies=30), sizes=[4])
+    never = plan_study(assumed(0.5, 0.499999), QUICK, sizes=[6])
+    assert never.queries is None or never.queries > 100
     assert isinstance(never.sentence(), str)
+
+
+def test_a_studys_own_design_is_what_is_planned(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(
+        '[analysis]\nprimary = "average_precision"\nmatters = 0.02\n[[blocks]]\nname = "u"\npairs = "unique"\n'
+        'paradigm = "image"\nscale = "1-9"\nratings_per_pair = 2\npairs_per_rater = 60\n'
+    )
+    first = {"results": 7, "exponent": 0.5, "floor": 0.25, "depth": None, "population": {"image": 55}}
+    (tmp_path / "design.json").write_text(json.dumps({"rounds": [first]}))
+    (tmp_path / "pairs.csv").write_text(
+        "pair_id,query_id,result_id,paradigm,source,rank,block,round,query_probability,inclusion_probability\n"
+        + "".join(f"p{k},q,r{k},image,s,1,{'base' if k < 15 else 'unique'},1,0.5,0.1\n" for k in range(20))
+    )
+    design = design_of_study(tmp_path)
+    assert design.choices == {
+        "primary": "average_precision", "index": "average_precision", "ratings_each": 2, "rating_scale": "1-9",
+        "results": 7, "exponent": 0.5, "floor": 0.25, "candidates": 55, "base": 15, "ratings_per_rater": 75,
+    }  # fmt: skip
+    plan = rs.plan(study=tmp_path, correlations=(0.9, 0.1), studies=20)
+    assert plan.study_plan.index == "average_precision"
+    assert any("the design is the study's own: study.toml" in note for note in plan.notes)
+    assert any("smallest difference that matters to this study, 0.02" in each for each in plan.remarks())
+    assert design.under({"index": "pearson", "results": None})["index"] == "pearson"
 
 
 def test_fitted_power_recovers_the_curve_it_was_made_from() -> None:
@@ -165,10 +245,12 @@ def test_a_pilot_with_one_system_is_told_that_another_is_needed(tmp_path: Path) 
 def test_impossible_assumptions_are_refused() -> None:
     with pytest.raises(RelstudyError, match=r"standard deviation of noise is a number from 0, not -1\.0"):
         Variances(0.4, 1.0, 0.3, -1.0)
-    with pytest.raises(RelstudyError, match="correlation first lies between -1 and 1"):
-        Assumed(SPREAD, 1.2, 0.3)
-    with pytest.raises(RelstudyError, match="share of relevant pairs lies between 0 and 1"):
-        Assumed(SPREAD, 0.2, 0.3, relevant_share=0)
+    with pytest.raises(RelstudyError, match=r"a correlation lies between -1 and 1, not at 1\.2"):
+        assumed(1.2, 0.3)
+    with pytest.raises(RelstudyError, match="relevant"):
+        assumed(0.2, 0.3, relevant_share=0)
+    with pytest.raises(RelstudyError, match="'stars' is no scale"):
+        assumed(0.2, 0.3, rating_scale="stars")
     with pytest.raises(RelstudyError, match="the index is one of pearson"):
         PlanOptions("map")
 
@@ -224,7 +306,7 @@ def test_the_command_redraws_a_real_pilot(shared_data: Path) -> None:
 
 @pytest.mark.slow
 def test_the_picture_says_in_words_what_it_shows() -> None:
-    plan = plan_study(Assumed(SPREAD, 0.7, 0.3, results=8), PlanOptions(studies=20), sizes=[10, 30])
+    plan = plan_study(assumed(0.7, 0.3), QUICK, sizes=[10, 30])
     assert plan.sentence().split(",")[0] in power_curve(plan)
 
 

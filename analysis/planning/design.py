@@ -1,0 +1,76 @@
+"""A study's own design, read from its folder: what a plan then need not be told."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from relstudy.calibration.study_tables import read_decision
+from relstudy.common.errors import RelstudyError
+from relstudy.common.files import read_json
+from relstudy.common.pairs_table import read_pairs
+from relstudy.common.wording import listed
+
+SETTINGS, DESIGN, PAIRS = "study.toml", "design.json", "pairs.csv"
+
+
+@dataclass(frozen=True)
+class StudyDesign:
+    """What a study's folder says of its design.
+
+    Parameters
+    ----------
+    choices : options of a plan by name, with their values
+    matters : the smallest difference that matters in its primary index; None where it is not stated
+    note : what was taken from where, as a sentence
+    """
+
+    choices: dict[str, Any]
+    matters: float | None
+    note: str
+
+    def under(self, stated: dict[str, Any]) -> dict[str, Any]:
+        """The choices that somebody stated, completed by the study's."""
+        return self.choices | {name: value for name, value in stated.items() if value is not None}
+
+
+def design_of_study(folder: Path) -> StudyDesign:
+    """Read study.toml, and design.json and pairs.csv where pairs are drawn.
+
+    Raises
+    ------
+    RelstudyError
+        where there is no study.toml, or it cannot be read
+    """
+    settings = folder / SETTINGS
+    if not settings.is_file():
+        raise RelstudyError(f"{folder}: there is no {SETTINGS}; a plan takes a study's design from its folder")
+    decision = read_decision(settings)
+    choices: dict[str, Any] = {"primary": decision.primary, "index": decision.primary}
+    blocks = tomllib.loads(settings.read_text(encoding="utf-8")).get("blocks", [])
+    unique = next((block for block in blocks if isinstance(block, dict) and block.get("pairs") == "unique"), {})
+    paradigm = str(unique.get("paradigm", "image"))
+    choices |= {"ratings_each": unique.get("ratings_per_pair"), "rating_scale": unique.get("scale")}
+    sources = [f"{SETTINGS} ({_said(choices)})"]
+    drawn: dict[str, Any] = {}
+    if (folder / DESIGN).is_file():
+        first = read_json(folder / DESIGN)["rounds"][0]
+        drawn = {name: first.get(name) for name in ("results", "exponent", "floor", "depth")}
+        drawn["candidates"] = first.get("population", {}).get(paradigm)
+        sources.append(f"{DESIGN} ({_said(drawn)})")
+    if (folder / PAIRS).is_file():
+        pairs = read_pairs(folder / PAIRS)
+        base = int(((pairs["block"] == "base") & (pairs["paradigm"].isin([paradigm, ""]))).sum())
+        drawn["base"] = base
+        sources.append(f"{PAIRS} (base {base})")
+    asked = unique.get("pairs_per_rater")
+    if isinstance(asked, int) and "base" in drawn:
+        drawn["ratings_per_rater"] = asked + drawn["base"]
+    known = {name: value for name, value in (choices | drawn).items() if value is not None}
+    return StudyDesign(known, decision.matters, f"the design is the study's own: {listed(sources)}")
+
+
+def _said(choices: dict[str, Any]) -> str:
+    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in choices.items() if value is not None)

@@ -1,0 +1,121 @@
+"""Does `relstudy plan` promise what `calibrate` and `score` deliver? Power of both, for twelve settings.
+
+    python scripts/coverage.py plan [--studies 48] [--settings 0 1 2 ...]
+
+Promised is the power that the plan's curve gives at a size, fitted to three sizes around it. Delivered is the share of
+other studies of that size, with seeds that the plan has not seen, in which `relstudy calibrate` and `relstudy score`
+find the first system better than the second at .05; and in which the verdict's best set holds the first and not the
+second. Both are at their defaults but for 200 replicates and scores that are not mapped. The world is the plan's own:
+pairs drawn from 160 results a query (16 each, exponent 0.5, floor 0.2), raters of leniency 0.4, stretch 0.2 and noise
+0.8 points, a fifth of the judged pairs relevant; correlations differ so much that power is neither 0 nor 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+import relstudy as rs
+from relstudy.analysis.planning.options import Assumptions, PlanOptions
+from relstudy.analysis.planning.power import plan_study
+from relstudy.analysis.planning.sources import assumed_studies
+from relstudy.analysis.planning.studies import Assumed
+from relstudy.common.console import print_table, progress
+
+SEED, OF_PLAN, REPLICATES = 660_000, 31, 200
+
+
+@dataclass(frozen=True)
+class Setting:
+    """An index, systems, raters and ratings a pair, queries, and the second system's correlation with relevance."""
+
+    index: str
+    raters: int
+    ratings: int
+    systems: int
+    queries: int
+    second: float
+
+    def source(self) -> Assumed:
+        """Its studies."""
+        others = (self.second,) * (self.systems - 1)
+        assumed = Assumptions(
+            correlations=(0.6, *others), ratings_each=self.ratings, base=40, results=16, candidates=160, exponent=0.5,
+            floor=0.2,
+        )  # fmt: skip
+        return assumed_studies(assumed, raters=self.raters)[0]
+
+
+SETTINGS = (
+    Setting("pearson", 7, 1, 2, 40, 0.50),
+    Setting("pearson", 15, 1, 2, 40, 0.50),
+    Setting("pearson", 7, 3, 6, 40, 0.50),
+    Setting("average_precision", 7, 1, 2, 40, 0.42),
+    Setting("average_precision", 15, 1, 6, 40, 0.42),
+    Setting("average_precision", 15, 3, 2, 40, 0.42),
+    Setting("same_query", 7, 1, 6, 40, 0.45),
+    Setting("same_query", 15, 1, 2, 40, 0.45),
+    Setting("same_query", 7, 3, 2, 40, 0.45),
+    Setting("nDCG@10", 7, 1, 2, 40, 0.40),
+    Setting("nDCG@10", 15, 1, 2, 40, 0.40),
+    Setting("nDCG@10", 7, 3, 6, 40, 0.40),
+)
+
+
+def delivered(setting: Setting, studies: int) -> tuple[float, float]:
+    """How often score finds the first system better than the second, and how often its verdict says so."""
+    source, found, named = setting.source(), [], []
+    index = f"condensed {setting.index}" if "@" in setting.index else setting.index
+    for number in progress(range(studies), "studies", studies):
+        random = np.random.default_rng([SEED, SETTINGS.index(setting), number])
+        study = source.world(setting.queries, random).draw(setting.queries, random)
+        panel = rs.calibrate(study.ratings, pairs=study.pairs)
+        measures = [setting.index] if "@" in setting.index else []
+        options = {"method": "none", "measures": measures, "direction": "higher", "replicates": REPLICATES}
+        result = rs.score(study.scores, panel, **options, seed=number).result
+        couple = (*(system.name for system in result.systems[:2]), index)
+        test = next(each for each in result.comparisons if (each.first, each.second, each.index) == couple)
+        found.append(test.p_value is not None and test.p_value < 0.05 and (test.difference.value or 0.0) > 0)
+        best = result.ranks.best
+        named.append(bool(best[0] and not best[1]))
+    return float(np.mean(found)), float(np.mean(named))
+
+
+def promised(setting: Setting, studies: int) -> tuple[float, float, float]:
+    """The power of the curve at the size, its standard error, and the verdict's share there."""
+    options = PlanOptions(index=setting.index, studies=studies, seed=OF_PLAN, base=40, raters=setting.raters)
+    sizes = [round(setting.queries * factor) for factor in (0.6, 1.0, 1.5)]
+    plan = plan_study(setting.source(), options, sizes)
+    power = float(plan.power_at(setting.queries))
+    ends = [plan.steepness.value + sign * np.sqrt(plan.steepness.simulated) for sign in (-1.0, 1.0)]
+    low, high = (float(type(plan.steepness)(end, 0.0).power(setting.queries, 0.05)) for end in ends)
+    return power, (high - low) / 2, plan.points[1].verdict or 0.0
+
+
+def row(setting: Setting, studies: int) -> list[str]:
+    """A line of the table."""
+    power, error, verdict = promised(setting, studies)
+    found, named = delivered(setting, studies)
+    both = float(np.hypot(error, np.sqrt(max(found * (1 - found), power * (1 - power)) / studies)))
+    apart = float(np.sqrt((verdict * (1 - verdict) + named * (1 - named)) / studies))
+    cells = [setting.index, str(setting.systems), str(setting.raters), str(setting.ratings), str(setting.queries)]
+    cells += [f"{power:.2f}", f"{found:.2f}", f"{(found - power) / both:+.1f}"]
+    return [*cells, f"{verdict:.2f}", f"{named:.2f}", f"{(named - verdict) / max(apart, 1e-9):+.1f}"]
+
+
+def main(argv: Sequence[str]) -> None:
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(prog="coverage.py plan", description=__doc__, formatter_class=raw)
+    parser.add_argument("--studies", type=int, default=48, help="of the plan at each of three sizes, and delivered")
+    parser.add_argument("--settings", type=int, nargs="+", default=list(range(len(SETTINGS))))
+    given = parser.parse_args(argv)
+    rows = [row(SETTINGS[number], given.studies) for number in given.settings]
+    print(
+        f"{given.studies} studies a size, seeds {OF_PLAN} (plan) and {SEED} (delivered); apart: in standard errors of "
+        "both.\n"
+    )
+    header = ["systems", "raters", "ratings", "queries", "promised", "delivered", "apart"]
+    print_table(rows, ["index", *header, "verdict promised", "delivered", "apart"])
