@@ -18,7 +18,7 @@ SETTINGS, DESIGN, PAIRS = "study.toml", "design.json", "pairs.csv"
 
 @dataclass(frozen=True)
 class StudyDesign:
-    """What a study's folder says of its design.
+    """A study's design, as its folder has it.
 
     Parameters
     ----------

@@ -93,7 +93,7 @@ def _check_index(name: str) -> None:
 
 @dataclass(frozen=True)
 class Assumptions:
-    """What is assumed of a study where no pilot says otherwise; spreads are standard deviations, in points of a scale
+    """Assumptions on a study without a pilot; spreads are standard deviations, in points of a scale
     from 1 to 5, to which other scales are stretched."""
 
     correlations: tuple[float, ...] = option(

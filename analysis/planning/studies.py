@@ -30,7 +30,7 @@ EXPONENTS = (0.5, 1.0, 1.5, 2.0, 2.5)
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a simulated study says of the first two systems.
+    """A simulated study's answer on the first two systems.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class StudySource(Protocol):
     def outcome(
         self, queries: int, index: Index, primary: str | None, seed: int, random: np.random.Generator
     ) -> Outcome:
-        """What a study of so many queries says of the first two systems."""
+        """The answer of a study of so many queries on the first two systems."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class Assumed:
         return None
 
     def raters_of(self, queries: int) -> int:
-        """How many people rate a study of so many queries."""
+        """The number of people who rate a study of so many queries."""
         if self.raters is not None:
             return self.raters
         pairs = queries * self.drawing.results
@@ -153,7 +153,7 @@ class Assumed:
     def outcome(
         self, queries: int, index: Index, primary: str | None, seed: int, random: np.random.Generator
     ) -> Outcome:
-        """What a study of so many queries says of the first two systems."""
+        """The answer of a study of so many queries on the first two systems."""
         study = self.world(queries, random).draw(queries, random)
         scored = ScoredStudy.of(study, seed, POOLED, BOOTSTRAP, primary, (index.name,) if index.of_run else ())
         compared = scored.comparison(index)
@@ -212,7 +212,7 @@ def with_weight_spread(shape: NormalShape, drawing: Drawing, spread: float) -> D
 
 @dataclass(frozen=True, eq=False)
 class SimulatedStudy:
-    """What a study redrawn from a pilot yields: query numbers, judgments, weights, how relevant, both systems' scores,
+    """The yield of a study redrawn from a pilot: query numbers, judgments, weights, how relevant, both systems' scores,
     and judgments as whole grades where they have any."""
 
     query: np.ndarray
@@ -284,7 +284,7 @@ class Piloted:
     def outcome(
         self, queries: int, index: Index, primary: str | None, seed: int, random: np.random.Generator
     ) -> Outcome:
-        """What a study of so many queries says of the two systems; the verdict rests on the same index."""
+        """The answer of a study of so many queries; the verdict rests on the same index."""
         compared = self.draw(queries, random).comparison(index, seed)
         best = compared.ranks.best
         return Outcome(

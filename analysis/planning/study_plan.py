@@ -136,7 +136,7 @@ class StudyPlan:
         )
 
     def verdict_sentence(self) -> str | None:
-        """How often the verdict names the better system at the planned size; None where that was not looked at."""
+        """Sentence on how often the verdict names the better system at the planned size; None where that was not looked at."""
         known = [point for point in self.points if point.verdict is not None]
         if not known or self.queries is None:
             return None
@@ -151,7 +151,7 @@ class StudyPlan:
         )
 
     def matters_sentence(self) -> str | None:
-        """How many queries find the smallest difference that matters; None where it is not stated."""
+        """Sentence on the number of queries that find the smallest difference that matters; None where it is not stated."""
         if self.matters is None or not self.difference:
             return None
         smaller = Steepness(self.steepness.value * self.matters / abs(self.difference), 0.0)
@@ -160,11 +160,11 @@ class StudyPlan:
         return f"The smallest difference that matters to this study, {self.matters:g}, takes {size} queries."
 
     def sentences(self) -> list[str]:
-        """What a person should know beside the answer."""
+        """Sentences that belong beside the answer."""
         return [each for each in (self.verdict_sentence(), self.matters_sentence(), self.cheapest_sentence()) if each]
 
     def cheapest_sentence(self) -> str | None:
-        """What brings most for the ratings it takes, of all that was looked at; None where nothing was."""
+        """Sentence on what brings most for the ratings it takes, of all that was looked at; None where nothing was."""
         if len(self.more) < 2:
             return None
         planned, *others = self.more

@@ -266,7 +266,7 @@ class World:
 
     @cached_property
     def felt(self) -> np.ndarray:
-        """What a typical rater feels of each pair, in points above the cut."""
+        """The opinion of a typical rater on each pair, in points above the cut."""
         value = self.collection.value
         return value - (self.people.cut(value) if self.torn_at is None else self.torn_at)
 
