@@ -136,7 +136,7 @@ class StudyPlan:
         )
 
     def verdict_sentence(self) -> str | None:
-        """Sentence on how often the verdict names the better system at the planned size; None where that was not looked at."""
+        """Sentence on how often the verdict names the better system at the planned size; None where unknown."""
         known = [point for point in self.points if point.verdict is not None]
         if not known or self.queries is None:
             return None
@@ -151,7 +151,7 @@ class StudyPlan:
         )
 
     def matters_sentence(self) -> str | None:
-        """Sentence on the number of queries that find the smallest difference that matters; None where it is not stated."""
+        """Sentence on the number of queries that find the smallest difference that matters; None where not stated."""
         if self.matters is None or not self.difference:
             return None
         smaller = Steepness(self.steepness.value * self.matters / abs(self.difference), 0.0)

@@ -36,7 +36,8 @@ class Workload:
 def workload(
     pairs: int, each: int, base: int, per_rater: int, cost_per_rating: float = 0.0, people: int | None = None
 ) -> Workload:
-    """The workload of so many pairs, rated by `each` raters who give `per_rater` ratings, `base` of them on the base block.
+    """The workload of so many pairs, rated by `each` raters who give `per_rater` ratings, `base` of them on the base
+    block.
 
     Parameters
     ----------
