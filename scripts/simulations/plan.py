@@ -1,13 +1,13 @@
 """Does `relstudy plan` promise what `calibrate` and `score` deliver? Power of both, for twelve settings.
 
-    python scripts/coverage.py plan [--studies 48] [--settings 0 1 2 ...]
+    python scripts/coverage.py plan [--studies 24] [--settings 0 1 2 ...]
 
 Promised is the power that the plan's curve gives at a size, fitted to three sizes around it. Delivered is the share of
 other studies of that size, with seeds that the plan has not seen, in which `relstudy calibrate` and `relstudy score`
 find the first system better than the second at .05; and in which the verdict's best set holds the first and not the
 second. Both are at their defaults but for 200 replicates and scores that are not mapped. The world is the plan's own:
-pairs drawn from 160 results a query (16 each, exponent 0.5, floor 0.2), raters of leniency 0.4, stretch 0.2 and noise
-0.8 points, a fifth of the judged pairs relevant; correlations differ so much that power is neither 0 nor 1.
+30 queries, 10 of 80 results each (exponent 0.5, floor 0.4), 20 base pairs, raters of leniency 0.4, stretch 0.2 and
+noise 0.8 points, 30 % of the judged pairs relevant; correlations differ so much that power is neither 0 nor 1.
 """
 
 from __future__ import annotations
@@ -43,25 +43,25 @@ class Setting:
         """Its studies."""
         others = (self.second,) * (self.systems - 1)
         assumed = Assumptions(
-            correlations=(0.6, *others), ratings_each=self.ratings, base=40, results=16, candidates=160, exponent=0.5,
-            floor=0.2,
+            correlations=(0.6, *others), ratings_each=self.ratings, base=20, results=10, candidates=80, exponent=0.5,
+            floor=0.4, relevant_share=0.3,
         )  # fmt: skip
         return assumed_studies(assumed, raters=self.raters)[0]
 
 
 SETTINGS = (
-    Setting("pearson", 7, 1, 2, 40, 0.50),
-    Setting("pearson", 15, 1, 2, 40, 0.50),
-    Setting("pearson", 7, 3, 6, 40, 0.50),
-    Setting("average_precision", 7, 1, 2, 40, 0.42),
-    Setting("average_precision", 15, 1, 6, 40, 0.42),
-    Setting("average_precision", 15, 3, 2, 40, 0.42),
-    Setting("same_query", 7, 1, 6, 40, 0.45),
-    Setting("same_query", 15, 1, 2, 40, 0.45),
-    Setting("same_query", 7, 3, 2, 40, 0.45),
-    Setting("nDCG@10", 7, 1, 2, 40, 0.40),
-    Setting("nDCG@10", 15, 1, 2, 40, 0.40),
-    Setting("nDCG@10", 7, 3, 6, 40, 0.40),
+    Setting("pearson", 7, 1, 2, 30, 0.35),
+    Setting("pearson", 15, 1, 2, 30, 0.35),
+    Setting("pearson", 7, 3, 6, 30, 0.35),
+    Setting("average_precision", 7, 1, 2, 30, 0.25),
+    Setting("average_precision", 15, 1, 6, 30, 0.25),
+    Setting("average_precision", 15, 3, 2, 30, 0.25),
+    Setting("same_query", 7, 1, 6, 30, 0.25),
+    Setting("same_query", 15, 1, 2, 30, 0.25),
+    Setting("same_query", 7, 3, 2, 30, 0.25),
+    Setting("nDCG@10", 7, 1, 2, 30, 0.15),
+    Setting("nDCG@10", 15, 1, 2, 30, 0.15),
+    Setting("nDCG@10", 7, 3, 6, 30, 0.15),
 )
 
 
@@ -86,7 +86,7 @@ def delivered(setting: Setting, studies: int) -> tuple[float, float]:
 
 def promised(setting: Setting, studies: int) -> tuple[float, float, float]:
     """The power of the curve at the size, its standard error, and the verdict's share there."""
-    options = PlanOptions(index=setting.index, studies=studies, seed=OF_PLAN, base=40, raters=setting.raters)
+    options = PlanOptions(index=setting.index, studies=studies, seed=OF_PLAN, base=20, raters=setting.raters)
     sizes = [round(setting.queries * factor) for factor in (0.6, 1.0, 1.5)]
     plan = plan_study(setting.source(), options, sizes)
     power = float(plan.power_at(setting.queries))
@@ -109,7 +109,7 @@ def row(setting: Setting, studies: int) -> list[str]:
 def main(argv: Sequence[str]) -> None:
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(prog="coverage.py plan", description=__doc__, formatter_class=raw)
-    parser.add_argument("--studies", type=int, default=48, help="of the plan at each of three sizes, and delivered")
+    parser.add_argument("--studies", type=int, default=24, help="of the plan at each of three sizes, and delivered")
     parser.add_argument("--settings", type=int, nargs="+", default=list(range(len(SETTINGS))))
     given = parser.parse_args(argv)
     rows = [row(SETTINGS[number], given.studies) for number in given.settings]
