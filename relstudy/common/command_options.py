@@ -149,7 +149,7 @@ def _option(each: Declared, headings: bool) -> Callable[[Command], Command]:
         settings["type"] = click.Choice(each.choices)
     elif int in kinds or float in kinds:
         settings["type"] = _number(int in kinds and float not in kinds, each.said.limits)
-    elif one in (int, float):
+    elif one in (int, float) and each.said.read is None:
         settings["type"] = _number(one is int, each.said.limits)
     elif one is Path:
         settings["type"] = click.Path(path_type=Path)
