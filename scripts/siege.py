@@ -12,8 +12,11 @@ is answered, as the script does. The stages, one after the other on the same ser
 - half-open: sockets that have sent half a request line are held open
 - enrolment: cookieless visitors consent and begin, as fast as they can
 - passwords: wrong passwords for the researcher's pages, as fast as they can be sent
+- disk: in turns the disk of the database is full (ENOSPC), cannot be written or synced (EIO), and tears a write in two
+  as the process dies (scripts/disk_faults.c, compiled here and loaded before libc); PostgreSQL is started again where
+  it has given up
 
-At the end the export is compared with what was acknowledged, rater by rater and page by page.
+At the end the export is compared with what was acknowledged, rater by rater, and one table says what was lost.
 """
 
 from __future__ import annotations
@@ -22,8 +25,10 @@ import argparse
 import contextlib
 import http.client
 import os
+import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -32,10 +37,12 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import cycle, zip_longest
 from pathlib import Path
 from urllib.parse import urlencode
 
 import numpy as np
+import pandas as pd
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -49,7 +56,8 @@ from relstudy.studyapp.monitoring.export import ratings_table  # noqa: E402
 from relstudy.studyapp.web.admin.access import set_password  # noqa: E402
 
 SCRIPT = {"Accept": "text/html", PAGE: "next"}
-STAGES = ("calm", "kills", "half-open", "enrolment", "passwords")
+STAGES = ("calm", "kills", "half-open", "enrolment", "passwords", "disk")
+FAULTS = {"full": 1, "writes failed": 2, "syncs failed": 3, "writes torn": 4}  # as disk_faults.c numbers them
 ATTACKERS = 4  # threads of a flood or a storm
 
 
@@ -71,7 +79,7 @@ class Patient(threading.Thread):
         while True:
             try:
                 answer = self.visitor.request(method, path, body, **more)  # type: ignore[arg-type]
-                if answer[0] not in (500, 503):
+                if answer[0] not in (500, 503, 507):
                     return answer
             except (OSError, http.client.HTTPException):
                 self.visitor.connection.close()
@@ -117,18 +125,69 @@ class Patient(threading.Thread):
             self.seconds.append(time.perf_counter() - began)
 
 
+class Disk:
+    """A disk that fails when it is told to, for the processes that have its `environment`.
+
+    Parameters
+    ----------
+    folder : where the library and the file that steers it are put
+    under : what the path of each file that fails begins with
+    """
+
+    def __init__(self, folder: Path, under: str) -> None:
+        compiler = shutil.which("cc") or shutil.which("gcc")
+        if compiler is None:
+            raise SystemExit("disk faults need a C compiler (cc)")
+        self.library, self.control = folder / "disk_faults.so", folder / "disk_faults"
+        source = str(ROOT / "scripts" / "disk_faults.c")
+        subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", str(self.library), source], check=True)
+        self.control.touch()
+        self.control.chmod(0o666)  # PostgreSQL may run as another user
+        self._write(0, 0)
+        self.environment = {
+            "LD_PRELOAD": str(self.library), "DISK_FAULTS": str(self.control), "DISK_FAULTS_UNDER": under,
+        }  # fmt: skip
+
+    def _write(self, mode: int, faults: int) -> None:
+        with open(self.control, "r+b") as file:
+            file.write(struct.pack("@4q", mode, 2, 0, faults))  # every second call fails
+
+    @property
+    def faults(self) -> int:
+        """So many since it was told to."""
+        return int(struct.unpack("@4q", self.control.read_bytes())[3])
+
+    def fail(self, mode: int) -> None:
+        self._write(mode, 0)
+
+    def mend(self) -> None:
+        self._write(0, 0)
+
+
+@dataclass(frozen=True)
+class Database:
+    """A database under siege: its address, what restarts it, what starts it where it has given up, and its disk."""
+
+    url: str
+    disk: Disk
+    restart: Callable[[], None] | None = None
+    revive: Callable[[], bool] = lambda: False
+
+
 class Server:
     """`relstudy serve` on a port of its own, killed and started again."""
 
-    def __init__(self, folder: Path, url: str, workers: int) -> None:
-        self.folder, self.url, self.port = folder, url, free_port()
+    def __init__(self, folder: Path, database: Database, workers: int) -> None:
+        self.folder, self.database, self.port = folder, database, free_port()
         self.command = [sys.executable, "-m", "relstudy", "serve", str(folder), "--port", str(self.port), "--quiet"]
         self.command += ["--workers", str(workers)]
         self.start()
 
     def start(self) -> None:
         log = open(self.folder / "server.log", "ab")  # noqa: SIM115 (the child's)
-        environment = {**os.environ, "DATABASE_URL": self.url}
+        environment = {**os.environ, "DATABASE_URL": self.database.url}
+        if self.database.restart is None:  # the server writes the database itself
+            environment |= self.database.disk.environment
         self.child = subprocess.Popen(self.command, stdout=log, stderr=log, env=environment, start_new_session=True)
         log.close()
         deadline = time.monotonic() + 120
@@ -179,62 +238,110 @@ class Stage:
 
 @dataclass
 class Outcome:
-    """What came of a siege: ratings acknowledged, exported, and what the export has otherwise than was acknowledged."""
+    """What came of a siege.
+
+    Parameters
+    ----------
+    acknowledged, exported : ratings
+    lost : acknowledged and not exported
+    unasked : exported and not acknowledged
+    changed : exported with another value than their rater gave
+    double : exported twice for one rater and pair
+    over_k : exported, and not as surplus, though the pair had its ratings
+    """
 
     stages: list[Stage]
     acknowledged: int
     exported: int
-    wrong: int
+    lost: int
+    unasked: int
+    changed: int
     double: int
+    over_k: int
     troubles: list[str]
+
+    @property
+    def faults(self) -> int:
+        """Kills, restarts and failures of the disk."""
+        count = sum((stage.done for stage in self.stages if stage.name in ("kills", "disk")), Counter[str]())
+        return sum(count.values())
+
+    @property
+    def is_whole(self) -> bool:
+        """True if nothing is otherwise than it was acknowledged, and no rater was stopped."""
+        return not any([self.lost, self.unasked, self.changed, self.double, self.over_k, self.troubles])
+
+    def row(self) -> list[str]:
+        """As the table has it."""
+        numbers = (self.faults, self.acknowledged, self.lost, self.unasked, self.changed, self.double, self.over_k)
+        return [f"{number:,}" for number in numbers]
 
 
 @dataclass(frozen=True)
 class Size:
-    """How many raters, how long each stage, and how many queries with 40 pages each."""
+    """How many raters, how long each stage, how many queries with 40 pages each, and which stages."""
 
     raters: int
     seconds: float
     queries: int = 200
+    stages: tuple[str, ...] = STAGES
 
 
-def besiege(folder: Path, url: str, size: Size, restart: Callable[[], None] | None = None) -> Outcome:
-    """All stages on one database; `restart` restarts it."""
-    store = Store(url)
+def besiege(folder: Path, database: Database, size: Size) -> Outcome:
+    """All stages on one database."""
+    store = Store(database.url)
     text = our_folder(folder, size.queries) / "study.toml"
     text.write_text(text.read_text().replace("joins_per_address = 0", f"joins_per_address = {size.raters + 10}"))
     prepare(folder, store)
     set_password(folder, "a password nobody guesses")
-    server, end = Server(folder, url, workers=2), threading.Event()
+    server, end = Server(folder, database, workers=2), threading.Event()
     people = [Patient(server.port, number, end) for number in range(size.raters)]
     try:
         for person in people:
             person.begin()
         for person in people:
             person.start()
-        stages = [_stage(name, server, people, size.seconds, restart) for name in STAGES]
+        stages = [_stage(name, server, people, size.seconds) for name in size.stages]
         end.set()
         for person in people:
             person.join(60)
     finally:
         end.set()
+        database.disk.mend()
+        database.revive()
         server.stop()
     table = ratings_table(store, Study.load(folder))
     store.dispose()
     honest = table[table["rating"].notna()]
-    kept = sorted((int(rows["rating"].iloc[0]), len(rows)) for _, rows in honest.groupby("rater_id"))
-    expected = sorted((person.choice, person.acknowledged) for person in people)
-    wrong = sum((Counter(expected) - Counter(kept)).values()) + int(
-        (honest.groupby("rater_id")["rating"].std() > 0).sum()
-    )
-    double = int(table[table["surplus"] == 0].duplicated("pair_id").sum())
+    lost, unasked, changed = compared(honest, people)
+    double = int(honest.duplicated(["rater_id", "pair_id"]).sum())
+    over_k = int(table[table["surplus"] == 0].duplicated("pair_id").sum())
     troubles = [person.trouble for person in people if person.trouble]
-    return Outcome(stages, sum(person.acknowledged for person in people), len(honest), wrong, double, troubles)
+    acknowledged = sum(person.acknowledged for person in people)
+    return Outcome(stages, acknowledged, len(honest), lost, unasked, changed, double, over_k, troubles)
 
 
-def _stage(
-    name: str, server: Server, people: list[Patient], seconds: float, restart: Callable[[], None] | None
-) -> Stage:
+def compared(table: pd.DataFrame, people: list[Patient]) -> tuple[int, int, int]:
+    """Ratings lost, exported without having been acknowledged, and changed. Each rater gives one value throughout, so
+    that raters of one value are told apart by how many they gave."""
+    given: dict[int, list[int]] = {}
+    kept: dict[int, list[int]] = {}
+    changed = 0
+    for person in people:
+        given.setdefault(person.choice, []).append(person.acknowledged)
+    for _, ratings in table.groupby("rater_id")["rating"]:
+        value = int(ratings.mode().iloc[0])
+        changed += int((ratings != value).sum())
+        kept.setdefault(value, []).append(len(ratings))
+    lost = unasked = 0
+    for value in given.keys() | kept.keys():
+        before, after = (sorted(counts.get(value, []), reverse=True) for counts in (given, kept))
+        for first, second in zip_longest(before, after, fillvalue=0):
+            lost, unasked = lost + max(0, first - second), unasked + max(0, second - first)
+    return lost, unasked, changed
+
+
+def _stage(name: str, server: Server, people: list[Patient], seconds: float) -> Stage:
     stage = Stage(name)
     _someone_is_served(people)
     with contextlib.ExitStack() as stack:
@@ -249,7 +356,9 @@ def _stage(
                 threads.append(threading.Thread(target=_flood, args=(floods[name], server.port, until, stage.done)))
                 threads[-1].start()
         if name == "kills":
-            _kill(server, people, until, restart, stage.done)
+            _kill(server, people, until, stage.done)
+        elif name == "disk":
+            _fail_disk(server.database, people, until, stage.done)
         else:
             time.sleep(max(0.0, until - time.monotonic()))
         for thread in threads:
@@ -266,10 +375,8 @@ def _someone_is_served(people: list[Patient], patience: float = 60.0) -> None:
         time.sleep(0.01)
 
 
-def _kill(
-    server: Server, people: list[Patient], until: float, restart: Callable[[], None] | None, done: Counter[str]
-) -> None:
-    turn = 0
+def _kill(server: Server, people: list[Patient], until: float, done: Counter[str]) -> None:
+    turn, restart = 0, server.database.restart
     while time.monotonic() < until:
         turn += 1
         if turn % 8 == 0:
@@ -281,6 +388,23 @@ def _kill(
             done["database restarts"] += 1
         else:
             done["workers killed"] += server.kill_workers()
+        _someone_is_served(people)
+
+
+def _fail_disk(database: Database, people: list[Patient], until: float, done: Counter[str]) -> None:
+    """Each kind of fault at least once: for a tenth of a second from its first on, and for two seconds at most."""
+    for turn, (what, mode) in enumerate(cycle(FAULTS.items())):
+        if turn >= len(FAULTS) and time.monotonic() > until:
+            break
+        database.disk.fail(mode)
+        patience = time.monotonic() + 2
+        while not database.disk.faults and time.monotonic() < patience:
+            time.sleep(0.01)
+        time.sleep(0.1)
+        done[what] += database.disk.faults
+        database.disk.mend()
+        if database.revive():
+            done["database starts"] += 1
         _someone_is_served(people)
 
 
@@ -324,23 +448,33 @@ def _guess(visitor: Visitor) -> int:
 
 
 @contextlib.contextmanager
-def databases(names: list[str], folder: Path) -> Iterator[dict[str, tuple[str, Callable[[], None] | None]]]:
-    """The address of each database, and what restarts it."""
-    addresses: dict[str, tuple[str, Callable[[], None] | None]] = {}
+def databases(names: list[str], folder: Path) -> Iterator[dict[str, Database]]:
+    """The databases that are to be besieged, each below a folder of its own."""
+    found: dict[str, Database] = {}
     with contextlib.ExitStack() as stack:
         if "sqlite" in names:
-            addresses["SQLite"] = (f"sqlite:///{folder / 'sqlite' / 'study.db'}", None)
+            file = folder.resolve() / "sqlite" / "study.db"
+            found["SQLite"] = Database(f"sqlite:///{file}", Disk(folder, str(file)))
         if "postgresql" in names:
             from tests.studyapp.cluster import Cluster, installed
 
             binaries = installed()
             if binaries is None:
                 raise SystemExit("PostgreSQL is not installed; --databases sqlite does without")
-            cluster = Cluster(binaries, fsync=True)
+            place = Path(tempfile.mkdtemp(prefix="relstudy-pg-"))
+            disk = Disk(place, f"{place}/data/")
+            cluster = Cluster(binaries, fsync=True, folder=place, **disk.environment)
             stack.callback(cluster.stop)
             restart = ("pg_ctl", "-D", cluster.data, "-l", f"{cluster.folder}/log", "-w", "-m", "immediate", "restart")
-            addresses["PostgreSQL"] = (cluster.new_database(), lambda: cluster.call(*restart))
-        yield addresses
+
+            def revive() -> bool:
+                if cluster.runs:
+                    return False
+                cluster.start()
+                return True
+
+            found["PostgreSQL"] = Database(cluster.new_database(), disk, lambda: cluster.call(*restart), revive)
+        yield found
 
 
 def main() -> None:
@@ -352,20 +486,21 @@ def main() -> None:
     print("| database | stage | what happened | ratings acknowledged | p50, s | p95, s |")
     print("|---|---|---|---|---|---|")
     ends = []
-    with tempfile.TemporaryDirectory() as folder, databases(chosen.databases, Path(folder)) as addresses:
-        for name, (url, restart) in addresses.items():
-            outcome = besiege(Path(folder) / name.lower(), url, Size(chosen.raters, chosen.seconds), restart)
+    with tempfile.TemporaryDirectory() as folder, databases(chosen.databases, Path(folder)) as found:
+        for name, database in found.items():
+            outcome = besiege(Path(folder) / name.lower(), database, Size(chosen.raters, chosen.seconds))
             for stage in outcome.stages:
                 print("| " + " | ".join([name, *stage.row()]) + " |", flush=True)
             ends.append((name, outcome))
+    print("\n| database | faults | ratings acknowledged | lost | not acknowledged | changed | double | over k |")
+    print("|---|---|---|---|---|---|---|---|")
     for name, outcome in ends:
-        print(
-            f"\n{name}: {outcome.acknowledged:,} ratings acknowledged, {outcome.exported:,} exported, difference "
-            f"{outcome.exported - outcome.acknowledged}, raters with others than they gave {outcome.wrong}, "
-            f"over k {outcome.double}"
-        )
+        print("| " + " | ".join([name, *outcome.row()]) + " |")
+    for _, outcome in ends:
         for trouble in outcome.troubles:
             print(f"a rater was stopped: {trouble}")
+    if not all(outcome.is_whole for _, outcome in ends):
+        raise SystemExit(1)
 
 
 if __name__ == "__main__":

@@ -174,7 +174,7 @@ ENGLISH: dict[str, str] = {
     "refused.broken": "The study's database did not answer. Please try again in a moment.",
     "refused.busy": "The study's database is busy. Please wait a moment and try again.",
     "refused.damaged": "A file of the study is damaged. Please tell the people who run the study, then try again.",
-    "refused.full": "The study's disk is full. Please tell the people who run the study, then try again.",
+    "refused.full": "The study's disk is full or failing. Please tell the people who run the study, then try again.",
     "refused.session": (
         "Your session has ended. Open your link to the study again in another tab, then come back to this page and "
         "try again."

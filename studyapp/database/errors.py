@@ -25,7 +25,7 @@ def classify_error(error: Exception) -> str:
         return "busy"  # no connection became free in time
     text = str(error.orig).lower()
     code = getattr(error.orig, "sqlstate", None) or ""
-    if is_full(text) or code.startswith("53"):
+    if is_full(text) or code.startswith("53") or code == "58030":  # reading or writing failed
         return "full"
     if code[:2] == "08" or code[:4] == "57P0" or any(words in text for words in _AWAY):
         return "busy"  # it is being started again, or cannot be reached; soon it may be
@@ -35,7 +35,7 @@ def classify_error(error: Exception) -> str:
 
 
 def is_full(text: str) -> bool:
-    """True if a database's message says that the disk has no room."""
+    """True if a database's message says that the disk has no room, or fails."""
     return any(words in text.lower() for words in ("disk is full", "no space left", "disk i/o error"))
 
 

@@ -207,7 +207,7 @@ def test_a_full_disk_is_told_and_nothing_is_lost(take_seat: Callable[..., Seat])
 
     seat.served.store.write = full  # type: ignore[method-assign, assignment]
     seat.refused(507)
-    expect(seat.alert).to_contain_text("disk is full. Please tell the people who run the study")
+    expect(seat.alert).to_contain_text("disk is full or failing. Please tell the people who run the study")
     expect(seat.alert).to_contain_text("Your answers are kept on this page.")
     expect(seat.alert).to_be_in_viewport(ratio=0.9)
     expect(seat.page.get_by_role("button", name="Next")).to_be_focused()

@@ -27,18 +27,19 @@ def installed() -> Path | None:
 class Cluster:
     """A throw-away PostgreSQL server in a temporary folder, reached by a socket there."""
 
-    def __init__(self, binaries: Path, *, fsync: bool = False) -> None:
+    def __init__(self, binaries: Path, *, fsync: bool = False, folder: Path | None = None, **environment: str) -> None:
         self.binaries = binaries
-        self.folder = Path(tempfile.mkdtemp(prefix="relstudy-pg-"))
+        self.environment = environment
+        self.folder = folder or Path(tempfile.mkdtemp(prefix="relstudy-pg-"))
         # PostgreSQL refuses to run as root; there it runs as the user its package made.
         self.runner = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
         if self.runner:
             shutil.chown(self.folder, "postgres", "postgres")
         self.folder.chmod(0o755)
         self.call("initdb", "-D", self.data, "-U", "tester", "--auth=trust", "--no-sync", "-E", "UTF8")
-        options = f"-k {self.folder} -c listen_addresses= -c max_connections=200 -c shared_buffers=64MB"
-        options += "" if fsync else " -c fsync=off"
-        self.call("pg_ctl", "-D", self.data, "-l", f"{self.folder}/log", "-w", "-o", options, "start")
+        self.options = f"-k {self.folder} -c listen_addresses= -c max_connections=200 -c shared_buffers=64MB"
+        self.options += "" if fsync else " -c fsync=off"
+        self.start()
         self.admin = sa.create_engine(self.url("postgres"), isolation_level="AUTOCOMMIT", poolclass=sa.NullPool)
         self.free: list[str] = []
         self.lent: list[str] = []
@@ -48,10 +49,22 @@ class Cluster:
     def data(self) -> str:
         return f"{self.folder}/data"
 
+    def start(self) -> None:
+        self.call("pg_ctl", "-D", self.data, "-l", f"{self.folder}/log", "-w", "-o", self.options, "start")
+
+    @property
+    def runs(self) -> bool:
+        try:
+            self.call("pg_ctl", "-D", self.data, "status")
+        except RuntimeError:
+            return False
+        return True
+
     def call(self, program: str, *arguments: str) -> None:
         done = subprocess.run(
             [*self.runner, str(self.binaries / program), *arguments],
             cwd="/",
+            env={**os.environ, **self.environment},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             check=False,
