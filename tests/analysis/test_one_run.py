@@ -15,6 +15,8 @@ import pytest
 from click.testing import CliRunner
 
 import relstudy as rs
+from relstudy.analysis.pipeline import run_of_comparison
+from relstudy.analysis.scoring.saved import read_comparison
 from relstudy.studyapp.cli import main
 from tests.places import EXAMPLE
 
@@ -61,6 +63,19 @@ def holds_everywhere(study: Path, systems: Sequence[str]) -> None:
         known = f"<dt>{reachable:.2f}</dt><dd>correlation of a system that knew what these raters think"
         assert known in written.read_text(encoding="utf-8")
     assert f"{reachable:.2f}".lstrip("0") in terminal
+    saved = study / "kept.json"
+    run("score", study, *FEW, "--save", saved)
+    kept = run_of_comparison(read_comparison(saved)).verdict  # what an archive holds
+    ranked = python.verdict.standings
+    for name in ("headline", "measure", "choice", "contrary", "dropped", "parting"):
+        assert getattr(kept, name) == getattr(python.verdict, name)
+    first = python.to_latex().replace("\\_", "_").partition("end{tabular}")[0]  # the measures follow
+    in_latex = dict(re.findall(r"^(\S+) & (\S+) &", first, flags=re.MULTILINE))
+    assert {name: in_latex[name].replace("--", "-") for name in systems} == {
+        name: ranked.rank(name) for name in systems
+    }
+    by_json = {each["system"]: each["shown"] for each in content["verdict"]["ranks"]}
+    assert by_json == {name: ranked.rank(name) for name in systems}
     good = f"{pairs['relevant']:,.1f}".removesuffix(".0")
     assert f"{good} of the pairs are good (" in terminal and f", {good} relevant (" in python.heading()
     for written in (page, study / "report" / "index.html"):
