@@ -14,7 +14,7 @@ from scipy.stats import rankdata
 
 import relstudy as rs
 from relstudy.analysis.judges.grades import JudgedSample
-from relstudy.analysis.judges.regression import _fitted, expected_by_features
+from relstudy.analysis.judges.regression import PENALTIES, _fitted, expected_by_features
 from relstudy.analysis.judges.run import AssistedScores, assist_by_systems, context_for
 from relstudy.analysis.judges.systems import CannotHelp, systems_judge, universe_of
 from relstudy.analysis.scoring.candidate import Candidate, candidate_of
@@ -22,6 +22,7 @@ from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.studyapp.cli import main
 from tests.analysis.judges.made import PAIR, World
+from tests.simulations import simulation
 
 SCALE = {"relevance_cut": 0.5, "scale_low": 0.0, "scale_high": 1.0}
 OPTIONS = ScoringOptions(replicates=100, method="none", measures=(), directions={"*": "higher"})
@@ -85,6 +86,31 @@ def test_a_pair_is_expected_without_its_own_querys_judgments() -> None:
     assert np.ptp((special.logit(after) - special.logit(before))[of_row == -1]) > 1e-4
 
 
+def test_cross_fitting_is_that_of_its_source_by_hand() -> None:
+    """Zrnic and Candès 2024: a labelled pair by the model of the other folds, an unlabelled one by the mean of all
+    models; here with one intercept for all and the penalty of the least loss on queries left out."""
+    random = np.random.default_rng(6)
+    query, x = np.repeat(np.arange(10), 12), random.normal(size=(150, 2))
+    said = special.expit(x[:120, 0] + random.normal(size=120)).round(1)
+    sample = JudgedSample(np.arange(120), query, random.uniform(1, 5, 120))
+    of_row = np.r_[query, np.full(30, -1)]
+    weight = np.sqrt(sample.weight) / np.sqrt(sample.weight).mean()
+    fold = (np.random.default_rng(0).permutation(10) % 2)[query]
+    low, high = said.min(), said.max()
+    share = (said - low) / (high - low)
+    losses = {}
+    for penalty in PENALTIES:
+        models = [_fitted(x[:120], share, weight, fold != part, penalty) for part in (0, 1)]
+        out = special.expit([x[k] @ models[fold[k]][0] + models[fold[k]][1] for k in range(120)])
+        losses[penalty] = -weight @ (share * np.log(out) + (1 - share) * np.log(1 - out))
+    models = [_fitted(x[:120], share, weight, fold != part, min(losses, key=losses.get)) for part in (0, 1)]
+    intercept = (models[0][1] + models[1][1]) / 2
+    by_model = special.expit(np.stack([x @ slope for slope, _ in models]) + intercept)
+    expected = low + (high - low) * np.r_[by_model[fold, np.arange(120)], by_model[:, 120:].mean(axis=0)]
+    found = expected_by_features(x, of_row, sample, said[None], folds=2)[0]
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
 def test_values_that_are_all_alike_are_expected_everywhere() -> None:
     sample = JudgedSample(np.arange(6), np.repeat([0, 1, 2], 2), np.ones(6))
     values = np.stack([np.full(6, 0.0), np.full(6, 3.0)])
@@ -136,6 +162,19 @@ def test_scores_that_know_something_shorten_and_noise_widens_nothing(world: Worl
     noise = {name: rows.assign(score=random.normal(size=len(rows))) for name, rows in tables(world).items()}
     for figures in helped(study, noise).systems.values():
         assert all(each.width_ratio <= 1 + 1e-9 for each in figures.values())
+
+
+@pytest.mark.slow
+def test_in_a_world_whose_truth_is_known_help_shortens_and_garbage_widens_nothing() -> None:
+    """A small version of `python scripts/coverage.py assisted`: 3 studies of 25 queries."""
+    script = simulation("assisted")
+    for kind in ("independent", "garbage"):
+        world = script.make_world(6, kind)
+        tallies = script.run_cell(world, 25, 3, kind)["systems"]
+        widths = {key: each.width for key, each in tallies.items() if each.rows}
+        assert max(widths.values()) <= 1.02, kind
+        if kind == "independent":
+            assert widths["one", "relevant_share"] < 0.8 and widths["one", "pearson"] < 0.85
 
 
 @pytest.mark.slow
