@@ -7,7 +7,7 @@ pair the same answer in whatever order pages come. How answers arise is known, s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,7 @@ from relstudy.studyapp.rendered.collection import DemoCollection
 LOW, HIGH = 1, 5
 # Where leniency and spread pivot: about the mean true relevance of pairs that shaping proposes.
 PIVOT = 2.5
+CARELESS, LEAST = 7, 10
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class SimulatedRater:
     spread : how far the scale is stretched (1: as true relevance)
     noise : standard deviation of one answer, points
     doubt : probability of "undecided"
+    careless : whether answers are any value of the scale, whatever is shown
     """
 
     name: str
@@ -40,6 +42,7 @@ class SimulatedRater:
     spread: float
     noise: float
     doubt: float
+    careless: bool = False
 
     def expected(self, relevance: np.ndarray) -> np.ndarray:
         """Mean rating given to pairs of this true relevance, over the noise.
@@ -87,6 +90,15 @@ def draw_raters(count: int, seed: int = 0) -> list[SimulatedRater]:
     return raters
 
 
+def with_careless(raters: Sequence[SimulatedRater]) -> list[SimulatedRater]:
+    """The raters, of whom the eighth does not look; all look where there are fewer than ten.
+
+    >>> [rater.name for rater in with_careless(draw_raters(12)) if rater.careless]
+    ['rater 08']
+    """
+    return [replace(rater, careless=len(raters) >= LEAST and at == CARELESS) for at, rater in enumerate(raters)]
+
+
 class SimulatedPanel:
     """Raters in front of a collection.
 
@@ -113,6 +125,8 @@ class SimulatedPanel:
         rng = np.random.default_rng([self.seed, 13, rater, row, column])
         if rng.random() < who.doubt:
             return None
+        if who.careless:
+            return float(rng.choice(np.asarray(scale, dtype=float)))
         felt = PIVOT + who.leniency + who.spread * (self.collection.truth[row, column] - PIVOT)
         felt += who.noise * rng.standard_normal()
         # Other scales are felt as the same share of their length.
@@ -158,14 +172,19 @@ class SimulatedPanel:
                 )
         return pd.DataFrame(rows)
 
+    @property
+    def honest(self) -> list[SimulatedRater]:
+        """The raters who look, of whom the truth is."""
+        return [rater for rater in self.raters if not rater.careless]
+
     def consensus(self, relevance: np.ndarray) -> np.ndarray:
-        """The whole panel's mean expected rating of pairs of this true relevance: what judgments should come to.
+        """The panel's mean expected rating of pairs of this true relevance: what judgments should come to.
 
         Parameters
         ----------
         relevance : true relevance, any shape
         """
-        return np.mean([rater.expected(relevance) for rater in self.raters], axis=0)
+        return np.mean([rater.expected(relevance) for rater in self.honest], axis=0)
 
     def relevant_share(self, relevance: np.ndarray, cut: float, base: np.ndarray) -> np.ndarray:
         """The chance that one of the panel's raters calls a pair relevant, when all rate on the panel's scale.
@@ -182,7 +201,7 @@ class SimulatedPanel:
         base : true relevance of the base pairs, any shape
         """
         shares = []
-        for rater, first in zip(self.raters, self.lowest_relevant(cut, base), strict=True):
+        for rater, first in zip(self.honest, self.lowest_relevant(cut, base), strict=True):
             above = rater.chances_above(relevance)
             if first <= LOW:
                 shares.append(np.ones(np.shape(relevance)))
@@ -200,10 +219,11 @@ class SimulatedPanel:
     def cuts(self, cut: float, base: np.ndarray) -> np.ndarray:
         """Position of the cut on each rater's own scale, by the rater's true line (`relevant_share`); shape
         (raters,)."""
-        means, spreads = np.transpose([rater.moments(base) for rater in self.raters])
+        means, spreads = np.transpose([rater.moments(base) for rater in self.honest])
         return np.asarray(means + (cut - means.mean()) * spreads / np.exp(np.log(spreads).mean()))
 
     def true_offsets(self, relevance: np.ndarray) -> np.ndarray:
-        """Difference of each rater's expected mean over these pairs from the panel's; shape (raters,)."""
-        means = np.array([rater.expected(relevance).mean() for rater in self.raters])
-        return means - means.mean()
+        """Difference of each rater's expected mean over these pairs from the panel's; shape (raters,), NaN for who does
+        not look."""
+        means = np.array([np.nan if r.careless else r.expected(relevance).mean() for r in self.raters])
+        return np.asarray(means - np.nanmean(means))

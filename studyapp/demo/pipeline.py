@@ -20,7 +20,7 @@ from relstudy.common.tables import write_table
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.demo.folder import claim, write_study
 from relstudy.studyapp.demo.judge import judged_stage
-from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
+from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters, with_careless
 from relstudy.studyapp.demo.paper import other_interfaces, sample_again
 from relstudy.studyapp.demo.rating import rate
 from relstudy.studyapp.demo.recovered import (
@@ -117,7 +117,7 @@ def run_demo(
     with without_database_url():
         try:
             collection = _paint(folder, size, seed, show)
-            panel = SimulatedPanel(draw_raters(size.raters * size.rounds, seed), collection, seed)
+            panel = SimulatedPanel(with_careless(draw_raters(size.raters * size.rounds, seed)), collection, seed)
             everything = _score_all(folder, names, show)
             _sample(folder, size, seed, names, show)
             people, count = rate(folder, panel, show, range(size.raters))
@@ -215,6 +215,8 @@ def _calibrate(folder: Path, show: Stages) -> None:
             f"variance among raters {_figure(variance['before'])} -> {_figure(variance['after'])}, "
             f"correlation with the others {_figure(agreement['before'])} -> {_figure(agreement['after'])}"
         )
+        told = [note.partition(":")[0] for note in calibrated["notes"] if "no sign of agreement" in note]
+        stage.outcome += "".join(f"; {each}" for each in told)
 
 
 def _figure(estimate: Any) -> str:

@@ -82,7 +82,8 @@ def rater_rows(
     keys = ["query_id", "result_id"]
     middle = float(judgments.merge(base[keys], on=keys)["judgment"].mean())
     relevance = panel.collection.relevance(list(base["query_id"]), list(base["result_id"]))
-    simulated = raters[raters["rater_id"].isin(list(names))]
+    looked = [rater for rater, index in names.items() if not panel.raters[index].careless]
+    simulated = raters[raters["rater_id"].isin(looked)]
     indices = [names[name] for name in simulated["rater_id"]]
     recovered = ((middle - simulated["offset"]) / simulated["slope"] - middle).to_numpy(dtype=float)
     recovered = recovered - recovered.mean()

@@ -17,7 +17,7 @@ from relstudy.mapping.scores.table import read_scores
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.demo.command import demo
 from relstudy.studyapp.demo.folder import OWN_FILES, OWN_FOLDERS, claim
-from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
+from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters, with_careless
 from relstudy.studyapp.demo.pipeline import run_demo, score_file
 from relstudy.studyapp.demo.recovered import SHARES, Recovered, census, judgment_rows, recovered_table, system_rows
 from relstudy.studyapp.demo.show import run_command, without_database_url
@@ -76,16 +76,26 @@ def test_what_the_raters_typed_is_what_the_panel_answers(finished):
     folder = finished.folder
     from relstudy.studyapp.rendered.collection import make_collection
 
-    panel = SimulatedPanel(draw_raters(12, 3), make_collection(SMALL.images, 3), 3)
+    panel = SimulatedPanel(with_careless(draw_raters(12, 3)), make_collection(SMALL.images, 3), 3)
     ratings = pd.read_csv(folder / "ratings.csv", dtype={"rater_id": str})
     known = pd.read_csv(folder / "truth" / "raters.csv")
     places = {
         rater: next(i for i, one in enumerate(panel.raters) if one.leniency == pytest.approx(leniency))
         for rater, leniency in zip(known["rater_id"], known["leniency"], strict=True)
     }
-    for row in ratings.sample(400, random_state=0).itertuples():
+    looked = ratings[ratings["rater_id"].isin(list(places))]  # who does not look has no row in the truth
+    for row in looked.sample(400, random_state=0).itertuples():
         answer = panel.answer(places[row.rater_id], row.query_id, row.result_id)
         assert (np.isnan(row.rating) and answer is None) or row.rating == answer
+
+
+def test_the_one_rater_who_does_not_look_is_found_and_told(finished):
+    raters = pd.read_csv(finished.folder / "raters.csv", dtype={"rater_id": str}).set_index("rater_id")
+    known = set(pd.read_csv(finished.folder / "truth" / "raters.csv", dtype={"rater_id": str})["rater_id"])
+    (careless,) = set(raters.index) - known
+    assert raters.index[raters["care"] < 0.5].tolist() == [careless]
+    page = finished.report.read_text(encoding="utf-8")
+    assert f"1 rater ({careless}) shows no sign of agreement with the others" in page
 
 
 def test_leniency_is_recovered(finished):
@@ -406,7 +416,7 @@ def test_commands_run_in_process_give_their_json_and_keep_their_notes(finished):
 def test_rows_of_the_recovered_table_follow_from_the_tables_on_disk(finished):
     from relstudy.studyapp.rendered.collection import make_collection
 
-    panel = SimulatedPanel(draw_raters(12, 3), make_collection(SMALL.images, 3), 3)
+    panel = SimulatedPanel(with_careless(draw_raters(12, 3)), make_collection(SMALL.images, 3), 3)
     keys = {"query_id": str, "result_id": str}
     judgments = pd.read_csv(finished.folder / "judgments.csv", dtype=keys)
     ratings = pd.read_csv(finished.folder / "ratings.csv", dtype=keys)
