@@ -183,7 +183,7 @@ def _asked(result: ScoreResult) -> list[str]:
 
 
 def _signed(value: float | None) -> str:
-    return "" if value is None else f"{value:+.3f}"
+    return "" if value is None else f"{value + 0.0:+.3f}"  # no minus before a difference of nothing
 
 
 def _print_figures(result: ScoreResult, ranked: Standings) -> None:

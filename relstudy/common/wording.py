@@ -56,11 +56,12 @@ def span(low: float | None, high: float | None, form: str = ".3f") -> str:
 
     Examples
     --------
-    >>> span(0.4, 0.61), span(-0.2, 0.1, "+.2f"), span(0.93, 0.97, "%"), span(None, None)
-    ('0.400 to 0.610', '-0.20 to +0.10', '93 to 97 %', '')
+    >>> span(0.4, 0.61), span(-0.2, 0.1, "+.2f"), span(0.93, 0.97, "%"), span(-0.0, -0.0), span(None, None)
+    ('0.400 to 0.610', '-0.20 to +0.10', '93 to 97 %', '0.000 to 0.000', '')
     """
     if low is None or high is None:
         return ""
+    low, high = low + 0.0, high + 0.0  # a zero without a sign
     return f"{100 * low:.0f} to {percent(high)}" if form == "%" else f"{low:{form}} to {high:{form}}"
 
 
