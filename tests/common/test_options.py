@@ -177,11 +177,14 @@ def test_scoring_and_resampling_have_the_same_replicates_and_level() -> None:
     assert (ScoringOptions().replicates, ScoringOptions().level) == (REPLICATES, LEVEL)
 
 
-@pytest.mark.parametrize("name", ["score", "report", "fit", "calibrate", "sample", "plan", "join", "judge-check"])
+HELPED = ("score", "report", "fit", "calibrate", "sample", "plan", "join", "judge-check", "judge", "hash evaluate")
+
+
+@pytest.mark.parametrize("name", HELPED)
 def test_help_of_a_command_waits_for_nothing_heavy(name: str) -> None:
     program = (
         "import sys; from click.testing import CliRunner; from relstudy.studyapp.cli import main; "
-        f"assert CliRunner().invoke(main, [{name!r}, '--help']).exit_code == 0; "
+        f"assert CliRunner().invoke(main, [*{name.split()!r}, '--help']).exit_code == 0; "
         "print([each for each in ('numpy', 'pandas', 'scipy', 'cvxpy') if each in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout == "[]\n"

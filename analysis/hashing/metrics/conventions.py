@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -103,25 +104,41 @@ class ConventionChanges(TypedDict, total=False):
     beta: float
 
 
-PRESETS: dict[str, Conventions] = {
-    "default": Conventions(),
+_CHANGES: dict[str, ConventionChanges] = {
+    "default": ConventionChanges(),
     # Moran 2016: Eq. 3.12 divides by the true neighbours among those retrieved; area by MATLAB's trapz (footnote 9).
-    "moran": Conventions(denominator="hits", area="matlab"),
+    "moran": ConventionChanges(denominator="hits", area="matlab"),
     # Jiang, Li and Li 2019: only division by the hits among the returned gives figures of the size of its table 2;
     # an empty ball is 0.
-    "ramap": Conventions(denominator="hits", empty_ball="zero"),
+    "ramap": ConventionChanges(denominator="hits", empty_ball="zero"),
     # The same with 1/N+ over all relevant codes, as its section 2.3 prints AP.
-    "ramap-printed": Conventions(denominator="relevant", empty_ball="zero"),
+    "ramap-printed": ConventionChanges(denominator="relevant", empty_ball="zero"),
     # HashNet's evaluator divides by the hits among the first K and leaves out a query without any.
-    "hashnet": Conventions(denominator="hits", no_hit="skip"),
+    "hashnet": ConventionChanges(denominator="hits", no_hit="skip"),
     # DeepHash-pytorch's CalcTopMap divides by the hits among the first K; a query without any counts as 0.
-    "deephash-pytorch": Conventions(denominator="hits", no_relevant="zero"),
+    "deephash-pytorch": ConventionChanges(denominator="hits", no_relevant="zero"),
     # Yuan et al. 2020 (CSQ) divide by the hits, leave out queries without a label, and count others without a hit as 0.
-    "csq": Conventions(denominator="hits", no_relevant="skip-unlabelled"),
+    "csq": ConventionChanges(denominator="hits", no_relevant="skip-unlabelled"),
     # Jiang and Li 2017 (DCMH): cut at k, divided by the hits there; a query without any adds 0.
-    "dcmh": Conventions(denominator="hits", no_relevant="zero"),
+    "dcmh": ConventionChanges(denominator="hits", no_relevant="zero"),
     # calc_map_k of PyTorch copies of DCMH: over the first k relevant codes wherever they are; without any, 0.
-    "calc-map-k": Conventions(denominator="first K relevant", no_relevant="zero"),
+    "calc-map-k": ConventionChanges(denominator="first K relevant", no_relevant="zero"),
     # trec_eval divides by all relevant items; a topic whose judged items are all irrelevant counts as 0.
-    "trec-eval": Conventions(denominator="relevant", no_relevant="zero"),
+    "trec-eval": ConventionChanges(denominator="relevant", no_relevant="zero"),
 }
+
+
+class _Presets(Mapping[str, Conventions]):
+    """Conventions by name, made when they are looked up, so that a command's help waits for nothing."""
+
+    def __getitem__(self, name: str) -> Conventions:
+        return Conventions(**_CHANGES[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_CHANGES)
+
+    def __len__(self) -> int:
+        return len(_CHANGES)
+
+
+PRESETS: Mapping[str, Conventions] = _Presets()
