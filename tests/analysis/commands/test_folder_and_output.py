@@ -62,9 +62,9 @@ def test_the_next_step_is_the_last_line_and_conventions_are_asked_for(printed: s
         f"Next: relstudy report {study} (shows this run, kept in scored.json)   "
     )
     assert printed.splitlines()[-1].endswith("ll else: --verbose or --json.")
-    assert "Holm over the pairs of systems" not in printed
+    assert "p_family is corrected together" not in printed
     told = CliRunner().invoke(score, [str(study), "--replicates", "50", "--method", "none", "--verbose"]).output
-    assert "Holm over the pairs of systems" in told
+    assert "p_family is corrected together" in told
 
 
 def test_fit_takes_a_folder_and_says_what_comes_next(study: Path) -> None:
