@@ -131,7 +131,7 @@ def contrary(result: ScoreResult, ranked: Standings) -> str | None:
     """By which other indices another system is ahead of the first; None by none.
 
     Of the measures asked for, any by which another has the better figure; of all others, those by which another is
-    clearly ahead after Holm's correction within the index.
+    clearly ahead after correction over its family.
     """
     if len(ranked.names) < 2 or not _compared(result, ranked):
         return None
