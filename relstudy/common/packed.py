@@ -40,7 +40,7 @@ MOST_UNPACKED = 1 << 30
 """Bytes that are unpacked: a file of a few megabytes may hold more than any memory."""
 MOST_RATIO = 200
 """Bytes unpacked from one, beyond SMALL: tables shrink to a tenth or a fiftieth, a bomb far more."""
-SMALL = 64 << 20
+SMALL = 16 << 20
 """Bytes that any packed file may hold."""
 BROKEN = (OSError, EOFError, zlib.error, lzma.LZMAError)
 """What reading a packed file that was cut off or changed raises."""
@@ -105,7 +105,7 @@ def swells(unpacked: int, packed: int, small: int | None = None) -> bool:
 
     Examples
     --------
-    >>> swells(100 << 20, 1 << 20), swells(300 << 20, 1 << 20), swells(30 << 20, 1)
+    >>> swells(100 << 20, 1 << 20), swells(300 << 20, 1 << 20), swells(15 << 20, 1)
     (False, True, False)
     """
     return unpacked > max(SMALL if small is None else small, MOST_RATIO * packed)
