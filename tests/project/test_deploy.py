@@ -19,6 +19,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ import yaml
 
 from relstudy.studyapp.cli import main
 from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.web.options import ServerOptions
 from tests.places import ROOT
 from tests.studyapp.serving import Server
 from tests.studyapp.studies import TOML, write_study
@@ -121,9 +123,10 @@ def copied_into_the_build() -> list[str]:
 def test_the_images_program_starts_with_settings_that_it_knows() -> None:
     steps = dict(dockerfile())
     assert json.loads(steps["ENTRYPOINT"]) == ["relstudy"]
-    settings = parsed(json.loads(steps["CMD"]))
-    assert (settings["host"], settings["port"]) == ("0.0.0.0", int(steps["EXPOSE"]))
-    assert f":{settings['port']}/health" in steps["HEALTHCHECK"]
+    given = {name: value for name, value in parsed(json.loads(steps["CMD"])).items() if value is not None}
+    server = ServerOptions(**{each.name: given[each.name] for each in fields(ServerOptions) if each.name in given})
+    assert (server.host, server.port) == ("0.0.0.0", int(steps["EXPOSE"]))
+    assert f":{server.port}/health" in steps["HEALTHCHECK"]
     extras = set(re.findall(r"\.\[(.+?)\]", (DEPLOY / "Dockerfile").read_text())[0].split(","))
     pyproject = (ROOT / "pyproject.toml").read_text()
     assert all(re.search(rf"^{extra} = ", pyproject, re.M) for extra in extras)
