@@ -30,6 +30,8 @@ FLAGS = {
 FAST_SHARE = 0.4
 ENOUGH_DECIDED = 0.8
 LEAST_FOR_AGREEMENT = 10
+LEAST_FOR_CARE = 20
+"""Common pairs from which on it can be told who looked; with fewer, honest raters of few good pairs would be named."""
 LEAST_CARE = 0.5
 """Who is less likely than this to have looked is called careless."""
 TURNS = 20
@@ -68,8 +70,8 @@ def chance_of_care(panel: Panel, lines: Lines) -> np.ndarray:
     careful raters do, whose agreement differs by a quarter to a third of its mean. The share of raters who do not look
     has a prior as of one among six more raters. Others count as far as they look themselves. A pair that few others
     rated says less: their mean is shrunk as that of n ratings is whose noise is as large as the differences between
-    pairs. Nobody is careless of whom fewer than ten such pairs are known, and who gave one rating to ten or more that
-    others told apart did not look.
+    pairs. Nobody is careless of whom fewer than twenty such pairs are known, and who gave one rating to twenty or more
+    that others told apart did not look.
 
     Examples
     --------
@@ -121,7 +123,7 @@ def _agreement_with_careful(
     x = shared.rating - (shared.by_rater(shared.rating) / many)[shared.rater]
     y = others - (shared.by_rater(others) / many)[shared.rater]
     xx, yy = shared.by_rater(x * x), shared.by_rater(y * y)
-    enough = (n >= LEAST_FOR_AGREEMENT) & (yy > 1e-9)
+    enough = (n >= LEAST_FOR_CARE) & (yy > 1e-9)
     constant = enough & _constant(given.decided().keep(rows))
     usable = enough & ~constant & (xx > 1e-9)
     scale = np.sqrt(np.where(usable, xx * yy, 1.0))
