@@ -65,7 +65,7 @@ def plan(study: Path | None, out: str | None, as_json: bool, **choices: Any) -> 
         if choices["judgments"] is not None:
             raise click.UsageError("--judgments are a pilot's, whose design is in them; leave out the study's folder")
         design = design_of_study(study)
-        choices = design.under(choices)
+        choices |= design.under(choices)
     source, variances, notes = _source(choices)
     notes = notes if design is None else [design.note, *notes]
     study_plan = plan_study(

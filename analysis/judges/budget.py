@@ -69,7 +69,7 @@ def best_split(
     Examples
     --------
     >>> best_split(100, person=1.0, question=0.01, r_squared=0.5, candidates=50_000)
-    Split(people=91, questions=909, error=0.774)
+    Split(people=90, questions=910, error=0.777)
     """
     alone = standard_error(judged + budget / person, 0, r_squared, candidates)
     ways = [(alone, budget / person, 0.0)]

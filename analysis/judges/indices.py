@@ -37,8 +37,8 @@ def assisted_indices() -> list[Index]:
 def helped(index: str, terms: Terms) -> Terms:
     """The terms of an index without those of the judge where it cannot help.
 
-    A mean over queries of ratios of a few pairs each has corrections that are not zero on average, so with them intervals
-    of good above poor in the same query hold the truth less often than those of people alone.
+    A mean over queries of ratios of a few pairs each has corrections that are not zero on average, so with them
+    intervals of good above poor in the same query hold the truth less often than those of people alone.
     """
     of_lists = any(each.name == index and each.needs is Needs.LISTS for each in own_indices())
     return terms.by_people() if of_lists else terms

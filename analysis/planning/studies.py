@@ -18,6 +18,7 @@ from relstudy.analysis.resampling.draws import LeftOut
 from relstudy.calibration.options import CalibrationOptions
 from relstudy.common.errors import RelstudyError
 from relstudy.common.reach import LEAST_REACH
+from relstudy.common.wording import percent
 
 BOOTSTRAP = 200
 REFERENCE = 200
@@ -200,8 +201,8 @@ def with_weight_spread(shape: NormalShape, drawing: Drawing, spread: float) -> D
     widest = max(EXPONENTS, key=reached)
     if reached(widest) < spread:
         raise RelstudyError(
-            f"weights cannot vary by {spread:g} of their mean where {drawing.floor:.0%} are drawn from all alike: at "
-            f"most by {reached(widest):.2f}"
+            f"weights cannot vary by {spread:g} of their mean where {percent(drawing.floor)} are drawn from all alike: "
+            f"at most by {reached(widest):.2f}"
         )
     low, high = 0.0, widest
     for _ in range(25):

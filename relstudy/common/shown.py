@@ -42,7 +42,7 @@ class Shown:
         >>> import relstudy as rs
         >>> plan = rs.plan(correlations=(0.7, 0.2), results=10, studies=20)
         >>> list(plan.overview())
-        ['queries', 'power', 'standard_error', 'studies']
+        ['queries', 'power', 'standard_error', 'studies', 'verdict', 'primary']
         """
         raise NotImplementedError
 

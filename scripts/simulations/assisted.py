@@ -371,6 +371,8 @@ def run_cell(
                 for index in INDICES:
                     tallies[way][name, index].add(figures[index], truth[name, index])
             for (first, second, index), figure in found.differences.items():
+                if index not in INDICES:
+                    continue
                 tallies[way][f"{first} - {second}", index].add(figure, truth[first, index] - truth[second, index])
     return tallies
 

@@ -16,7 +16,7 @@ from typing import Any
 from relstudy.common.damage import NO_JSON
 from relstudy.common.errors import RelstudyError
 from relstudy.common.http import can_be_sent, is_private, opener_for
-from relstudy.studyapp.judging.client import AGAIN, retry_after
+from relstudy.studyapp.judging.client import AGAIN, LIMITED, retry_after
 
 TOKEN_VARIABLE = "PROLIFIC_TOKEN"
 """Environment variable of the token; it stands in no file and no message."""
@@ -156,7 +156,7 @@ class ProlificClient:
         """Reason, as a phrase, to ask again; raises where that would not help."""
         if error.code in (401, 403):
             raise RelstudyError(f"{self.server} refuses the token in {TOKEN_VARIABLE} ({error.code})")
-        if error.code not in AGAIN:
+        if error.code not in (*AGAIN, *LIMITED):
             raise RelstudyError(f"{self.server} answers {error.code}; check the study's id")
         return f"it answers {error.code}"
 

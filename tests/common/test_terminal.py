@@ -112,7 +112,7 @@ def test_our_own_bold_and_dim_are_styles(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_bars_label_is_a_name_too(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr("time.time", iter(range(0, 10_000, 5)).__next__)
+    monkeypatch.setattr("tqdm.std.time", iter(range(0, 10_000, 5)).__next__)
     with plain_terminal():
         list(progress(range(3), f"reading {ESCAPES}"))
     assert "\\x1b]0;title" in terminal.getvalue() and "\x1b]" not in terminal.getvalue()

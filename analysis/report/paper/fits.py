@@ -45,7 +45,7 @@ def methods_note(methods: Sequence[str]) -> str:
     Examples
     --------
     >>> methods_note(["bagged"])
-    'The methods are the paper\'s own.'
+    "The methods are the paper's own."
     """
     if not {"correlation", "bayes"} & set(methods):
         return "The methods are the paper's own."

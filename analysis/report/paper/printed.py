@@ -19,7 +19,7 @@ from scipy.stats import kendalltau
 
 from relstudy.analysis.report.tables import shown_number
 from relstudy.common.estimates import Estimate
-from relstudy.common.wording import listed
+from relstudy.common.wording import listed, percent
 
 HOLDS, FAILS, UNTOLD = "holds", "does not hold", "cannot be told"
 BEYOND = 1.96
@@ -311,9 +311,7 @@ def colour_nearly_both() -> Finding:
     second, second_both = _correlation("GIFT-color"), _correlation("GIFT")
     holds = one >= 0.9 * both and second >= 0.9 * second_both
     why = f"table 5.10: {_said(one)} of {_said(both)}; table 5.7: {_said(second)} of {_said(second_both)}, which is "
-    return Finding(
-        HOLDS if holds else FAILS, f"{why}{second / second_both:.0%}".replace("%", " %") + ", under nine tenths"
-    )
+    return Finding(HOLDS if holds else FAILS, f"{why}{percent(second / second_both)}, under nine tenths")
 
 
 def within_standard_errors() -> Finding:

@@ -198,6 +198,8 @@ def test_a_studys_own_design_is_what_is_planned(tmp_path: Path) -> None:
     assert any("the design is the study's own: study.toml" in note for note in plan.notes)
     assert any("smallest difference that matters to this study, 0.02" in each for each in plan.remarks())
     assert design.under({"index": "pearson", "results": None})["index"] == "pearson"
+    done = CliRunner().invoke(main, ["plan", str(tmp_path), "--correlations", "0.9,0.1", "--studies", "20"])
+    assert done.exit_code == 0 and "the design is the study's own" in done.output, done.output
 
 
 def test_fitted_power_recovers_the_curve_it_was_made_from() -> None:
