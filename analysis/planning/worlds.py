@@ -205,7 +205,7 @@ class People:
         """One rater's chance of each value of the scale, float [pairs, values]."""
         values = self.values
         middle = self.on.cut + self.point * (lenient + stretch * felt)
-        below = special.ndtr(((values[1:] + values[:-1]) / 2 - middle[:, None]) / (self.point * self.noise))
+        below = special.ndtr(((values[1:] + values[:-1]) / 2 - middle[:, None]) / max(self.point * self.noise, 1e-9))
         return np.diff(below, axis=1, prepend=0.0, append=1.0)
 
 

@@ -25,6 +25,7 @@ WHY_NOT = {
     "relstudy serve": "runs until it is stopped; tests/studyapp/web and tests/browser serve studies",
     "relstudy host": "runs until it is stopped; tests/studyapp/web/test_host.py serves several studies",
     "relstudy account studies": "needs a folder of studies; tests/studyapp/web/admin/test_accounts.py has one",
+    "relstudy account my-study anna@example.org": "an account made by sign-on; tests/studyapp/web/admin/test_sso.py",
     "relstudy demo": "takes a minute; tests/end_to_end runs it",
     "relstudy hash demo": "takes a minute; tests/analysis/hashing/commands runs it",
     "relstudy hash buckets itq.npz": "the page's first block makes itq.npz; tests/analysis/hashing/commands runs it",
