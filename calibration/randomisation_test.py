@@ -20,6 +20,8 @@ MIN_RATINGS = 5
 MIN_FOR_SPREAD = 10
 PERMUTATIONS = 999
 MAX_ROWS = 200_000
+CELLS_AT_ONCE = 2_000_000
+"""Permuted pages in memory at a time, which does not change what is drawn."""
 ENOUGH_BEYOND = 10
 """With fewer permutations beyond what was observed, their share says little and the fitted tail is used."""
 LEAST_PAGES = 5
@@ -165,8 +167,12 @@ def _by_others(calibrated: np.ndarray, shared: Panel, page: np.ndarray, seed: in
     observed = float(spread(shared.by_rater(others)))
     rng = np.random.default_rng(seed)
     permutations = PERMUTATIONS if len(shared.rating) <= 50_000 else 199
-    order = rng.permuted(np.tile(np.arange(len(size)), (permutations, 1)), axis=1)
-    draws = scale * spread(rated @ (standard[order] * deviation).T)
+    together = max(CELLS_AT_ONCE // len(size), 1)
+    draws = np.empty(permutations)
+    for start in range(0, permutations, together):
+        some = draws[start : start + together]
+        order = rng.permuted(np.tile(np.arange(len(size)), (len(some), 1)), axis=1)
+        some[:] = scale * spread(rated @ (standard[order] * deviation).T)
     excess = max(observed - float(draws.mean()), 0.0) / float(n.sum())
     p = permutation_p(observed, draws)
     return Balance(p, float(np.sqrt(excess)), int(np.count_nonzero(used)), "others")
