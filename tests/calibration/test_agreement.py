@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import tracemalloc
 import warnings
 
 import krippendorff
@@ -12,7 +13,7 @@ import pytest
 from scipy.stats import spearmanr
 from sklearn.metrics import cohen_kappa_score
 
-from relstudy.calibration import agreement, intraclass, rater_pairs
+from relstudy.calibration import agreement, intraclass, randomisation_test, rater_pairs
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.simulation import simulate_panel
 
@@ -127,3 +128,19 @@ def test_calibrated_values_have_an_interval_alpha_and_no_nominal_one() -> None:
     spread = panel.with_rating(panel.rating + np.random.default_rng(0).normal(0, 0.1, len(panel.rating)))
     assert agreement.krippendorff_alpha(spread, "interval").value is not None
     assert "this is for categories" in (agreement.krippendorff_alpha(spread, "nominal").reason or "")
+
+
+def test_memory_grows_with_the_ratings_and_not_with_raters_times_pairs() -> None:
+    panel = simulate_panel(150, 10, 150, seed=1).panel
+    tracemalloc.start()
+    rater_pairs.pairwise(panel)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 8 * panel.n_raters * panel.n_pairs  # one float for each rater and pair
+
+
+def test_the_hand_out_is_permuted_alike_however_many_pages_are_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    panel = simulate_panel(12, 20, 400, seed=2).panel
+    together = randomisation_test.balance(panel)
+    monkeypatch.setattr(randomisation_test, "CELLS_AT_ONCE", 5_000)
+    assert randomisation_test.balance(panel) == together
