@@ -171,7 +171,10 @@ def selections() -> None:
 
 
 def methods() -> None:
-    """Correlations by the methods of the paper's page beside those by the paper's own."""
+    """Correlations by the methods of the paper's page beside those by the paper's own.
+
+    To two digits: a local search may end elsewhere where a processor adds in another order.
+    """
     judgments = pd.read_csv(EXAMPLE / "judgments.csv", dtype=dict.fromkeys(PAIR, str))
     print("correlation of mapped scores, in sample and out of fold (five folds)")
     print("                                              in the paper's tables   by its own method")
@@ -183,9 +186,9 @@ def methods() -> None:
             pairs = ScoredPairs(rows["score"], rows["judgment"], rows["query_id"])
             found = [_both_figures(pairs, each) for each in (method, own)]
             most = max(most, *(abs(one - other) for one, other in zip(*found, strict=True)))
-            cells = "            ".join(" ".join(f"{value:.3f}" for value in each) for each in found)
+            cells = "              ".join(" ".join(f"{value:.2f}" for value in each) for each in found)
             print(f"  {f'{name}, {method}, {own}':<43} {cells}")
-        print(f"  furthest apart, {method:<27} {most:.3f}")
+        print(f"  furthest apart, {method:<27} {most:.2f}")
 
 
 def _both_figures(pairs: ScoredPairs, method: str) -> list[float]:
