@@ -141,6 +141,8 @@ def _print_standings(result: ScoreResult, ranked: Standings, most: int | None = 
     ----------
     most : so many systems, with the measures that were asked for; None: all, with how they compare by other indices
     """
+    from relstudy.analysis.indices.known import judged_beside
+
     index, first = result.primary.index, ranked.names[0]
     others = [each for each in result.own_indices if each is not index]
     asked = [] if most is None else _asked(result)
@@ -164,6 +166,11 @@ def _print_standings(result: ScoreResult, ranked: Standings, most: int | None = 
         header.append("scored")
         scored = [percent(result[name].coverage.fraction, 1) for name in ranked.names[:most]]
         rows = [[*row, share] for row, share in zip(rows, scored, strict=True)]
+    depth = [each for each in result.first_judged if each == judged_beside(result.primary.index)]
+    if depth:
+        header += depth
+        cells = [_judged_cells(result, name, depth) for name in ranked.names[:most]]
+        rows = [[*row, *each] for row, each in zip(rows, cells, strict=True)]
     print_table(rows, header, dim=(3, 5))
     if most is not None and len(ranked.names) > most:
         click.echo(f"      and {count_of(len(ranked.names) - most, 'further system')}")
@@ -289,9 +296,9 @@ def _print_measures(result: ScoreResult, ranked: Standings) -> None:
     if not names:
         return
     click.echo()
-    rows = [[name, *_measure_cells(result[name], names)] for name in ranked.names]
+    rows = [[name, *_measure_cells(result[name], names), *_judged_cells(result, name)] for name in ranked.names]
     header = ["system", *_measure_columns(result, names)]
-    print_table(rows, header, dim=range(2, len(header), 2))
+    print_table(rows, [*header, *result.first_judged], dim=range(2, len(header), 2))
     click.echo(f"Measures: {result.conventions['measures']}.")
 
 
@@ -302,6 +309,12 @@ def _measure_columns(result: ScoreResult, names: Sequence[str]) -> list[str]:
 def _measure_cells(system: SystemScore, names: Sequence[str]) -> list[str]:
     figures = [system.measures.get(name, Estimate.missing("left out of this group")) for name in names]
     return [text for figure in figures for text in (_number(figure.value), _ends(figure))]
+
+
+def _judged_cells(result: ScoreResult, name: str, columns: Sequence[str] | None = None) -> list[str]:
+    """How many of a system's first results are judged."""
+    shares = result[name].first_judged
+    return [percent(shares[each], 1) if each in shares else "" for each in columns or result.first_judged]
 
 
 def _basis(result: ScoreResult) -> str:

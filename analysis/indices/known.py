@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from functools import cache
 
 from relstudy.analysis.indices.derivatives import of_average_precision, of_normalised_rank, of_pearson
+from relstudy.analysis.indices.first_judged import depths_of, judged_name
 from relstudy.analysis.indices.index import Index, Needs
 from relstudy.analysis.indices.measures import parsed_measure, takes_relevant_or_not
 from relstudy.analysis.indices.within_query import FEWEST_RELEVANT
@@ -182,15 +183,26 @@ def _measure(name: str) -> Index:
     )
 
 
-def run_indices(measures: Sequence[str], qrels: bool) -> tuple[Index, ...]:
+def judged_beside(index: Index) -> str | None:
+    """The name of the share of first results that tells how much an index of runs rests on; None of other indices.
+
+    Examples
+    --------
+    >>> judged_beside(index_of("nDCG@10")), judged_beside(PEARSON)
+    ('judged@10', None)
+    """
+    return judged_name(depths_of([index.name.removeprefix(CONDENSED)])[0]) if index.of_run else None
+
+
+def run_indices(measures: Sequence[str], condensed: bool) -> tuple[Index, ...]:
     """The indices of a scoring run: those of every run, then the measures asked for.
 
     Parameters
     ----------
-    qrels : whether the judgments are whole qrels; else measures are of condensed lists
+    condensed : whether measures are of condensed lists
     """
     names = dict.fromkeys(str(parsed_measure(name)) for name in measures)
-    return (*own_indices(), *(index_of(name if qrels else f"{CONDENSED}{name}") for name in names))
+    return (*own_indices(), *(index_of(f"{CONDENSED}{name}" if condensed else name) for name in names))
 
 
 def limited_figures() -> list[str]:

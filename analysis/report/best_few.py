@@ -161,15 +161,24 @@ def measures_table(result: ScoreResult) -> Table | None:
     indices = [index for index in result.indices if index.of_run]
     if not indices:
         return None
-    rows: list[list[Cell]] = [[system.name, *(system.shown(index) for index in indices)] for system in order_of(result)]
+    judged = result.first_judged
+    rows: list[list[Cell]] = [
+        [system.name, *(system.shown(index) for index in indices), *(system.first_judged.get(name) for name in judged)]
+        for system in order_of(result)
+    ]
     several = len(rows) > 1
+    shares = f" {listed(list(judged))}: how many of the first results somebody judged." if judged else ""
     bold = "Bold is what is not clearly worse than the best of its column. " if several else ""
     return Table(
         "measures",
         "Measures under their ir-measures names.",
-        [Column("System"), *(Column(index.term) for index in indices)],
+        [
+            Column("System"),
+            *(Column(index.term) for index in indices),
+            *(Column(name, percent=True) for name in judged),
+        ],
         rows,
-        note=f"{bold}How: {result.conventions['measures']}. They have no weights.",
+        note=f"{bold}How: {result.conventions['measures']}. They have no weights.{shares}",
         best=tuple((index.term, index.shown_better) for index in indices) if several else (),
         as_good=frozenset(as_good(result, {index.name: index.term for index in indices})),
     )

@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
+from relstudy.analysis.indices.first_judged import depths_of, first_judged
 from relstudy.analysis.indices.measures import QueryValues, run_measures
 from relstudy.analysis.scoring.direction import Direction, DirectionSource
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.mapping_used import MappingUsed
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.analysis.scoring.primary import asked_measures
+from relstudy.analysis.scoring.primary import asked_measures, skips_unjudged
 from relstudy.analysis.scoring.results import Coverage
 from relstudy.common.errors import RelstudyError
 from relstudy.common.option_words import option
@@ -57,7 +58,8 @@ class Candidate:
     used : bool [judged pairs], the pairs that count for this system
     direction : which scores are better
     run : whether the scores are a TREC run's, which holds all that the system retrieved
-    measures : under qrels, each measure's value by query, of everything that the system retrieved; else None
+    measures : under qrels, by query: each measure's value, of everything that the system retrieved or of what of it was
+        judged, and the shares of its first results that are judged (`first_judged`); else None
     """
 
     name: str
@@ -112,7 +114,12 @@ def candidate_of(
     judged = pd.DataFrame({"query_id": pairs.query_id, "result_id": pairs.result_id, "judgment": pairs.judgment})
     if pairs.unjudged is not None:
         judged = pd.concat([judged, pairs.unjudged[pairs.unjudged["query_id"].isin(pairs.queries)]], ignore_index=True)
-    return replace(candidate, measures=run_measures(names, judged, pairs.queries, scores, direction.higher))
+    known = pairs.judged(scores)
+    shares = first_judged(depths_of(names), known, pairs.queries, scores, direction.higher)
+    if skips_unjudged(pairs, options):
+        scores = scores[known]
+    measures = run_measures(names, judged, pairs.queries, scores, direction.higher)
+    return replace(candidate, measures=measures | shares)
 
 
 def candidate_from(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,8 @@ from relstudy.analysis.scoring.candidate import Candidate, runs_against
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.judged import JudgedPairs, Weighting
 from relstudy.analysis.scoring.mapping_used import MappingOrigin
-from relstudy.analysis.scoring.primary import asked_measures
+from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.primary import asked_measures, skips_unjudged
 from relstudy.analysis.scoring.relevance import Relevance, RelevanceRule
 from relstudy.analysis.scoring.trec import gains_in_words
 from relstudy.common.wording import count_of, listed, percent
@@ -89,7 +89,7 @@ def conventions_of(context: ScoringContext) -> dict[str, Any]:
             "p_family is corrected together, by the largest statistic in the same replicates, over the pairs of "
             "systems in the primary index, over those in all other indices, and over those of all groups"
         ),
-        "measures": _measures(pairs, relevance, asked_measures(options)),
+        "measures": _measures(pairs, relevance, options),
         "level": options.level,
         "replicates": options.replicates,
         "seed": options.seed,
@@ -121,12 +121,15 @@ def _proposed(pairs: JudgedPairs) -> str:
     return ", ".join(pairs.proposers)
 
 
-def _measures(pairs: JudgedPairs, relevance: Relevance, measures: Sequence[str]) -> str:
+def _measures(pairs: JudgedPairs, relevance: Relevance, options: ScoringOptions) -> str:
+    measures = asked_measures(options)
     if pairs.qrels:
         words = (
-            "ir-measures on everything that a system retrieved, by the whole qrels as they are; mean over the qrels' "
-            "queries, one without results counting 0"
+            "condensed: ir-measures on what of a system's results somebody judged"
+            if skips_unjudged(pairs, options)
+            else "ir-measures on everything that a system retrieved, what nobody judged counting as poor"
         )
+        words += ", by the whole qrels as they are; mean over the qrels' queries, one without results counting 0"
         from_one = [name for name in measures if takes_relevant_or_not(name)]
         if not from_one or not ((pairs.judgment >= 1) != (pairs.judgment > relevance.cut)).any():
             return words

@@ -282,11 +282,21 @@ class JudgedPairs:
         ----------
         scores : query_id, result_id, score of one system, each pair once
         """
-        have = pd.MultiIndex.from_arrays([scores["query_id"].astype(object), scores["result_id"].astype(object)])
-        want = pd.MultiIndex.from_arrays([self.query_id, self.result_id])
-        row = have.get_indexer(want)
+        row = _keys(scores).get_indexer(self._index)
         values = scores["score"].to_numpy(dtype=float)
         return np.where(row >= 0, values[row], np.nan)
+
+    def judged(self, scores: pd.DataFrame) -> np.ndarray:
+        """Which rows of a table are of judged pairs, bool [rows]."""
+        return _keys(scores).isin(self._index)
+
+    @property
+    def _index(self) -> pd.MultiIndex:
+        return pd.MultiIndex.from_arrays([self.query_id, self.result_id])
+
+
+def _keys(table: pd.DataFrame) -> pd.MultiIndex:
+    return pd.MultiIndex.from_arrays([table["query_id"].astype(object), table["result_id"].astype(object)])
 
 
 def rank_power_weights(score: np.ndarray, power: float = 5.0) -> np.ndarray:

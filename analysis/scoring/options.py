@@ -16,6 +16,7 @@ Method = Literal[Compared, OfTheSource, "best", "none"]
 Relevance = Literal["auto", "share", "mean"]
 Correlation = Literal["auto", "collection", "judged"]
 Weights = Literal["design", "equal", "rank-power"]
+Unjudged = Literal["auto", "poor", "skip"]
 Policy = Literal["auto", "drop", "worst"]
 Population = Literal["auto", "collection", "open"]
 Raters = Literal["auto", "any", "these"]
@@ -100,6 +101,12 @@ class ScoringOptions:
         read=_names,
         heading=COUNTS,
     )
+    unjudged: Unjudged = option(
+        "auto",
+        "What measures make of a result that nobody judged: it counts as poor, as for trec_eval, or they skip it.",
+        shown="poor under whole qrels, else skip",
+        heading=COUNTS,
+    )
     primary: str | None = option(
         None,
         "The one index that decides which systems are best: a name such as same_query, pearson, average_precision, "
@@ -174,6 +181,7 @@ class ScoringChanges(TypedDict, total=False):
     weights: Weights | None
     power: float | None
     measures: Sequence[Any] | None
+    unjudged: Unjudged | None
     primary: str | None
     matters: float | None
     replicates: int | None

@@ -11,6 +11,8 @@ from relstudy.analysis.indices.known import CONDENSED, PEARSON, SAME_QUERY, inde
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.relevance import Relevance
+from relstudy.common.errors import RelstudyError
+from relstudy.common.option_words import option
 
 LEAST_QUERIES = 20
 """With both kinds of pairs; fewer tell little of what somebody who searches meets."""
@@ -53,9 +55,9 @@ def primary_of(pairs: JudgedPairs, relevance: Relevance, options: ScoringOptions
 
 def _chosen(pairs: JudgedPairs, relevance: Relevance, options: ScoringOptions) -> tuple[str, str]:
     if options.primary is not None:
-        return index_called(options.primary, condensed=not pairs.qrels).name, "as stated"
+        return index_called(options.primary, condensed=skips_unjudged(pairs, options)).name, "as stated"
     if pairs.qrels and options.measures:
-        first = index_called(options.measures[0]).name
+        first = index_called(options.measures[0], condensed=skips_unjudged(pairs, options)).name
         return first, "the first measure, since the judgments are whole qrels"
     if pairs.design.withheld is not None:
         return PEARSON.name, f"by default, since the design does not reach what {SAME_QUERY.term} needs"
@@ -73,6 +75,22 @@ def queries_with_both(pairs: JudgedPairs, relevance: Relevance) -> int:
     good = np.bincount(pairs.query, relevance.values > 0.5, number) > 0
     poor = np.bincount(pairs.query, relevance.values <= 0.5, number) > 0
     return int((good & poor & (np.bincount(pairs.query, minlength=number) >= LEAST_PAIRS)).sum())
+
+
+def skips_unjudged(pairs: JudgedPairs, options: ScoringOptions) -> bool:
+    """True where measures are of condensed lists: what nobody judged is left out of them.
+
+    Raises
+    ------
+    RelstudyError
+        where it is to count as poor and the judgments are not whole qrels
+    """
+    if options.unjudged == "poor" and not pairs.qrels:
+        raise RelstudyError(
+            f"what nobody judged counts as poor ({option('unjudged', 'poor')}) under whole qrels alone; of "
+            "pairs outside other judgments nothing is known"
+        )
+    return options.unjudged == "skip" or not pairs.qrels
 
 
 def asked_measures(options: ScoringOptions) -> tuple[str, ...]:

@@ -155,6 +155,8 @@ class SystemScore:
     fitted_mapping : the mapping fitted on all judged pairs (for pictures), or None
     figures : the replicates behind the estimates, by the name of the index or measure
     explained : the share of the differences between judgments that the system explains, and that any could
+    first_judged : under qrels, the share of a query's first results that somebody judged, mean over queries, by name
+        ("judged@10"; "judged" of all that was retrieved)
     """
 
     name: str
@@ -174,6 +176,7 @@ class SystemScore:
     fitted_mapping: FittedMapping | None = field(repr=False)
     figures: Mapping[str, BootstrapStatistic] = field(repr=False)
     explained: Explained
+    first_judged: Mapping[str, float] = field(default_factory=dict)
 
     def estimate(self, index: Index) -> Estimate:
         """The estimate of an index of the run."""
@@ -212,6 +215,7 @@ class SystemScore:
             "normalised_rank_variants": dict(self.normalised_rank_variants),
             "precision_recall": [point.as_json() for point in self.points],
             "measures": {name: estimate.as_json() for name, estimate in self.measures.items()},
+            "first_judged": dict(self.first_judged),
         }
 
 
@@ -269,6 +273,11 @@ class ScoreResult:
         return tuple(index_of(name) for name in self.systems[0].indices)
 
     @property
+    def first_judged(self) -> tuple[str, ...]:
+        """Names of the shares of first results that are judged, of the systems that have them."""
+        return tuple(dict.fromkeys(name for system in self.systems for name in system.first_judged))
+
+    @property
     def own_indices(self) -> tuple[Index, ...]:
         """The indices that every run has."""
         return tuple(index for index in self.indices if not index.of_run)
@@ -310,7 +319,7 @@ class ScoreResult:
             }
             for name, figure in figures.items():
                 row |= {name: figure.value, f"{name}_low": figure.low, f"{name}_high": figure.high}
-            row |= {
+            row |= dict(system.first_judged) | {
                 "scored": system.coverage.scored,
                 "judged": system.coverage.judged,
                 "mapping": system.mapping_sentence,

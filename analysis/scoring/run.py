@@ -165,6 +165,7 @@ def score_one(pairs: ScoredPairs) -> SystemScore:
         None if candidate.mapped is None else candidate.mapped.fitted,
         figures,
         explained(context, used, compared_by),
+        {name: each.total() for name, each in pairs.first_judged.items()},
     )
 
 
@@ -249,7 +250,8 @@ def _without_figure() -> BootstrapStatistic:
 
 
 def indices_by_query(pairs: ScoredPairs) -> pd.DataFrame:
-    """One row per query: system, query_id, pairs, relevant, and a column an index.
+    """One row per query: system, query_id, pairs, relevant, a column an index, and one for each share of first results
+    that is judged.
 
     `relevant` adds up how relevant the pairs are: their number, where each is relevant or not. An index is NaN
     where the query does not define it: no relevant pair, only relevant pairs, or equal values. Average precision is NaN
@@ -262,4 +264,5 @@ def indices_by_query(pairs: ScoredPairs) -> pd.DataFrame:
         "pairs": np.bincount(pairs.query, minlength=number),
         "relevant": np.bincount(pairs.query, pairs.relevance, number),
     }
-    return pd.DataFrame(columns | {index.name: index.by_query(pairs) for index in pairs.context.indices})
+    indices = {index.name: index.by_query(pairs) for index in pairs.context.indices}
+    return pd.DataFrame(columns | indices | {name: each.values for name, each in pairs.first_judged.items()})

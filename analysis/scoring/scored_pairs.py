@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from relstudy.analysis.indices.first_judged import depths_of, judged_name
 from relstudy.analysis.indices.index import Index
 from relstudy.analysis.indices.measures import QueryValues
 from relstudy.analysis.indices.pairs import WIDTH, Figure, SystemPairs
@@ -19,6 +20,7 @@ from relstudy.analysis.resampling.spread import Transform
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.measured import measured
+from relstudy.analysis.scoring.primary import asked_measures
 from relstudy.analysis.scoring.rater_draws import whole_steps
 
 
@@ -156,6 +158,13 @@ class ScoredPairs(SystemPairs):
     def measures(self) -> Mapping[str, QueryValues]:
         """The run's measures by their ir-measures names: of the system, whichever pairs are chosen here."""
         return measured(self.context, self.candidate)
+
+    @cached_property
+    def first_judged(self) -> dict[str, QueryValues]:
+        """How many of the first results are judged, as deep as the measures look; empty where that is not known."""
+        names = map(judged_name, depths_of(asked_measures(self.context.options)))
+        known = self.candidate.measures or {}
+        return {name: known[name] for name in names if name in known}
 
     def measured(self, name: str) -> QueryValues:
         """A measure of each query; NaN where a saved comparison does not hold it."""

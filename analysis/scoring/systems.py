@@ -91,7 +91,8 @@ def _mapped(
     if not alike or before is None or before.mapped is None or not _same_scores(before, candidate):
         return map_scores(pairs, candidate, options, given)
     whole = fitted_to_all(pairs, candidate, before.mapped.mapping.method, options, given)
-    return with_mapping(before, replace(before.mapped, fitted=whole))
+    kept = replace(before, measures=candidate.measures)
+    return with_mapping(kept, replace(before.mapped, fitted=whole))
 
 
 def _same_scores(one: Candidate, other: Candidate) -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import combinations
 
 import numpy as np
 
 from relstudy.analysis.indices.index import Index
-from relstudy.analysis.indices.known import PEARSON
+from relstudy.analysis.indices.known import CONDENSED, PEARSON, judged_beside
 from relstudy.analysis.scoring.conventions import FEW_QUERIES
 from relstudy.analysis.scoring.figure_notes import NO_INTERVAL
 from relstudy.analysis.scoring.judged import Weighting
@@ -18,7 +18,7 @@ from relstudy.analysis.verdict.settling import within
 from relstudy.analysis.verdict.standings import Standings
 from relstudy.common.estimates import Estimate
 from relstudy.common.option_words import option
-from relstudy.common.wording import count_of, in_words, listed, listed_some
+from relstudy.common.wording import count_of, in_words, listed, listed_some, percent
 
 MOST_DROPPED = 3
 """Systems that are named with how far they are behind."""
@@ -131,7 +131,7 @@ def contrary(result: ScoreResult, ranked: Standings) -> str | None:
     """By which other indices another system is ahead of the first; None by none.
 
     Of the measures asked for, any by which another has the better figure; of all others, those by which another is
-    clearly ahead after correction over its family.
+    clearly ahead after correction over its family. Where results that nobody judged may be why, that is said.
     """
     if len(ranked.names) < 2 or not _compared(result, ranked):
         return None
@@ -153,7 +153,34 @@ def contrary(result: ScoreResult, ranked: Standings) -> str | None:
     if not said:
         return None
     lead = "has the best estimate" if len(ranked.best) > 1 else "leads"
-    return f"{first} {lead} by {primary.term}, but {'; '.join(said)}."
+    terms = {term for by_system in (clear, open_yet) for named in by_system.values() for term in named}
+    why = _why_apart(result, [first, *clear, *open_yet], terms)
+    return f"{first} {lead} by {primary.term}, but {'; '.join(said)}.{why}"
+
+
+def _why_apart(result: ScoreResult, names: Sequence[str], terms: Collection[str]) -> str:
+    """Why a measure of whole runs and indices of judged pairs may point apart: what they make of results that nobody
+    judged, as a sentence with a blank before it. Empty where they make the same of them, or these systems have none.
+
+    Parameters
+    ----------
+    names : the systems that come first by either
+    terms : of the indices that point elsewhere than the primary one
+    """
+    primary = result.primary.index
+    opposed = [index for index in result.indices if index.term in terms and index.of_run != primary.of_run]
+    if not opposed:
+        return ""
+    of_run, of_pairs = (primary, opposed) if primary.of_run else (opposed[0], [primary])
+    depth = judged_beside(of_run)
+    shares = {name: result[name].first_judged.get(depth or "", 1.0) for name in dict.fromkeys(names)}
+    if of_run.name.startswith(CONDENSED) or min(shares.values()) == 1.0:
+        return ""
+    judged = listed([f"{percent(share)} of {name}'s" for name, share in shares.items()])
+    return (
+        f" Results that nobody judged are poor to {of_run.term} and have no part in "
+        f"{listed([index.term for index in of_pairs])}: {depth} is {judged}."
+    )
 
 
 def _foremost(result: ScoreResult, index: Index, names: Sequence[str]) -> str:

@@ -1,0 +1,72 @@
+"""How many of a system's first results somebody judged: what tells whether two systems' measures can be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from relstudy.analysis.indices.measures import QueryValues, parsed_measure
+
+
+def judged_name(depth: int | None) -> str:
+    """The name of the share of the first results that are judged.
+
+    Examples
+    --------
+    >>> judged_name(10), judged_name(None)
+    ('judged@10', 'judged')
+    """
+    return "judged" if depth is None else f"judged@{depth}"
+
+
+def depths_of(measures: Sequence[str]) -> list[int | None]:
+    """How far down each of some measures looks, ascending; None, for those that look at all that was retrieved, last.
+
+    Examples
+    --------
+    >>> depths_of(["nDCG@10", "AP", "P@5", "P(rel=2)@10"])
+    [5, 10, None]
+    """
+    depths = {parsed_measure(name).params.get("cutoff") for name in measures}
+    return [*sorted(each for each in depths if each is not None), *([None] if None in depths else [])]
+
+
+def first_judged(
+    depths: Sequence[int | None], judged: np.ndarray, queries: np.ndarray, scores: pd.DataFrame, higher: bool
+) -> dict[str, QueryValues]:
+    """The share of each query's first results that somebody judged, by its name; 0 where nothing was retrieved.
+
+    Equal scores stand as trec_eval sorts them, by result_id descending. With fewer results than `depth` it is the share
+    of those, as in ir-measures' Judged, which however takes pairs with a grade below 0 for judged.
+
+    Parameters
+    ----------
+    depths : how many results count; None: all
+    judged : bool [rows of scores]
+    queries : names of the qrels' queries
+    scores : query_id, result_id, score: everything the system retrieved, judged or not
+    higher : whether a higher score is better
+
+    Examples
+    --------
+    >>> run = pd.DataFrame({"query_id": ["q"] * 3, "result_id": list("abc"), "score": [1.0, 3.0, 2.0]})
+    >>> shares = first_judged([1, 2], np.array([True, True, False]), np.array(["q"]), run, higher=True)
+    >>> {name: each.total() for name, each in shares.items()}
+    {'judged@1': 1.0, 'judged@2': 0.5}
+    """
+    query = pd.Index(queries).get_indexer(scores["query_id"].astype("str"))
+    value = scores["score"].to_numpy(dtype=float) * (-1.0 if higher else 1.0)
+    kept = np.flatnonzero((query >= 0) & np.isfinite(value))
+    name = pd.factorize(scores["result_id"].astype("str").to_numpy(dtype=object)[kept], sort=True)[0]
+    kept = kept[np.lexsort((-name, value[kept], query[kept]))]
+    query, known = query[kept], judged[kept]
+    retrieved = np.bincount(query, minlength=len(queries))
+    place = np.arange(len(query)) - np.repeat(np.cumsum(retrieved) - retrieved, retrieved)
+    shares = {}
+    for depth in depths:
+        counted = retrieved if depth is None else np.minimum(retrieved, depth)
+        hits = np.bincount(query[known & (place < counted[query])], minlength=len(queries))
+        shares[judged_name(depth)] = QueryValues(hits / np.maximum(counted, 1))
+    return shares
