@@ -180,6 +180,8 @@ def read_study_tables(
         judgments, rated = look.with_calibrated(judgments, rated, own)
     elif not judgments.qrels and judgments.ratings is None:
         look.absent.append(CALIBRATED)
+    if rated is not None and not own and Path(rated.file).name == RATINGS:
+        rated = look.readable(rated)
     if judgments.scale.how == "values" and rated is not None:
         judgments = replace(judgments, scale=read_ratings(_again(rated), trust_raters=True).scale)
     judgments = look.with_careless(judgments)
@@ -241,6 +243,15 @@ class _Beside:
         except RelstudyError as error:
             self.no_part(error)
             return None
+
+    def readable(self, ratings: Checked) -> Checked | None:
+        """The ratings; None, with a note, where they cannot be read and may be anybody's."""
+        try:
+            read_ratings(_again(ratings), trust_raters=True)
+        except RelstudyError as error:
+            self.no_part(error)
+            return None
+        return ratings
 
     def with_calibrated(self, judgments: Judgments, table: Checked, own: bool) -> tuple[Judgments, Checked | None]:
         """The judgments with the ratings of calibrated.csv where these are theirs; the table where it can be read."""

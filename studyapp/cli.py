@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 COMMANDS: dict[str, tuple[str, str]] = {
+    "try": ("relstudy.analysis.commands.try_files:try_files", "From your tables to a page, in one command."),
     "demo": ("relstudy.studyapp.demo.command:demo", "The whole way, on a rendered collection and a simulated panel."),
     "new": ("relstudy.studyapp.commands.new:new", "Start a study: a commented study.toml and an example collection."),
     "sample": ("relstudy.studyapp.commands.sample:sample", "Choose pairs with known inclusion probabilities."),

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import shlex
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from relstudy.analysis.commands.asking import is_terminal, settled
 from relstudy.common.console import print_json
-from relstudy.common.option_words import list_entry
-
-if TYPE_CHECKING:
-    from relstudy.analysis.inspection.finding import Inspection
 
 
 @click.command()
@@ -38,35 +31,7 @@ def inspect(file: Path, as_json: bool) -> None:
         print_json(finding.as_json())
     else:
         click.echo(str(finding))
-        if _is_terminal():
-            _ask(finding)
-
-
-def _is_terminal() -> bool:
-    """True where a person sits there, who can be asked."""
-    return sys.stdin.isatty() and sys.stdout.isatty()
-
-
-def _ask(finding: Inspection) -> None:
-    """Let the person at the terminal say what the table does not tell, and print the command."""
-    if finding.readings:
-        numbers = click.IntRange(1, len(finding.readings))
-        finding = finding.readings[click.prompt("Which of these is it?", type=numbers) - 1]
-        if finding.command:
-            click.echo(f"next:\n  {finding.command}")
-    if finding.draft:
-        words = [_filled(word) for word in shlex.split(finding.draft)]
-        click.echo(f"next:\n  {shlex.join(words)}")
-
-
-def _filled(word: str) -> str:
-    """An option's value with what the person says in place of its blanks."""
-    entries = []
-    for entry in next(csv.reader([word]), []):
-        name, _, blank = entry.rpartition("=")
-        if blank == "NUMBER":
-            entry = f"{name}={click.prompt(f'What number is {name!r} worth?', type=float):g}"
-        elif blank in ("NAME", "COLUMN"):
-            entry = f"{name}={click.prompt(f'Which column is {name}?')}"
-        entries.append(entry)
-    return ",".join(map(list_entry, entries)) if "=" in word else word
+        if is_terminal() and (finding.readings or finding.draft):
+            chosen = settled(finding)
+            if chosen.command:
+                click.echo(f"next:\n  {chosen.command}")

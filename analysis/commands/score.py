@@ -143,6 +143,7 @@ def score(
     from relstudy.analysis.scoring.trec import qrels_gains
     from relstudy.analysis.study_run import KEPT
     from relstudy.mapping.fitted import mapping_files, read_mappings
+    from relstudy.mapping.scores.table import named_file
 
     if not any(path.endswith(".npy") for path in scores) and (choices["ids"] or choices["query_vectors"]):
         raise click.UsageError("--ids and --query-vectors go with vectors (.npy), and none are given")
@@ -195,8 +196,9 @@ def score(
     if out is not None:
         _write_tables(result, Path(out), run.assisted)
     if report is not None:
-        read = [*scores, *([] if against is None else [against])]
-        command = ["relstudy", "score", *(["DIR"] if folder is not None else [Path(file).name for file in scores])]
+        files = [named_file(path)[1] for path in scores]
+        read = [*files, *([] if against is None else [against])]
+        command = ["relstudy", "score", *(["DIR"] if folder is not None else [Path(file).name for file in files])]
         command += [] if judgments is None or folder is not None else ["--judgments", Path(judgments).name]
         command += [] if against is None else ["--against", Path(against).name]
         command += ["--by", by, *(["--apart"] if choices["apart"] else [])] if by is not None else []

@@ -116,6 +116,10 @@ class Inspection(Result):
         uses = [f"can be computed: {', '.join(self.uses)}"] if self.uses else []
         return [*self.notes, *uses, *([f"next: {self.command}"] if self.command else [])]
 
+    def brief(self) -> list[str]:
+        """What the file is, which column is which, and the notes, one a line."""
+        return [f"{self.file}: {self.sentence}", *self._remarks()]
+
     def _lines(self) -> list[str]:
         """The findings, one a line."""
         lines = [f"{self.file}: {self.sentence}"]

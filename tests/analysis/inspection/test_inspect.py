@@ -249,7 +249,7 @@ def test_a_run_whose_ranks_contradict_its_scores_is_told(table: WriteTable) -> N
 
 def at_a_terminal(path: Path, typed: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """What inspect prints for a person who types this."""
-    monkeypatch.setattr("relstudy.analysis.commands.inspect._is_terminal", lambda: True)
+    monkeypatch.setattr("relstudy.analysis.commands.inspect.is_terminal", lambda: True)
     done = CliRunner().invoke(inspect, [str(path)], input=typed)
     assert done.exit_code == 0, done.output
     return done.stdout

@@ -1,0 +1,121 @@
+"""`relstudy try`: from some files to a page, by the commands that `relstudy inspect` would name."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from relstudy.analysis.commands.asking import is_terminal, settled
+from relstudy.common.command_options import taking
+from relstudy.common.errors import RelstudyError
+from relstudy.common.options import CommandOptions, option
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from relstudy.analysis.inspection.finding import Inspection
+    from relstudy.analysis.inspection.steps import Steps
+
+PRINTED = "printed.txt"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TryOptions(CommandOptions):
+    """Options of `relstudy try`."""
+
+    out: Path = option(Path("try"), "Folder for the page, the tables and the commands.", flags=("--out", "-o"))
+
+
+@click.command("try")
+@click.argument("files", nargs=-1, required=True, type=click.Path())
+@taking(TryOptions)
+def try_files(files: tuple[str, ...], options: TryOptions) -> None:
+    """Make a page of FILES: people's ratings or judgments, and the scores or runs of systems; or of a study's folder.
+
+    Says how each file is read, puts raters on one scale, maps each system's scores to it, scores them, and writes
+    report.html, with the tables behind it and commands.sh, the commands that do the same again. It asks on a terminal
+    what the files do not tell; elsewhere it never asks, and ends with the readings that fit.
+
+    \b
+    Examples:
+      relstudy try ratings.csv scores.csv
+      relstudy try qrels.txt bm25.run dense.run
+      relstudy try my-study
+    """
+    from relstudy.analysis.inspection.steps import SCRIPT
+    from relstudy.common.files import write_text
+
+    out = options.out
+    if out.is_file():
+        raise RelstudyError(f"{out}: this is a file; -o needs a folder")
+    if out.is_dir() and any(out.iterdir()) and not (out / SCRIPT).is_file():
+        raise RelstudyError(f"{out} holds what `relstudy try` did not write; -o names another folder")
+    steps = _steps(files, out)
+    for note in steps.notes:
+        click.echo(f"{note}.")
+    if not steps.commands:
+        raise RelstudyError("so there is nothing to do; name the scores of a system or a run as well")
+    here = os.path.relpath(Path.cwd(), out.resolve())
+    opening = (
+        f'#!/bin/sh\n# What `relstudy try` did, to be done again.\nset -e\ncd "$(dirname "$0")"/{shlex.quote(here)}\n'
+    )
+    write_text(f"{opening}{steps.script}\n", out / SCRIPT)
+    _run(steps, out)
+    click.echo(f"The commands are in {out / SCRIPT}; what all of them printed is in {out / PRINTED}.")
+    if steps.page is None:
+        click.echo(f"Next: relstudy try {shlex.join(files)} SCORES")
+
+
+def _steps(files: Sequence[str], out: Path) -> Steps:
+    """The commands for the files, whose readings are printed; ends where only a person can tell how one is read."""
+    from relstudy.analysis.inspection.files import inspect_file
+    from relstudy.analysis.inspection.steps import narrowed, steps_of, steps_of_study
+
+    if len(files) == 1 and (Path(files[0]) / "study.toml").is_file():
+        return steps_of_study(Path(files[0]), out)
+    findings = narrowed([inspect_file(file) for file in files])
+    for number in range(len(findings)):
+        findings[number] = _one_reading(findings[number])
+        findings = narrowed(findings)
+    return steps_of(findings, out)
+
+
+def _one_reading(finding: Inspection) -> Inspection:
+    """The finding, printed, with the one reading that it has or that the person at the terminal chooses."""
+    open_still = bool(finding.readings or finding.draft)
+    click.echo(str(finding) if open_still else "\n".join(finding.brief()))
+    if not open_still:
+        return finding
+    if is_terminal():
+        return settled(finding)
+    raise RelstudyError(
+        f"{finding.file}: only you can tell how it is read; the commands above say it, one for each way"
+    )
+
+
+def _run(steps: Steps, out: Path) -> None:
+    """Run the commands: the output of the last is printed, that of all is kept."""
+    from relstudy.analysis.commands.report import report
+    from relstudy.analysis.commands.score import score
+    from relstudy.calibration.command import calibrate
+    from relstudy.common.files import write_text
+    from relstudy.mapping.command import fit
+
+    commands: dict[str, click.Command] = {"calibrate": calibrate, "fit": fit, "score": score, "report": report}
+    printed = io.StringIO()
+    for name, *words in steps.commands:
+        line = shlex.join(["relstudy", name, *words])
+        click.echo(f"$ {line}")
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            commands[name].main(words, prog_name=f"relstudy {name}", standalone_mode=False)
+        printed.write(f"$ {line}\n{said.getvalue()}\n")
+        write_text(printed.getvalue(), out / PRINTED)
+    click.echo(said.getvalue(), nl=False)

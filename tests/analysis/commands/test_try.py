@@ -1,0 +1,186 @@
+"""`relstudy try`: from strangers' files to a page, and the commands that it leaves, run again."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner, Result
+
+from relstudy.studyapp.cli import main
+from tests.places import EXAMPLE, ROOT
+
+QUERIES, RESULTS = 8, 6
+
+
+def tables(folder: Path) -> None:
+    """Ratings, labels, scores and runs of the same pairs, in the columns and words of others."""
+    random = np.random.default_rng(3)
+    pairs = [(f"q{query}", f"d{result}") for query in range(QUERIES) for result in range(RESULTS)]
+    truth = random.normal(size=len(pairs))
+    grade = np.clip(np.round(1.5 + truth), 0, 3).astype(int)
+    rows = [
+        (f"w{rater}", *pair, int(np.clip(value + random.integers(0, 2), 0, 3)))
+        for rater in range(3)
+        for pair, value in zip(pairs, grade, strict=True)
+    ]
+    pd.DataFrame(rows, columns=["worker", "query", "doc", "grade"]).to_csv(folder / "ratings.csv", index=False)
+    labels = [(*pair, "ICSE"[value], "us") for pair, value in zip(pairs, grade, strict=True)]
+    head = ["query", "product_id", "esci_label", "product_locale"]
+    pd.DataFrame(labels, columns=head).to_csv(folder / "labels.csv", index=False)
+    one, other = truth + random.normal(size=len(pairs)), random.normal(size=len(pairs))
+    scores = pd.DataFrame(pairs, columns=["query", "item"]).assign(bm25=one, dense=other)
+    scores.to_csv(folder / "scores.csv", index=False)
+    for name, score in (("first", one), ("second", other)):
+        lines = [f"{q} Q0 {d} 0 {value:.4f} tag" for (q, d), value in zip(pairs, score, strict=True)]
+        (folder / f"{name}.run").write_text("\n".join(lines) + "\n")
+    lines = [f"{q} 0 {d} {value}" for (q, d), value in zip(pairs, grade, strict=True)]
+    (folder / "qrels.txt").write_text("\n".join(lines) + "\n")
+    either = pd.DataFrame(pairs, columns=["query", "doc"]).assign(score=grade)
+    either.to_csv(folder / "either.csv", index=False)
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    tables(tmp_path)
+    return tmp_path
+
+
+def tried(*words: str, typed: str | None = None) -> Result:
+    return CliRunner().invoke(main, ["try", *words], input=typed)
+
+
+def made_again(folder: Path) -> dict[str, bytes]:
+    """The figures that the commands of a try give when a shell runs them, in an empty folder but for what they read."""
+    bin_folder = folder.parent / "bin"
+    bin_folder.mkdir(exist_ok=True)
+    (bin_folder / "relstudy").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m relstudy "$@"\n')
+    (bin_folder / "relstudy").chmod(0o755)
+    path = f"{bin_folder}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
+    script = folder / "commands.sh"
+    kept = script.read_text()
+    shutil.rmtree(folder)
+    folder.mkdir()
+    script.write_text(kept)
+    subprocess.run(["sh", str(script)], check=True, env=environment, cwd="/", capture_output=True)
+    return figures(folder)
+
+
+def figures(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.glob("*.csv"))}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("files", "said", "read"),
+    [
+        (("ratings.csv", "scores.csv"), "144 ratings by 3 raters", "calibrate ratings.csv -o try --columns"),
+        (("labels.csv", "first.run"), "48 judgments without raters", "--columns query_id=query,result_id=product_id"),
+        (("labels.csv", "scores.csv"), "48 judgments without raters", "scores.csv:result_id=item"),
+        (("qrels.txt", "first.run", "second.run"), "2 runs of one tag", "first=first.run second=second.run"),
+    ],
+)
+def test_two_tables_are_a_page_and_the_commands_give_the_same_figures(
+    here: Path, files: tuple[str, ...], said: str, read: str
+) -> None:
+    done = tried(*files)
+    assert done.exit_code == 0, done.output
+    assert said in done.stdout
+    assert read in (here / "try" / "commands.sh").read_text()
+    assert "<h1" in (here / "try" / "report.html").read_text()
+    before = figures(here / "try")
+    assert {"scores.csv", "per_query.csv"} <= set(before)
+    assert made_again(here / "try") == before
+
+
+@pytest.mark.slow
+def test_a_studys_folder_is_a_page_and_what_lies_there_is_not_written_over(here: Path) -> None:
+    shutil.copytree(EXAMPLE, here / "study")
+    before = {path: path.read_bytes() for path in (here / "study").rglob("*.csv")}
+    done = tried("study", "-o", "page")
+    assert done.exit_code == 0, done.output
+    assert "study: its own judgments.csv is taken as it is." in done.stdout
+    assert (here / "page" / "report.html").is_file()
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_a_table_of_two_readings_is_told_by_the_other_file(here: Path) -> None:
+    from relstudy.analysis.inspection.files import inspect_file
+    from relstudy.analysis.inspection.steps import narrowed, part_of
+
+    either, scores, ratings = map(inspect_file, ("either.csv", "first.run", "ratings.csv"))
+    assert len(either.readings) == 2
+    assert [part_of(each) for each in narrowed([either, scores])] == ["judgments", "scores"]
+    assert [part_of(each) for each in narrowed([ratings, either])] == ["ratings", "scores"]
+
+
+def test_in_a_pipe_it_ends_with_the_readings_and_writes_nothing(here: Path) -> None:
+    shutil.copy("either.csv", "other.csv")
+    done = tried("either.csv", "other.csv")
+    assert done.exit_code == 1
+    assert done.stdout.count("if so:") == 2
+    assert "only you can tell" in done.stderr
+    assert not (here / "try").exists()
+
+
+@pytest.mark.slow
+def test_on_a_terminal_it_asks_what_it_cannot_tell_and_no_more(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("relstudy.analysis.commands.try_files.is_terminal", lambda: True)
+    pd.read_csv("either.csv").assign(score=lambda frame: -frame["score"]).to_csv("other.csv", index=False)
+    done = tried("either.csv", "other.csv", typed="1\n")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.count("Which of these is it?") == 1, "the second file is scores once the first is not"
+    assert (here / "try" / "report.html").is_file()
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        (("scores.csv", "first.run"), "people's ratings or judgments are needed, and none of the files holds any"),
+        (("ratings.csv", "labels.csv", "scores.csv"), "labels.csv all hold people's answers; name one of them"),
+        (("labels.csv",), "there is nothing to do"),
+        (("none.csv", "scores.csv"), "there is no such file"),
+    ],
+)
+def test_files_that_make_no_page_are_refused_in_a_sentence(here: Path, files: tuple[str, ...], said: str) -> None:
+    done = tried(*files)
+    assert done.exit_code == 1
+    assert said in done.stderr
+    assert not (here / "try").exists()
+
+
+def test_ratings_alone_are_calibrated_and_what_lacks_is_said(here: Path) -> None:
+    done = tried("ratings.csv")
+    assert done.exit_code == 0, done.output
+    assert "no file holds scores of systems" in done.stdout
+    assert done.stdout.rstrip().endswith("Next: relstudy try ratings.csv SCORES")
+    assert (here / "try" / "judgments.csv").is_file()
+
+
+def test_a_folder_of_other_things_is_not_written_to(here: Path) -> None:
+    (here / "try").mkdir()
+    (here / "try" / "judgments.csv").write_text("mine")
+    done = tried("labels.csv", "first.run")
+    assert done.exit_code == 1
+    assert "-o names another folder" in done.stderr
+    assert (here / "try" / "judgments.csv").read_text() == "mine"
+
+
+@pytest.mark.slow
+def test_strange_ratings_beside_labels_have_no_part_in_their_scoring(here: Path) -> None:
+    """Labels of one table could not be scored where a ratings.csv of other columns lay beside them."""
+    stated = "--columns query_id=query,result_id=product_id,rating=esci_label --values E=1,S=.1,C=.01,I=0"
+    scored = ["score", "first=first.run", "-j", "labels.csv", *stated.split(), "--report", "page.html", "--verbose"]
+    done = CliRunner().invoke(main, scored)
+    assert done.exit_code == 0, done.output
+    assert "so that file has no part in this" in done.stdout
+    assert "first.run" in (here / "page.html").read_text()
