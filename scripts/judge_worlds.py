@@ -86,8 +86,8 @@ class World:
         ones, row = np.ones(len(score)), np.zeros(len(score), dtype=np.int64)
         whole = Retrieval(row, relevance, np.ones((1, 1)))
         figures = {name: each.value for name, each in whole.indices(score, ones).items()}
-        of_query = [whole_query(relevance[rows], score[rows]) for rows in self.by_query]
-        figures["same_query"] = float(np.nanmean(of_query))
+        query, names = pd.factorize(self.pairs["query_id"])
+        figures["same_query"] = SameQuery(query, len(names), score, relevance, ones).value
         at = whole.at_thresholds(score, ones, np.array(SHARES), thresholds_at(score, ones, SHARES))
         fifth = SHARES.index(0.2)
         figures |= {"precision_at_0.2": at.precision[fifth].value, "recall_at_0.2": at.recall[fifth].value}
@@ -106,17 +106,6 @@ class World:
             rows.append(of_query[drawn])
             given.append(probability[drawn])
         return np.stack([np.concatenate(rows), np.concatenate(given)])
-
-
-def whole_query(relevance: np.ndarray, score: np.ndarray) -> float:
-    """The chance that a good match of a query is scored above a poor one; NaN where all are one of the two.
-
-    Parameters
-    ----------
-    relevance : float [results], the share of people who call a result good, 0 to 1
-    """
-    one, none = np.zeros(len(score), dtype=np.int64), np.ones(len(score))
-    return float(SameQuery(one, 1, score, relevance, none).by_query()[0])
 
 
 def special_judges(best: np.ndarray, relevance: np.ndarray, score: np.ndarray) -> dict[str, np.ndarray]:

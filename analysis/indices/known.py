@@ -77,8 +77,8 @@ SAME_QUERY = Index(
     name="same_query",
     term="good above poor in the same query",
     definition=(
-        "per query the weighted area under the ROC curve, ties half, mean over the queries that have good and poor "
-        "pairs: 1 best, 0.5 random"
+        "of all couples of a good and a poor pair of one query, those with the good one above, ties half; a query "
+        "counts by its couples over its pairs: 1 best, 0.5 random"
     ),
     needs=Needs.LISTS,
     draws=lambda pairs: pairs.good_above_poor(),

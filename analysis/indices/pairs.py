@@ -63,9 +63,6 @@ class SystemPairs:
     left_out : each query of the pairs left out, for the jackknife; None: the bootstrap alone
     spread : float [pairs], the variance of what each judgment is the mean of; None where judgments are known
     grades : int [pairs], judgments as whole gains from 0; None where they have none
-    between : float [queries, replicates], what queries count apart from which of their pairs were drawn; None: as their
-        pairs do on average
-    of_query : float [queries], what each query counts in a mean over queries; None: alike
     """
 
     query: np.ndarray
@@ -81,8 +78,6 @@ class SystemPairs:
     left_out: LeftOut | None = None
     spread: np.ndarray | None = None
     grades: np.ndarray | None = None
-    between: np.ndarray | None = None
-    of_query: np.ndarray | None = None
 
     @classmethod
     def pooled(cls, relevance: np.ndarray, ranking: np.ndarray, weight: np.ndarray) -> SystemPairs:
@@ -106,11 +101,11 @@ class SystemPairs:
     @cached_property
     def lists(self) -> SameQuery:
         """The pairs in the order of the system's scores within each query."""
-        return SameQuery(self.query, self.queries, self.ranking, self.relevance, self.weight, self.of_query)
+        return SameQuery(self.query, self.queries, self.ranking, self.relevance, self.weight)
 
     def good_above_poor(self) -> BootstrapStatistic:
-        """The chance that a good match is above a poor one of the same query, mean over queries."""
-        return self.lists.statistic(self.times, self.row, self.between)
+        """The chance that a good match is above a poor one of the same query."""
+        return self.lists.statistic(self.times, self.row)
 
     def over_draws(self, figure: Figure, of_judgments: bool, scale: Transform) -> BootstrapStatistic:
         """A figure on the data, in every replicate, and without each query.
@@ -171,8 +166,6 @@ class SystemPairs:
     @property
     def queries(self) -> int:
         """The number of queries, those without pairs among them."""
-        if self.between is not None:
-            return len(self.between)
         return int(self.query.max()) + 1 if len(self.query) else 0
 
     def order_in_each_query(self) -> tuple[np.ndarray, np.ndarray]:

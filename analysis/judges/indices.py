@@ -37,8 +37,8 @@ def assisted_indices() -> list[Index]:
 def helped(index: str, terms: Terms) -> Terms:
     """The terms of an index without those of the judge where it cannot help.
 
-    A mean over queries of ratios of a few pairs each has corrections that are not zero on average, so with them
-    intervals of good above poor in the same query hold the truth less often than those of people alone.
+    Good above poor in the same query sets pairs of one query beside one another, of which few are drawn, and that its
+    corrections are zero on average is not shown; the verdict by it rests on people alone.
     """
     of_lists = any(each.name == index and each.needs is Needs.LISTS for each in own_indices())
     return terms.by_people() if of_lists else terms
@@ -123,8 +123,6 @@ def _terms(
             pull=weight,
             own=None if own is None else np.full(len(row), own),
             spread=worth.spread,
-            between=context.draws.between if sampled else None,
-            of_query=context.query_weight if sampled else universe.weight_of_query,
         )
         figures = {index.name: index.over_draws(pairs) for index in wanted}
         figures |= _at_cuts(Retrieval(row, worth.relevance, times, guard=False), pairs.ranking, weight, cuts)

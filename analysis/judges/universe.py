@@ -126,15 +126,6 @@ class Universe:
         return weight
 
     @cached_property
-    def weight_of_query(self) -> np.ndarray:
-        """One over the probability that the judge was given a query, float [the judge's queries]: that of its likeliest
-        pair."""
-        codes, names = self.judge.queries
-        weight = np.full(len(names), np.inf)
-        np.minimum.at(weight, codes, self.weight)
-        return weight
-
-    @cached_property
     def collection_times(self) -> tuple[np.ndarray, np.ndarray]:
         """Counts of each row in replicates of the whole, and its row of that; ones where it is no sample."""
         if self.jackknife or (self.judge.probability == 1.0).all():

@@ -70,13 +70,6 @@ class ScoringContext:
         """The number of queries of some pairs (bool [pairs])."""
         return len(np.unique(self.pairs.query[used]))
 
-    @property
-    def query_weight(self) -> np.ndarray:
-        """Weight of each query in a mean over queries, float [queries]: one over its probability, ones if unknown."""
-        fraction = self.pairs.fraction
-        known = np.isfinite(fraction) & (fraction > 0)
-        return 1.0 / fraction if known.all() else np.ones(len(self.pairs.queries))
-
     def left_out(self, used: np.ndarray) -> LeftOut | None:
         """Each query of some pairs (bool [pairs]) left out, for the jackknife; None where they are of one query."""
         return LeftOut.of(self.pairs.query[used], self.draws.step)

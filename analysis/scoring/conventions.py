@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from relstudy.analysis.indices.known import SAME_QUERY, own_indices
+from relstudy.analysis.indices.known import own_indices
 from relstudy.analysis.indices.measures import parsed_measure, takes_relevant_or_not
 from relstudy.analysis.indices.precision_recall import RARE, TIED
 from relstudy.analysis.scoring.candidate import Candidate, runs_against
@@ -19,8 +19,6 @@ from relstudy.analysis.scoring.relevance import Relevance, RelevanceRule
 from relstudy.analysis.scoring.trec import gains_in_words
 from relstudy.common.wording import count_of, listed, percent
 
-FEW_GOOD = 5.0
-"""With fewer good matches judged of a query, means of its figures are off by points."""
 FEW_QUERIES = 10
 
 
@@ -151,26 +149,6 @@ def _from_grade(measure: str, grade: int) -> str:
     return str(parsed_measure(measure)(rel=grade))
 
 
-def few_good(context: ScoringContext) -> str | None:
-    """A note where good above poor in the same query decides and rests on few good matches a query, drawn unequally.
-
-    Each query's figure is then a ratio of small sums: good matches that systems rank low are seldom drawn and weigh
-    much, so that the mean over queries is too high, for systems that proposed the pairs most of all (docs/scoring.md).
-    """
-    pairs, relevance = context.pairs, context.relevance.values
-    given = pairs.probability / np.where(np.isfinite(pairs.query_probability), pairs.query_probability, 1.0)
-    if context.primary.name != SAME_QUERY.name or not np.isfinite(given).all() or np.ptp(given) < 1e-6:
-        return None
-    good = np.bincount(pairs.query, relevance, len(pairs.queries))
-    each = float(good[good > 0].mean()) if (good > 0).any() else 0.0
-    if each >= FEW_GOOD:
-        return None
-    return (
-        f"A query has {each:.1f} good matches judged on average, drawn unequally: {SAME_QUERY.term} then comes out too "
-        "high, most for systems that proposed the pairs, which have an advantage of some points over others."
-    )
-
-
 def notes_on(context: ScoringContext, candidates: list[Candidate]) -> list[str]:
     """Notes on these figures, one sentence each."""
     pairs, options, relevance, collection = context.pairs, context.options, context.relevance, context.collection
@@ -197,9 +175,6 @@ def notes_on(context: ScoringContext, candidates: list[Candidate]) -> list[str]:
             f"run from {pairs.judgment.min():g} to {pairs.judgment.max():g}), so figures that need both kinds are left "
             "empty."
         )
-    few = few_good(context)
-    if few is not None:
-        notes.append(few)
     if len(pairs.queries) < FEW_QUERIES:
         few = count_of(len(pairs.queries), "query", "queries")
         notes.append(f"Only {few}: intervals from so few clusters are too short.")

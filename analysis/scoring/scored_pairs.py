@@ -13,7 +13,6 @@ from relstudy.analysis.indices.index import Index
 from relstudy.analysis.indices.measures import QueryValues
 from relstudy.analysis.indices.pairs import WIDTH, Figure, SystemPairs
 from relstudy.analysis.indices.reweighted import ReweightedPairs
-from relstudy.analysis.indices.same_query import SameQuery
 from relstudy.analysis.indices.within_query import FEWEST_RELEVANT, within_queries
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, chunks
 from relstudy.analysis.resampling.spread import Transform
@@ -90,19 +89,13 @@ class ScoredPairs(SystemPairs):
         """Indices of one walk down the ranking, over queries and raters."""
         return self.context.retrieval(self.ranking, self.used)
 
-    @cached_property
-    def lists(self) -> SameQuery:
-        """The pairs in the order of the system's scores within each query, queries by one over their probability."""
-        weight = self.context.query_weight
-        return SameQuery(self.query, self.queries, self.ranking, self.relevance, self.weight, weight)
-
     def good_above_poor(self) -> BootstrapStatistic:
         """The chance that a good match is above a poor one of the same query, over queries and raters."""
         missing = self.context.weights_missing
         if missing is not None:
             return BootstrapStatistic(np.nan, self.context.nothing, missing)
         draws = self.context.draws
-        figure = self.lists.statistic(draws.times, self.row, draws.between, draws.step)
+        figure = self.lists.statistic(draws.times, self.row, draws.step)
         raters = self.context.by_rater(self.used, lambda pairs: [self.lists.under_raters(pairs)])
         return figure if raters is None else replace(figure, raters=raters[0])
 

@@ -147,8 +147,7 @@ class Truth:
             score, w = self.world.score[name], self.weight
             indices = self.retrieval.indices(score, w)
             found.update({(name, each): indices[each].value for each in ("average_precision", "normalised_rank")})
-            lists = SameQuery(self.world.query, QUERIES, score, self.share, w)
-            found[name, "same_query"] = float(lists.mean(lists.by_query()[:, None])[0])
+            found[name, "same_query"] = SameQuery(self.world.query, QUERIES, score, self.share, w).value
             x, y = score - np.average(score, weights=w), self.mean - self.judgment
             spread = np.average(x * x, weights=w) * np.average(y * y + self.noise, weights=w)
             found[name, "pearson"] = float(np.average(x * y, weights=w) / np.sqrt(spread))

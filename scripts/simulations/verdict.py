@@ -137,9 +137,7 @@ def study(skill: np.ndarray, queries: int, world: str, random: np.random.Generat
     weight = random.choice([1.0, 5.0], queries) if world == "uneven" else np.ones(queries)
     draws = whole_queries(drawn.query, queries, REPLICATES, int(random.integers(2**31)))
     figures = [
-        SameQuery(drawn.query, queries, each, relevant, np.ones(len(drawn.query)), weight).statistic(
-            draws.times, draws.row
-        )
+        SameQuery(drawn.query, queries, each, relevant, weight[drawn.query]).statistic(draws.times, draws.row)
         for each in drawn.score
     ]
     pooled = of_all_queries(drawn.score, judgment, relevant, weight[drawn.query], draws)

@@ -26,60 +26,67 @@ def made(seed: int = 3) -> dict[str, np.ndarray]:
     }
 
 
-def brute(query: np.ndarray, score: np.ndarray, gain: np.ndarray, miss: np.ndarray) -> np.ndarray:
-    """Over every couple of different pairs of a query, its share in which the good one stands above."""
-    values = np.full(QUERIES, np.nan)
+def brute(query: np.ndarray, score: np.ndarray, gain: np.ndarray, miss: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Couples of different pairs of each query over its pairs: those in which the good one stands above, and all."""
+    right, all_of = np.zeros(QUERIES), np.zeros(QUERIES)
     for number in range(QUERIES):
         rows = np.flatnonzero(query == number)
-        above = whole = 0.0
+        size = (gain[rows] + miss[rows]).sum()
         for i in rows:
             for j in rows:
-                if i != j:
-                    couple = gain[i] * miss[j]
-                    whole += couple
-                    above += couple * (1.0 if score[i] > score[j] else 0.5 if score[i] == score[j] else 0.0)
-        values[number] = above / whole if whole > 0 else np.nan
-    return values
+                if i != j and size > 0:
+                    couple = gain[i] * miss[j] / size
+                    all_of[number] += couple
+                    right[number] += couple * (1.0 if score[i] > score[j] else 0.5 if score[i] == score[j] else 0.0)
+    return right, all_of
+
+
+def brute_index(query: np.ndarray, score: np.ndarray, gain: np.ndarray, miss: np.ndarray) -> float:
+    """All queries' couples with the good one above over all."""
+    right, all_of = brute(query, score, gain, miss)
+    return float(right.sum() / all_of.sum())
 
 
 def test_each_query_is_the_share_of_couples_in_which_the_good_one_stands_above() -> None:
     data = made()
     pairs = SameQuery(data["query"], QUERIES, data["score"], data["relevant"], data["weight"])
     gain = data["weight"] * data["relevant"]
-    expected = brute(data["query"], data["score"], gain, data["weight"] - gain)
-    assert np.isnan(expected[2])
-    np.testing.assert_allclose(pairs.by_query(), expected, rtol=1e-9)
+    right, all_of = brute(data["query"], data["score"], gain, data["weight"] - gain)
+    assert all_of[2] == 0.0 and np.isnan(pairs.by_query()[2])
+    kept = all_of > 0
+    np.testing.assert_allclose(pairs.by_query()[kept], right[kept] / all_of[kept], rtol=1e-9)
+    assert pairs.value == pytest.approx(right.sum() / all_of.sum(), rel=1e-9)
 
 
 @pytest.mark.parametrize("finite", [False, True])
 def test_replicates_are_the_index_of_the_reweighted_pairs(finite: bool) -> None:
     data = made()
     query, weight = data["query"], data["weight"]
-    own = np.random.default_rng(1).uniform(1.0, 3.0, QUERIES)
     draws = (
         two_stages(query, np.full(QUERIES, 0.4), np.full(len(query), 0.3), 5, 0)
         if finite
         else whole_queries(query, QUERIES, 5, 0)
     )
-    pairs = SameQuery(query, QUERIES, data["score"], data["relevant"], weight, own)
-    figure = pairs.statistic(draws.times, draws.row, draws.between, draws.step)
+    pairs = SameQuery(query, QUERIES, data["score"], data["relevant"], weight)
+    figure = pairs.statistic(draws.times, draws.row, draws.step)
     for b in range(5):
         mass = weight * draws.times[draws.row, b]
-        area = brute(query, data["score"], mass * data["relevant"], mass * (1 - data["relevant"]))
-        counts = own * draws.between[:, b] * np.isfinite(area)
-        assert figure.replicates[b] == pytest.approx(np.nansum(counts * np.nan_to_num(area)) / counts.sum(), rel=1e-9)
+        expected = brute_index(query, data["score"], mass * data["relevant"], mass * (1 - data["relevant"]))
+        assert figure.replicates[b] == pytest.approx(expected, rel=1e-9)
     assert figure.clusters == QUERIES - 1  # one has no good match
 
 
 def test_each_left_out_query_gives_the_index_of_the_others() -> None:
     data = made()
-    draws = whole_queries(data["query"], QUERIES, 5, 0)
-    pairs = SameQuery(data["query"], QUERIES, data["score"], data["relevant"], data["weight"])
-    left_out = pairs.statistic(draws.times, draws.row).left_out
-    areas = pairs.by_query()
-    areas = areas[np.isfinite(areas)]
+    query, score, weight = data["query"], data["score"], data["weight"]
+    draws = whole_queries(query, QUERIES, 5, 0)
+    left_out = SameQuery(query, QUERIES, score, data["relevant"], weight).statistic(draws.times, draws.row).left_out
     assert left_out is not None
-    np.testing.assert_allclose(left_out, [np.delete(areas, k).mean() for k in range(len(areas))], rtol=1e-12)
+    others = [
+        brute_index(query, score, kept * data["relevant"], kept * (1 - data["relevant"]))
+        for kept in (weight * (query != number) for number in range(QUERIES) if number != 2)
+    ]
+    np.testing.assert_allclose(left_out, others, rtol=1e-9)
 
 
 def test_under_raters_each_replicate_has_its_own_shares() -> None:
@@ -90,8 +97,29 @@ def test_under_raters_each_replicate_has_its_own_shares() -> None:
     pairs = SameQuery(data["query"], QUERIES, data["score"], data["relevant"], data["weight"])
     given = pairs.under_raters(ReweightedPairs(mass, hits, mass, mass))
     for b in range(3):
-        area = brute(data["query"], data["score"], data["weight"] * hits[b], data["weight"] * (mass[b] - hits[b]))
-        assert given[b] == pytest.approx(np.nanmean(area), rel=1e-9)
+        gain, miss = data["weight"] * hits[b], data["weight"] * (mass[b] - hits[b])
+        assert given[b] == pytest.approx(brute_index(data["query"], data["score"], gain, miss), rel=1e-9)
+
+
+def test_a_few_pairs_of_each_query_drawn_unequally_give_the_collections_figure() -> None:
+    """The mean of the queries' own ratios leans to the system that proposed them."""
+    random = np.random.default_rng(11)
+    queries, results, draws = 150, 60, 40
+    query = np.repeat(np.arange(queries), results)
+    worth = random.normal(size=len(query))
+    score = 0.6 * worth + 0.8 * random.normal(size=len(query))
+    good = (worth + 0.3 * random.normal(size=len(query)) > 1.6).astype(float)
+    probability = np.clip(0.08 * np.exp(1.2 * score), 0.02, 0.9)  # the system proposes what is judged
+    whole = SameQuery(query, queries, score, good, np.ones(len(query)))
+    ratios, sums = [], []
+    for _ in range(draws):
+        drawn = random.random(len(query)) < probability
+        pairs = SameQuery(query[drawn], queries, score[drawn], good[drawn], 1 / probability[drawn])
+        ratios.append(np.nanmean(pairs.by_query()))
+        sums.append(pairs.value)
+    error = np.std(sums) / np.sqrt(draws)
+    assert abs(np.mean(sums) - whole.value) < 3 * error + 0.005  # chance, and a bias of the order of one over queries
+    assert np.mean(ratios) - np.nanmean(whole.by_query()) > 0.03
 
 
 def test_without_a_query_of_good_and_poor_there_is_a_reason_and_no_figure() -> None:

@@ -264,9 +264,9 @@ def test_what_is_said_of_two_systems_does_not_depend_on_who_else_is_scored() -> 
                     near.add((a, b))
     for a, b in near:
         compared = whole.comparison("same_query", a, b)
-        assert compared is not None and compared.p_value is not None and compared.freedom is not None
-        # the bound for one rival is about 2.03 with 35 degrees of freedom; that for four that are alike 2.5
-        assert stats.t.isf(compared.p_value / 2, compared.freedom) < 2.6, (a, b)
+        assert compared is not None and compared.p_value is not None
+        # the largest of four lags asks for no more than Bonferroni does
+        assert compared.p_value > 0.05 / 4, (a, b)
 
 
 def test_with_two_systems_the_verdict_is_the_interval_of_their_difference() -> None:
