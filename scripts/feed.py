@@ -37,7 +37,7 @@ from relstudy.studyapp.config.accounts import make_token  # noqa: E402
 from relstudy.studyapp.database.store import Store  # noqa: E402
 from relstudy.studyapp.database.tables import assignments, ratings  # noqa: E402
 from relstudy.studyapp.web.app import create_app  # noqa: E402
-from scripts.siege import Server, databases  # noqa: E402
+from scripts.siege import Database, Server, databases  # noqa: E402
 from tests.studyapp.browse import joined  # noqa: E402
 from tests.studyapp.listener import SECRET, Listener, listening  # noqa: E402
 
@@ -116,20 +116,20 @@ def compared(name: str, way: str, written: list[int], events: list[dict[str, obj
     return [name, way, *(f"{number:,}" for number in (len(written), len(events), missed, twice, disorder, repeated))]
 
 
-def measure(name: str, folder: Path, url: str, seconds: float, listener: Listener) -> list[list[str]]:
+def measure(name: str, folder: Path, database: Database, seconds: float, listener: Listener) -> list[list[str]]:
     """Both rows of one database."""
     our_folder(folder, 4)
     text = folder / "study.toml"
     hook = f'\n[webhook]\nurl = "{listener.url}"\nsecret_variable = "HOOK"\n'
     text.write_text(text.read_text(encoding="utf-8") + hook, encoding="utf-8")
-    store = Store(url)
+    store = Store(database.url)
     prepare(folder, store)
     joined(create_app(folder, store=store)).rate()
     store.dispose()
     token = make_token(folder, "reader", "viewer")
-    server, asked = Server(folder, url, workers=2), Asked()
+    server, asked = Server(folder, database, workers=2), Asked()
     study = rs.study(f"http://127.0.0.1:{server.port}", token)
-    writers = Writers(url, seconds)
+    writers = Writers(database.url, seconds)
     listener.refuses_every = 10
     writers.start()
     kills = [time.monotonic() + seconds * (turn + 1) / (KILLS + 1) for turn in range(KILLS)]
@@ -163,11 +163,11 @@ def main() -> None:
     os.environ["HOOK"] = SECRET
     print("| database | read by | written | events | missed | twice | out of order | sent again |")
     print("|---|---|---|---|---|---|---|---|")
-    with tempfile.TemporaryDirectory() as place, databases(chosen.databases, Path(place)) as addresses:
-        for name, (url, _) in addresses.items():
+    with tempfile.TemporaryDirectory() as place, databases(chosen.databases, Path(place)) as found:
+        for name, database in found.items():
             with contextlib.ExitStack() as stack:
                 listener = stack.enter_context(listening())
-                for row in measure(name, Path(place) / name.lower(), url, chosen.seconds, listener):
+                for row in measure(name, Path(place) / name.lower(), database, chosen.seconds, listener):
                     print("| " + " | ".join(row) + " |", flush=True)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,7 +20,16 @@ from relstudy.studyapp.database.erasure import finish_deletions, mark_deletion
 from relstudy.studyapp.database.errors import DATABASE_ERRORS
 from relstudy.studyapp.database.store import Store, Transaction
 from relstudy.studyapp.database.tables import assignments, events, raters, ratings
-from relstudy.studyapp.database.tombstones import FORGOTTEN, UNNAMED, WITHDREW, buried, bury, hash_of
+from relstudy.studyapp.database.tombstones import (
+    FORGOTTEN,
+    TO_DELETE,
+    TO_MARK,
+    UNNAMED,
+    WITHDREW,
+    buried,
+    bury,
+    hash_of,
+)
 
 _FORGOTTEN = sa.select(events.c.rater_id).where(events.c.kind == FORGOTTEN)
 _NAMELESS = sa.select(raters.c.rater_id).where(~KNOWN)
@@ -160,22 +170,60 @@ def forget_again(store: Store, folder: Path, hashes: Mapping[str, set[str]]) -> 
     -------
     Codes of the raters to whom it had to be done, by what was done
     """
-    done: dict[str, list[str]] = {FORGOTTEN: [], UNNAMED: [], WITHDREW: []}
     with store.write() as connection:
-        for rater in read_raters(connection):
-            code = hash_of(rater.rater_id)
-            if code in hashes[FORGOTTEN]:
-                _remove(connection, rater)
-                done[FORGOTTEN].append(rater.rater_id)
-                continue
-            if code in hashes[UNNAMED] and rater.session_key:
-                _unname(connection, rater.id)
-                done[UNNAMED].append(rater.rater_id)
-            if code in hashes[WITHDREW] and rater.outcome != WITHDREW:
-                end_visit(connection, rater, WITHDREW)
-                give_back(connection, rater.id)
-                done[WITHDREW].append(rater.rater_id)
-        in_file = buried(folder)
-        for kind, codes in done.items():
-            bury(folder, kind, [code for code in codes if hash_of(code) not in in_file[kind]])
+        return _forget_again(connection, folder, hashes, read_raters(connection))
+
+
+def _forget_again(
+    connection: Transaction, folder: Path, hashes: Mapping[str, set[str]], people: Iterable[Rater]
+) -> dict[str, list[str]]:
+    done: dict[str, list[str]] = {FORGOTTEN: [], UNNAMED: [], WITHDREW: []}
+    for rater in people:
+        code, key = hash_of(rater.rater_id), hash_of(rater.session_key)
+        if code in hashes[FORGOTTEN] or key in hashes[TO_DELETE]:
+            _remove(connection, rater)
+            done[FORGOTTEN].append(rater.rater_id)
+            continue
+        if code in hashes[UNNAMED] and rater.session_key:
+            _unname(connection, rater.id)
+            done[UNNAMED].append(rater.rater_id)
+        if (code in hashes[WITHDREW] or key in hashes[TO_MARK]) and rater.outcome != WITHDREW:
+            end_visit(connection, rater, WITHDREW)
+            give_back(connection, rater.id)
+            done[WITHDREW].append(rater.rater_id)
+    in_file = buried(folder)
+    for kind, codes in done.items():
+        bury(folder, kind, [code for code in codes if hash_of(code) not in in_file[kind]])
     return done
+
+
+def complete_withdrawals(store: Store, folder: Path) -> Gone:
+    """Do for those who withdrew while the database could not be written what they were told that would be done.
+
+    Returns
+    -------
+    How many raters it concerned, with the platform's ids of those who were deleted
+
+    Raises
+    ------
+    RelstudyError
+        where the file of the forgotten is damaged
+    """
+    wishes = {kind: hashes for kind, hashes in buried(folder).items() if kind in (TO_DELETE, TO_MARK)}
+    if not wishes:
+        return Gone(0)
+    hashes = defaultdict(set, wishes)
+    with store.read_one() as connection:
+        people = connection.execute(sa.select(raters.c.id, raters.c.session_key, raters.c.outcome)).all()
+    keys = {row.id: hash_of(row.session_key) for row in people}
+    to_mark = {row.id for row in people if keys[row.id] in hashes[TO_MARK] and row.outcome != WITHDREW}
+    waiting = [row.id for row in people if row.id in to_mark or keys[row.id] in hashes[TO_DELETE]]
+    if not waiting:
+        return Gone(0)
+    with store.write() as connection:
+        held = [rater for each in waiting if (rater := lock_rater(connection, each)) is not None]
+        done = _forget_again(connection, folder, hashes, held)
+        if done[FORGOTTEN]:
+            mark_deletion(connection)
+    deleted = [(rater.entry, rater.identity) for rater in held if rater.rater_id in done[FORGOTTEN]]
+    return Gone(sum(map(len, done.values())), _platform_ids(deleted), finish_deletions(store))

@@ -8,12 +8,15 @@ from pathlib import Path
 import click
 import pandas as pd
 
+from relstudy.common.console import say
 from relstudy.common.errors import RelstudyError
 from relstudy.common.tables import read_table
+from relstudy.studyapp.assignment.forgetting import complete_withdrawals
 from relstudy.studyapp.assignment.rated_blocks import require_rated_blocks
 from relstudy.studyapp.assignment.synchronisation import prepare, require_own
 from relstudy.studyapp.assignment.versions import read_study
 from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database.errors import DATABASE_ERRORS
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.monitoring.export import ratings_table
 
@@ -62,7 +65,18 @@ def open_database(folder: Path) -> tuple[Study, Store]:
     with store.read() as connection:
         require_own(connection, files, store)
         study = read_study(connection, folder)
+    _complete_withdrawals(store, folder)
     return study or files, store
+
+
+def _complete_withdrawals(store: Store, folder: Path) -> None:
+    """Nobody who has withdrawn is in what a command shows; where that cannot be, it is said."""
+    try:
+        complete_withdrawals(store, folder)
+    except DATABASE_ERRORS:
+        say("Mind: somebody has withdrawn who is still in the database, which cannot be changed just now.")
+    except RelstudyError as error:
+        say(f"Mind: {error}")
 
 
 def open_ratings(folder: Path) -> tuple[Study, Store]:

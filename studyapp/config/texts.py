@@ -68,6 +68,14 @@ ENGLISH: dict[str, str] = {
         "Everything that was stored of you is deleted. Programs of the researchers that are reading the database just "
         "now can read it until they end; the study's server sees to the rest by itself. Thank you for your time."
     ),
+    "withdrew.to-delete": (
+        "This is noted for good. The study's database cannot be changed just now: as soon as it can, the server "
+        "deletes everything that is stored of you, without being asked again. Thank you for your time."
+    ),
+    "withdrew.to-mark": (
+        "This is noted for good. The study's database cannot be changed just now: as soon as it can, the server "
+        "marks what you gave as withdrawn, without being asked again. Thank you for your time."
+    ),
     "passphrase.label": "Passphrase",
     "passphrase.wrong": "That is not the passphrase.",
     "passphrase.often": (

@@ -1,7 +1,8 @@
 """Raters who were forgotten or have withdrawn, kept outside the database: a backup that is put back must not bring them
 back.
 
-FOLDER/forgotten.txt has a line for each: what was done, a hash of the rater's code, and the day. It names nobody.
+FOLDER/forgotten.txt has a line for each: what was done, a hash of the rater's code, and the day. It names nobody. Who
+withdraws while the database cannot be written has a line on what is to be done, with a hash of their session's key.
 """
 
 from __future__ import annotations
@@ -23,12 +24,16 @@ UNNAMED = "unnamed"
 """What says who the rater is was deleted; the ratings stay."""
 WITHDREW = "withdrew"
 """The rater has withdrawn; the ratings stay and are marked. Also the outcome of such a rater."""
-KINDS = (FORGOTTEN, UNNAMED, WITHDREW)
+TO_DELETE = "to-delete"
+"""The rater has withdrawn, and everything of theirs is to be deleted; of who is gone, the line is left."""
+TO_MARK = "to-mark"
+"""The rater has withdrawn, and is to be marked as such."""
+KINDS = (FORGOTTEN, UNNAMED, WITHDREW, TO_DELETE, TO_MARK)
 
 
-def hash_of(rater_id: str) -> str:
-    """SHA-256 of a rater's code, in hexadecimal; only who knows the code can tell whom it means."""
-    return hashlib.sha256(rater_id.encode()).hexdigest()
+def hash_of(code: str) -> str:
+    """SHA-256 of a rater's code or key, in hexadecimal; only who knows the code can tell whom it means."""
+    return hashlib.sha256(code.encode()).hexdigest()
 
 
 def bury(folder: Path, kind: str, rater_ids: Iterable[str]) -> None:
@@ -38,21 +43,36 @@ def bury(folder: Path, kind: str, rater_ids: Iterable[str]) -> None:
     where this process ends in between. Where the file cannot be written, this is logged, and nobody's wish to leave
     fails by it: the database knows of them, too.
     """
-    day = datetime.now(UTC).date()
-    lines = "".join(f"{kind} {hash_of(rater_id)} {day}\n" for rater_id in rater_ids)
-    if not lines:
-        return
     try:
-        descriptor = os.open(folder / FILE, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        with os.fdopen(descriptor, "a", encoding="ascii") as file:
-            file.write(lines)
-            file.flush()
-            os.fsync(file.fileno())
+        _append(folder, kind, rater_ids)
     except OSError as error:
         logging.getLogger("relstudy").warning(
             "%s cannot be written (%s): should the database be lost, a backup brings back who was deleted now",
             folder / FILE, error.strerror,
         )  # fmt: skip
+
+
+def note_wish(folder: Path, kind: str, session_key: str) -> None:
+    """Add a line for a rater who withdraws while the database cannot be written: TO_DELETE or TO_MARK.
+
+    Raises
+    ------
+    OSError
+        where the file cannot be written: then nobody knows of it
+    """
+    _append(folder, kind, [session_key])
+
+
+def _append(folder: Path, kind: str, codes: Iterable[str]) -> None:
+    day = datetime.now(UTC).date()
+    lines = "".join(f"{kind} {hash_of(code)} {day}\n" for code in codes)
+    if not lines:
+        return
+    descriptor = os.open(folder / FILE, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    with os.fdopen(descriptor, "a", encoding="ascii") as file:
+        file.write(lines)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def buried(folder: Path) -> dict[str, set[str]]:

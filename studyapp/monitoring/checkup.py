@@ -15,6 +15,7 @@ import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
 from relstudy.common.wording import listed
+from relstudy.studyapp.assignment.forgetting import complete_withdrawals
 from relstudy.studyapp.assignment.retention import retention_notes
 from relstudy.studyapp.assignment.synchronisation import change_study, require_own
 from relstudy.studyapp.config.accounts import read_accounts
@@ -157,6 +158,7 @@ def _retention(folder: Path, study: Study, store: Store) -> Iterator[Finding]:
 def _forgotten(folder: Path, store: Store) -> Iterator[Finding]:
     """Check that nothing is left of who was forgotten."""
     try:
+        complete_withdrawals(store, folder)
         traces = traces_of(folder, store)
     except RelstudyError as error:
         yield Finding("forgotten", "wrong", str(error), "mend the line it names; restore needs it")

@@ -17,7 +17,7 @@ import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
 from relstudy.common.wording import count_of
-from relstudy.studyapp.assignment.forgetting import forgotten_hashes
+from relstudy.studyapp.assignment.forgetting import complete_withdrawals, forgotten_hashes
 from relstudy.studyapp.assignment.raters import read_raters
 from relstudy.studyapp.database.erasure import finish_deletions, unfinished_deletions
 from relstudy.studyapp.database.store import Store
@@ -166,12 +166,14 @@ def _anybody(folder: Path) -> bool:
 
 
 def go_on_deleting(folder: Path, store: Store, gone: list[frozenset[str]]) -> None:
-    """Finish what deletions left in the database's files, and look for copies where something has changed since.
+    """Finish what deletions and withdrawals left, and look for copies where something has changed since.
 
     Parameters
     ----------
     gone : ids of people whom this process has deleted; emptied
     """
+    with contextlib.suppress(RelstudyError):
+        gone.append(complete_withdrawals(store, folder).ids)
     finish_deletions(store)
     with store.read_one() as connection:
         last, kept = _last_look(connection)

@@ -21,15 +21,15 @@ from relstudy.studyapp.web.site import current_site
 from relstudy.studyapp.web.views import Choice, ItemView, MessagePage, RefusedPage
 
 
-def show(template: str, page: object, rater: Rater | None = None) -> str:
+def show(template: str, page: object, rater: Rater | session.Claim | None = None) -> str:
     """Render a template; each gets `page` and `csrf`, beside what `prepare_templates` gives to all."""
     templates = current_site().served.templates
     return templates.get_template(template).render(page=page, csrf=session.csrf(rater), withdraws=_may_withdraw(rater))
 
 
-def _may_withdraw(rater: Rater | None) -> bool:
+def _may_withdraw(rater: Rater | session.Claim | None) -> bool:
     """True if the page's foot leads a rater out of the study."""
-    is_in = rater is not None and rater.consented_at is not None and rater.outcome is None
+    is_in = isinstance(rater, Rater) and rater.consented_at is not None and rater.outcome is None
     return is_in and bool(current_site().study.withdrawal)
 
 

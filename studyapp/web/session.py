@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 import secrets
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from flask import abort, make_response, redirect, request, session
 
@@ -15,6 +15,13 @@ from relstudy.studyapp.config.study_parts import PLATFORM_RULES
 from relstudy.studyapp.web.site import current_site
 
 MOST_GIVEN = 100  # pages that a browser's cookie remembers
+
+
+class Claim(NamedTuple):
+    """A rater's number and key, as a signed cookie has them."""
+
+    id: int
+    session_key: str
 
 
 def current_rater() -> Rater | None:
@@ -31,6 +38,12 @@ def claimed_rater() -> int | None:
     """The number of the rater in this session; `is_really` says whether the session may still use it."""
     claim = session.get("rater")
     return int(claim[0]) if isinstance(claim, list) and len(claim) == 2 else None
+
+
+def claim() -> Claim | None:
+    """The rater that this session's cookie names, whom nobody has looked for in the database."""
+    claimed = claimed_rater()
+    return None if claimed is None else Claim(claimed, str(session["rater"][1]))
 
 
 def is_really(rater: Rater) -> bool:
@@ -84,9 +97,9 @@ def begin_here() -> None:
     session.pop("by_id", None)
 
 
-def came_by_id_alone(rater: Rater) -> bool:
+def came_by_id_alone(rater: Rater | Claim) -> bool:
     """True if this browser may be a stranger's who knows a rater's id, and what the rater gave elsewhere not theirs."""
-    return "by_id" in session and rater.started_at is not None
+    return "by_id" in session and (isinstance(rater, Claim) or rater.started_at is not None)
 
 
 def given_elsewhere(assignment: Assignment) -> bool:
@@ -157,17 +170,17 @@ def _arrival() -> tuple[str, dict[str, str]]:
     return (arrival["identity"], arrival["parameters"]) if isinstance(arrival, dict) else ("", {})
 
 
-def name(rater: Rater | None = None) -> str:
+def name(rater: Rater | Claim | None = None) -> str:
     """The text that forms are signed for: it names the rater or, where there is none yet, this visit."""
     return f"rater:{rater.id}:{rater.session_key}" if rater is not None else f"visit:{session.get('nonce', '')}"
 
 
-def csrf(rater: Rater | None = None) -> str:
+def csrf(rater: Rater | Claim | None = None) -> str:
     """The token for this visitor's forms."""
     return current_site().signer.csrf(name(rater))
 
 
-def require_csrf(rater: Rater | None = None) -> None:
+def require_csrf(rater: Rater | Claim | None = None) -> None:
     """Refuse a form that did not come from one of this visitor's pages; who has had none has no form."""
     is_known = rater is not None or "nonce" in session
     if not is_known or not current_site().signer.csrf_holds(name(rater), request.form.get("csrf", "")):

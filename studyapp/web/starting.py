@@ -10,6 +10,7 @@ import click
 
 from relstudy.common.console import say
 from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.assignment.forgetting import complete_withdrawals
 from relstudy.studyapp.assignment.retention import retention_notes
 from relstudy.studyapp.assignment.synchronisation import change_study
 from relstudy.studyapp.assignment.unused_pairs import stored_unused_pairs, unused_pairs_sentences
@@ -54,6 +55,8 @@ def note_address(folder: Path, study: Study, address: str) -> None:
     """Keep the address for invitations, and warn of pairs that no page will show."""
     store = Store.of_study(folder)
     try:
+        with contextlib.suppress(RelstudyError):  # a damaged file of the forgotten: doctor names it
+            complete_withdrawals(store, folder)
         unfinished = finish_deletions(store)
         if unfinished:
             click.echo(f"Mind: {unfinished}.")

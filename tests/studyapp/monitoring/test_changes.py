@@ -23,7 +23,8 @@ from relstudy.studyapp.database.tombstones import hash_of
 from relstudy.studyapp.monitoring import changes, deliveries
 from relstudy.studyapp.monitoring.changes import changes_after
 from relstudy.studyapp.web.notifier import Notifier
-from scripts.feed import WRITERS, Writers
+from scripts.feed import WRITERS, Writers, measure
+from scripts.siege import databases
 from tests.studyapp.browse import joined
 from tests.studyapp.listener import SECRET, Listener
 from tests.studyapp.studies import Made
@@ -117,6 +118,22 @@ def test_none_is_missed_and_none_comes_twice_while_many_write(
         sender.stop()
     assert listener.events == cursors, "the program has them in the same order, and none is left out"
     assert len(listener.heard) > len(cursors) / 20, "some came more than once"
+
+
+@pytest.mark.slow
+@pytest.mark.server
+@pytest.mark.parametrize("name", ["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)])
+def test_the_long_run_in_small_misses_nothing_while_servers_are_killed(
+    tmp_path: Path, listener: Listener, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("HOOK", SECRET)
+    with databases([name], tmp_path) as found:
+        (database,) = found.values()
+        rows = measure(name, tmp_path / name, database, 1.0, listener)
+    assert [row[1] for row in rows] == ["asked", "webhook"]
+    for _, _, written, events, *faults, _ in rows:
+        assert int(written.replace(",", "")) >= WRITERS and int(events.replace(",", "")) > int(written.replace(",", ""))
+        assert faults == ["0", "0", "0"], "missed, twice, out of order"
 
 
 @pytest.mark.slow

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from click.testing import CliRunner, Result
 
+from relstudy.studyapp.assignment.forgetting import forget_again, forgotten_hashes
+from relstudy.studyapp.cli import main
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.database.tables import DONE, OPEN, raters, slots
+from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.database.tables import DONE, OPEN, metadata, raters, slots
+from relstudy.studyapp.database.tombstones import FILE
 from relstudy.studyapp.monitoring.export import people_table, ratings_table
+from relstudy.studyapp.monitoring.traces import go_on_deleting
 from tests.studyapp.browse import Browser, joined
 from tests.studyapp.studies import TOML, Made
+
+
+def run(*command: str | Path) -> Result:
+    return CliRunner().invoke(main, [*map(str, command)])
+
 
 OFFERED = TOML.replace('id = "test"', 'id = "test"\nwithdrawal = "delete"')
 
@@ -110,3 +124,99 @@ def test_where_it_is_not_offered_there_is_no_such_page(make_local: Callable[...,
     assert browser.status == 404
     browser.post("/withdraw", {"sure": "yes"})
     assert browser.status == 404 and len(ratings_table(made.store, Study.load(made.folder))) == 0
+
+
+@contextlib.contextmanager
+def somebody_else_writes(made: Made, locked: str) -> Iterator[None]:
+    """Another program holds what a withdrawal needs: SQLite's write lock, the raters' rows, or every table."""
+    other = Store(made.store.url.render_as_string(hide_password=False))
+    with other.write() as connection:
+        if not other.is_sqlite and locked == "rows":
+            connection.execute(sa.select(raters.c.id).with_for_update()).all()
+        elif not other.is_sqlite:
+            connection.exec_driver_sql(f"LOCK TABLE {', '.join(metadata.tables)} IN ACCESS EXCLUSIVE MODE")
+        yield
+    other.dispose()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", ["delete", "keep"])
+def test_a_withdrawal_is_taken_while_the_database_cannot_be_written_and_done_as_soon_as_it_can(
+    make_study: Callable[..., Made], way: str
+) -> None:
+    _is_taken(make_study, way, "rows")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("database", [pytest.param("postgresql", marks=pytest.mark.postgresql)], indirect=True)
+def test_a_withdrawal_is_taken_while_the_database_cannot_even_be_read(make_study: Callable[..., Made]) -> None:
+    _is_taken(make_study, "delete", "tables")
+
+
+def _is_taken(make_study: Callable[..., Made], way: str, locked: str) -> None:
+    made = make_study(OFFERED.replace('"delete"', f'"{way}"'), base_queries=0, unique_queries=4, busy_seconds=0.3)
+    stays, goes = Browser(made.app), Browser(made.app)
+    for browser in (stays, goes):
+        browser.join()
+        browser.rate()
+    goes.get("/withdraw")
+    form = goes.page.form()
+    with somebody_else_writes(made, locked):
+        began = time.monotonic()
+        goes.get("/withdraw")
+        assert goes.status == 200 and goes.page.form().fields == form.fields
+        goes.send(form)
+        assert (goes.status, goes.address) == (200, "/withdraw") and "noted" not in goes.page.text, "not sure yet"
+        goes.post("/withdraw", {**form.fields, "csrf": "forged", "sure": "yes"})
+        assert goes.status == 400 and not (made.folder / FILE).exists(), "by nobody else's form"
+        goes.send(form, sure="yes")
+        assert goes.status == 200 and time.monotonic() - began < 10
+        done_later = "deletes everything" if way == "delete" else "marks what you gave"
+        assert "You have withdrawn" in goes.page.text and f"the server {done_later}" in goes.page.text
+        assert locked == "tables" or made.rows() == 8
+    assert goes.post("/withdraw", {**form.fields, "sure": "yes"}) and goes.address == "/ended"
+    go_on_deleting(made.folder, made.store, [])
+    if way == "delete":
+        assert made.rows() == 4 and slot_states(made).count(DONE) == 1
+    else:
+        table = ratings_table(made.store, Study.load(made.folder))
+        assert sorted(table["set_aside"]) == [0] * 4 + [1] * 4
+    stays.rate_all()
+    assert stays.address == "/thanks", "who stays is nobody else"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", ["delete", "keep"])
+def test_a_withdrawal_that_waits_is_done_by_the_next_command_and_in_a_backup_that_is_put_back(
+    make_local: Callable[..., Made], way: str
+) -> None:
+    made = make_local(OFFERED.replace('"delete"', f'"{way}"'), base_queries=0, unique_queries=4, busy_seconds=0.3)
+    goes = joined(made.app)
+    goes.rate()
+    assert run("backup", made.folder, "-o", made.folder / "before.db").exit_code == 0
+    goes.get("/withdraw")
+    with somebody_else_writes(made, "rows"):
+        goes.send(goes.page.form(), sure="yes")
+        assert "somebody has withdrawn who is still in the database" in run("status", made.folder).stderr
+    backup = Store(f"sqlite:///{made.folder / 'before.db'}")
+    with made.store.read() as connection:
+        hashes = forgotten_hashes(connection, made.folder)
+    done = forget_again(backup, made.folder, hashes)
+    backup.dispose()
+    assert [len(codes) for codes in done.values()] == ([1, 0, 0] if way == "delete" else [0, 0, 1])
+    done = run("export", made.folder, "-o", made.folder / "out")
+    assert done.exit_code == 0 and "somebody has withdrawn" not in done.stderr
+    people = people_table(made.store, Study.load(made.folder))
+    assert len(people) == 0 if way == "delete" else people["outcome"].tolist() == ["withdrew"]
+
+
+def test_where_not_even_the_wish_to_withdraw_can_be_kept_the_page_says_that_nothing_was(
+    make_local: Callable[..., Made],
+) -> None:
+    made = make_local(OFFERED, busy_seconds=0.3)
+    goes = joined(made.app)
+    goes.get("/withdraw")
+    (made.folder / FILE).mkdir()
+    with somebody_else_writes(made, "rows"):
+        goes.send(goes.page.form(), sure="yes")
+    assert goes.status == 503 and goes.page.form().fields["sure"] == "yes", "the form is there to be sent again"
