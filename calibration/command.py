@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 @click.command(
     cls=GroupedCommand,
+    most_used=("--out", "--columns", "--pairs", "--method", "--by"),
     epilog="""\b
 Examples:
   relstudy calibrate my-study

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 @click.command(
     cls=GroupedCommand,
+    most_used=("--judgments", "--output", "--method", "--columns", "--figures"),
     epilog="""\b
 Examples:
   relstudy fit my-study

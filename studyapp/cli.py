@@ -9,55 +9,90 @@ from typing import Any
 
 import click
 
-COMMANDS: dict[str, tuple[str, str]] = {
-    "try": ("relstudy.analysis.commands.try_files:try_files", "From your tables to a page, in one command."),
-    "demo": ("relstudy.studyapp.demo.command:demo", "The whole way, on a rendered collection and a simulated panel."),
-    "new": ("relstudy.studyapp.commands.new:new", "Start a study: a commented study.toml and an example collection."),
-    "sample": ("relstudy.studyapp.commands.sample:sample", "Choose pairs with known inclusion probabilities."),
-    "systems": (
-        "relstudy.studyapp.commands.systems:systems",
-        "Score a study's queries with the built-in retrieval systems.",
-    ),
-    "lists": ("relstudy.studyapp.commands.lists:lists", "What each system returns for one query, judgments beside."),
-    "serve": ("relstudy.studyapp.commands.serve:serve", "Serve the rating app and the admin pages."),
-    "host": ("relstudy.studyapp.commands.host:host", "Serve several studies on one port."),
-    "change": ("relstudy.studyapp.commands.change:change", "Serve a study as its edited files say, shown first."),
-    "invite": ("relstudy.studyapp.commands.invite:invite", "Make personal links, crowd links and completion codes."),
-    "status": ("relstudy.studyapp.commands.status:status", "Show how far the ratings have come."),
-    "export": ("relstudy.studyapp.commands.export:export", "Write the ratings to a table."),
-    "archive": (
-        "relstudy.studyapp.commands.archive:archive",
-        "Put a study into one anonymised file for reviewers and the next system.",
-    ),
-    "backup": ("relstudy.studyapp.commands.backup:backup", "Copy a live database."),
-    "restore": ("relstudy.studyapp.commands.restore:restore", "Go back to a backup."),
-    "doctor": ("relstudy.studyapp.commands.doctor:doctor", "What keeps a study from being served, and what mends it."),
-    "set-aside": (
-        "relstudy.studyapp.commands.set_aside:set_aside",
-        "Leave one rater's ratings out for now, or take them back.",
-    ),
-    "account": ("relstudy.studyapp.commands.account:account", "Researchers' own passwords and roles."),
-    "token": ("relstudy.studyapp.commands.token:token", "Let programs ask a running study, each by its own token."),
-    "log": ("relstudy.studyapp.commands.log:log", "Who did what with a study."),
-    "prolific": (
-        "relstudy.studyapp.commands.prolific:prolific",
-        "Prolific's submissions beside this study's raters, places, bonuses.",
-    ),
-    "forget": ("relstudy.studyapp.commands.forget:forget", "Remove one rater's data."),
-    "inspect": ("relstudy.analysis.commands.inspect:inspect", "What a file is, and the command to run next."),
-    "calibrate": ("relstudy.calibration.command:calibrate", "Ratings to judgments and rater profiles, on one scale."),
-    "join": ("relstudy.analysis.commands.join:join", "Put judgments given on different scales on one."),
-    "fit": ("relstudy.mapping.command:fit", "Map system scores to judgments; choose the method out of sample."),
-    "score": ("relstudy.analysis.commands.score:score", "Score a system against the judgments, with intervals."),
-    "judge": ("relstudy.studyapp.commands.judge:judge", "Ask an automatic judge, or take its grades from a file."),
-    "judge-check": (
-        "relstudy.analysis.commands.judge_check:judge_check",
-        "Is an automatic judge any good, and for what?",
-    ),
-    "report": ("relstudy.analysis.commands.report:report", "Write the report page of a study."),
-    "hash": ("relstudy.analysis.hashing.commands.group:hash_group", "Hamming metrics for binary hash codes."),
-    "plan": ("relstudy.analysis.commands.plan:plan", "How many queries, pairs and raters tell two systems apart."),
+SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
+    "Most used": {
+        "try": ("relstudy.analysis.commands.try_files:try_files", "From your tables to a page, in one command."),
+        "new": (
+            "relstudy.studyapp.commands.new:new",
+            "Start a study: a commented study.toml and an example collection.",
+        ),
+        "serve": ("relstudy.studyapp.commands.serve:serve", "Serve the rating app and the admin pages."),
+        "score": ("relstudy.analysis.commands.score:score", "Score a system against the judgments, with intervals."),
+        "plan": ("relstudy.analysis.commands.plan:plan", "How many queries, pairs and raters tell two systems apart."),
+    },
+    "Tables, one step at a time": {
+        "inspect": ("relstudy.analysis.commands.inspect:inspect", "What a file is, and the command to run next."),
+        "calibrate": (
+            "relstudy.calibration.command:calibrate",
+            "Ratings to judgments and rater profiles, on one scale.",
+        ),
+        "join": ("relstudy.analysis.commands.join:join", "Put judgments given on different scales on one."),
+        "fit": ("relstudy.mapping.command:fit", "Map system scores to judgments; choose the method out of sample."),
+        "report": ("relstudy.analysis.commands.report:report", "Write the report page of a study."),
+    },
+    "Before people rate": {
+        "demo": (
+            "relstudy.studyapp.demo.command:demo",
+            "The whole way, on a rendered collection and a simulated panel.",
+        ),
+        "sample": ("relstudy.studyapp.commands.sample:sample", "Choose pairs with known inclusion probabilities."),
+        "systems": (
+            "relstudy.studyapp.commands.systems:systems",
+            "Score a study's queries with the built-in retrieval systems.",
+        ),
+        "lists": (
+            "relstudy.studyapp.commands.lists:lists",
+            "What each system returns for one query, judgments beside.",
+        ),
+        "invite": (
+            "relstudy.studyapp.commands.invite:invite",
+            "Make personal links, crowd links and completion codes.",
+        ),
+    },
+    "While people rate": {
+        "status": ("relstudy.studyapp.commands.status:status", "Show how far the ratings have come."),
+        "export": ("relstudy.studyapp.commands.export:export", "Write the ratings to a table."),
+        "change": ("relstudy.studyapp.commands.change:change", "Serve a study as its edited files say, shown first."),
+        "set-aside": (
+            "relstudy.studyapp.commands.set_aside:set_aside",
+            "Leave one rater's ratings out for now, or take them back.",
+        ),
+        "forget": ("relstudy.studyapp.commands.forget:forget", "Remove one rater's data."),
+        "prolific": (
+            "relstudy.studyapp.commands.prolific:prolific",
+            "Prolific's submissions beside this study's raters, places, bonuses.",
+        ),
+        "doctor": (
+            "relstudy.studyapp.commands.doctor:doctor",
+            "What keeps a study from being served, and what mends it.",
+        ),
+        "log": ("relstudy.studyapp.commands.log:log", "Who did what with a study."),
+    },
+    "Servers and copies": {
+        "host": ("relstudy.studyapp.commands.host:host", "Serve several studies on one port."),
+        "account": ("relstudy.studyapp.commands.account:account", "Researchers' own passwords and roles."),
+        "token": ("relstudy.studyapp.commands.token:token", "Let programs ask a running study, each by its own token."),
+        "archive": (
+            "relstudy.studyapp.commands.archive:archive",
+            "Put a study into one anonymised file for reviewers and the next system.",
+        ),
+        "backup": ("relstudy.studyapp.commands.backup:backup", "Copy a live database."),
+        "restore": ("relstudy.studyapp.commands.restore:restore", "Go back to a backup."),
+    },
+    "Automatic judges": {
+        "judge": ("relstudy.studyapp.commands.judge:judge", "Ask an automatic judge, or take its grades from a file."),
+        "judge-check": (
+            "relstudy.analysis.commands.judge_check:judge_check",
+            "Is an automatic judge any good, and for what?",
+        ),
+    },
+    "Hash codes": {
+        "hash": ("relstudy.analysis.hashing.commands.group:hash_group", "Hamming metrics for binary hash codes."),
+    },
 }
+"""Where each command is and what it does, under the headings of the help; `relstudy` alone says what those of the first
+do, and names the others."""
+COMMANDS = {name: entry for section in SECTIONS.values() for name, entry in section.items()}
 
 
 REFUSED = (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR, errno.EIO)
@@ -78,8 +113,16 @@ class LazyGroup(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+        width = max(map(len, COMMANDS))
+        for heading, section in SECTIONS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(width), line) for name, (_, line) in section.items()])
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args and not ctx.resilient_parsing:
+            click.echo(_overview())
+            ctx.exit()
+        return super().parse_args(ctx, args)
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         from relstudy.common.terminal import plain_terminal
@@ -102,6 +145,24 @@ class LazyGroup(click.Group):
             if sentence is None:
                 raise
             fail(RelstudyError(sentence))
+
+
+def _overview() -> str:
+    """The five commands most used, with what they do, and the names of the others."""
+    first, *others = SECTIONS
+    lines = [f"  relstudy {name:<6} {line}" for name, (_, line) in SECTIONS[first].items()]
+    width = max(map(len, others)) + 2
+    return "\n".join(
+        [
+            "Find out whether people agree with a retrieval system.",
+            "",
+            *lines,
+            "",
+            *(f"{heading:<{width}}{', '.join(SECTIONS[heading])}" for heading in others),
+            "",
+            "relstudy COMMAND --help says more, with an example; relstudy --help names what each command does.",
+        ]
+    )
 
 
 def _sentence_of(error: Exception) -> str | None:
@@ -138,9 +199,10 @@ def main() -> None:
     """Find out whether people agree with a retrieval system.
 
     \b
-    The way through:
-      sample -> serve -> export -> calibrate -> fit -> score -> report
-    Try it all at once with `relstudy demo`.
+    With tables of your own: relstudy try ratings.csv scores.csv
+    With people of your own:
+      new -> sample -> serve -> export -> calibrate -> fit -> score -> report
+    All of it at once, on painted pictures: relstudy demo
     """
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from relstudy.calibration.components import Variances
 
 
-@click.command(cls=GroupedCommand)
+@click.command(cls=GroupedCommand, most_used=("--difference", "--power", "--ratings", "--judgments", "--advise"))
 @click.argument("study", required=False, type=click.Path(path_type=Path))
 @option_under(PILOT, "--ratings", type=click.Path(), help="Pilot ratings; the variances are taken from them.")
 @option_under(

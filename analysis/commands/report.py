@@ -23,7 +23,7 @@ from relstudy.common.command_options import GroupedCommand, option_under
 from relstudy.common.console import print_json, progress
 
 
-@click.command(cls=GroupedCommand)
+@click.command(cls=GroupedCommand, most_used=("--out", "--threshold", "--measure", "--primary", "--by"))
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), help="Page to write.  [default: DIR/report/index.html]")
 @option_under(SCORED, "--judgments", type=click.Path(path_type=Path), help="Judgments, where not DIR/judgments.csv.")

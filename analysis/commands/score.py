@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from relstudy.mapping.scores.score_table import ScoreTable
 
 
-@click.command(cls=GroupedCommand)
+@click.command(cls=GroupedCommand, most_used=("--judgments", "--measure", "--by", "--out", "--report"))
 @click.argument("scores", nargs=-1, required=True, type=click.Path())
 @option_under(SCORED, "--judgments", "-j", type=click.Path(), help="Judgments, or a study's archive, to score against.")
 @option_under(

@@ -181,15 +181,25 @@ def _number(whole: bool, limits: Limits) -> click.ParamType:
 
 class GroupedCommand(click.Command):
     """A command whose help lists its options under their headings, in the order in which these come first; options
-    without a heading come last."""
+    without a heading come last.
+
+    Parameters
+    ----------
+    most_used : flags of the options that come before all others
+    """
+
+    def __init__(self, *arguments: Any, most_used: Collection[str] = (), **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self.most_used = most_used
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options to the formatter, heading by heading."""
-        by_heading: dict[str, list[tuple[str, str]]] = {}
+        by_heading: dict[str, list[tuple[str, str]]] = {"Most used": []} if self.most_used else {}
         for each in self.get_params(ctx):
             record = each.get_help_record(ctx) if isinstance(each, click.Option) else None
             if record is not None:
-                by_heading.setdefault(getattr(each, "heading", ""), []).append(record)
+                heading = "Most used" if set(self.most_used) & set(each.opts) else getattr(each, "heading", "")
+                by_heading.setdefault(heading, []).append(record)
         others = by_heading.pop("", [])
         for heading, records in [*by_heading.items(), ("Other options", others)]:
             with formatter.section(heading):

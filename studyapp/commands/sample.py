@@ -73,7 +73,7 @@ BY_JUDGE = Round("a round with --next --judge NAME", JudgeRoundOptions, frozense
 ROUNDS = (FIRST, BY_MAPPINGS, BY_JUDGE)
 
 
-@click.command(cls=GroupedCommand)
+@click.command(cls=GroupedCommand, most_used=("--queries", "--results", "--base", "--systems", "--preview"))
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @option_under(
     DRAW,

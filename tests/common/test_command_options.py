@@ -120,3 +120,17 @@ def test_a_command_refuses_what_its_declaration_does_not_take(line: str, said: s
 def test_python_refuses_the_same_in_the_same_words() -> None:
     with pytest.raises(RelstudyError, match="a list of whole numbers from 1 is needed, not a tuple"):
         Posting(to="anna", stamps=(0,))
+
+
+def test_help_of_a_command_with_many_options_begins_with_the_five_most_used() -> None:
+    grouped = [
+        command for command in every_command(main, click.Context(main)).values() if getattr(command, "most_used", ())
+    ]
+    assert len(grouped) >= 6
+    for command in grouped:
+        known = {flag for each in command.params for flag in each.opts}
+        assert len(command.most_used) == 5 and set(command.most_used) <= known, command.name
+        shown = command.get_help(click.Context(command))
+        first = shown.split("Most used:\n")[1].split("\n\n")[0]
+        assert all(flag in first for flag in command.most_used), command.name
+        assert shown.index("Most used:") < shown.index("Other options:")

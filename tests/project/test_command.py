@@ -41,6 +41,16 @@ def test_help_names_every_subcommand() -> None:
     assert [name for name in COMMANDS if f"  {name} " not in text] == []
 
 
+def test_alone_it_says_what_five_commands_do_and_names_the_others() -> None:
+    result = run()
+    assert result.returncode == 0
+    shown = [line.split() for line in result.stdout.splitlines() if line.startswith("  relstudy ")]
+    assert [words[1] for words in shown] == ["try", "new", "serve", "score", "plan"]
+    named = {word.strip(",") for word in result.stdout.split()}
+    assert set(COMMANDS) <= named
+    assert max(map(len, result.stdout.splitlines())) <= 100
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_subcommand_has_help_with_an_example(name: str) -> None:
