@@ -22,6 +22,7 @@ from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.headers import plain_name, under_own_names
 from relstudy.common.known_scale import known_scale
+from relstudy.common.libraries import qrels_of_library
 from relstudy.common.option_words import option
 from relstudy.common.probabilities import PAIR, PROBABILITIES, check_one_a_pair, read_probabilities
 from relstudy.common.reading import NUMBER, PLAIN, Reading
@@ -191,7 +192,8 @@ def read_judgments(path: str | os.PathLike[str], reading: Reading = PLAIN) -> Ju
 
     Parameters
     ----------
-    path : a table with query_id, result_id and judgment (or rating; the mean over a pair's rows is then taken), or a
+    path : a table with query_id, result_id and judgment (or rating; the mean over a pair's rows is then taken), or
+        qrels as PyTerrier (qid, docno, label) or ir_measures (query_id, doc_id, relevance) name their columns, or a
         study's zip file or folder, which holds judgments.csv;
         inclusion_probability optional, and query_probability, that of the pair's query to be drawn at all. Without a
         comma in its first line, four fields a line: TREC qrels; five: sampled qrels or prels, with probabilities
@@ -213,7 +215,12 @@ def read_judgments(path: str | os.PathLike[str], reading: Reading = PLAIN) -> Ju
     path = in_archive(path, "judgments.csv")
     if not is_qrels(path):
         return judgments_in(read_table(path), reading)
-    grades, unjudged = read_qrels(path), None
+    return qrels_in(read_qrels(path), reading)
+
+
+def qrels_in(grades: Checked, reading: Reading = PLAIN) -> Judgments:
+    """The judgments of qrels: query_id, result_id, judgment; see `read_judgments`."""
+    unjudged = None
     if reading.scale is None:
         grades, unjudged = without_negative(grades, reading)
     judgments = judgments_in(grades, reading, odd=False)
@@ -225,6 +232,10 @@ def read_judgments(path: str | os.PathLike[str], reading: Reading = PLAIN) -> Ju
 
 def judgments_in(table: Checked, reading: Reading = PLAIN, *, odd: bool = True) -> Judgments:
     """The judgments of a table as a person states it is to be read; see `read_judgments`, and `check_judgments`."""
+    qrels = None if reading.columns else qrels_of_library(table)
+    if qrels is not None:
+        whole = pd.to_numeric(qrels.frame["judgment"], errors="coerce").notna().all()
+        return qrels_in(qrels, reading) if whole else judgments_in(qrels, reading, odd=odd)
     read = reading.apply(table, kind="judgments")
     if reading.missing and "judgment" in read.frame:
         blank = (read.frame["judgment"].astype("str").str.strip() == "").to_numpy(dtype=bool)

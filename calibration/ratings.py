@@ -24,6 +24,7 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.figures import SERIES, drawing, figure_of, svg
 from relstudy.common.hand_out import EARLIER_WORDS, HandOut
 from relstudy.common.headers import under_own_names
+from relstudy.common.libraries import tasks_of_library
 from relstudy.common.option_words import option
 from relstudy.common.plain_names import refuse_controls
 from relstudy.common.probabilities import PAIR, PROBABILITIES, check_one_a_pair, read_probabilities
@@ -161,7 +162,8 @@ def read_ratings(
 
     Parameters
     ----------
-    path : a table with rater_id, query_id, result_id and rating; optional: pair_id, scale, block (base or unique;
+    path : a table with rater_id, query_id, result_id and rating, or crowd-kit's task, worker and label; optional:
+        pair_id, scale, block (base or unique;
         rows of check, repeat and practice are set aside), handed_out (random or fixed, see `HandOut`, or empty; fixed
         if any unique pair is)
     base_column : name of a yes/no column that marks the base block, where there is no `block` column that does
@@ -179,7 +181,8 @@ def read_ratings(
     RelstudyError
         when the raters are only slots, or nobody rated anything
     """
-    table = under_own_names(reading.apply(read_table(path), kind="ratings"), NAMES, keep=[base_column])
+    read = reading.apply(read_table(path), kind="ratings")
+    table = under_own_names(tasks_of_library(read), NAMES, keep=[base_column])
     refuse_slots(table)
     inspect = "relstudy inspect names what it may be"
     table.require(*REQUIRED, way_out=lambda name: f"{table.words.column(name)} says which it is; {inspect}")

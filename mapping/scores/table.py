@@ -16,6 +16,7 @@ from relstudy.common.checked import Checked
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.files import replacing
 from relstudy.common.headers import under_own_names
+from relstudy.common.libraries import run_of_library
 from relstudy.common.option_words import option
 from relstudy.common.packed import read_bytes, unpacked_name
 from relstudy.common.plain_names import refuse_controls
@@ -28,6 +29,8 @@ from relstudy.mapping.scores.score_table import COLUMNS, ScoreTable
 from relstudy.mapping.scores.wide import read_numbers, read_wide
 
 RUN_ENDINGS = (".run", ".trec")
+RUN = "run"
+"""The system of a run that names none."""
 
 
 def read_scores(
@@ -149,6 +152,9 @@ def check_scores(
     >>> check_scores(Checked(frame, "scores")).frame.values.tolist()
     [['new', 'q', 'x', 0.5]]
     """
+    run = None if reading.columns else run_of_library(reading.rows_of(table))
+    if run is not None:
+        return check_run(run, leave_out=leave_out, only=only)
     table, systems = _renamed(table, reading)
     if systems is not None and only is None:
         only = systems
@@ -164,6 +170,22 @@ def check_scores(
         frame = read_wide(table, chosen.takes, chosen.only is not None, notes)
     finished = _finished(frame, chosen, notes)
     return ScoreTable(finished, _directions(table, set(finished["system"].unique())), notes=tuple(notes))
+
+
+def check_run(
+    table: Checked, *, leave_out: Collection[str] = (), only: Collection[str] | None = None, system: str = RUN
+) -> ScoreTable:
+    """One system's run that is already in memory: query_id, result_id, score. What it does not hold was not retrieved.
+
+    Parameters
+    ----------
+    system : its name
+    """
+    frame = _read_long(table.among(table.frame.assign(system=system), table.rows))
+    chosen = SystemChoice(table.file, leave_out, only)
+    chosen.check([system])
+    notes = [f"{table.file}: {note}" for note in table.notes]
+    return ScoreTable(_finished(frame, chosen, notes), {system: "higher"}, (system,), tuple(notes))
 
 
 def _renamed(table: Checked, reading: Reading) -> tuple[Checked, list[str] | None]:

@@ -36,6 +36,7 @@ from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.figures import figure_of
 from relstudy.common.headers import under_own_names
+from relstudy.common.libraries import tasks_of_library
 from relstudy.common.options import fields_given
 from relstudy.common.python_options import takes_options
 from relstudy.common.reading import Reading
@@ -92,6 +93,7 @@ def read_ratings(
     ratings = path_or_frame(ratings, "the ratings")
     table = table_of(ratings, "the ratings")
     refuse_unknown(table, columns)
+    table = table if columns else tasks_of_library(table)
     table = under_own_names(table, ratings_table.NAMES, keep=[*(columns or {}), changes.get("base_column")])
     named = list((columns or {}).values())
     if isinstance(ratings, pd.DataFrame) and named.count("rating") < 2 and items is None:

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 import pandas as pd
 
-from relstudy.calibration.judgments import Judgments, judgments_in, read_judgments
+from relstudy.calibration.judgments import Judgments, judgments_in, qrels_in, read_judgments
 from relstudy.calibration.pipeline import Calibration
 from relstudy.calibration.study_tables import (
     StudyTables,
@@ -22,13 +22,14 @@ from relstudy.common.arguments import shown
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.headers import plain_name
+from relstudy.common.libraries import Nested, frame_of_nested, is_nested
 from relstudy.common.option_words import PythonWords
 from relstudy.common.plain_names import refuse_controls
 from relstudy.common.reading import PLAIN, Reading
 from relstudy.common.tables import read_table
 from relstudy.mapping.scores.choice import SystemChoice
 from relstudy.mapping.scores.score_table import ScoreTable
-from relstudy.mapping.scores.table import check_scores, read_scores
+from relstudy.mapping.scores.table import check_run, check_scores, read_scores
 
 
 class ArrowFrame(Protocol):
@@ -46,6 +47,7 @@ class LazyFrame(Protocol):
 
 
 Source = str | os.PathLike[str] | pd.DataFrame | ArrowFrame | LazyFrame
+Scored = Source | Nested
 Columns = Mapping[str, str]
 Values = Mapping[str, float]
 Missing = str | float | Sequence[str | float]
@@ -167,6 +169,9 @@ def unread(source: Any, reading: Reading) -> None:
 
 def judgments_of(judgments: Any, reading: Reading = PLAIN) -> tuple[Judgments, str]:
     """Judgments from a path (TREC qrels too), a DataFrame, or a result that holds them; and what to call them."""
+    if is_nested(judgments):
+        nested = CheckedFrame(frame_of_nested(judgments, "judgment"), "the judgments")
+        return qrels_in(nested, reading), nested.file
     held = getattr(judgments, "judgments", None)
     if isinstance(held, pd.DataFrame):
         unread(judgments, reading)
@@ -194,21 +199,25 @@ def study_tables_of(judgments: Any, ratings: Source | None = None, reading: Read
 
 
 def scores_of(
-    scores: Source | Mapping[str, Source],
+    scores: Scored | Mapping[str, Scored],
     reading: Reading = PLAIN,
     leave_out: tuple[str, ...] = (),
     only: tuple[str, ...] | None = None,
 ) -> tuple[ScoreTable, str]:
     """A score table from a path, a DataFrame, or one of either for each system's name; and what to call it."""
+    if is_nested(scores):
+        nested = CheckedFrame(frame_of_nested(scores, "score"), "the scores")
+        return check_run(nested, leave_out=leave_out, only=only), nested.file
     if isinstance(scores, Mapping):
         if not scores:
             raise RelstudyError("the scores: there is no system; a table for each system's name is needed")
         refuse_controls(scores, "the scores", "a system")
+        given: Mapping[str, Any] = scores
         names = [str(name) for name in scores]
         again = next((name for place, name in enumerate(names) if name in names[:place]), None)
         if again is not None:
             raise RelstudyError(f"the scores: two systems are named {again!r}; systems need different names")
-        joined = ScoreTable.joined(_one_system(str(name), source, reading) for name, source in scores.items())
+        joined = ScoreTable.joined(_one_system(str(name), source, reading) for name, source in given.items())
         return SystemChoice("the scores", leave_out, only).of(joined), "the scores"
     source = path_or_frame(scores, "the scores")
     if isinstance(source, pd.DataFrame):
@@ -217,6 +226,6 @@ def scores_of(
     return read_scores(source, leave_out=leave_out, only=only, reading=reading), os.fspath(source)
 
 
-def _one_system(name: str, source: Source, reading: Reading) -> ScoreTable:
+def _one_system(name: str, source: Scored, reading: Reading) -> ScoreTable:
     table, file = scores_of(source, reading)
     return table.named(name, file)

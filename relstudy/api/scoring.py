@@ -21,6 +21,7 @@ from relstudy.api.fitting import Mappings
 from relstudy.api.inputs import (
     Columns,
     Missing,
+    Scored,
     Source,
     Values,
     judgments_of,
@@ -44,8 +45,8 @@ from relstudy.mapping.fitted import FittedMapping, read_mappings
 
 @takes_options(ScoringOptions)
 def score(
-    scores: Source | Mapping[str, Source],
-    judgments: Source | CalibratedPanel | None = None,
+    scores: Scored | Mapping[str, Scored],
+    judgments: Scored | CalibratedPanel | None = None,
     *,
     mappings: Mappings | Mapping[str, FittedMapping] | str | os.PathLike[str] | None = None,
     options: ScoringOptions | None = None,
@@ -70,9 +71,12 @@ def score(
 
     Parameters
     ----------
-    scores : a path (table or TREC run), a DataFrame (long or wide), or a table of one system under each system's name
+    scores : a path (table or TREC run), a DataFrame (long or wide), or a table of one system under each system's name.
+        Runs of PyTerrier (qid, docno, score), of ir_measures (query_id, doc_id, score) and as nested dicts (a score by
+        query and result, as of ranx and pytrec_eval) are taken as runs
     judgments : a path (table, TREC qrels, or a study's archive), a DataFrame with query_id, result_id and judgment, or
-        what `calibrate` gives
+        what `calibrate` gives. PyTerrier's (qid, docno, label), ir_measures' (query_id, doc_id, relevance) and nested
+        dicts are taken as whole qrels
     mappings : what `fit` gives, or the folder it was saved to; a system without one is mapped by `method`
     options : the choices that scoring rests on, for several calls; single ones are given by their names, as below
     ratings : the calibrated ratings behind the judgments, which another cut needs (query_id, result_id, calibrated);
@@ -146,7 +150,7 @@ def score(
 
 
 def _study(
-    judgments: Source | CalibratedPanel | None, ratings: Source | None, reading: Reading, saved: SavedComparison | None
+    judgments: Scored | CalibratedPanel | None, ratings: Source | None, reading: Reading, saved: SavedComparison | None
 ) -> StudyTables:
     """The judgments given with what belongs to them, or those of the saved comparison."""
     if saved is not None and ratings is not None:
@@ -167,7 +171,7 @@ def _study(
 
 
 def _groups(
-    study: StudyTables, judgments: Source | CalibratedPanel | None, column: str, pairs: Source | None
+    study: StudyTables, judgments: Scored | CalibratedPanel | None, column: str, pairs: Source | None
 ) -> np.ndarray:
     """Each pair's value of a column, of the judgments, or of the pairs: those given, or those beside the judgments."""
     if judgments is None:

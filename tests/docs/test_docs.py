@@ -236,7 +236,15 @@ def run_python(page: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", ["docs/scoring.md", "docs/reference/api.md", "docs/how-to/work-in-a-notebook.md"])
+@pytest.mark.parametrize(
+    "page",
+    [
+        "docs/scoring.md",
+        "docs/reference/api.md",
+        "docs/how-to/work-in-a-notebook.md",
+        "docs/how-to/coming-from-elsewhere.md",
+    ],
+)
 def test_the_python_of_the_page_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "data").symlink_to(ROOT / "data")
     monkeypatch.chdir(tmp_path)
