@@ -23,6 +23,7 @@ from relstudy.analysis.scoring.saved import SavedComparison, place_among, save_c
 from relstudy.analysis.scoring.systems import candidates_of
 from relstudy.analysis.scoring.unjudged import notes_on_unjudged
 from relstudy.analysis.verdict.facts import StudyFacts
+from relstudy.analysis.verdict.leader_in_groups import leader_in_groups
 from relstudy.analysis.verdict.verdict import Verdict, verdict_of
 from relstudy.calibration.study_tables import Decision, StudyTables
 from relstudy.common.console import progress
@@ -88,12 +89,14 @@ class ScoringRun:
 
 
 def groups_of_run(
-    pairs: JudgedPairs, candidates: Sequence[Candidate], grouping: Grouping, options: ScoringOptions
+    pairs: JudgedPairs, candidates: Sequence[Candidate], grouping: Grouping, overall: ScoreResult
 ) -> Groups:
-    """The figures of the systems within groups of the judged pairs."""
+    """The figures of the systems within groups of the judged pairs, by the options of those over all pairs."""
+    options = overall.options
     results = score_by(pairs, candidates, grouping.values, options, apart=grouping.apart)
     without = tuple(sorted({str(name) for name in grouping.values} - set(results)))
-    return Groups(grouping.column, grouping.apart, results, without)
+    lost = tuple(leader_in_groups(overall, results, grouping.column))
+    return Groups(grouping.column, grouping.apart, results, without, lost)
 
 
 def decided(options: ScoringOptions, decision: Decision) -> ScoringOptions:
@@ -154,7 +157,7 @@ def score_tables(
     new = [candidate.name for candidate in candidates]
     candidates = candidates if saved is None else saved.beside(candidates)
     result = score_candidates(pairs, candidates, options, lambda systems: progress(systems, "scoring", len(systems)))
-    within = None if grouping is None else groups_of_run(pairs, candidates, grouping, options)
+    within = None if grouping is None else groups_of_run(pairs, candidates, grouping, result)
     assisted: AssistedScores | None = None
     unhelped: list[str] = []
     if judge is not None or options.assist == "systems":

@@ -301,7 +301,7 @@ def _run_again(scored: StudyFolder, kept: KeptRun, options: ScoringOptions, by: 
         within = None
     elif within is None or (within.column, within.apart) != (by, True):
         grouping = Grouping(by, scored.study.groups(by), apart=True)
-        within = groups_of_run(pairs, list(kept.candidates), grouping, options)
+        within = groups_of_run(pairs, list(kept.candidates), grouping, kept.result)
     return ScoringRun(scored.study, kept.result, list(kept.candidates), pairs, kept.facts, within=within)
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from relstudy.analysis.judges.run import AssistedScores
     from relstudy.analysis.judges.table import JudgeTable
     from relstudy.analysis.pipeline import ScoringRun
+    from relstudy.analysis.scoring.groups import Groups
     from relstudy.analysis.scoring.results import ScoreResult
     from relstudy.analysis.scoring.saved import SavedComparison
     from relstudy.calibration.judgments import Judgments
@@ -194,7 +195,7 @@ def score(
         of_mappings = mapping_files(Path(choices["mappings"] or folder / "mappings"))
         refused = _keep(run, folder, [*scores, *of_mappings], reading)
     if out is not None:
-        _write_tables(result, Path(out), run.assisted)
+        _write_tables(result, Path(out), run.assisted, run.within)
     if report is not None:
         files = [named_file(path)[1] for path in scores]
         read = [*files, *([] if against is None else [against])]
@@ -295,7 +296,7 @@ def _write_qrels(judgments: Judgments, path: str) -> None:
     write_qrels(judgments.frame, path, qrels_gains(judgments)[0])
 
 
-def _write_tables(result: ScoreResult, folder: Path, assisted: AssistedScores | None) -> None:
+def _write_tables(result: ScoreResult, folder: Path, assisted: AssistedScores | None, within: Groups | None) -> None:
     import pandas as pd
 
     from relstudy.common.tables import write_table
@@ -309,6 +310,8 @@ def _write_tables(result: ScoreResult, folder: Path, assisted: AssistedScores | 
         write_table(pd.json_normalize(rows), folder / "comparisons.csv")
     if assisted is not None:
         write_table(assisted.table(), folder / "assisted.csv")
+    if within is not None:
+        write_table(within.table(), folder / "groups.csv")
 
 
 def _keep(run: ScoringRun, folder: Path, read: Sequence[str | Path], reading: Reading) -> str | None:

@@ -117,7 +117,14 @@ class Inspection(Result):
         return [*self.notes, *uses, *([f"next: {self.command}"] if self.command else [])]
 
     def brief(self) -> list[str]:
-        """What the file is, which column is which, and the notes, one a line."""
+        """What the file is, which column is which, and the notes, one a line.
+
+        Examples
+        --------
+        >>> column = ColumnRole("stars", "rating", "by its name")
+        >>> Inspection("stars.csv", "ratings", "12 ratings by 3 raters", (column,)).brief()
+        ['stars.csv: 12 ratings by 3 raters', '   stars -> rating']
+        """
         return [f"{self.file}: {self.sentence}", *self._remarks()]
 
     def _lines(self) -> list[str]:

@@ -38,8 +38,9 @@ def groups_section(within: Groups) -> Section:
     sizes = [Paragraph(_who_leads(name, result)) for name, result in by_group.items()]
     wide = 1 < len(by_group) <= SIDE_BY_SIDE
     tables = _side_by_side(column, by_group) if wide else [_by_rows(column, by_group)]
-    notes = [Paragraph(note, quiet=True) for note in within.notes()]
-    return Section("groups", f"By {column}", [Paragraph(text), *sizes, *tables, *notes])
+    notes = [Paragraph(note, quiet=note not in within.lost) for note in within.notes()]
+    lost, others = notes[: len(within.lost)], notes[len(within.lost) :]
+    return Section("groups", f"By {column}", [Paragraph(text), *lost, *sizes, *tables, *others])
 
 
 def _who_leads(name: str, result: ScoreResult) -> str:

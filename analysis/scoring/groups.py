@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from relstudy.analysis.indices.measures import QueryValues
 from relstudy.analysis.scoring.candidate import Candidate
@@ -50,16 +51,27 @@ class Groups:
     apart : whether each group's mappings were fitted to its own pairs alone
     results : group -> figures
     left_out : groups without figures, since no system has enough pairs in them
+    lost : on groups in which the leader over all pairs is behind, one sentence each
     """
 
     column: str
     apart: bool
     results: Mapping[str, ScoreResult]
     left_out: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+
+    def table(self) -> pd.DataFrame:
+        """One row a group and system, under the column's name: pairs and queries of the group, and every figure."""
+        parts = []
+        for name, result in self.results.items():
+            sizes = {"group_pairs": result.pairs["judged"], "group_queries": result.pairs["queries"]}
+            of_group = result.table()
+            parts.append(of_group.assign(**{self.column: name, **sizes})[[self.column, *sizes, *of_group]])
+        return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
     def notes(self) -> list[str]:
-        """The groups without figures, and how differences are corrected, one sentence each."""
-        notes = []
+        """Groups that the leader loses, groups without figures, how differences are corrected, one sentence each."""
+        notes = list(self.lost)
         if self.left_out:
             few = f"no system scores {in_words(FEWEST_PAIRS)} judged pairs there"
             notes.append(f"No figures for {listed_some(self.left_out)}: {few}.")

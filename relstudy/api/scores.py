@@ -66,12 +66,7 @@ class Scores(Result):
     @property
     def groups(self) -> pd.DataFrame:
         """The rows of `.table` within each group of judged pairs, under the column that `by` named; empty without."""
-        within = self.run.within
-        if within is None:
-            return pd.DataFrame()
-        tables = {name: part.table() for name, part in within.results.items()}
-        parts = [part.assign(**{within.column: name})[[within.column, *part]] for name, part in tables.items()]
-        return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+        return pd.DataFrame() if self.run.within is None else self.run.within.table()
 
     @property
     def comparisons(self) -> pd.DataFrame:

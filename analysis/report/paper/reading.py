@@ -47,7 +47,7 @@ def paper_study(
         return PaperStudy(tables, run.result, interfaces, author, with_pictures)
     within = run.within
     if within is None or (within.column, within.apart) != (PARADIGM, True):
-        within = groups_of_run(run.pairs, run.candidates, Grouping(PARADIGM, column, apart=True), run.result.options)
+        within = groups_of_run(run.pairs, run.candidates, Grouping(PARADIGM, column, apart=True), run.result)
     if IMAGE not in within.results:
         return PaperStudy(tables, within.results[TEXT], interfaces, author, with_pictures, TEXT)
     by_text = None

@@ -133,3 +133,65 @@ def test_the_report_has_a_section_of_groups_that_mixes_none(folder: Path) -> Non
             assert correlation.loc[system, group] == pytest.approx(figure["pearson"]["value"])
             assert precision.loc[system, group] == pytest.approx(expected["average_precision"]["value"])
     assert len(by) == 2 and len(correlation) == 2 and "--by paradigm" in (study / "report" / "index.html").read_text()
+
+
+@pytest.fixture
+def segments(tmp_path: Path) -> Path:
+    """The first system leads over 18 queries of the head and is useless on 6 of the tail, where the second is good."""
+    judgments, scores = tables(queries=24, systems=(0.9, 0.6))
+    tail = judgments["query_id"] >= "q18"
+    judgments = judgments.assign(
+        segment=np.where(tail, "tail", "head"), judgment=judgments["judgment"].round().clip(1, 5)
+    )
+    turned = (scores["system"] == "s0") & (scores["query_id"] >= "q18")
+    scores.loc[turned, "score"] = -scores.loc[turned, "score"]
+    judgments.drop(columns="inclusion_probability").to_csv(tmp_path / "judgments.csv", index=False)
+    scores.to_csv(tmp_path / "scores.csv", index=False)
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_every_measure_asked_for_stands_by_segment_in_text_page_tables_and_json(segments: Path) -> None:
+    asked = ["--measure", "nDCG@10", "--measure", "P@5", "--direction", "higher"]
+    out, page = segments / "out", segments / "page.html"
+    said = run(segments, "--by", "segment", *asked, "-o", out, "--report", page)
+    assert said.exit_code == 0, said.output
+    by = json.loads(run(segments, "--by", "segment", *asked, "--json").stdout)["by"]
+    written = pd.read_csv(out / "groups.csv").set_index(["segment", "system"])
+    assert len(written) == 4
+    shown = page.read_text()
+    for segment, group in by["groups"].items():
+        alone = pd.read_csv(segments / "judgments.csv").query("segment == @segment")
+        alone.to_csv(segments / "part.csv", index=False)
+        words = ["score", segments / "scores.csv", "-j", segments / "part.csv", "--replicates", "50", *asked, "--json"]
+        done = CliRunner().invoke(main, [str(word) for word in words])
+        expected = json.loads(done.stdout)["systems"]
+        for system, figures in group["systems"].items():
+            assert set(figures["measures"]) == {"condensed nDCG@10", "condensed P@5"}
+            for measure, figure in figures["measures"].items():
+                assert figure == expected[system]["measures"][measure]
+                assert written.loc[(segment, system), measure] == pytest.approx(figure["value"])
+                assert f"{figure['value']:.3f}" in said.stdout
+                assert f"{figure['value']:.2f}" in shown
+
+
+@pytest.mark.slow
+def test_a_segment_that_the_leader_loses_is_told(segments: Path) -> None:
+    said = run(segments, "--by", "segment").stdout
+    (line,) = [line for line in said.splitlines() if "loses" in line]
+    assert line.startswith("s0 leads over all pairs and loses segment tail: s1 is ahead there by ")
+    by = json.loads(run(segments, "--by", "segment", "--json").stdout)["by"]
+    assert line in by["notes"]
+    run(segments, "--by", "segment", "--report", segments / "page.html")
+    assert "loses segment tail" in (segments / "page.html").read_text()
+
+
+@pytest.mark.slow
+def test_a_leader_that_is_first_in_every_group_loses_none(segments: Path) -> None:
+    table = pd.read_csv(segments / "judgments.csv")
+    half = table["query_id"].str[1:].astype(int) % 2
+    table.assign(half=np.where(half, "odd", "even"))[table["segment"] == "head"].to_csv(
+        segments / "judgments.csv", index=False
+    )
+    said = run(segments, "--by", "half").stdout
+    assert "leads over all pairs and" not in said
