@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,7 +51,20 @@ Examples:
     help="Let an automatic judge's table, or that of the study's judge of this name, be one more rater, marked as a "
     "judge: it has a part in the common scale, none in the judgments. Off unless you say so.",
 )
-@option_under(CLOSER, "--compare", metavar="RATER", help="Compare this rater with all the others (paper, section 5.6).")
+@option_under(
+    CLOSER,
+    "--compare",
+    metavar="RATER|COLUMN=VALUE",
+    help="Compare this rater, or the people of whom a column says so (group=expert), with all the others (paper, "
+    "section 5.6); with --scores, whether they rank systems differently.",
+)
+@option_under(
+    CLOSER,
+    "--people",
+    type=click.Path(path_type=Path),
+    help="A table of people (rater_id and what is known of each, as `relstudy export --people` writes it), whose "
+    "columns --compare and --by take.",
+)
 @option_under(
     CLOSER,
     "--scores",
@@ -79,6 +93,7 @@ def calibrate(
     pairs: Path | None,
     with_judge: Path | None,
     compare: str | None,
+    people: Path | None,
     scores: tuple[Path, ...],
     by: str | None,
     figures: bool,
@@ -112,7 +127,7 @@ def calibrate(
     if by is not None and (out is None or compare is not None or binary is not None or with_judge is not None):
         raise click.UsageError("--by needs a folder, -o, and goes without --compare, --binary and --with-judge.")
     from relstudy.calibration import pipeline
-    from relstudy.calibration.ratings import add_judge, read_ratings
+    from relstudy.calibration.ratings import add_judge, read_ratings, with_people
     from relstudy.calibration.study_tables import write_with_provenance
     from relstudy.common.reading import Reading
     from relstudy.common.tables import read_table
@@ -127,8 +142,9 @@ def calibrate(
     if by is not None and out is not None:
         from relstudy.calibration.interfaces import read_interfaces
 
-        table = read_table(ratings)
-        parts = read_interfaces(table, by, RatingsOptions(**as_read), reading=reading, pairs=pairs)
+        parts = read_interfaces(
+            read_table(ratings), by, RatingsOptions(**as_read), reading=reading, pairs=pairs, people=people
+        )
         apart = {name: put_on_one_scale(part) for name, part in progress(list(parts.items()), "calibrating")}
         _write_apart(apart, by, out, pairs, figures, as_json)
         return
@@ -140,6 +156,8 @@ def calibrate(
         drawn = reading.names_only(read_table(pairs), "pairs")
     rated = read_ratings(ratings, **as_read, reading=reading)
     reading.refuse_unfound()
+    if people is not None:
+        rated = replace(rated, frame=with_people(rated.frame, people))
     if with_judge is not None:
         of_study = None if folder is None else folder / "judges" / f"{with_judge}.csv"
         rated = add_judge(rated, of_study if of_study is not None and of_study.is_file() else with_judge)

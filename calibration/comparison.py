@@ -1,14 +1,15 @@
-"""One rater against all the others: is the ground truth biased by whoever rated most of it? (Section 5.6.)
+"""One rater, or a group of people, against all the others: do they rate, and rank systems, differently? (Section 5.6.)
 
 Half of the paper's data came from its author, so its table 5.9 sets the systems' correlations on the author's pairs
-beside those on everybody else's. Here the same is done for any rater, with intervals, after a direct comparison on
-the pairs that the rater shares with others.
+beside those on everybody else's. Here the same is done for any rater or group, with intervals, after a direct
+comparison on the pairs that both sides rated.
 """
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from relstudy.common.estimates import Estimate
 from relstudy.common.probabilities import PAIR
 from relstudy.common.ranks import ranks
 from relstudy.common.tables import read_table
-from relstudy.common.wording import percent, span
+from relstudy.common.wording import count_of, percent, span
 
 LEAST_PAIRS = 10
 
@@ -53,12 +54,40 @@ class SystemRow:
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """One rater against the rest.
+class OrderRow:
+    """The lead of one system over another by two sides' judgments.
 
     Parameters
     ----------
-    rater_id : who
+    first, second : names
+    theirs, others : how far the first's correlation is above the second's with the judgments of either side
+    difference : theirs less others', its 95 % interval by query, at the level at which all rows hold together
+        (Bonferroni)
+    """
+
+    first: str
+    second: str
+    theirs: float
+    others: float
+    difference: Estimate
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "first": self.first,
+            "second": self.second,
+            "rater": self.theirs,
+            "others": self.others,
+            "difference": self.difference.as_json(),
+        }
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One rater, or a group of people, against the rest.
+
+    Parameters
+    ----------
+    rater_id : who; of a group, COLUMN=VALUE
     share : part of all ratings that are theirs
     bias_before, bias_after : mean of (rater - others' mean) on shared pairs, in ratings and calibrated
     agreement : correlation with the others' mean on shared pairs, calibrated
@@ -67,6 +96,8 @@ class Comparison:
     systems : rows of table 5.9
     method, method_reason : how ratings were calibrated, and why so
     notes : what a person should know of ratings and judgments, one sentence each
+    people : how many raters are in the group, and how many are not; None of a single rater
+    orders : the lead of each system over each other, by either side
     """
 
     rater_id: str
@@ -81,10 +112,13 @@ class Comparison:
     method: str = ""
     method_reason: str = ""
     notes: tuple[str, ...] = ()
+    people: tuple[int, int] | None = None
+    orders: tuple[OrderRow, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         return {
             "rater": self.rater_id,
+            "people": None if self.people is None else dict(zip(("group", "others"), self.people, strict=True)),
             "share": self.share,
             "shared_pairs": self.shared,
             "bias_before": self.bias_before.as_json(),
@@ -102,6 +136,7 @@ class Comparison:
                 }
                 for row in self.systems
             },
+            "orders": [row.as_json() for row in self.orders],
             "method": self.method,
             "method_reason": self.method_reason,
             "notes": list(self.notes),
@@ -109,9 +144,14 @@ class Comparison:
 
     def sentences(self) -> list[str]:
         """The comparison in words."""
+        if self.people is None:
+            who, whose = f"Rater {self.rater_id}", "this rater's"
+        else:
+            group, others = self.people
+            who, whose = f"{count_of(group, 'rater')} of {self.rater_id}, against {others} others:", "this group's"
         lines = [
-            f"Rater {self.rater_id} gave {percent(self.share, 1)} of the ratings and shares {self.shared} pairs with "
-            "others."
+            f"{who} gave {percent(self.share, 1)} of the ratings and {'shares' if self.people is None else 'share'} "
+            f"{self.shared} pairs with others."
         ]
         if self.bias_before.value is not None:
             lines.append(
@@ -121,17 +161,32 @@ class Comparison:
         else:
             lines.append(f"No direct comparison: {self.bias_before.reason}.")
         if self.agreement.value is not None:
-            lines.append(
-                f"Agreement with the others' mean {self.agreement}: number {self.rank} of {self.raters} raters."
-            )
+            place = "" if self.rank is None else f": number {self.rank} of {self.raters} raters"
+            lines.append(f"Agreement with the others' mean {self.agreement}{place}.")
         apart = [row.system for row in self.systems if _excludes_zero(row.difference)]
         if self.systems:
             lines.append(
-                f"Systems score differently on this rater's pairs: {', '.join(apart)}."
+                f"Systems score differently on {whose} pairs: {', '.join(apart)}."
                 if apart
-                else "No system scores differently on this rater's pairs and on the others', within 95 % intervals."
+                else f"No system scores differently on {whose} pairs and on the others', within 95 % intervals."
             )
+        if self.orders:
+            lines += self._ranked_differently()
         return [*lines, method_sentence(self.method, self.method_reason), *self.notes]
+
+    def _ranked_differently(self) -> list[str]:
+        """Pairs of systems of which one leads further by one side's judgments than by the other's."""
+        told = [row for row in self.orders if _excludes_zero(row.difference)]
+        lines = [
+            f"{self.rater_id} and the others see {row.first} and {row.second} differently: {row.first} is ahead by "
+            f"{row.theirs:+.2f} by theirs and by {row.others:+.2f} by the others', a difference of "
+            f"{_signed(row.difference)}."
+            for row in told
+        ]
+        if not told:
+            lines = [f"Of no two systems {self.rater_id} and the others see the lead differently."]
+        every = f"all {len(self.orders)} pairs of systems together" if len(self.orders) > 1 else "two systems"
+        return [*lines, f"These intervals hold for {every}, over queries, and for these people."]
 
     def table(self) -> tuple[list[list[str]], list[str]]:
         """Rows and header of table 5.9."""
@@ -145,53 +200,104 @@ class Comparison:
 def compare_rater(
     result: Calibration, rater_id: str, scores: list[pd.DataFrame] | None = None, seed: int = 0
 ) -> Comparison:
-    """Compare a rater with all the others.
+    """Compare a rater, or a group of people, with all the others.
 
     Parameters
     ----------
     result : a calibration
-    rater_id : the rater
+    rater_id : the rater; or COLUMN=VALUE, those of whom a column of the ratings says so, such as group=expert
     scores : tables of system, query_id, result_id, score; higher is better
     seed : for the bootstrap
 
     Raises
     ------
     RelstudyError
-        when there is no such rater, or no other
+        when there is no such rater or group, no other, or a rater who is in two groups
     """
     panel = result.panel
     names = panel.raters.astype("str")
-    if rater_id not in names:
+    chosen = names == rater_id
+    is_group = not chosen.any() and "=" in rater_id
+    if is_group:
+        chosen = np.isin(names, _people(result, rater_id))
+    elif not chosen.any():
         some = ", ".join(names[:5])
         raise RelstudyError(f"there is no rater {rater_id!r}; the {len(names)} raters are {some}, ...")
-    if len(names) < 2:
-        raise RelstudyError(f"{rater_id!r} is the only rater; there is nobody to compare with")
-    code = int(np.flatnonzero(names == rater_id)[0])
+    if chosen.all():
+        whole = "everybody" if is_group else "the only rater"
+        raise RelstudyError(f"{rater_id!r} is {whole}; there is nobody to compare with")
     decided = ~np.isnan(panel.rating)
-    by_rater = (panel.rater == code) & decided
-    by_others = (panel.rater != code) & decided
-    shared = np.bincount(panel.pair[by_others], minlength=panel.n_pairs)
-    rows = by_rater & (shared[panel.pair] > 0)
+    by_rater = chosen[panel.rater] & decided
+    by_others = ~chosen[panel.rater] & decided
+    sides = [np.bincount(panel.pair[rows], minlength=panel.n_pairs) for rows in (by_rater, by_others)]
+    shared = (sides[0] > 0) & (sides[1] > 0)
+
+    def means(values: np.ndarray) -> list[np.ndarray]:
+        """Both sides' means of each shared pair."""
+        return [
+            np.bincount(panel.pair[rows], values[rows], panel.n_pairs)[shared] / number[shared]
+            for rows, number in zip((by_rater, by_others), sides, strict=True)
+        ]
+
     bias = []
     for values in (panel.rating, result.calibrated):
-        total = np.bincount(panel.pair[by_others], values[by_others], panel.n_pairs)
-        difference = values[rows] - total[panel.pair[rows]] / shared[panel.pair[rows]]
-        bias.append(_mean_with_interval(difference, seed))
-    agreement, common = agreement_with_others(panel.with_rating(result.calibrated))
-    return Comparison(
+        theirs, others = means(values)
+        bias.append(_mean_with_interval(theirs - others, seed))
+    systems, orders = _systems(result, by_rater, by_others, scores or [], seed)
+    comparison = Comparison(
         rater_id=rater_id,
         share=float(by_rater.sum() / decided.sum()),
         bias_before=bias[0],
         bias_after=bias[1],
-        agreement=_fisher(agreement[code], int(common[code])),
-        rank=int(1 + np.nansum(agreement > agreement[code])) if np.isfinite(agreement[code]) else None,
-        raters=int(np.isfinite(agreement).sum()),
-        shared=int(rows.sum()),
-        systems=tuple(_systems(result, by_rater, by_others, scores or [], seed)),
+        agreement=Estimate.missing("no pair is shared"),
+        rank=None,
+        raters=len(names),
+        shared=int(shared.sum()),
+        systems=tuple(systems),
         method=result.choice.method,
         method_reason=result.choice.why,
         notes=tuple(notes_on(result)),
+        people=(int(chosen.sum()), int((~chosen).sum())) if is_group else None,
+        orders=tuple(orders),
     )
+    if is_group:
+        theirs, others = means(result.calibrated)
+        flat = len(theirs) < 2 or np.ptp(theirs) == 0 or np.ptp(others) == 0
+        together = np.nan if flat else float(np.corrcoef(theirs, others)[0, 1])
+        return replace(comparison, agreement=_fisher(together, len(theirs)))
+    code = int(np.flatnonzero(chosen)[0])
+    agreement, common = agreement_with_others(panel.with_rating(result.calibrated))
+    return replace(
+        comparison,
+        agreement=_fisher(agreement[code], int(common[code])),
+        rank=int(1 + np.nansum(agreement > agreement[code])) if np.isfinite(agreement[code]) else None,
+        raters=int(np.isfinite(agreement).sum()),
+    )
+
+
+def _people(result: Calibration, group: str) -> np.ndarray:
+    """The raters of a group, COLUMN=VALUE, of a column that says one thing of each rater."""
+    column, _, value = group.partition("=")
+    frame = result.ratings.frame
+    if column not in frame:
+        have = ", ".join(str(name) for name in frame.columns if name not in (*PAIR, "rating", "base"))
+        raise RelstudyError(
+            f"there is no rater {group!r}, and the ratings have no column {column!r}; there are: {have}"
+        )
+    said = frame[column].astype("str").str.strip().mask(frame[column].isna(), "")
+    by_rater = said.groupby(frame["rater_id"].astype("str"))
+    several = by_rater.nunique()
+    if (several > 1).any():
+        rater = several.index[several > 1][0]
+        raise RelstudyError(
+            f"{column} says {several[rater]} things of rater {rater}; people are compared by what is said once of each"
+        )
+    of_raters = by_rater.first()
+    chosen = of_raters.index[of_raters == value]
+    if not len(chosen):
+        there = ", ".join(map(repr, sorted(set(of_raters))[:8]))
+        raise RelstudyError(f"{column} is {value!r} of nobody; it is: {there}")
+    return np.asarray(chosen, dtype=object)
 
 
 def read_plain_scores(path: str | os.PathLike[str]) -> pd.DataFrame:
@@ -225,15 +331,17 @@ def read_plain_scores(path: str | os.PathLike[str]) -> pd.DataFrame:
 
 def _systems(
     result: Calibration, by_rater: np.ndarray, by_others: np.ndarray, scores: list[pd.DataFrame], seed: int
-) -> list[SystemRow]:
+) -> tuple[list[SystemRow], list[OrderRow]]:
+    """The systems with either side's judgments, and how far each leads each other by them."""
     if not scores:
-        return []
+        return [], []
     table = pd.concat(scores, ignore_index=True).dropna(subset="score")
     sources = [_single_ratings(result, by_rater), _single_ratings(result, by_others)]
     combined = result.judgments.frame[[*PAIR, "judgment"]].assign(weight=1.0)
     combined[PAIR] = combined[PAIR].astype("str")
     sources.append(combined)
     systems = []
+    both_sides: dict[str, pd.DataFrame] = {}
     for system, part in table.groupby("system", sort=False):
         joined = [source.merge(part, on=PAIR) for source in sources]
         sums = [_query_sums(frame) for frame in joined]
@@ -248,11 +356,44 @@ def _systems(
             if enough[0] and enough[1]
             else Estimate.missing(f"fewer than {LEAST_PAIRS} pairs")
         )
+        if enough[0] and enough[1]:
+            both_sides[str(system)] = sums[0].add_prefix("a").join(sums[1].add_prefix("b"), how="outer").fillna(0.0)
         pairs = (sizes[0], sizes[1], sizes[2])
         systems.append(SystemRow(str(system), figures[0], figures[1], figures[2], difference, pairs))
     if not systems:
         raise RelstudyError("the score tables hold no score")
-    return systems
+    return systems, _orders(both_sides, seed)
+
+
+def _orders(both_sides: dict[str, pd.DataFrame], seed: int) -> list[OrderRow]:
+    """How far each system leads each other by either side's judgments, the same queries drawn for all four figures.
+
+    Parameters
+    ----------
+    both_sides : by system, the sums of `_query_sums` with one side's judgments (a...) and with the other's (b...)
+    """
+    couples = list(combinations(both_sides, 2))
+    rows = []
+
+    def leads(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        one, other = sums[:, :12], sums[:, 12:]
+        return (
+            _from_sums(one[:, :6]) - _from_sums(other[:, :6]),
+            _from_sums(one[:, 6:]) - _from_sums(other[:, 6:]),
+        )
+
+    def further(sums: np.ndarray) -> np.ndarray:
+        theirs, others = leads(sums)
+        return theirs - others
+
+    for first, second in couples:
+        sums = both_sides[first].add_prefix("1").join(both_sides[second].add_prefix("2"), how="outer").fillna(0.0)
+        theirs, others = (float(lead[0]) for lead in leads(sums.to_numpy().sum(axis=0, keepdims=True)))
+        low, high = bootstrap_interval(sums.to_numpy(), further, seed, level=1 - 0.05 / len(couples))
+        value = theirs - others
+        reason = None if np.isfinite(value) else "scores or judgments are all the same"
+        rows.append(OrderRow(first, second, theirs, others, Estimate.of(value, low, high, reason)))
+    return rows
 
 
 def _single_ratings(result: Calibration, rows: np.ndarray) -> pd.DataFrame:

@@ -16,11 +16,12 @@ import pandas as pd
 
 from relstudy.calibration.options import RatingsOptions
 from relstudy.calibration.pipeline import Calibration
-from relstudy.calibration.ratings import Ratings, read_ratings
+from relstudy.calibration.ratings import Ratings, read_ratings, with_people
 from relstudy.common.checked import Checked
 from relstudy.common.estimates import Estimate
 from relstudy.common.files import file_names
 from relstudy.common.groups import groups_of
+from relstudy.common.headers import under_own_names
 from relstudy.common.pairs_table import pair_rows
 from relstudy.common.probabilities import PAIR
 from relstudy.common.reading import Reading
@@ -38,6 +39,7 @@ def read_interfaces(
     *,
     reading: Reading | None = None,
     pairs: Path | None = None,
+    people: Path | None = None,
 ) -> dict[str, Ratings]:
     """Split a ratings table by a column, and check each part by itself, so that each is on one scale.
 
@@ -47,6 +49,7 @@ def read_interfaces(
     column : one of the table's, or of the pairs'; "scale" is put together from scale_low and scale_high where
         there is no column of that name
     pairs : a table of pairs, for columns that the ratings lack
+    people : a table of people (rater_id and further columns), for columns of theirs
 
     Returns
     -------
@@ -60,6 +63,10 @@ def read_interfaces(
     reading = reading or Reading()
     table = reading.apply(table)
     frame = table.frame
+    if people is not None:
+        named = under_own_names(table, {"rater_id"})
+        named.require("rater_id")
+        frame = with_people(named.frame, people)
     if column == "scale" and column not in frame and set(SCALE_COLUMNS[:2]) <= set(frame):
         low, high = (frame[name].astype("str").str.strip().mask(frame[name].isna(), "") for name in SCALE_COLUMNS[:2])
         frame = frame.assign(scale=(low + "-" + high).mask((low == "") | (high == ""), ""))

@@ -374,3 +374,27 @@ def add_judge(ratings: Ratings, path: Path) -> Ratings:
     frame = pd.concat([people, rows.reindex(columns=people.columns)], ignore_index=True)
     frame["base"] = np.asarray(frame["base"], dtype=bool)
     return replace(ratings, frame=frame, notes=(*ratings.notes, note), judges=(*ratings.judges, name))
+
+
+def with_people(ratings: pd.DataFrame, people: str | os.PathLike[str]) -> pd.DataFrame:
+    """A table of ratings with what another says of each person, one row a rater: rater_id and further columns.
+
+    Columns that the ratings have already stay as they are.
+
+    Raises
+    ------
+    RelstudyError
+        where a rater stands there twice, or nobody of it rated
+    """
+    table = under_own_names(read_table(people), {"rater_id"})
+    table.require("rater_id")
+    said = table.frame.assign(rater_id=table.texts("rater_id"))
+    table.raise_faults()
+    twice = said["rater_id"][said["rater_id"].duplicated()]
+    if len(twice):
+        raise RelstudyError(f"{table.file}: rater {twice.iloc[0]!r} has two rows; one row a person is needed")
+    rated = ratings.assign(rater_id=ratings["rater_id"].astype("str").str.strip())
+    if not rated["rater_id"].isin(said["rater_id"]).any():
+        raise RelstudyError(f"{table.file}: nobody of it is among the raters; rater_id must be written alike in both")
+    new = ["rater_id", *(name for name in said if name not in ratings)]
+    return rated.merge(said[new], on="rater_id", how="left", validate="many_to_one")

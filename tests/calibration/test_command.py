@@ -262,3 +262,94 @@ def test_a_score_table_without_numbers_is_refused(ratings: Path, tmp_path: Path)
     (tmp_path / "s.csv").write_text("query_id,result_id,title\nq,x,hello\n")
     result = run(ratings, "--compare", "r0003", "--scores", tmp_path / "s.csv")
     assert "there is no column score and no other column of numbers" in result.stderr
+
+
+# A group of people against the others
+
+
+@pytest.fixture
+def two_minds(tmp_path: Path) -> Path:
+    """Six experts who rate what `deep` finds and six laypeople who rate what `plain` finds, the same 120 pairs."""
+    rng = np.random.default_rng(5)
+    pairs = pd.DataFrame(
+        {"query_id": np.repeat([f"q{k}" for k in range(20)], 6), "result_id": [f"d{k}" for k in range(120)]}
+    )
+    deep, plain = rng.normal(size=(2, 120))
+    pairs.assign(deep=deep, plain=plain).to_csv(tmp_path / "scores.csv", index=False)
+    rows = []
+    for number in range(12):
+        taste = deep if number < 6 else plain
+        rating = np.clip(np.round(3 + taste + rng.normal(0, 0.4, 120)), 1, 5).astype(int)
+        rows.append(pairs.assign(rater_id=f"r{number:02d}", rating=rating))
+    pd.concat(rows).to_csv(tmp_path / "minds.csv", index=False)
+    group = np.where(np.arange(12) < 6, "expert", "layperson")
+    people = pd.DataFrame({"rater_id": [f"r{k:02d}" for k in range(12)], "group": group, "question_age": 30})
+    people.to_csv(tmp_path / "people.csv", index=False)
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_a_group_of_people_is_compared_with_the_others_and_ranks_systems_differently(two_minds: Path) -> None:
+    given = ["--people", two_minds / "people.csv", "--compare", "group=expert", "--scores", two_minds / "scores.csv"]
+    done = run(two_minds / "minds.csv", *given, "--json")
+    assert done.exit_code == 0, done.output
+    compared = json.loads(done.stdout)
+    assert compared["people"] == {"group": 6, "others": 6}
+    assert compared["shared_pairs"] == 120
+    (order,) = compared["orders"]
+    assert (order["first"], order["second"]) == ("deep", "plain")
+    assert order["rater"] > 0.5 and order["others"] < -0.5
+    assert order["difference"]["value"] == pytest.approx(order["rater"] - order["others"])
+    assert order["difference"]["low"] > 1
+    # by hand: the difference of rank correlations with either group's single ratings
+    rated, scores = pd.read_csv(two_minds / "minds.csv"), pd.read_csv(two_minds / "scores.csv")
+    joined = rated.merge(scores, on=["query_id", "result_id"])
+    lead = {
+        side: part[["rating", "deep", "plain"]].corr("spearman")["rating"].pipe(lambda of: of["deep"] - of["plain"])
+        for side, part in joined.groupby(joined["rater_id"] < "r06")
+    }
+    assert order["rater"] == pytest.approx(lead[True], abs=0.05)  # calibrated ratings have other ties than given ones
+    assert order["others"] == pytest.approx(lead[False], abs=0.05)
+    words = run(two_minds / "minds.csv", *given).stdout
+    assert "6 raters of group=expert, against 6 others" in words
+    assert "group=expert and the others see deep and plain differently" in words
+
+
+@pytest.mark.slow
+def test_the_figures_of_one_rater_are_those_of_a_group_of_one(two_minds: Path) -> None:
+    pd.DataFrame({"rater_id": [f"r{k:02d}" for k in range(12)], "me": ["yes"] + ["no"] * 11}).to_csv(
+        two_minds / "me.csv", index=False
+    )
+    scores = ["--scores", two_minds / "scores.csv", "--json"]
+    one = json.loads(run(two_minds / "minds.csv", "--compare", "r00", *scores).stdout)
+    group = json.loads(
+        run(two_minds / "minds.csv", "--people", two_minds / "me.csv", "--compare", "me=yes", *scores).stdout
+    )
+    for name in ("share", "shared_pairs", "bias_before", "bias_after", "systems", "orders"):
+        assert one[name] == group[name]
+
+
+@pytest.mark.slow
+def test_ratings_are_calibrated_by_what_is_said_of_people(two_minds: Path) -> None:
+    done = run(two_minds / "minds.csv", "-o", two_minds / "out", "--people", two_minds / "people.csv", "--by", "group")
+    assert done.exit_code == 0, done.output
+    assert (two_minds / "out" / "expert" / "judgments.csv").is_file()
+    assert len(pd.read_csv(two_minds / "out" / "layperson" / "raters.csv")) == 6
+
+
+@pytest.mark.parametrize(
+    ("people", "group", "said"),
+    [
+        ("rater_id,group\nr00,expert\n", "group=novice", "group is 'novice' of nobody; it is: '', 'expert'"),
+        ("rater_id,group\nr00,expert\n", "age=3", "the ratings have no column 'age'; there are:"),
+        ("rater_id,group\nr00,a\nr00,b\n", "group=a", "rater 'r00' has two rows; one row a person is needed"),
+        ("rater_id,group\nx,a\n", "group=a", "nobody of it is among the raters"),
+        ("name,group\nr00,a\n", "group=a", "rater_id: this column is required"),
+        ("rater_id,group\nr00,a\n", "query_id=q0", "query_id says 20 things of rater r00"),
+    ],
+)
+def test_a_group_that_is_none_is_refused_in_a_sentence(two_minds: Path, people: str, group: str, said: str) -> None:
+    (two_minds / "some.csv").write_text(people)
+    done = run(two_minds / "minds.csv", "--people", two_minds / "some.csv", "--compare", group)
+    assert done.exit_code == 1
+    assert said in done.stderr
