@@ -16,6 +16,7 @@ from relstudy.api.fitting import Mappings, fitted, write_mappings
 from relstudy.api.inputs import (
     Columns,
     Missing,
+    ScoredSystems,
     Source,
     Values,
     given_items,
@@ -282,7 +283,7 @@ class MappingGroups(FolderResult, Mapping[str, Mappings]):
 
 @takes_options(FitOptions)
 def fit_by(
-    scores: Source | Mapping[str, Source],
+    scores: ScoredSystems,
     judgments: Source | CalibratedPanel,
     column: str,
     *,

@@ -13,6 +13,7 @@ import pandas as pd
 from relstudy.api.inputs import (
     Columns,
     Missing,
+    ScoredSystems,
     Source,
     Values,
     given_items,
@@ -192,7 +193,7 @@ class CalibratedPanel(FolderResult):
     def _write_tables(self, folder: Path) -> None:
         self.calibration.write(folder)
 
-    def compare(self, rater: str | int, scores: Source | Mapping[str, Source] | None = None) -> dict[str, Any]:
+    def compare(self, rater: str | int, scores: ScoredSystems | None = None) -> dict[str, Any]:
         """One rater against all the others, as `relstudy calibrate --compare` prints it with `--json`.
 
         Parameters

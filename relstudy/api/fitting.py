@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import pandas as pd
 
 from relstudy.api.calibrating import CalibratedPanel
-from relstudy.api.inputs import Columns, Missing, Source, Values, judgments_of, scores_of
+from relstudy.api.inputs import Columns, Missing, ScoredSystems, Source, Values, judgments_of, scores_of
 from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import UnknownName
 from relstudy.common.figures import figure_of
@@ -127,7 +127,7 @@ def _interval(name: str, estimate: Estimate) -> dict[str, float | None]:
 
 @takes_options(FitOptions)
 def fit(
-    scores: Source | Mapping[str, Source],
+    scores: ScoredSystems,
     judgments: Source | CalibratedPanel,
     *,
     options: FitOptions | None = None,

@@ -48,6 +48,11 @@ class LazyFrame(Protocol):
 
 Source = str | os.PathLike[str] | pd.DataFrame | ArrowFrame | LazyFrame
 Scored = Source | Nested
+ScoredSystems = Source | Mapping[str, Scored | Mapping[str, float]]
+"""Scores of systems: a table, or a run by query and result, or one of either under each system's name.
+
+One type for all dicts, so that a type checker knows `{"new": "new.run", "old": frame}`; of two it takes neither.
+"""
 Columns = Mapping[str, str]
 Values = Mapping[str, float]
 Missing = str | float | Sequence[str | float]
@@ -199,7 +204,7 @@ def study_tables_of(judgments: Any, ratings: Source | None = None, reading: Read
 
 
 def scores_of(
-    scores: Scored | Mapping[str, Scored],
+    scores: ScoredSystems,
     reading: Reading = PLAIN,
     leave_out: tuple[str, ...] = (),
     only: tuple[str, ...] | None = None,

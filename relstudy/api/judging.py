@@ -17,7 +17,7 @@ from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import BootstrapChanges, ScoringOptions
 from relstudy.analysis.scoring.systems import candidates_of
 from relstudy.api.calibrating import CalibratedPanel
-from relstudy.api.inputs import Columns, Source, scores_of, study_tables_of, table_of
+from relstudy.api.inputs import Columns, ScoredSystems, Source, scores_of, study_tables_of, table_of
 from relstudy.common.arguments import check_arguments
 from relstudy.common.figures import SERIES, drawing, figure_of, svg
 from relstudy.common.options import fields_given
@@ -114,7 +114,7 @@ class CheckedJudge(Result):
 def judge(
     table: Source,
     judgments: Source | CalibratedPanel,
-    scores: Source | Mapping[str, Source] | None = None,
+    scores: ScoredSystems | None = None,
     *,
     name: str | None = None,
     columns: Columns | None = None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -17,7 +17,7 @@ from relstudy.analysis.planning.power import plan_study
 from relstudy.analysis.planning.sources import Pilot, assumed_studies, piloted_studies
 from relstudy.analysis.planning.study_plan import StudyPlan
 from relstudy.api.calibrating import CalibratedPanel, read_ratings
-from relstudy.api.inputs import Columns, Missing, Source, Values, judgments_of, scores_of, unread
+from relstudy.api.inputs import Columns, Missing, ScoredSystems, Source, Values, judgments_of, scores_of, unread
 from relstudy.calibration.components import Variances
 from relstudy.calibration.ratings import Ratings
 from relstudy.common.arguments import check_arguments
@@ -97,7 +97,7 @@ def plan(
     pilot: CalibratedPanel | Ratings | Source | None = None,
     *,
     study: str | os.PathLike[str] | None = None,
-    scores: Source | Mapping[str, Source] | None = None,
+    scores: ScoredSystems | None = None,
     systems: Sequence[str] | None = None,
     columns: Columns | None = None,
     values: Values | None = None,

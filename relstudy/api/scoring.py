@@ -22,6 +22,7 @@ from relstudy.api.inputs import (
     Columns,
     Missing,
     Scored,
+    ScoredSystems,
     Source,
     Values,
     judgments_of,
@@ -45,7 +46,7 @@ from relstudy.mapping.fitted import FittedMapping, read_mappings
 
 @takes_options(ScoringOptions)
 def score(
-    scores: Scored | Mapping[str, Scored],
+    scores: ScoredSystems,
     judgments: Scored | CalibratedPanel | None = None,
     *,
     mappings: Mappings | Mapping[str, FittedMapping] | str | os.PathLike[str] | None = None,

@@ -104,6 +104,14 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ranked = scores.assign(zero="Q0", rank="1", tag="mine")[["query_id", "zero", "result_id", "rank", "score", "tag"]]
     for name in ("my-run.trec", "new.run"):
         ranked.to_csv(folder / name, sep=" ", header=False, index=False)
+    for name in ("old", "bm25", "dense"):
+        ranked.assign(tag=name).to_csv(folder / f"{name}.run", sep=" ", header=False, index=False)
+    graded = pd.read_csv(EXAMPLE / "judgments.csv", dtype=str).assign(zero="0")
+    graded["grade"] = graded["judgment"].astype(float).round().astype(int)
+    graded[["query_id", "zero", "result_id", "grade"]].to_csv(folder / "qrels.txt", sep=" ", header=False, index=False)
+    raters = pd.read_csv(EXAMPLE / "ratings.csv", dtype=str)["rater_id"].drop_duplicates().reset_index(drop=True)
+    groups = ["expert" if number % 2 else "layperson" for number in raters.index]
+    pd.DataFrame({"rater_id": raters, "group": groups}).to_csv(folder / "people.csv", index=False)
     ids = sorted({*pd.read_csv(EXAMPLE / "judgments.csv")[["query_id", "result_id"]].to_numpy().ravel()})
     (folder / "ids.txt").write_text("\n".join(ids) + "\n")
     np.save(folder / "embeddings.npy", random.normal(size=(len(ids), 5)))
