@@ -10,9 +10,10 @@ import pandas as pd
 from relstudy.analysis.report import pictures
 from relstudy.analysis.report.inputs import PageTables
 from relstudy.analysis.report.layout import Block, Folded, Paragraph, Picture, Section, Terms
-from relstudy.analysis.report.tables import Cell, Column, Table, number
+from relstudy.analysis.report.tables import MINUS, Cell, Column, Table, number
 from relstudy.calibration.agreement import gwet, krippendorff_alpha
 from relstudy.calibration.panel import Panel
+from relstudy.calibration.place_effect import PlaceEffect, place_effect
 from relstudy.calibration.rater_pairs import pairwise
 from relstudy.calibration.raters import FLAGS
 from relstudy.calibration.ratings import Ratings
@@ -63,9 +64,43 @@ def raters_section(tables: PageTables, seed: int) -> Section | None:
         )
     if ratings is not None:
         blocks.append(Folded("Do raters agree?", _agreement(tables, seed)))
+        effect = place_effect(ratings.frame)
+        if effect is not None:
+            blocks += [Paragraph(place_sentence(effect)), Folded("Place by place", [_places_table(effect)])]
     if raters is not None:
         blocks.append(Folded("Each rater", [_raters_table(raters, numbers), *_flag_terms(raters)]))
     return Section("raters", "The raters", blocks) if blocks else None
+
+
+def place_sentence(effect: PlaceEffect) -> str:
+    """What the place on the page does to a rating, with its interval, in a sentence or two."""
+    asked = f"{count_of(effect.pages, 'page')} by {count_of(effect.raters, 'rater')}"
+    last = effect.last
+    if last.value is None or last.low is None or last.high is None:
+        return f"What a result's place on its page does to its rating has no interval: {last.reason} ({asked})."
+    figures = f"{last.value:+.2f} points, 95 % interval {last.low:+.2f} to {last.high:+.2f}, {asked}".replace(
+        "-", MINUS
+    )
+    if not effect.is_found:
+        return f"No order effect is seen: from the first place of a page to the last a rating changes by {figures}."
+    lower = "lower" if last.value < 0 else "higher"
+    return (
+        f"There is an order effect: the same result is rated {lower} at the end of a page than at its beginning "
+        f"({figures}). The order is random for each rater, so this favours no system; it adds noise."
+    )
+
+
+def _places_table(effect: PlaceEffect) -> Table:
+    """Ratings by place on the page."""
+    return Table(
+        "places",
+        "Ratings by the result's place on its page, as difference from the other places of the page.",
+        [Column("Place", 0), Column("Difference", signed=True)],
+        [[str(place), figure] for place, figure in effect.places.items()],
+        note="Results are alike at every place, as the order is random; what other raters said of a pair is taken off. "
+        "Intervals are for raters like these.",
+        in_digits=True,
+    )
 
 
 def _flag_sentence(raters: int, flagged: int) -> str:

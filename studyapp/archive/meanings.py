@@ -40,6 +40,7 @@ _RATINGS = {
     "passed": "for checks and practice: `yes` when the answer was one of those expected, else `no`; empty for fillers",
     "revisions": "how often the rating was given; `--history` writes them all",
     "position": "the page's place in the rater's sequence",
+    "place": "the result's place on the page as its rater saw it, from 1; the order is random",
     "handed_out": "`random` on unique pairs (`fixed` where groups draw from different blocks); empty on the base block",
     **_DRAWN,
     "version": "number of the study's version that asked; empty for ratings from before versions were kept",

@@ -39,6 +39,7 @@ COLUMNS = (
         "passed",
         "revisions",
         "position",
+        "place",
         "handed_out",
         "inclusion_probability",
         "query_probability",
@@ -95,7 +96,8 @@ def ratings_table(store: Store, study: Study, *, history: bool = False) -> pd.Da
     `block` is base or unique for the ratings that calibration is for, else check, repeat or practice. `rating` is
     empty (NaN) for undecided. `seconds` is the time on the page divided by its results, summed over revisions.
     `surplus` marks a late answer for a pair that had its k ratings. `passed` (checks and practice) says whether the
-    answer is one of those expected; it is empty for the fillers on a check's page. With `history`, every revision is a
+    answer is one of those expected; it is empty for the fillers on a check's page. `place` is the result's on the page
+    that its rater saw, from 1. With `history`, every revision is a
     row, with its number in `revision`. `handed_out` is said of unique pairs only: everyone rates the base block.
     """
     rules = _Rules(
@@ -109,7 +111,7 @@ def ratings_table(store: Store, study: Study, *, history: bool = False) -> pd.Da
     query = select_ratings(
         *(raters.c.rater_id, pairs.c.query_id, pairs.c.result_id, pairs.c.block, pairs.c.source, pairs.c.rank),
         *(pairs.c.inclusion_probability, pairs.c.query_probability, assignments.c.block.label("study_block")),
-        *(assignments.c.kind, assignments.c.position, assignments.c.surplus, ratings.c.version),
+        *(assignments.c.kind, assignments.c.position, assignments.c.pair_ids, assignments.c.surplus, ratings.c.version),
         raters.c.outcome,
         every_revision=history,
     )
@@ -195,6 +197,7 @@ def _columns(rows: Sequence[sa.Row[Any]], rules: _Rules) -> dict[str, Sequence[A
         "surplus": [int(bool(surplus)) for surplus in given["surplus"]],
         "passed": [rules.passed(pair, rating) for pair, rating in zip(given["pair_id"], given["rating"], strict=True)],
         "revisions": given["revision"],
+        "place": [ids.index(pair) + 1 for ids, pair in zip(given["pair_ids"], given["pair_id"], strict=True)],
         "handed_out": [rules.handed_out(*asked) for asked in zip(kinds, given["study_block"], strict=True)],
         "set_aside": [int(outcome in LEFT_OUT) for outcome in given["outcome"]],
         **{column: [scale.columns[column] for scale in scales] for column in SCALE_COLUMNS},

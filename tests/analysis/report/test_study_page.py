@@ -25,9 +25,10 @@ from relstudy.analysis.report import selection
 from relstudy.analysis.report.collection import Items
 from relstudy.analysis.report.curve_picture import precision_recall
 from relstudy.analysis.report.inputs import PageTables, page_tables
-from relstudy.analysis.report.layout import Answer, Examples, Folded, Overview, Page, Picture, Sentences
+from relstudy.analysis.report.layout import Answer, Examples, Folded, Overview, Page, Paragraph, Picture, Sentences
 from relstudy.analysis.report.opening import disagreements_section
 from relstudy.analysis.report.pictures import mapping
+from relstudy.analysis.report.raters import raters_section
 from relstudy.analysis.report.rendering import html_of
 from relstudy.analysis.report.tables import Table
 from relstudy.analysis.report.trust import coverage_sentence
@@ -187,6 +188,28 @@ def test_judgments_are_joined_to_their_pairs_whatever_the_order_of_rows(study: P
     pairs.sample(frac=1, random_state=3).to_csv(study / "pairs.csv", index=False)
     after = tables_of(study)
     assert (before.pair_column("source") == after.pair_column("source")).all()  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("falls", [0.0, 1.0])
+def test_an_order_effect_is_on_the_page_with_its_interval_where_places_are_known(study: Path, falls: float) -> None:
+    rng = np.random.default_rng(2)
+    for name in ("ratings.csv", "calibrated.csv"):
+        table = pd.read_csv(study / name, dtype=str, keep_default_na=False)
+        page = table.groupby(["rater_id", "query_id"], sort=False)
+        table["position"], table["study_block"] = page.ngroup() + 1, "main"
+        if name == "ratings.csv":
+            table["place"] = page["pair_id"].transform(lambda pairs: 1 + rng.permutation(len(pairs))).astype(int)
+            places = table.set_index(["rater_id", "pair_id"])["place"]
+        table["place"] = places.reindex(pd.MultiIndex.from_frame(table[["rater_id", "pair_id"]])).to_numpy()
+        last = page["place"].transform("max").astype(int).clip(lower=2)
+        lower = pd.to_numeric(table["rating"]) - falls * (table["place"].astype(int) - 1) / (last - 1)
+        table["rating"] = lower.round().clip(1, 5)
+        table.to_csv(study / name, index=False)
+    section = raters_section(tables_of(study), 0)
+    assert section is not None
+    told = next(block.text for block in section.blocks if isinstance(block, Paragraph) and "order" in block.text)
+    assert told.startswith("There is an order effect" if falls else "No order effect is seen")
+    assert re.search(r"[+−]\d\.\d\d points, 95 % interval [+−]\d\.\d\d to [+−]\d\.\d\d", told)
 
 
 def test_ids_that_look_like_html_or_code_stay_text(study: Path) -> None:

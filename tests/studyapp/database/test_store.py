@@ -46,8 +46,8 @@ def test_a_database_of_the_first_version_is_brought_up_to_date_with_its_ratings_
         connection.exec_driver_sql("SELECT rank FROM pairs").all()
     prepare(folder, store)
     table = ratings_table(store, Study.load(folder))
-    assert table[["rater_id", "pair_id", "rating", "block", "rank"]].to_numpy().tolist() == [
-        ["ROLD", "p0-0", 4.0, "base", 1]
+    assert table[["rater_id", "pair_id", "rating", "block", "rank", "place"]].to_numpy().tolist() == [
+        ["ROLD", "p0-0", 4.0, "base", 1, 1]
     ]
     newest = max(path.name[1:5] for path in Path(versions.__file__ or "").parent.glob("v*.py"))
     with store.read() as connection:

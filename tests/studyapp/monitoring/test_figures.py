@@ -69,3 +69,16 @@ expected = [1]
     assert len(ratings_table(made.store, study)) == 1 + 8 + 2 + 4
     assert (block.ratings, sum(block.distribution.values())) == (8, 8)
     assert (sum(told.seconds["unique"]), told.sources[0].ratings, told.growth_of_blocks["unique"][-1]) == (8, 8, 8)
+
+
+def test_the_place_of_a_result_is_the_one_at_which_its_rater_saw_it(make_study: Callable[..., Made]) -> None:
+    made = make_study(base_queries=3, unique_queries=0)
+    for _ in range(3):
+        browser = joined(made.app, invite(made.store, Study.load(made.folder), 1)[0].path)
+        while browser.address.startswith("/rate/"):
+            browser.rate(lambda name, number: str(int(name.rpartition("-")[2])))  # each rating is its place
+    table = ratings_table(made.store, Study.load(made.folder))
+    assert len(table) == 36
+    assert table["place"].tolist() == table["rating"].astype(int).tolist()
+    orders = {tuple(page.sort_values("place")["result_id"]) for _, page in table.groupby(["rater_id", "position"])}
+    assert len(orders) > 1
