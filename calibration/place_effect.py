@@ -1,8 +1,8 @@
 """The order effect: what a result's place on its page does to its rating.
 
-The order on a page is random for every rater, so places and results have nothing to do with each other, and a regression
-of the ratings on the place within pages is unbiased whatever the results are. Most of a rating's variance is the
-result's own, of which the other raters of the pair know something: their mean is taken off first.
+The order on a page is random for every rater, so places and results have nothing to do with each other, and a
+regression of the ratings on the place within pages is unbiased whatever the results are. Most of a rating's variance is
+the result's own, of which the other raters of the pair know something: their mean is taken off first.
 """
 
 from __future__ import annotations
