@@ -176,14 +176,14 @@ class Comparison:
 
     def _ranked_differently(self) -> list[str]:
         """Pairs of systems of which one leads further by one side's judgments than by the other's."""
-        told = [row for row in self.orders if _excludes_zero(row.difference)]
+        clear = [row for row in self.orders if _excludes_zero(row.difference)]
         lines = [
             f"{self.rater_id} and the others see {row.first} and {row.second} differently: {row.first} is ahead by "
             f"{row.theirs:+.2f} by theirs and by {row.others:+.2f} by the others', a difference of "
             f"{_signed(row.difference)}."
-            for row in told
+            for row in clear
         ]
-        if not told:
+        if not clear:
             lines = [f"Of no two systems {self.rater_id} and the others see the lead differently."]
         every = f"all {len(self.orders)} pairs of systems together" if len(self.orders) > 1 else "two systems"
         return [*lines, f"These intervals hold for {every}, over queries, and for these people."]

@@ -80,8 +80,8 @@ class PairRatings:
         """The ratings as a table from which `of` gives the same again, with pairs (query_id, result_id) as they are."""
         columns = {"rater_id": self.rater, "rating": self.given, "calibrated": self.calibrated, "weight": self.weight}
         columns["care"] = self.care
-        known = {name: values for name, values in columns.items() if values is not None}
-        return pairs[PAIR].iloc[self.pair].reset_index(drop=True).assign(**known)
+        present = {name: values for name, values in columns.items() if values is not None}
+        return pairs[PAIR].iloc[self.pair].reset_index(drop=True).assign(**present)
 
     def share_above(self, cut: float, pairs: int) -> np.ndarray:
         """Share of each pair's ratings above a cut, each counted as far as its rater looked, float [pairs], NaN where a

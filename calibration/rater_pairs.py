@@ -118,9 +118,9 @@ class CommonRatings:
         by_rater = np.split(np.argsort(self.rater, kind="stable"), np.cumsum(np.bincount(self.rater))[:-1])
         for rater, rows in enumerate(by_rater):
             number = later[rows]
-            own = np.repeat(rows, number)
-            step = np.arange(len(own)) - np.repeat(np.cumsum(number) - number, number)
-            yield rater, own, order[place[own] + 1 + step]
+            first = np.repeat(rows, number)
+            step = np.arange(len(first)) - np.repeat(np.cumsum(number) - number, number)
+            yield rater, first, order[place[first] + 1 + step]
 
     @cached_property
     def moments(self) -> Moments:

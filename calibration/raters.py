@@ -87,19 +87,19 @@ def chance_of_care(panel: Panel, lines: Lines) -> np.ndarray:
     care = np.ones(panel.n_raters)
     for turn in range(TURNS):
         agreement, common, constant = _agreement_with_careful(decided, panel, np.maximum(care, 1e-3))
-        known = np.isfinite(agreement)
-        if np.count_nonzero(known) < 3:
+        finite = np.isfinite(agreement)
+        if np.count_nonzero(finite) < 3:
             return np.where(constant, 0.0, 1.0)
-        z = np.where(known, np.arctanh(np.clip(np.nan_to_num(agreement), 0, 0.999)), 0.0)
+        z = np.where(finite, np.arctanh(np.clip(np.nan_to_num(agreement), 0, 0.999)), 0.0)
         error = 1 / np.maximum(common - 3, 1)
         if turn == 0:
-            care = np.where(known & (z < np.quantile(z[known], 0.75) / 2), 0.1, 1.0)
-        mean, between = _of_careful(z, error, care * known)
-        told = known | constant
-        share = ((1 - care)[told].sum() + 1) / (np.count_nonzero(told) + 6)
+            care = np.where(finite & (z < np.quantile(z[finite], 0.75) / 2), 0.1, 1.0)
+        mean, between = _of_careful(z, error, care * finite)
+        judged = finite | constant
+        share = ((1 - care)[judged].sum() + 1) / (np.count_nonzero(judged) + 6)
         careless = np.log(share) - 0.5 * np.log(error) - z**2 / (2 * error)
         careful = np.log1p(-share) - 0.5 * np.log(between + error) - (z - mean) ** 2 / (2 * (between + error))
-        before, care = care, np.where(known & (z < mean), special.expit(careful - careless), 1.0)
+        before, care = care, np.where(finite & (z < mean), special.expit(careful - careless), 1.0)
         care[constant] = 0.0
         if np.abs(care - before).max() < 0.01:
             break

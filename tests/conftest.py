@@ -21,6 +21,9 @@ settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("search", deadline=None)
 settings.load_profile("ci" if IN_CI else "search")
 
+SLOW_EXAMPLES = ("mapping.OgiveMapping", "planning.plan", "planning.Plan.plot")
+"""Docstrings' examples that take seconds, which cannot bear the mark `slow` themselves."""
+
 NEEDED_IN_CI = ("browser", "postgresql", "real_data")
 
 _passed: Counter[str] = Counter()
@@ -65,6 +68,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     Left to the end, they were taken over by the workers that had nothing else to do, and each made a demo of its own.
     """
     items.sort(key=lambda item: not item.nodeid.startswith("tests/end_to_end/"))
+    for item in items:
+        if item.nodeid.endswith(SLOW_EXAMPLES):
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

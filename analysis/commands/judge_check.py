@@ -53,8 +53,8 @@ def judge_check(
     check = check_judge_against(study.pairs, study.candidates, study.scores, study.judge, options, study.ratings)
     notes = [*human.notes, *study.notes]
     described = path.with_suffix(".json")
-    told = read_json(described) if described.is_file() else {}
-    again = {"repeated": told.get("repeated"), "moved": told.get("moved")}
+    description = read_json(described) if described.is_file() else {}
+    again = {"repeated": description.get("repeated"), "moved": description.get("moved")}
     if worklist is not None:
         notes += _write_worklist(folder, worklist, path, study, options)
     if as_json:

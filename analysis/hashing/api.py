@@ -378,9 +378,9 @@ def class_distances(codes: Codes | np.ndarray, labels: Labels | np.ndarray | lis
     """
     check_arguments(class_distances, locals())
     read = codes if isinstance(codes, Codes) else codes_of(plain_array(codes, "codes"), "codes")
-    known = labels if isinstance(labels, Labels) else labels_of(labels, names=("labels",))[0]
-    named = () if isinstance(labels, Labels) or known.classes is None else np.unique(np.asarray(labels)).tolist()
-    rows = [{**asdict(each), "apart": each.apart} for each in measured.class_distances(read, known, named)]
+    as_labels = labels if isinstance(labels, Labels) else labels_of(labels, names=("labels",))[0]
+    named = () if isinstance(labels, Labels) or as_labels.classes is None else np.unique(np.asarray(labels)).tolist()
+    rows = [{**asdict(each), "apart": each.apart} for each in measured.class_distances(read, as_labels, named)]
     return pd.DataFrame(rows).set_index("name")
 
 

@@ -148,10 +148,12 @@ class CorrelationBootstrap:
 
         without = None
         if self.left_out is not None and self.left_out.queries <= MOST_LEFT_OUT:
-            own, times = self.left_out.query, self.left_out.times
-            ranks = kernels.ranks_by_level(own, self.level, len(self.values), self.weight, times, 0, len(times))
-            own = own[np.argsort(score, kind="stable")]
-            without = kernels.spearman(own, end, level, ranks, weight, times, 0, len(times))
+            left_out_query, times = self.left_out.query, self.left_out.times
+            ranks = kernels.ranks_by_level(
+                left_out_query, self.level, len(self.values), self.weight, times, 0, len(times)
+            )
+            left_out_query = left_out_query[np.argsort(score, kind="stable")]
+            without = kernels.spearman(left_out_query, end, level, ranks, weight, times, 0, len(times))
         return self._figure(float(point), in_threads(part_of, self._parts), without)
 
     def _kendall(self, score: np.ndarray) -> BootstrapStatistic:

@@ -33,11 +33,11 @@ def of_normalised_rank(
         hits_below = total - np.cumsum(hit) + hit / 2
         # no pair is held against itself
         itself = weight**2 * relevance * (1 - relevance)
-        own = weight**2 * (1 - 2 * relevance)
+        itself_slope = weight**2 * (1 - 2 * relevance)
         pairs = total * miss.sum() - itself.sum()
         value = (hit @ missed_above - itself.sum() / 2) / pairs
-        changed = weight * (missed_above - hits_below)[level] - own / 2
-        return np.asarray((changed - value * (weight * (miss.sum() - total) - own)) / pairs)
+        changed = weight * (missed_above - hits_below)[level] - itself_slope / 2
+        return np.asarray((changed - value * (weight * (miss.sum() - total) - itself_slope)) / pairs)
 
 
 def _by_level(

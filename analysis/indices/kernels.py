@@ -178,21 +178,21 @@ def ranks_by_level(
     table = np.zeros((levels, width))
     for i in range(len(row)):
         counts = times[row[i], start:stop]
-        here = table[level[i]]
+        level_sums = table[level[i]]
         w = weight[i]
         for b in range(width):
-            here[b] += w * counts[b]
+            level_sums[b] += w * counts[b]
     total = np.zeros(width)
     for v in range(levels):
-        here = table[v]
+        level_sums = table[v]
         for b in range(width):
-            many = here[b]
-            here[b] = total[b] + 0.5 * many
+            many = level_sums[b]
+            level_sums[b] = total[b] + 0.5 * many
             total[b] += many
     for v in range(levels):
-        here = table[v]
+        level_sums = table[v]
         for b in range(width):
-            here[b] -= 0.5 * total[b]
+            level_sums[b] -= 0.5 * total[b]
     return table
 
 

@@ -50,9 +50,9 @@ class Candidates:
         figure = self.now[system]
         if figure.estimate.low is None or figure.estimate.high is None or not figure.standard_error > 0:
             return None
-        known = np.isfinite(before) & np.isfinite(after)
-        square = self.squares[system][known]
-        within, left = (float(square @ (1 / given[known] - 1)) for given in (before, after))
+        finite = np.isfinite(before) & np.isfinite(after)
+        square = self.squares[system][finite]
+        within, left = (float(square @ (1 / given[finite] - 1)) for given in (before, after))
         error = max(figure.standard_error**2, within)
         return float((figure.estimate.high - figure.estimate.low) * np.sqrt((error - within + left) / error))
 

@@ -58,10 +58,10 @@ def expected_by_features(
     of_query = np.random.default_rng(0).permutation(len(names)) % parts
     fold = of_query[number]
     fold_of_row = np.full(len(query_of_row), -1)
-    known = query_of_row >= 0
+    has_query = query_of_row >= 0
     place = np.full(int(max(query_of_row.max(), names.max())) + 1, -1)
     place[names] = of_query
-    fold_of_row[known] = place[query_of_row[known]]
+    fold_of_row[has_query] = place[query_of_row[has_query]]
     x = np.asarray(features[sample.row], dtype=float)
     share = (values - low[:, None]) / np.where(high > low, high - low, 1.0)[:, None]
     penalty = _least_loss(x, share[0], weight, fold, parts) if high[0] > low[0] else PENALTIES[0]
@@ -117,6 +117,6 @@ def _shares(features: np.ndarray, slopes: np.ndarray, intercept: float, fold: np
     for start in range(0, len(fold), CHUNK):
         part = slice(start, start + CHUNK)
         by_model = special.expit(np.asarray(features[part]) @ slopes.T + intercept)
-        own = np.take_along_axis(by_model, np.maximum(fold[part], 0)[:, None], axis=1)[:, 0]
-        shares[part] = np.where(fold[part] < 0, by_model.mean(axis=1), own)
+        by_own_model = np.take_along_axis(by_model, np.maximum(fold[part], 0)[:, None], axis=1)[:, 0]
+        shares[part] = np.where(fold[part] < 0, by_model.mean(axis=1), by_own_model)
     return shares

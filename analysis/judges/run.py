@@ -112,8 +112,10 @@ class AssistedScores:
                 int(result.pairs["queries"]),
             )
             ranks = ranks_of(paired, result.options.level)
-        own = tuple(replace(each, indices={**each.indices, index: systems[each.name][index].estimate}) for each in kept)
-        return replace(result, systems=own, comparisons=tuple(compared), ranks=ranks)
+        assisted_systems = tuple(
+            replace(each, indices={**each.indices, index: systems[each.name][index].estimate}) for each in kept
+        )
+        return replace(result, systems=assisted_systems, comparisons=tuple(compared), ranks=ranks)
 
     def into(self, content: dict[str, Any]) -> dict[str, Any]:
         """The JSON of a scoring run with the assisted figures in it."""

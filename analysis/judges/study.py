@@ -75,8 +75,8 @@ def judge_file(folder: Path, name: str) -> Path:
     path = folder / "judges" / f"{name}.csv" if not Path(name).is_file() else Path(name)
     if not path.is_file():
         there = sorted(each.stem for each in (folder / "judges").glob("*.csv"))
-        known = f"there are: {', '.join(there)}" if there else "`relstudy judge` makes one"
-        raise RelstudyError(f"{path}: there is no such judge; {known}")
+        hint = f"there are: {', '.join(there)}" if there else "`relstudy judge` makes one"
+        raise RelstudyError(f"{path}: there is no such judge; {hint}")
     return path
 
 

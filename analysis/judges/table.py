@@ -104,8 +104,12 @@ class JudgeTable:
                 f"judge {self.name} was given, such as ({self.query_id[first]}, {self.result_id[first]}); its table "
                 f"must hold them all ({option('policy', 'worst')} ranks those that it does not return last)"
             )
-        known = np.r_[candidate.given[np.isfinite(candidate.given)], values[~missing]]
-        worst = np.nextafter(known.min(), -np.inf) if candidate.direction.higher else np.nextafter(known.max(), np.inf)
+        given_scores = np.r_[candidate.given[np.isfinite(candidate.given)], values[~missing]]
+        worst = (
+            np.nextafter(given_scores.min(), -np.inf)
+            if candidate.direction.higher
+            else np.nextafter(given_scores.max(), np.inf)
+        )
         return np.where(missing, worst, values)
 
     def without(self, queries: Collection[str]) -> JudgeTable:
@@ -216,9 +220,11 @@ def _statuses(table: Checked, rating: np.ndarray) -> np.ndarray:
         return default
     words = table.frame["status"].fillna("").astype("str").str.strip()
     table.add(~words.isin([*STATUSES, ""]), "status", f"{', '.join(STATUSES[:-1])} or {STATUSES[-1]} is allowed")
-    known = words.isin(STATUSES).to_numpy(dtype=bool)
+    is_status = words.isin(STATUSES).to_numpy(dtype=bool)
     table.add(
-        known & ((words == OK).to_numpy(dtype=bool) != answered), "status", "ok goes with a rating, all else without"
+        is_status & ((words == OK).to_numpy(dtype=bool) != answered),
+        "status",
+        "ok goes with a rating, all else without",
     )
     status: np.ndarray = np.where(words == "", default, words.to_numpy(dtype=object))
     return status

@@ -121,8 +121,8 @@ class Universe:
     def sampled_weight(self) -> np.ndarray:
         """One over the probability that a pair is among those of the sampled queries, float [sampled]."""
         fraction = self.context.pairs.fraction[self.query_of_row[self.sampled]]
-        known = np.isfinite(self.context.pairs.fraction).all()
-        weight: np.ndarray = self.weight[self.sampled] / (fraction if known else 1.0)
+        fractions_known = np.isfinite(self.context.pairs.fraction).all()
+        weight: np.ndarray = self.weight[self.sampled] / (fraction if fractions_known else 1.0)
         return weight
 
     @cached_property

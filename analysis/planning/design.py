@@ -68,8 +68,8 @@ def design_of_study(folder: Path) -> StudyDesign:
     asked = unique.get("pairs_per_rater")
     if isinstance(asked, int) and "base" in drawn:
         drawn["ratings_per_rater"] = asked + drawn["base"]
-    known = {name: value for name, value in (choices | drawn).items() if value is not None}
-    return StudyDesign(known, decision.matters, f"the design is the study's own: {listed(sources)}")
+    stated = {name: value for name, value in (choices | drawn).items() if value is not None}
+    return StudyDesign(stated, decision.matters, f"the design is the study's own: {listed(sources)}")
 
 
 def _said(choices: dict[str, Any]) -> str:

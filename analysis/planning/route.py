@@ -136,12 +136,12 @@ class ComparedSystems:
         differences = [(figures[a] - figures[b]).over_raters() for a, b in couples]
         p = np.array([p_value(each, queries) for each in differences])
         spreads = [each.spread(DIFFERENCE, queries) for each in differences]
-        known = np.isfinite(p)
+        finite = np.isfinite(p)
         better = index.sign * np.array([each.value for each in differences])
         paired = PairedStatistics.of(
             better,
-            np.where(known, [each.standard_error for each in spreads], np.nan),
-            np.where(known, [each.degrees for each in spreads], np.nan),
+            np.where(finite, [each.standard_error for each in spreads], np.nan),
+            np.where(finite, [each.degrees for each in spreads], np.nan),
             index.sign * np.stack([each.replicates for each in differences]),
             queries,
         )

@@ -137,10 +137,10 @@ class StudyPlan:
 
     def verdict_sentence(self) -> str | None:
         """Sentence on how often the verdict names the better system at the planned size; None where unknown."""
-        known = [point for point in self.points if point.verdict is not None]
-        if not known or self.queries is None:
+        with_verdict = [point for point in self.points if point.verdict is not None]
+        if not with_verdict or self.queries is None:
             return None
-        near = min(known, key=lambda point: abs(point.queries - (self.queries or 0)))
+        near = min(with_verdict, key=lambda point: abs(point.queries - (self.queries or 0)))
         if self.more and self.more[0].point.verdict is not None:
             near = self.more[0].point
         share = near.verdict or 0.0

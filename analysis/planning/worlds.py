@@ -395,10 +395,10 @@ class World:
         many = int(np.floor(people.careless * number + random.random()))
         careless = random.permutation(number)[:many]
         for each, manner in zip(careless, np.resize(people.manners, many), strict=True):
-            own = np.flatnonzero(rater == each)
-            rating[own] = _without_looking(str(manner), people.values, len(own), random)
+            rows = np.flatnonzero(rater == each)
+            rating[rows] = _without_looking(str(manner), people.values, len(rows), random)
             if manner == "fast":
-                seconds[own] /= 5
+                seconds[rows] /= 5
         rating[random.random(len(pair)) < people.undecided] = np.nan
         table = pairs.loc[pair, ["pair_id", "query_id", "result_id", "block"]].assign(
             rater_id=[f"rater {each}" for each in rater], rating=rating, scale=people.on.name, handed_out="random",

@@ -84,12 +84,12 @@ def _trace(system: SystemScore, start: float) -> Trace:
 
 def _band(system: SystemScore, start: float) -> Band | None:
     """The interval of a system's precision at the shares retrieved, by recall."""
-    known = [
+    with_range = [
         (point.recall.value, point.precision.low, point.precision.high)
         for point in system.points
         if point.recall.value is not None and point.precision.low is not None and point.precision.high is not None
     ]
-    steady = sorted(each for each in known if each[0] >= start)
+    steady = sorted(each for each in with_range if each[0] >= start)
     if len(steady) < 2:
         return None
     recall, low, high = np.array(steady, dtype=float).T

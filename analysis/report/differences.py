@@ -63,13 +63,13 @@ def _differences(
     compared: Mapping[tuple[frozenset[str], str], Comparison],
 ) -> Table:
     """A row a pair of systems, and a column an index."""
-    known = any(each.proposed is not None for each in result.comparisons)
-    columns = [Column("System"), Column("Against"), *([Column("Proposed pairs")] if known else [])]
+    proposals_known = any(each.proposed is not None for each in result.comparisons)
+    columns = [Column("System"), Column("Against"), *([Column("Proposed pairs")] if proposals_known else [])]
     columns += [Column(index.title, signed=True) for index in indices]
     rows: list[list[Cell]] = []
     for first, second in pairs:
         of_pair = [compared.get((frozenset((first, second)), index.name)) for index in indices]
-        row: list[Cell] = [first, second, *([_who_proposed(of_pair[0])] if known else [])]
+        row: list[Cell] = [first, second, *([_who_proposed(of_pair[0])] if proposals_known else [])]
         for index, each in zip(indices, of_pair, strict=True):
             if each is None:
                 row.append(Estimate.missing("not compared"))

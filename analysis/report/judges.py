@@ -100,8 +100,8 @@ def _said(notes: Sequence[str]) -> list[Block]:
 def _gain(assisted: AssistedScores, judged: int) -> str:
     """By how much intervals are shorter, and what that is worth."""
     ratios = [each.width_ratio for figures in assisted.systems.values() for each in figures.values()]
-    known = [ratio for ratio in ratios if ratio is not None]
-    if not known or (width := sum(known) / len(known)) > NOTHING:
+    defined = [ratio for ratio in ratios if ratio is not None]
+    if not defined or (width := sum(defined) / len(defined)) > NOTHING:
         return "It shortens intervals by nothing that counts: people alone stand."
     more = round(judged * (width**-2 - 1))
     return (

@@ -81,8 +81,8 @@ def overview(result: ScoreResult, verdict: Verdict) -> Overview:
     ]
     ends = [end for row in rows if row.behind for end in (row.behind.low, row.behind.high, row.behind.value)]
     matters = unit * result.primary.matters
-    known = [end for end in ends if end is not None]
-    low, high = min([-2 * matters, *known]), max([0.4 * matters, *known])
+    shown_ends = [end for end in ends if end is not None]
+    low, high = min([-2 * matters, *shown_ends]), max([0.4 * matters, *shown_ends])
     level = f"{100 * result.options.level:g} %"
     caption = ""
     if len(ranked.names) > 1:

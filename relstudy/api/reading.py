@@ -59,11 +59,13 @@ def read(path: str | os.PathLike[str]) -> Any:
     Examples
     --------
     >>> import tempfile
+    >>> import pandas as pd
     >>> import relstudy as rs
-    >>> plan = rs.plan(correlations=(0.7, 0.2), results=10, studies=20)
+    >>> people = {"rater_id": list("aabb"), "query_id": "q", "result_id": list("xyxy"), "rating": [1, 5, 2, 4]}
+    >>> panel = rs.calibrate(pd.DataFrame(people), scale="1-5")
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     plan.save(f"{folder}/plan.json")
-    ...     read(f"{folder}/plan.json").queries == plan.queries
+    ...     panel.save(folder)
+    ...     read(folder).table.equals(panel.table)
     True
     """
     check_arguments(read, locals())

@@ -72,10 +72,12 @@ class Result(Shown):
 
         Examples
         --------
+        >>> import pandas as pd
         >>> import relstudy as rs
-        >>> plan = rs.plan(correlations=(0.7, 0.2), results=10, studies=20)
-        >>> plan.as_json()["raters"]
-        1
+        >>> people = {"rater_id": list("aabb"), "query_id": "q", "result_id": list("xyxy"), "rating": [1, 5, 2, 4]}
+        >>> panel = rs.calibrate(pd.DataFrame(people), scale="1-5")
+        >>> panel.as_json()["raters"]
+        2
         """
         raise NotImplementedError
 
@@ -84,10 +86,12 @@ class Result(Shown):
 
         Examples
         --------
+        >>> import pandas as pd
         >>> import relstudy as rs
-        >>> plan = rs.plan(correlations=(0.7, 0.2), results=10, studies=20)
-        >>> summary = plan.summary()
-        >>> summary["queries"] == plan.queries, str(summary).startswith("About")
+        >>> people = {"rater_id": list("aabb"), "query_id": "q", "result_id": list("xyxy"), "rating": [1, 5, 2, 4]}
+        >>> panel = rs.calibrate(pd.DataFrame(people), scale="1-5")
+        >>> summary = panel.summary()
+        >>> summary["ratings"] == len(panel.ratings), str(summary).startswith("2 raters")
         (True, True)
         """
         return self._summary_of(self.as_json())
@@ -109,9 +113,11 @@ class Result(Shown):
 
         Examples
         --------
+        >>> import pandas as pd
         >>> import relstudy as rs
-        >>> plan = rs.plan(correlations=(0.7, 0.2), results=10, studies=20)
-        >>> "toprule" in plan.to_latex()
+        >>> people = {"rater_id": list("aabb"), "query_id": "q", "result_id": list("xyxy"), "rating": [1, 5, 2, 4]}
+        >>> panel = rs.calibrate(pd.DataFrame(people), scale="1-5")
+        >>> "toprule" in panel.to_latex()
         True
         """
         return frame_as_latex(self.table, self.heading())
@@ -130,11 +136,13 @@ class Result(Shown):
         Examples
         --------
         >>> import tempfile
+        >>> import pandas as pd
         >>> import relstudy as rs
-        >>> plan = rs.plan(correlations=(0.7, 0.2), results=10, studies=20)
+        >>> people = {"rater_id": list("aabb"), "query_id": "q", "result_id": list("xyxy"), "rating": [1, 5, 2, 4]}
+        >>> panel = rs.calibrate(pd.DataFrame(people), scale="1-5")
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     plan.save(f"{folder}/plan.json")
-        ...     rs.read(f"{folder}/plan.json").queries == plan.queries
+        ...     panel.save(folder)
+        ...     rs.read(folder).table.equals(panel.table)
         True
         """
         check_arguments(type(self).save, locals())

@@ -27,10 +27,12 @@ class Shown:
 
         Examples
         --------
+        >>> import pandas as pd
         >>> import relstudy as rs
-        >>> plan = rs.plan(correlations=(0.7, 0.2), results=10, studies=20)
-        >>> plan.heading()[:5]
-        'About'
+        >>> people = {"rater_id": list("aabb"), "query_id": "q", "result_id": list("xyxy"), "rating": [1, 5, 2, 4]}
+        >>> panel = rs.calibrate(pd.DataFrame(people), scale="1-5")
+        >>> panel.heading()[:8]
+        '2 raters'
         """
         raise NotImplementedError
 
@@ -39,10 +41,12 @@ class Shown:
 
         Examples
         --------
+        >>> import pandas as pd
         >>> import relstudy as rs
-        >>> plan = rs.plan(correlations=(0.7, 0.2), results=10, studies=20)
-        >>> list(plan.overview())
-        ['queries', 'power', 'standard_error', 'studies', 'verdict', 'primary']
+        >>> people = {"rater_id": list("aabb"), "query_id": "q", "result_id": list("xyxy"), "rating": [1, 5, 2, 4]}
+        >>> panel = rs.calibrate(pd.DataFrame(people), scale="1-5")
+        >>> list(panel.overview())
+        ['query_id', 'result_id', 'judgment', 'n_ratings', 'standard_error', 'inclusion_probability']
         """
         raise NotImplementedError
 

@@ -142,13 +142,13 @@ def forget_all_people(store: Store, folder: Path) -> Gone:
         if read_state(connection) != "closed":
             raise RelstudyError("raters may still be at work; close the study first: relstudy status FOLDER --close")
         columns = (raters.c.id, raters.c.rater_id, raters.c.entry, raters.c.identity)
-        known = connection.execute(sa.select(*columns).where(KNOWN)).all()
-        for row in known:
+        people = connection.execute(sa.select(*columns).where(KNOWN)).all()
+        for row in people:
             _unname(connection, row.id)
-        if known:
+        if people:
             mark_deletion(connection)
-            bury(folder, UNNAMED, [row.rater_id for row in known])
-    return Gone(len(known), _platform_ids((row.entry, row.identity) for row in known), finish_deletions(store))
+            bury(folder, UNNAMED, [row.rater_id for row in people])
+    return Gone(len(people), _platform_ids((row.entry, row.identity) for row in people), finish_deletions(store))
 
 
 def _unname(connection: Transaction, rater: int) -> None:

@@ -215,8 +215,8 @@ def _calibrate(folder: Path, show: Stages) -> None:
             f"variance among raters {_figure(variance['before'])} -> {_figure(variance['after'])}, "
             f"correlation with the others {_figure(agreement['before'])} -> {_figure(agreement['after'])}"
         )
-        told = [note.partition(":")[0] for note in calibrated["notes"] if "no sign of agreement" in note]
-        stage.outcome += "".join(f"; {each}" for each in told)
+        careless = [note.partition(":")[0] for note in calibrated["notes"] if "no sign of agreement" in note]
+        stage.outcome += "".join(f"; {each}" for each in careless)
 
 
 def _figure(estimate: Any) -> str:

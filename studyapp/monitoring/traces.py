@@ -209,11 +209,13 @@ def _files(folder: Path, store: Store, unfinished: bool) -> Iterator[Path]:
 
     Its write-ahead log is said to hold somebody already where a deletion is `unfinished`.
     """
-    own = [Path(f"{store.url.database}{end}") for end in ("", "-wal")[: 1 + unfinished]] if store.is_sqlite else []
-    own = [path for path in own if path.exists()]
+    databases = (
+        [Path(f"{store.url.database}{end}") for end in ("", "-wal")[: 1 + unfinished]] if store.is_sqlite else []
+    )
+    databases = [path for path in databases if path.exists()]
     for path in sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix.lower() not in _NO_TEXT):
         with contextlib.suppress(FileNotFoundError):
-            if not any(path.samefile(each) for each in own):
+            if not any(path.samefile(each) for each in databases):
                 yield path
 
 

@@ -157,6 +157,7 @@ def test_a_judge_helps_with_it() -> None:
     assert people["low"] < helped["value"] < people["high"] and helped["width_ratio"] < 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("index", ["top_third", "P@5"])
 def test_a_study_can_be_planned_for_it_and_for_a_measure(index: str) -> None:
     plan = rs.plan(correlations=(0.8, 0.1), index=index, results=15, studies=20)

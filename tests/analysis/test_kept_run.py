@@ -15,6 +15,8 @@ from relstudy.analysis.study_run import KEPT, read_study_folder, run_of_study
 from tests.analysis.test_one_run import run
 from tests.places import EXAMPLE
 
+pytestmark = pytest.mark.slow
+
 FEW = ("--replicates", "40", "--method", "none")
 OPTIONS = ScoringOptions(replicates=40, method="none")
 AS_KEPT = "The figures are those that `relstudy score` kept in scored.json: nothing they rest on changed."

@@ -87,7 +87,8 @@ def test_a_value_that_is_no_number_is_named_with_its_row(
     table = tables[kind].astype({NUMBER[kind]: object}).reset_index(drop=True)
     table.at[3, NUMBER[kind]] = value
     if value == "" and kind == "ratings":
-        USES[use][1](table, tables)  # undecided
+        if use != "plan ratings":  # which would simulate
+            USES[use][1](table, tables)  # undecided
         return
     assert f"row 3, column {NUMBER[kind]}" in refusal(use, table, tables)
 

@@ -19,6 +19,8 @@ from relstudy.common.kept import checksum
 from relstudy.studyapp.cli import main
 from tests.places import EXAMPLE
 
+pytestmark = pytest.mark.slow
+
 KEYWORDS, GIFT = EXAMPLE / "scores" / "keywords.csv", EXAMPLE / "scores" / "gift.csv"
 INNARDS = re.compile(r"\w+\(\w+=|<\w+[ .:]|object at 0x|np\.\w+\(|\bnan\b, dtype|\w+\.\w+ object")
 """How Python writes its own objects: Name(field=...), <Name.MEMBER: ...>, np.float64(...)."""

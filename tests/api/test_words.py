@@ -97,7 +97,9 @@ def results() -> dict[str, Callable[[], Any]]:
     }
 
 
-@pytest.mark.parametrize("name", list(results()))
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name == "plan" else name for name in results()]
+)
 def test_no_result_names_an_option_of_a_command(name: str) -> None:
     result = results()[name]()
     said = [*result.remarks(), *getattr(result, "notes", ()), str(result), str(result.summary())]

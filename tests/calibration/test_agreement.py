@@ -130,6 +130,7 @@ def test_calibrated_values_have_an_interval_alpha_and_no_nominal_one() -> None:
     assert "this is for categories" in (agreement.krippendorff_alpha(spread, "nominal").reason or "")
 
 
+@pytest.mark.slow
 def test_memory_grows_with_the_ratings_and_not_with_raters_times_pairs() -> None:
     panel = simulate_panel(150, 10, 150, seed=1).panel
     tracemalloc.start()

@@ -21,6 +21,8 @@ from relstudy.calibration.ratings import Ratings, check_ratings
 from relstudy.calibration.study_tables import read_study_tables
 from relstudy.common.checked import Checked
 
+pytestmark = pytest.mark.slow
+
 Way = Literal["keep", "weigh", "drop"]
 WAYS: tuple[Way, ...] = ("keep", "weigh", "drop")
 HONEST = [f"honest {number}" for number in range(8)]

@@ -211,6 +211,7 @@ def test_help_shows_an_example_and_loads_no_heavy_library() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
 
 
+@pytest.mark.slow
 def test_calibrate_does_not_wait_for_distributions_it_does_not_draw_from() -> None:
     import subprocess
     import sys

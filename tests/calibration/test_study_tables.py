@@ -37,6 +37,7 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return calibrated(tmp_path_factory.mktemp("zip") / "x.study.zip")
 
 
+@pytest.mark.slow
 def test_a_zip_file_gives_the_figures_and_notes_of_the_folder_whole(packed: Path, tmp_path: Path) -> None:
     folder = calibrated(tmp_path / "folder")
     shutil.copyfile(EXAMPLE / "pairs.csv", folder / "pairs.csv")
@@ -49,6 +50,7 @@ def test_a_zip_file_gives_the_figures_and_notes_of_the_folder_whole(packed: Path
     assert python.summary()["systems"] == by_zip["systems"]
 
 
+@pytest.mark.slow
 def test_a_zip_file_knows_what_it_was_made_of(packed: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(packed) as archive:
         names = set(archive.namelist())

@@ -63,6 +63,7 @@ def test_a_packed_file_without_its_ending_is_told_it(
         read_table(path)
 
 
+@pytest.mark.slow
 @packed
 def test_a_small_file_that_swells_is_refused_before_it_takes_minutes(
     ending: str, pack: Callable[[bytes], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

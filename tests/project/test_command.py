@@ -27,6 +27,7 @@ def test_help_imports_none_of_the_heavy_packages() -> None:
     assert "calibrate" in result.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", ["relstudy.analysis.report.study", "relstudy.analysis.study_run"])
 def test_a_page_waits_for_no_library_that_fits_or_draws_distributions(module: str) -> None:
     script = (

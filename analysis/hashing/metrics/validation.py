@@ -114,8 +114,8 @@ def counted(encoder: Encoder, vectors: np.ndarray, labels: np.ndarray, parts: Se
         Labels(classes=labels[rows]) if labels.ndim == 1 else Labels(masks=mask_words(labels[rows].astype(bool)))
         for rows in parts
     ]
-    own, theirs = kinds
-    truth = LabelTruth(own, theirs) if labels.ndim == 1 else LabelTruth.by(own, theirs)
+    of_queries, of_database = kinds
+    truth = LabelTruth(of_queries, of_database) if labels.ndim == 1 else LabelTruth.by(of_queries, of_database)
     queries, database = (encoder.encode(vectors[rows]) for rows in parts)
     return count(queries, database, truth)
 

@@ -177,14 +177,14 @@ class Here:
     def indices(self) -> Finding:
         """True where the indices order the systems alike."""
         papers = {PEARSON.name, AVERAGE_PRECISION.name, NORMALISED_RANK.name}
-        known = [
+        comparable = [
             each
             for each in self.study.result.agreement
             if each.tau.value is not None and {each.first, each.second} <= papers
         ]
-        if not known:
+        if not comparable:
             return Finding(UNTOLD, "this study has too few systems")
-        least = min(known, key=lambda each: each.tau.value or 0.0)
+        least = min(comparable, key=lambda each: each.tau.value or 0.0)
         what = f"the least tau between orders by two indices ({least.first}, {least.second})"
         if least.tau.value is not None and least.tau.value > 1 - 1e-9:
             return Finding(HOLDS, what, least.tau)
@@ -384,11 +384,11 @@ class Here:
     def better_than_random(self) -> Finding:
         """The last system's normalised rank, which is one half at random."""
         ranks = {each.name: each.estimate(NORMALISED_RANK) for each in self.study.systems}
-        known = {name: each for name, each in ranks.items() if each.high is not None}
-        if not known:
+        with_range = {name: each for name, each in ranks.items() if each.high is not None}
+        if not with_range:
             return Finding(UNTOLD, "no normalised rank has an interval")
-        last = max(known, key=lambda name: known[name].high or 0.0)
-        figure = known[last]
+        last = max(with_range, key=lambda name: with_range[name].high or 0.0)
+        figure = with_range[last]
         verdict = HOLDS if (figure.high or 1) < 0.5 else FAILS if (figure.low or 0) > 0.5 else UNTOLD
         return Finding(verdict, f"weighted normalised rank of {last}, the least certain; .5 at random", figure)
 
@@ -552,9 +552,9 @@ def as_json(table: Table) -> list[dict[str, object]]:
     for claim, on_print, here, figure in table.rows:
         text, _, where = str(claim).rstrip(")").rpartition(" (")
         sides = [dict(zip(("verdict", "why"), _verdict(side), strict=True)) for side in (on_print, here)]
-        known = figure.as_json() if isinstance(figure, Estimate) else None
+        printed_figure = figure.as_json() if isinstance(figure, Estimate) else None
         entries.append(
-            {"claim": text, "where": where, "on_its_own_numbers": sides[0], "here": sides[1], "figure": known}
+            {"claim": text, "where": where, "on_its_own_numbers": sides[0], "here": sides[1], "figure": printed_figure}
         )
     return entries
 

@@ -194,10 +194,10 @@ def order_said(by_design: Mapping[str, float | None], by_rank: Mapping[str, floa
     "The paper's weighting reverses the order: Kendall's tau −1.00 between the systems' average precision by ranks and \
 by design. Read which system is better from the report's curves."
     """
-    known = {name: value for name, value in by_design.items() if value is not None}
+    defined = {name: value for name, value in by_design.items() if value is not None}
     from scipy.stats import kendalltau
 
-    tau = float(kendalltau(list(known.values()), [by_rank[name] for name in known]).statistic)
+    tau = float(kendalltau(list(defined.values()), [by_rank[name] for name in defined]).statistic)
     if not np.isfinite(tau):
         return "The two weightings cannot be compared in their order of the systems."
     does = "reverses" if tau < 0 else "keeps" if tau == 1 else "changes"

@@ -57,8 +57,8 @@ def text_queries(study: PaperStudy, fits: Fits, text_fits: Fits) -> list[Block]:
 def best_out_of_fold(study: PaperStudy, fits: Fits, name: str) -> float | None:
     """Correlation out of fold of a system's best method on all pairs; None where it has none."""
     figures = [fit[ALL].honest(study).value for fit in fits.get(name, {}).values()]
-    known = [value for value in figures if np.isfinite(value)]
-    return max(known) if known else None
+    finite = [value for value in figures if np.isfinite(value)]
+    return max(finite) if finite else None
 
 
 def _beside(study: PaperStudy, fits: Fits, rows: list[tuple[float, list[Cell]]]) -> str:

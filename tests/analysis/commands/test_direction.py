@@ -110,6 +110,7 @@ def test_a_run_is_higher_is_better_by_definition_in_score_and_fit(folder: Path) 
     assert read_mappings(folder / "m")["worst"].increasing
 
 
+@pytest.mark.slow
 def test_scores_that_say_which_are_better_are_believed(folder: Path) -> None:
     """What relstudy writes of its own systems, all similarities, says so in a column."""
     pd.read_csv(folder / "worst.csv").assign(direction="higher").to_csv(folder / "said.csv", index=False)

@@ -244,6 +244,7 @@ def test_a_system_without_all_candidates_stands_by_people_alone(world: World, st
     assert "new lacks scores of some of the 2,000 candidates: people alone." in found.notes
 
 
+@pytest.mark.slow
 def test_raters_have_their_part_in_what_is_helped(world: World, study: pd.DataFrame) -> None:
     """With a panel's ratings intervals speak of any raters, as without help; of these raters alone they are shorter."""
     random = np.random.default_rng(5)

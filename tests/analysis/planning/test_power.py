@@ -113,6 +113,7 @@ def errors(source: Assumed, studies: int = 8) -> float:
     return float(np.mean(found))
 
 
+@pytest.mark.slow
 def test_the_weights_of_the_design_change_the_answer() -> None:
     """They changed no word: correlations of judged pairs were planned for, and score compares the collection's."""
     flat, steep = (assumed(0.6, 0.4, floor=0.05, weight_spread=spread) for spread in (0.0, 1.2))
@@ -134,6 +135,7 @@ def test_a_pilots_weights_change_the_answer() -> None:
     assert found[1].error[0] > 1.2 * found[0].error[0]
 
 
+@pytest.mark.slow
 def test_noise_and_careless_raters_cost_power() -> None:
     plain = errors(assumed(0.7, 0.4, ratings_each=2))
     assert errors(assumed(0.7, 0.4, ratings_each=2, careless=0.4)) > 1.1 * plain
@@ -171,12 +173,14 @@ def test_what_is_cheapest_is_said_where_it_is_asked_for() -> None:
     assert plan.as_json()["more"][0]["what"] == "as planned"
 
 
+@pytest.mark.slow
 def test_systems_that_do_not_differ_end_with_a_sentence_that_says_no_size_is_enough() -> None:
     never = plan_study(assumed(0.5, 0.499999), QUICK, sizes=[6])
     assert never.queries is None or never.queries > 100
     assert isinstance(never.sentence(), str)
 
 
+@pytest.mark.slow
 def test_a_studys_own_design_is_what_is_planned(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(
         '[analysis]\nprimary = "average_precision"\nmatters = 0.02\n[[blocks]]\nname = "u"\npairs = "unique"\n'

@@ -28,6 +28,7 @@ def average_precision(study: Study, how: str) -> tuple[dict[str, float], list[st
     return values, [note for note in found.notes if "no sign of agreement" in note]
 
 
+@pytest.mark.slow
 def test_the_line_gives_the_figures_of_the_other_way(study: Study) -> None:
     kept, of_kept = average_precision(study, "keep")
     weighed, of_weighed = average_precision(study, "weigh")
@@ -41,6 +42,7 @@ def test_the_line_gives_the_figures_of_the_other_way(study: Study) -> None:
         assert "system 1 comes first either way" in line
 
 
+@pytest.mark.slow
 def test_the_command_and_the_page_say_the_same(study: Study, tmp_path: Path) -> None:
     folder = tmp_path / "study"
     (folder / "scores").mkdir(parents=True)

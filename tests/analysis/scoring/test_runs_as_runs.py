@@ -83,6 +83,7 @@ def test_ties_gaps_and_unjudged_results_have_the_values_of_ir_measures(tmp_path:
         assert ours[run.stem] == pytest.approx(theirs(run, qrels), abs=DIGITS), run.stem
 
 
+@pytest.mark.slow
 def test_comments_in_qrels_and_runs_change_no_value(tmp_path: Path) -> None:
     runs, qrels = made(tmp_path, 4)
     plain = scored(runs, qrels)
@@ -136,6 +137,7 @@ def test_beside_each_measure_stands_how_many_of_the_first_results_are_judged(tmp
         assert ours[run.stem]["first_judged"] == pytest.approx(expected, abs=DIGITS)
 
 
+@pytest.mark.slow
 def test_judged_shares_stand_in_every_output(tmp_path: Path) -> None:
     runs, qrels = made(tmp_path, 2)
     result = rs.score({run.stem: run for run in runs}, qrels, measures=("nDCG@10", "AP"), method="none", replicates=20)
@@ -177,6 +179,7 @@ def strangers(folder: Path) -> tuple[list[Path], Path]:
     return runs, qrels
 
 
+@pytest.mark.slow
 def test_verdict_measures_and_judged_shares_of_six_runs_one_outside_the_pool_tell_one_story(tmp_path: Path) -> None:
     runs, qrels = strangers(tmp_path)
     found = content(runs, qrels, "--method", "none", measures=("nDCG@10", "AP"))

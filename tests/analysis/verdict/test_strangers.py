@@ -86,6 +86,7 @@ def contradictions(verdict: Verdict) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_verdict_does_not_contradict_itself(shape: str, seed: int) -> None:

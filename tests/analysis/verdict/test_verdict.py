@@ -269,6 +269,7 @@ def test_what_is_said_of_two_systems_does_not_depend_on_who_else_is_scored() -> 
         assert compared.p_value > 0.05 / 4, (a, b)
 
 
+@pytest.mark.slow
 def test_with_two_systems_the_verdict_is_the_interval_of_their_difference() -> None:
     for chosen in (("keywords", "gift"), ("gift", "gift-texture"), ("simplicity", "gift-colour")):
         result = rs.score(

@@ -159,6 +159,7 @@ def test_change_points_are_put_in_and_taken_out_in_order() -> None:
     assert starts[:4].tolist() == [0, 5, 7, 10]
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_chains_and_another_seed_others() -> None:
     bins, prior = into_bins(pool(*pairs(200)), 10), conjugate(5)
     first, again, other = (sample_steps(bins, prior, draws=200, seed=seed) for seed in (1, 1, 2))

@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 from click.testing import CliRunner
 
 from relstudy.studyapp.cli import main
 from tests.analysis.hashing.running import hash_json
 
 
+@pytest.mark.slow
 def test_health_is_that_of_the_bits_whatever_the_file_holds(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     bits, queries = rng.random((200, 13)) < 0.5, rng.random((20, 13)) < 0.5
