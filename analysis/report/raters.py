@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from relstudy.analysis.indices.uniformity import response_shares
 from relstudy.analysis.report import pictures
 from relstudy.analysis.report.inputs import PageTables
 from relstudy.analysis.report.layout import Block, Folded, Paragraph, Picture, Section, Terms
@@ -23,14 +24,17 @@ from relstudy.common.times import LEAST_SECONDS
 from relstudy.common.wording import count_of
 
 RATERS_SHOWN = 25
+MOST_COUNTED = 12
+"""So many values at most have a bar each in the picture of the scale's use."""
 
 
 def scale_values(ratings: Ratings) -> list[float]:
-    """The values of the scale, or those given where it has too many."""
+    """The values of the scale, or those given where it has too many; of a slider the middles of its fifths."""
     scale = ratings.scale.scale
     if not scale.continuous and len(scale.values) <= 20:
         return list(scale.values)
-    return np.unique(ratings.frame["rating"].dropna().to_numpy(dtype=float)).tolist()
+    given: list[float] = np.unique(ratings.frame["rating"].dropna().to_numpy(dtype=float)).tolist()
+    return list(scale.categories) if scale.continuous and len(given) > MOST_COUNTED else given
 
 
 def raters_section(tables: PageTables, seed: int) -> Section | None:
@@ -47,9 +51,8 @@ def raters_section(tables: PageTables, seed: int) -> Section | None:
         blocks.append(Paragraph(_flag_sentence(len(raters), int(flagged.sum()))))
     if ratings is not None:
         values = scale_values(ratings)
-        if 2 <= len(values) <= 12:
-            given = ratings.frame["rating"].dropna().to_numpy(dtype=float)
-            share = np.array([np.isclose(given, value).mean() for value in values])
+        if 2 <= len(values) <= MOST_COUNTED:
+            share = response_shares(ratings.frame["rating"].to_numpy(dtype=float), values)
             drawings.append(pictures.shares("Use of the scale", [f"{value:g}" for value in values], share))
     if drawings:
         blocks.append(

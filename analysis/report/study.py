@@ -19,7 +19,7 @@ from relstudy.analysis.report.inputs import PageTables
 from relstudy.analysis.report.judges import judges_section
 from relstudy.analysis.report.layout import Block, Command, Folded, Heading, Page, Paragraph, Section, Terms
 from relstudy.analysis.report.opening import disagreements_section, parting_section
-from relstudy.analysis.report.raters import raters_section, scale_values
+from relstudy.analysis.report.raters import MOST_COUNTED, raters_section, scale_values
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.report.trust import coverage_sentence, trust_section
 from relstudy.analysis.scoring.candidate import MappedScores
@@ -164,7 +164,7 @@ def pairs_section(tables: PageTables) -> Section | None:
         return None
     frame = ratings_by_pair(tables, tables.ratings)
     values = scale_values(tables.ratings)
-    if frame is None or not 2 <= len(values) <= 12:
+    if frame is None or not 2 <= len(values) <= MOST_COUNTED:
         return None
     blocks: list[Block] = [
         Paragraph(

@@ -17,6 +17,8 @@ import numpy as np
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 
+_NUMBER = re.compile(r"[+-]?(\d{1,9}([.,]\d{0,9})?|[.,]\d{1,9})", re.ASCII)
+FIFTHS = 5
 SCALE_COLUMNS = ["scale_low", "scale_high", "scale_step"]
 MOST_VALUES = 1000
 STEPS = (1.0, 0.5, 0.25, 0.2, 0.1, 0.05, 0.01)
@@ -105,14 +107,41 @@ class Scale:
         """The step that whole gains count in: that of the scale, a hundredth of its length where it has none."""
         return self.step or (self.high - self.low) / 100
 
+    @property
+    def categories(self) -> tuple[float, ...]:
+        """The values that the use of the scale is counted by: all of them, or the middles of a slider's fifths.
+
+        Examples
+        --------
+        >>> SCALES["1-5"].categories, Scale.between(0, 100, None).categories
+        ((1, 2, 3, 4, 5), (10.0, 30.0, 50.0, 70.0, 90.0))
+        """
+        if not self.continuous:
+            return self.values
+        return tuple(self.low + (self.high - self.low) * (fifth + 0.5) / FIFTHS for fifth in range(FIFTHS))
+
+    def has(self, value: float) -> bool:
+        """True if a rater can give a value."""
+        return self.low <= value <= self.high if self.continuous else value in self.values
+
     def columns(self) -> dict[str, float | None]:
         """The columns of the scale that stand beside every rating and judgment."""
         return dict(zip(SCALE_COLUMNS, (self.low, self.high, self.step), strict=True))
 
     def parse(self, text: str) -> float | None:
-        """The number a form field stands for; None is "undecided". ValueError for anything else."""
+        """The number a form field stands for; None is "undecided". ValueError for anything else.
+
+        Examples
+        --------
+        >>> Scale.between(0, 100, None).parse("12,5")
+        12.5
+        """
         if text == "undecided" and self.undecided:
             return None
+        if self.continuous and _NUMBER.fullmatch(text.strip()):
+            value = float(show_value(float(text.replace(",", "."))))
+            if self.has(value):
+                return value
         for value in self.values:
             if text == show_value(value):
                 return value

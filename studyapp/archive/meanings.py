@@ -14,7 +14,7 @@ _PAIR = {
 _SCALE = {
     "scale_low": "lowest value of the scale",
     "scale_high": "highest value of the scale",
-    "scale_step": "step of the scale; empty where its values are spaced unevenly",
+    "scale_step": "step of the scale; empty where its values are spaced unevenly, and of a slider",
 }
 _DRAWN = {
     "inclusion_probability": "of being drawn and judged: as in the table of pairs, times the share of each round that "

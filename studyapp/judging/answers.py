@@ -182,8 +182,7 @@ def _graded(said: dict[str, Any], scale: Scale) -> Answer:
     number = _number(grade)
     if number is None:
         return Answer("unparsed")
-    on_scale = scale.low <= number <= scale.high if scale.continuous else number in scale.values
-    if not on_scale:
+    if not scale.has(number):
         return Answer("off_scale")
     confidence = _number(said.get("confidence"))
     return Answer("ok", number, confidence if confidence is not None and 0 <= confidence <= 1 else None)

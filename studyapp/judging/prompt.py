@@ -144,7 +144,7 @@ class Prompt:
             "question": block.question,
             "scale": scale_in_words(block.scale),
             "instructions": study.instructions or study.texts.get("instructions.default", _INSTRUCTIONS),
-            "answer": ANSWER.format(grades=", ".join(show_value(value) for value in block.scale.values)),
+            "answer": ANSWER.format(grades=_grades(block.scale)),
         }
         return cls(text, filled)
 
@@ -215,9 +215,22 @@ def scale_in_words(scale: Scale) -> str:
     >>> from relstudy.common.scales import SCALES
     >>> scale_in_words(SCALES["binary"])
     '0 (poor match), 1 (good match)'
+    >>> scale_in_words(Scale("slider", (0, 100), {0: "poor", 50: "fair"}, continuous=True))
+    'any number from 0 to 100: 0 (poor), 50 (fair), 100'
     """
-    labels = [f" ({scale.labels[value]})" if value in scale.labels else "" for value in scale.values]
-    return ", ".join(show_value(value) + label for value, label in zip(scale.values, labels, strict=True))
+    values = sorted({*scale.values, *scale.labels}) if scale.continuous else scale.values
+    labels = [f" ({scale.labels[value]})" if value in scale.labels else "" for value in values]
+    named = ", ".join(show_value(value) + label for value, label in zip(values, labels, strict=True))
+    return (
+        f"any number from {show_value(scale.low)} to {show_value(scale.high)}: {named}" if scale.continuous else named
+    )
+
+
+def _grades(scale: Scale) -> str:
+    """The grades that an answer may have."""
+    if scale.continuous:
+        return f"any number from {show_value(scale.low)} to {show_value(scale.high)}"
+    return ", ".join(show_value(value) for value in scale.values)
 
 
 def text_hash(text: str) -> str:

@@ -144,14 +144,14 @@ def _sources(table: pd.DataFrame, scale: Scale) -> list[SourceUse]:
     uses = []
     for name, part in [("", table), *groups]:
         rating = part["rating"].to_numpy(dtype=float)
-        shares = response_shares(rating, scale.values)
+        shares = response_shares(rating, scale.categories)
         uses.append(
             SourceUse(
                 scale.name,
                 name,
                 int(np.isfinite(rating).sum()),
-                {f"{value:g}": _finite(share) or 0.0 for value, share in zip(scale.values, shares, strict=True)},
-                uniformity_error(rating, scale.values).value,
+                {f"{value:g}": _finite(share) or 0.0 for value, share in zip(scale.categories, shares, strict=True)},
+                uniformity_error(rating, scale.categories).value,
             )
         )
     return uses
@@ -163,7 +163,7 @@ def _finite(value: float) -> float | None:
 
 def _panel(table: pd.DataFrame, scale: Scale) -> Panel:
     frame = table[["rater_id", "pair_id", "query_id", "result_id", "rating"]].assign(base=table["block"] == "base")
-    return Panel.from_frame(frame, low=scale.values[0], high=scale.values[-1])
+    return Panel.from_frame(frame, low=scale.low, high=scale.high)
 
 
 def _growth(table: pd.DataFrame, scale: Scale) -> Growth | None:

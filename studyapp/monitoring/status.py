@@ -9,9 +9,11 @@ from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import Any
 
+import numpy as np
 import sqlalchemy as sa
 
-from relstudy.analysis.indices.uniformity import uniformity_error
+from relstudy.analysis.indices.uniformity import response_shares, uniformity_error
+from relstudy.common.scales import Scale
 from relstudy.common.times import LEAST_SECONDS
 from relstudy.studyapp.assignment.answers import select_ratings
 from relstudy.studyapp.assignment.catalogue import BlockSize, read_block_sizes
@@ -214,10 +216,7 @@ def _block(
     )
     surplus = sa.select(sa.func.count()).where(assignments.c.block == name, assignments.c.surplus)
     done_base = len({row.assignment_id for row in rated})
-    counts = dict.fromkeys(block.scale.values, 0)
-    for row in rated:
-        if row.rating is not None:
-            counts[row.rating] = counts.get(row.rating, 0) + 1
+    given = [row.rating for row in rated if row.rating is not None]
     return BlockStatus(
         name=name,
         pairs=block.pairs,
@@ -233,11 +232,19 @@ def _block(
         ratings=len(rated),
         undecided=sum(row.rating is None for row in rated),
         median_seconds=_median([row.seconds for row in rated]),
-        distribution={f"{value:g}": count for value, count in counts.items()},
-        uniformity_error=uniformity_error(
-            [row.rating for row in rated if row.rating is not None], block.scale.values
-        ).value,
+        distribution=_distribution(given, block.scale),
+        uniformity_error=uniformity_error(given, block.scale.categories).value,
     )
+
+
+def _distribution(given: list[float], scale: Scale) -> dict[str, int]:
+    """How often each value was given; on a slider each fifth of it, by its middle."""
+    if scale.continuous:
+        shares = np.nan_to_num(response_shares(given, scale.categories))
+        counts = dict(zip(scale.categories, np.rint(shares * len(given)).astype(int).tolist(), strict=True))
+    else:
+        counts = {**dict.fromkeys(scale.values, 0), **Counter(given)}
+    return {f"{value:g}": count for value, count in counts.items()}
 
 
 def _person(study: Study, person: Rater, answers: Sequence[sa.Row[Any]]) -> RaterStatus:
