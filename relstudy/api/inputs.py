@@ -25,7 +25,7 @@ from relstudy.common.headers import plain_name
 from relstudy.common.libraries import Nested, frame_of_nested, is_nested
 from relstudy.common.option_words import PythonWords
 from relstudy.common.plain_names import refuse_controls
-from relstudy.common.reading import PLAIN, Reading
+from relstudy.common.reading import PLAIN, Reading, of_one_table
 from relstudy.common.tables import read_table
 from relstudy.mapping.scores.choice import SystemChoice
 from relstudy.mapping.scores.score_table import ScoreTable
@@ -154,7 +154,8 @@ def table_of(source: Source, name: str, columns: Columns | None = None) -> Check
 
 def refuse_unknown(table: Checked, columns: Columns | None) -> None:
     """Refuse names (theirs: ours) of columns that the table does not have, or of ours that it has already."""
-    for theirs, ours in (columns or {}).items():
+    for name, ours in (columns or {}).items():
+        theirs = of_one_table(name)[1]
         if theirs not in table.frame:
             have = table.columns_shown()
             raise RelstudyError(f"{table.file}: there is no column {theirs!r} to take for {ours!r}; there are: {have}")

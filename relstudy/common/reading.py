@@ -56,7 +56,8 @@ class Reading:
     values : numbers by the texts that stand for them ("relevant": 2); case and blanks around do not matter
     scale : the scale of ratings or judgments
     missing : texts that stand for no value, besides the empty one
-    of_tables : by (relstudy's name, the table's own), the kind (`KINDS`) or the file of the one table that is meant
+    of_tables : by (relstudy's name, the table's own), the kinds (`KINDS`) or the files of the tables that are meant,
+        where it is not any
     where : what the rows that are read must hold
     gains : what judgments are worth to graded measures, by their texts or numbers; a word that `values` lacks has its
         gain for a number
@@ -74,7 +75,7 @@ class Reading:
     values: Mapping[str, float] = field(default_factory=dict)
     scale: Scale | None = None
     missing: tuple[str, ...] = ()
-    of_tables: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    of_tables: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
     where: tuple[Condition, ...] = ()
     gains: Mapping[str, float] = field(default_factory=dict)
     items: Mapping[str, tuple[str, str]] | None = field(default_factory=dict)
@@ -98,14 +99,7 @@ class Reading:
         RelstudyError
             for a text that is not understood
         """
-        named: dict[str, tuple[str, ...]] = {}
-        of_tables: dict[tuple[str, str], str] = {}
-        for entry in _entries(columns):
-            table, ours, theirs = _renaming(entry)
-            if theirs not in named.get(ours, ()):
-                named[ours] = (*named.get(ours, ()), theirs)
-            if table:
-                of_tables[ours, theirs] = table
+        named, of_tables = _by_table(map(_renaming, _entries(columns)))
         numbers = _numbers_by_text("values", values, "not=0,partly=1,relevant=2")
         worth = _numbers_by_text("gains", gains, "exact=1,substitute=.1,irrelevant=0")
         stated = None if scale is None else stated_scale(scale)
@@ -128,7 +122,8 @@ class Reading:
 
         Parameters
         ----------
-        columns : the table's names of columns to relstudy's; several may be the rating
+        columns : the table's names of columns to relstudy's; several may be the rating. "FILE:name" or "judgments:name"
+            is that of one table alone
         values : numbers by texts
         scale : as "0-100"
         missing : texts or numbers that stand for no value
@@ -146,9 +141,8 @@ class Reading:
         >>> Reading.given({"worker": "rater_id"}, {"no": 0, "yes": 1}, "0-1", ["NA"]).sentence()
         "read as stated: rater_id from worker, 'no' as 0, 'yes' as 1, 'NA' as missing, on the scale 0-1"
         """
-        named: dict[str, tuple[str, ...]] = {}
-        for theirs, ours in (columns or {}).items():
-            named[ours] = (*named.get(ours, ()), theirs)
+        entries = ((*of_one_table(theirs), ours) for theirs, ours in (columns or {}).items())
+        named, of_tables = _by_table((table, ours, theirs) for table, theirs, ours in entries)
         numbers = {_plain(text): number for text, number in (values or {}).items()}
         worth = {_plain(text): number for text, number in (gains or {}).items()}
         for name, given in (("values", numbers), ("gains", worth)):
@@ -163,6 +157,7 @@ class Reading:
             numbers,
             stated,
             tuple(map(str, several)),
+            of_tables,
             where=conditions(where),
             gains=worth,
             items=items_of(items),
@@ -210,7 +205,7 @@ class Reading:
                 continue
             for name in names:
                 meant = self.of_tables.get((ours, name))
-                if meant is not None and meant not in (kind, table.file, table.file.rsplit("/")[-1]):
+                if meant is not None and not {kind, table.file, table.file.rsplit("/")[-1]} & set(meant):
                     continue
                 one, other = _told_apart(ours, name, table)
                 matching = _matching(table, other)
@@ -388,14 +383,44 @@ def _renaming(entry: str) -> tuple[str, str, str]:
     >>> _renaming("rater_id=worker"), _renaming("worker=rater_id"), _renaming("labels.csv:grade=rating")
     (('', 'rater_id', 'worker'), ('', 'rater_id', 'worker'), ('labels.csv', 'rating', 'grade'))
     """
-    table, colon, rest = entry.partition(":")
-    is_table = colon and (table.strip() in KINDS or re.search(FILE_ENDING, table.strip()))
-    left, equals, right = (rest if is_table else entry).partition("=")
+    table, rest = of_one_table(entry)
+    left, equals, right = rest.partition("=")
     left, right = left.strip(), right.strip()
     if not (left and equals and right):
         raise RelstudyError(f"--columns: {entry!r} is not understood; worker=rater_id,grade=rating would be right")
     ours, theirs = (right, left) if right in OWN and left not in OWN else (left, right)
-    return (table.strip() if is_table else "", ours, theirs)
+    return table, ours, theirs
+
+
+def of_one_table(name: str) -> tuple[str, str]:
+    """The table that stands before a column's name, "" for any, and the name.
+
+    Examples
+    --------
+    >>> of_one_table("labels.csv:grade"), of_one_table("judge:grade"), of_one_table("relevance:::no")
+    (('labels.csv', 'grade'), ('judge', 'grade'), ('', 'relevance:::no'))
+    """
+    table, colon, rest = str(name).partition(":")
+    is_table = colon and (table.strip() in KINDS or re.search(FILE_ENDING, table.strip()))
+    return (table.strip(), rest) if is_table else ("", name)
+
+
+def _by_table(
+    renamings: Iterable[tuple[str, str, str]],
+) -> tuple[dict[str, tuple[str, ...]], dict[tuple[str, str], tuple[str, ...]]]:
+    """The tables' names of columns by relstudy's, and the tables that are meant by those which are not of any.
+
+    Parameters
+    ----------
+    renamings : the table that is meant ("" for any), relstudy's name, the table's own
+    """
+    named: dict[str, tuple[str, ...]] = {}
+    meant: dict[tuple[str, str], list[str]] = {}
+    for table, ours, theirs in renamings:
+        if theirs not in named.get(ours, ()):
+            named[ours] = (*named.get(ours, ()), theirs)
+        meant.setdefault((ours, theirs), []).append(table)
+    return named, {pair: tuple(tables) for pair, tables in meant.items() if "" not in tables}
 
 
 def _told_apart(ours: str, theirs: str, table: Checked) -> tuple[str, str]:
