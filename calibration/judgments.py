@@ -21,7 +21,7 @@ from relstudy.common.archived import in_archive
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.headers import plain_name, under_own_names
-from relstudy.common.known_scale import known_scale
+from relstudy.common.known_scale import known_scale, scale_of_values
 from relstudy.common.libraries import qrels_of_library
 from relstudy.common.option_words import option
 from relstudy.common.probabilities import PAIR, PROBABILITIES, check_one_a_pair, read_probabilities
@@ -425,5 +425,9 @@ def _not_whole(judgments: Judgments) -> str | None:
 
 
 def _qrels_scale(judgments: Judgments) -> KnownScale:
-    high = max(1.0, float(judgments.frame["judgment"].max()))
+    numbers = judgments.frame["judgment"].to_numpy(dtype=float)
+    high = max(1.0, float(numbers.max()))
+    by_levels = scale_of_values(numbers, "qrels", SLACK)
+    if high == 1 and len(by_levels.scale.values) > 2 and by_levels.scale.step is None:
+        return by_levels
     return KnownScale(Scale.between(0, high), "values", f"qrels, whose highest grade is {high:g}")

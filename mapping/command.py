@@ -17,6 +17,7 @@ from relstudy.common.study_folder import notes_on_scores, only_folder, scores_in
 from relstudy.common.wording import count_of, percent, span
 from relstudy.mapping.methods import BEST, ENGINES
 from relstudy.mapping.options import MAPPED, FitOptions
+from relstudy.mapping.vector_options import similarity_of, vector_options
 
 if TYPE_CHECKING:
     from relstudy.calibration.judgments import Judgments
@@ -57,6 +58,7 @@ Examples:
     "beside them, such as paradigm.",
 )
 @reading_options("Reading the judgments")
+@vector_options("Vectors")
 @option_under(
     "Which pairs",
     "--leave-out",
@@ -81,9 +83,9 @@ def fit(
 ) -> None:
     """Map each system's SCORES to the judgments by a monotone function.
 
-    SCORES are tables (long or wide, CSV or Parquet) or TREC runs; or one study's folder: its scores/ and judgments.csv
-    are read, and mappings/ written there. Methods are compared out of fold, folds by query;
-    the in-sample correlation stands beside it only to show how much it flatters.
+    SCORES are tables (long or wide, CSV or Parquet), TREC runs, or vectors (.npy with ids beside them); or one study's
+    folder: its scores/ and judgments.csv are read, and mappings/ written there. Methods are compared out of fold, folds
+    by query; the in-sample correlation stands beside it only to show how much it flatters.
     """
     from relstudy.calibration.judgments import read_judgments
     from relstudy.calibration.study_tables import pairs_beside
@@ -107,7 +109,11 @@ def fit(
         choices["method"] = ENGINES[engine]
     reading = reading_of_several(choices)
     judged = read_judgments(judgments, reading)
-    table = read_score_files(scores, leave_out=leave_out, only=only or None, reading=reading)
+    similarity = similarity_of(choices)
+    similarity.refuse_without_vectors(scores)
+    table = read_score_files(
+        scores, leave_out=leave_out, only=only or None, reading=reading, similarity=similarity, pairs=judged.frame
+    )
     reading.refuse_unfound()
     options = FitOptions(**fields_given(FitOptions, choices))
     parts: dict[str, tuple[ScoreTable, Judgments]] = {"": (table, judged)}

@@ -13,10 +13,10 @@ from relstudy.analysis.commands.scoring_options import as_arguments, given_optio
 from relstudy.analysis.scoring.options import SCORED
 from relstudy.common.command_options import GroupedCommand, option_under
 from relstudy.common.console import print_json, progress
-from relstudy.common.damage import TENSORS
 from relstudy.common.errors import RelstudyError
 from relstudy.common.reading_options import reading_of_several, reading_options
 from relstudy.common.study_folder import notes_on_scores, only_folder, scores_in, table_in
+from relstudy.mapping.vector_options import similarity_of, vector_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from relstudy.calibration.judgments import Judgments
     from relstudy.calibration.study_tables import StudyTables
     from relstudy.common.reading import Reading
-    from relstudy.mapping.scores.score_table import ScoreTable
 
 
 @click.command(cls=GroupedCommand, most_used=("--judgments", "--measure", "--by", "--out", "--report"))
@@ -53,26 +52,7 @@ if TYPE_CHECKING:
     metavar="TEXT=GAIN,...",
     help="What judgments are worth to nDCG and its like, whole or not, as exact=1,substitute=.1,irrelevant=0.",
 )
-@option_under(
-    SCORED,
-    "--ids",
-    type=click.Path(),
-    help="Ids of vectors (.npy), one a line; by default the .ids.txt beside them.",
-)
-@option_under(
-    SCORED,
-    "--query-vectors",
-    type=click.Path(),
-    help="Vectors (.npy) of the queries, where they are not results too.",
-)
-@option_under(
-    SCORED,
-    "--similarity",
-    type=click.Choice(["cosine", "dot", "euclidean"]),
-    default="cosine",
-    show_default=True,
-    help="How vectors are compared.",
-)
+@vector_options(SCORED)
 @option_under(
     "Groups",
     "--by",
@@ -144,10 +124,10 @@ def score(
     from relstudy.analysis.scoring.trec import qrels_gains
     from relstudy.analysis.study_run import KEPT
     from relstudy.mapping.fitted import mapping_files, read_mappings
-    from relstudy.mapping.scores.table import named_file
+    from relstudy.mapping.scores.table import named_file, read_named
 
-    if not any(path.endswith(".npy") for path in scores) and (choices["ids"] or choices["query_vectors"]):
-        raise click.UsageError("--ids and --query-vectors go with vectors (.npy), and none are given")
+    similarity = similarity_of(choices)
+    similarity.refuse_without_vectors(scores)
     if choices["apart"] and choices["by"] is None:
         raise click.UsageError("--apart goes with --by")
     if out is not None and Path(out).is_file():
@@ -175,7 +155,7 @@ def score(
     given = given_options(choices)
     options = options_over(ScoringOptions(), given) if saved is None else saved.options_with(given)
     fitted = {} if choices["mappings"] is None else read_mappings(choices["mappings"])
-    tables = [(file, _read(file, _scored_pairs(table, judge), choices, reading)) for file in scores]
+    tables = [(file, read_named(file, reading, similarity, _scored_pairs(table, judge))) for file in scores]
     reading.refuse_unfound()
     (file, first), *others = tables
     tables = [(file, first.with_notes(notes_on_scores(folder))), *others]
@@ -264,23 +244,6 @@ def _scored_pairs(judgments: Judgments, judge: JudgeTable | None) -> pd.DataFram
         return judgments.frame
     given = pd.DataFrame({"query_id": judge.query_id, "result_id": judge.result_id})
     return pd.concat([judgments.frame[PAIR].astype("str"), given], ignore_index=True).drop_duplicates(PAIR)
-
-
-def _read(path: str, pairs: pd.DataFrame, choices: dict[str, Any], reading: Reading) -> ScoreTable:
-    if path.endswith((".npy", *TENSORS)):
-        from relstudy.analysis.scoring.vectors import read_vectors, vector_scores
-
-        queries = choices["query_vectors"]
-        return vector_scores(
-            pairs,
-            read_vectors(path, choices["ids"]),
-            None if queries is None else read_vectors(queries),
-            choices["similarity"],
-            Path(path).stem,
-        )
-    from relstudy.mapping.scores.table import read_named
-
-    return read_named(path, reading)
 
 
 def _groups(study: StudyTables, column: str, file: str | None) -> np.ndarray:

@@ -52,6 +52,7 @@ NAMES = {
     ),
     "rating": (
         *("rating", "label", "grade", "relevance", "rel", "esci_label", "relevance_label", "relevance_grade"),
+        *("human_label", "human_grade", "human_judgment", "human_relevance", "label_human", "annotation"),
         *("gold_label", "judgment_label", "judgment", "judgement", "accept", "answer", "response", "choice"),
         *("overall_score", "quality", "stars", "points", "gain", "gold", "gold_score", "human_score", "human_rating"),
         *("mos", "dmos", "opinion", "vote", "usefulness", "sentiment", "similarity", "value", "score"),
@@ -190,8 +191,8 @@ def stated_options(named: dict[str, tuple[str, ...]], answers: Answers, table: C
         entries = [list_entry(f"{text}={number}") for text, number in numbers.items()]
         options.append(f"--values {shlex.quote(','.join(entries))}")
     if answers.scale is not None and "scale" not in table.frame and SCALE_COLUMNS[0] not in table.frame:
-        uneven = answers.scale.step is None and not answers.scale.continuous
-        ends = ",".join(f"{value:g}" for value in answers.scale.values) if uneven else ""
+        listed = (answers.scale.step is None or "," in answers.scale.name) and not answers.scale.continuous
+        ends = ",".join(f"{value:g}" for value in answers.scale.values) if listed else ""
         options.append(f"--scale {ends or f'{answers.scale.low:g}-{answers.scale.high:g}'}")
     if answers.missing or answers.odd:
         options.append(f"--missing {shlex.quote(','.join(map(list_entry, (*answers.missing, *answers.odd))))}")

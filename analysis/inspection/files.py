@@ -162,6 +162,8 @@ KINDS = {
     "array": (".npy", ".npz", ".mat", ".fvecs", ".ivecs", ".bvecs"),
 }
 """Endings of the names of files, by what these hold."""
+CONVERTED = (".tif", ".tiff", ".bmp")
+"""Pictures that browsers do not show."""
 TABLES = ("collection.csv", "pairs.csv", "ratings.csv", "judgments.csv")
 MOST_FILES = 200_000
 
@@ -191,13 +193,17 @@ def inspect_folder(folder: str) -> Inspection:
     tables = [str(path) for path in (*by_kind["table"], *by_kind["array"])]
     notes = (f"relstudy inspect FILE says what each table is: {listed_some(tables)}",) if tables else ()
     if by_kind["picture"] or (by_kind["text"] and not tables):
+        strange = [path.name for path in by_kind["picture"] if path.suffix.lower() in CONVERTED]
+        if strange:
+            notes = (f"{listed_some(strange)}: made PNG in the study, since browsers do not show such", *notes)
+        converts = " --convert" if strange else ""
         return Inspection(
             folder,
             "collection",
             f"{sentence}, of which a study can be made",
             notes=notes,
             uses=("a study in which people rate them",),
-            command=f"relstudy new my-study --from {shlex.quote(folder)}",
+            command=f"relstudy new my-study --from {shlex.quote(folder)}{converts}",
         )
     return Inspection(
         folder,

@@ -26,6 +26,7 @@ from relstudy.common.tables import read_table, write_table
 from relstudy.mapping.scores.choice import SystemChoice
 from relstudy.mapping.scores.runs import looks_like_run, parse_run, rank_notes
 from relstudy.mapping.scores.score_table import COLUMNS, ScoreTable
+from relstudy.mapping.scores.vectors import Similarity, are_vectors
 from relstudy.mapping.scores.wide import read_numbers, read_wide
 
 RUN_ENDINGS = (".run", ".trec")
@@ -88,22 +89,25 @@ def read_score_files(
     leave_out: Collection[str] = (),
     only: Collection[str] | None = None,
     reading: Reading = PLAIN,
+    similarity: Similarity | None = None,
+    pairs: pd.DataFrame | None = None,
 ) -> ScoreTable:
     """Read several score tables as one; as `read_scores`, whose notes, runs and directions are joined.
 
-    A path may have a name before it (`mine=bm25.run`), which its one system is then called.
+    A path may have a name before it (`mine=bm25.run`), which its one system is then called; one of vectors (.npy) is
+    read by `similarity`, which then scores `pairs`.
 
     Raises
     ------
     RelstudyError
         where two files hold one system, or none holds a system named in `only` or `leave_out`
     """
-    if len(paths) == 1 and named_file(paths[0])[0] is None:
+    if len(paths) == 1 and named_file(paths[0])[0] is None and not are_vectors(paths[0]):
         return read_scores(paths[0], leave_out=leave_out, only=only, reading=reading)
     tables: list[ScoreTable] = []
     file_of: dict[str, str] = {}
     for path in paths:
-        table = read_named(path, reading)
+        table = read_named(path, reading, similarity, pairs)
         for name in table.systems:
             if name in file_of:
                 raise RelstudyError(
@@ -130,9 +134,17 @@ def named_file(path: str | os.PathLike[str]) -> tuple[str | None, str]:
     return (name.strip(), file) if is_named else (None, text)
 
 
-def read_named(path: str | os.PathLike[str], reading: Reading = PLAIN) -> ScoreTable:
-    """`read_scores` of a path that may have its system's name before it, as `mine=bm25.run`."""
+def read_named(
+    path: str | os.PathLike[str],
+    reading: Reading = PLAIN,
+    similarity: Similarity | None = None,
+    pairs: pd.DataFrame | None = None,
+) -> ScoreTable:
+    """`read_scores` of a path that may have its system's name before it, as `mine=bm25.run`; vectors (.npy) score
+    `pairs` by `similarity`."""
     name, file = named_file(path)
+    if are_vectors(file) and similarity is not None and pairs is not None:
+        return similarity.scores(file, pairs, name or "")
     table = read_scores(file, reading=reading)
     return table if name is None else table.named(name, file)
 

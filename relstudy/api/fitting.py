@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import pandas as pd
 
@@ -16,6 +17,7 @@ from relstudy.common.errors import UnknownName
 from relstudy.common.figures import figure_of
 from relstudy.common.files import file_names
 from relstudy.common.options import fields_given
+from relstudy.common.probabilities import PAIR
 from relstudy.common.python_options import takes_options
 from relstudy.common.reading import Reading
 from relstudy.common.results import FolderResult
@@ -23,6 +25,7 @@ from relstudy.common.wording import count_of
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.options import FitChanges, FitOptions
 from relstudy.mapping.plots import mapping_figure
+from relstudy.mapping.scores.vectors import Ids, Similarity
 from relstudy.mapping.systems import SystemFit, fit_systems, fits_as_json
 
 if TYPE_CHECKING:
@@ -138,6 +141,9 @@ def fit(
     scale: str | None = None,
     missing: Missing | None = None,
     where: str | None = None,
+    ids: Ids | None = None,
+    query_vectors: str | os.PathLike[str] | pd.DataFrame | None = None,
+    similarity: Literal["cosine", "dot", "euclidean"] = "cosine",
     **changes: Unpack[FitChanges],
 ) -> Mappings:
     """Map each system's scores to the judgments by a monotone function, as `relstudy fit` does.
@@ -153,6 +159,10 @@ def fit(
     values, scale, missing : numbers for words ({"partly": 1}), the scale ("0-100") and what stands for no value
         (["NA", "-"]) in the judgments, as --values, --scale and --missing have it
     where : which rows are read, as "split==test", of the tables that have the column
+    ids : where `scores` are vectors (an array, or a path of .npy): their ids, or a path of text, one a line; default:
+        .ids.txt beside the file
+    query_vectors : vectors of the queries, where they are not results too: a path, or a DataFrame indexed by id
+    similarity : how vectors are compared
     changes : the fields of `FitOptions`, each by its name; None leaves one as it is
 
     Returns
@@ -174,8 +184,15 @@ def fit(
     """
     check_arguments(fit, locals())
     reading = Reading.given(columns, values, scale, missing, where).among_several()
-    table, scores_name = scores_of(scores, reading, tuple(leave_out), None if only is None else tuple(only))
     judged, judgments_name = judgments_of(judgments, reading)
+    table, scores_name = scores_of(
+        scores,
+        reading,
+        tuple(leave_out),
+        None if only is None else tuple(only),
+        Similarity(ids, query_vectors, similarity),
+        judged.frame[PAIR].astype("str"),
+    )
     reading.refuse_unfound()
     chosen = replace(options or FitOptions(), **fields_given(FitOptions, changes))
     return fitted(table, judged, chosen, (scores_name, judgments_name))

@@ -30,6 +30,7 @@ from relstudy.common.tables import read_table
 from relstudy.mapping.scores.choice import SystemChoice
 from relstudy.mapping.scores.score_table import ScoreTable
 from relstudy.mapping.scores.table import check_run, check_scores, read_scores
+from relstudy.mapping.scores.vectors import Similarity, are_vectors
 
 
 class ArrowFrame(Protocol):
@@ -48,8 +49,8 @@ class LazyFrame(Protocol):
 
 Source = str | os.PathLike[str] | pd.DataFrame | ArrowFrame | LazyFrame
 Scored = Source | Nested
-ScoredSystems = Source | Mapping[str, Scored | Mapping[str, float]]
-"""Scores of systems: a table, or a run by query and result, or one of either under each system's name.
+ScoredSystems = Source | np.ndarray | Mapping[str, Scored | np.ndarray | Mapping[str, float]]
+"""Scores of systems: a table, or a run by query and result, or vectors, or one of these under each system's name.
 
 One type for all dicts, so that a type checker knows `{"new": "new.run", "old": frame}`; of two it takes neither.
 """
@@ -209,8 +210,18 @@ def scores_of(
     reading: Reading = PLAIN,
     leave_out: tuple[str, ...] = (),
     only: tuple[str, ...] | None = None,
+    similarity: Similarity | None = None,
+    pairs: pd.DataFrame | None = None,
 ) -> tuple[ScoreTable, str]:
-    """A score table from a path, a DataFrame, or one of either for each system's name; and what to call it."""
+    """A score table from a path, a DataFrame, or one of either for each system's name; and what to call it.
+
+    Vectors (a path of .npy, or an array) score `pairs` by `similarity`.
+    """
+    if similarity is not None:
+        similarity.refuse_without_vectors(list(scores.values()) if isinstance(scores, Mapping) else [scores])
+        if pairs is not None and isinstance(scores, str | os.PathLike | np.ndarray) and are_vectors(scores):
+            file = "the vectors" if isinstance(scores, np.ndarray) else os.fspath(scores)
+            return SystemChoice(file, leave_out, only).of(similarity.scores(scores, pairs)), file
     if is_nested(scores):
         nested = CheckedFrame(frame_of_nested(scores, "score"), "the scores")
         return check_run(nested, leave_out=leave_out, only=only), nested.file
@@ -223,7 +234,9 @@ def scores_of(
         again = next((name for place, name in enumerate(names) if name in names[:place]), None)
         if again is not None:
             raise RelstudyError(f"the scores: two systems are named {again!r}; systems need different names")
-        joined = ScoreTable.joined(_one_system(str(name), source, reading) for name, source in given.items())
+        joined = ScoreTable.joined(
+            _one_system(str(name), source, reading, similarity, pairs) for name, source in given.items()
+        )
         return SystemChoice("the scores", leave_out, only).of(joined), "the scores"
     source = path_or_frame(scores, "the scores")
     if isinstance(source, pd.DataFrame):
@@ -232,6 +245,10 @@ def scores_of(
     return read_scores(source, leave_out=leave_out, only=only, reading=reading), os.fspath(source)
 
 
-def _one_system(name: str, source: Scored, reading: Reading) -> ScoreTable:
+def _one_system(
+    name: str, source: Any, reading: Reading, similarity: Similarity | None, pairs: pd.DataFrame | None
+) -> ScoreTable:
+    if similarity is not None and pairs is not None and are_vectors(source):
+        return similarity.scores(source, pairs, name)
     table, file = scores_of(source, reading)
     return table.named(name, file)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Literal, Unpack
 
 import numpy as np
@@ -15,7 +14,6 @@ from relstudy.analysis.pipeline import score_tables
 from relstudy.analysis.scoring.groups import Grouping
 from relstudy.analysis.scoring.options import ScoringChanges, ScoringOptions, options_over
 from relstudy.analysis.scoring.saved import SavedComparison, read_comparison
-from relstudy.analysis.scoring.vectors import read_vectors, vector_scores
 from relstudy.api.calibrating import CalibratedPanel
 from relstudy.api.fitting import Mappings
 from relstudy.api.inputs import (
@@ -35,13 +33,13 @@ from relstudy.api.inputs import (
 from relstudy.api.scores import Scores
 from relstudy.calibration.study_tables import StudyTables, read_study_tables
 from relstudy.common.arguments import check_arguments
-from relstudy.common.damage import TENSORS
 from relstudy.common.errors import RelstudyError
 from relstudy.common.options import differing, fields_given
 from relstudy.common.probabilities import PAIR
 from relstudy.common.python_options import takes_options
 from relstudy.common.reading import Reading
 from relstudy.mapping.fitted import FittedMapping, read_mappings
+from relstudy.mapping.scores.vectors import Ids, Similarity
 
 
 @takes_options(ScoringOptions)
@@ -58,8 +56,8 @@ def score(
     missing: Missing | None = None,
     where: str | None = None,
     gains: Mapping[str, float] | Mapping[float, float] | None = None,
-    ids: str | os.PathLike[str] | None = None,
-    query_vectors: str | os.PathLike[str] | None = None,
+    ids: Ids | None = None,
+    query_vectors: str | os.PathLike[str] | pd.DataFrame | None = None,
     similarity: Literal["cosine", "dot", "euclidean"] = "cosine",
     judge: Source | None = None,
     by: str | None = None,
@@ -72,7 +70,8 @@ def score(
 
     Parameters
     ----------
-    scores : a path (table or TREC run), a DataFrame (long or wide), or a table of one system under each system's name.
+    scores : a path (table, TREC run or vectors), a DataFrame (long or wide), an array of vectors with `ids`, or one of
+        these under each system's name.
         Runs of PyTerrier (qid, docno, score), of ir_measures (query_id, doc_id, score) and as nested dicts (a score by
         query and result, as of ranx and pytrec_eval) are taken as runs
     judgments : a path (table, TREC qrels, or a study's archive), a DataFrame with query_id, result_id and judgment, or
@@ -87,8 +86,9 @@ def score(
         (["NA", "-"]) in the judgments, as --values, --scale and --missing have it
     where : which rows are read, as "split==test", of the tables that have the column
     gains : what judgments are worth to nDCG and its like, by their texts or numbers, as {"exact": 1, "partly": 0.1}
-    ids : where `scores` is a path of vectors (.npy): their ids, a path of text, one a line; default: .ids.txt beside it
-    query_vectors : vectors (.npy) of the queries, where they are not results too
+    ids : where `scores` are vectors (an array, or a path of .npy): their ids, or a path of text, one a line; default:
+        .ids.txt beside the file
+    query_vectors : vectors of the queries, where they are not results too: a path, or a DataFrame indexed by id
     similarity : how vectors are compared
     judge : an automatic judge's table (query_id, result_id, rating; empty where it gave no answer) of many more pairs,
         which shortens intervals; `scores` then holds all of these pairs
@@ -129,17 +129,11 @@ def score(
     if judge is not None and saved is not None:
         raise RelstudyError("a judge's grades do not go with a saved comparison; score all systems anew")
     grader = None if judge is None else read_judge(path_or_frame(judge, "the judge"), reading=reading)
-    if isinstance(scores, str | os.PathLike) and os.fspath(scores).endswith((".npy", *TENSORS)):
-        file, queries = os.fspath(scores), None if query_vectors is None else read_vectors(query_vectors)
-        pairs_asked = study.judgments.frame[PAIR].astype("str")
-        if grader is not None:
-            given = pd.DataFrame({"query_id": grader.query_id, "result_id": grader.result_id})
-            pairs_asked = pd.concat([pairs_asked, given], ignore_index=True).drop_duplicates(PAIR)
-        table = vector_scores(pairs_asked, read_vectors(file, ids), queries, similarity, Path(file).stem)
-    elif ids is not None or query_vectors is not None:
-        raise RelstudyError("ids and query_vectors go with vectors (a path that ends in .npy), and none are given")
-    else:
-        table, file = scores_of(scores, reading)
+    asked = study.judgments.frame[PAIR].astype("str")
+    if grader is not None:
+        given = pd.DataFrame({"query_id": grader.query_id, "result_id": grader.result_id})
+        asked = pd.concat([asked, given], ignore_index=True).drop_duplicates(PAIR)
+    table, file = scores_of(scores, reading, similarity=Similarity(ids, query_vectors, similarity), pairs=asked)
     reading.refuse_unfound()
     fitted = read_mappings(mappings) if isinstance(mappings, str | os.PathLike) else dict(mappings or {})
     run = score_tables(

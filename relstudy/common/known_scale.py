@@ -44,7 +44,8 @@ def scale_of_values(values: Sequence[float] | np.ndarray, what: str, slack: floa
 
     Whole numbers up to 10 reach from 0 or 1 to the highest, those up to 100 are on 0-100, others reach from the lowest
     to the highest. Other numbers are on the shortest usual scale that holds them (`USUAL`; `GRADES` where they begin
-    below 1), or reach from end to end.
+    below 1), or reach from end to end. Where a few levels that are no such steps stand again and again, as gains of 0,
+    .01, .1 and 1 or points of 0, 10, 20 and 30, these are the scale.
 
     Parameters
     ----------
@@ -60,8 +61,14 @@ def scale_of_values(values: Sequence[float] | np.ndarray, what: str, slack: floa
     '1-5'
     >>> scale_of_values([0, 1.5, 3], "ratings").scale.name
     '0-3'
+    >>> scale_of_values([0, 0.01, 0.1, 1] * 10, "judgments", slack=0.5).scale.name
+    '0,0.01,0.1,1'
     """
     numbers = np.asarray(values, dtype=float)
+    levels = _levels(numbers)
+    if levels:
+        named = ",".join(f"{level:g}" for level in levels)
+        return KnownScale(Scale(named, levels), "values", f"taken from the {what}, which are {named} alone")
     low, high = float(numbers.min()), float(numbers.max())
     note = f"taken from the {what}, which run from {low:g} to {high:g}"
     whole = bool((numbers % 1 == 0).all())
@@ -84,6 +91,24 @@ def scale_of_values(values: Sequence[float] | np.ndarray, what: str, slack: floa
             scale = on_the_steps(scale, numbers)
     standard = next((each for each in SCALES.values() if each.values == scale.values), None)
     return KnownScale(standard or scale, "values", note)
+
+
+MOST_LEVELS = 7
+OF_EACH = 10
+"""So many rows a level show that there is none between."""
+
+
+def _levels(numbers: np.ndarray) -> tuple[float, ...]:
+    """The few values that all numbers have, where no usual scale has them for its steps; else none."""
+    found, counts = np.unique(numbers, return_counts=True)
+    if not (3 <= len(found) <= MOST_LEVELS and len(numbers) >= OF_EACH * len(found) and counts.min() > 1):
+        return ()
+    gaps = np.diff(found)
+    uneven = not np.allclose(gaps, gaps[0])
+    whole = bool((found % 1 == 0).all())
+    tens = whole and not uneven and gaps[0] > 1 and 10 < found[-1] < 100 and found[0] >= 0
+    fractions = not whole and uneven and found[0] >= 0 and found[-1] <= 1
+    return tuple(found.tolist()) if tens or fractions else ()
 
 
 def odd_values(values: np.ndarray) -> list[float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import shutil
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -66,11 +67,11 @@ class Found:
     def sentence(self) -> str:
         """The number of each, in words."""
         parts = [
-            count_of(len(files), what)
-            for files, what in (
-                (self.pictures, "picture"),
-                (self.to_convert, "picture to convert"),
-                (self.texts, "text"),
+            count_of(len(files), *words)
+            for files, words in (
+                (self.pictures, ("picture",)),
+                (self.to_convert, ("picture to convert", "pictures to convert")),
+                (self.texts, ("text",)),
             )
             if files
         ]
@@ -188,8 +189,9 @@ def _texts(paths: Sequence[Path]) -> tuple[list[tuple[str, str]], list[str]]:
     old: list[str] = []
     for path in paths:
         content = path.read_bytes()
+        marked = "utf-16" if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
         try:
-            text = content.decode("utf-8-sig")
+            text = content.decode(marked)
         except UnicodeDecodeError:
             text = content.decode("cp1252", errors="replace")
             old.append(path.name)
@@ -198,6 +200,8 @@ def _texts(paths: Sequence[Path]) -> tuple[list[tuple[str, str]], list[str]]:
         heading = first.lstrip("#").strip() if first.startswith("#") and path.suffix.lower() == ".md" else ""
         if not text:
             raise RelstudyError(f"{path}: this text is empty")
+        if "\0" in text:
+            raise RelstudyError(f"{path}: this is no text in UTF-8, UTF-16 or Windows-1252")
         texts.append((heading or path.stem, rest.strip() if heading and rest.strip() else text))
     notes = [f"{listed_some(old)} read as Windows-1252, since not in UTF-8"] if old else []
     return texts, notes

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from click.testing import CliRunner
 from matplotlib.figure import Figure
@@ -355,3 +356,33 @@ def test_vectors_are_scored_in_python_as_by_the_command(tmp_path: Path) -> None:
     assert result.as_json()["systems"]["clip"]["raw"]["pearson"]["value"] == pearson
     with pytest.raises(rs.RelstudyError, match="ids and query_vectors go with vectors"):
         rs.score(judgments.rename(columns={"judgment": "new"}), judgments, ids=tmp_path / "names.txt")
+
+
+def test_vectors_are_fitted_as_they_are_scored_as_arrays_and_under_names_too(tmp_path: Path) -> None:
+    """`fit` read vectors as a table, and an array with its ids was refused."""
+    names = [*"abcdef"]
+    vectors = np.random.default_rng(0).normal(size=(6, 4))
+    np.save(tmp_path / "clip.npy", vectors)
+    (tmp_path / "clip.ids.txt").write_text("\n".join(names) + "\n")
+    rows = [(q, r, n % 5 + 1) for n, (q, r) in enumerate((q, r) for q in "ab" for r in "cdef")]
+    judgments = pd.DataFrame(rows, columns=["query_id", "result_id", "judgment"])
+    judgments.to_csv(tmp_path / "j.csv", index=False)
+    command = ["fit", tmp_path / "clip.npy", "-j", tmp_path / "j.csv", "-o", tmp_path / "out", "--method", "isotonic"]
+    done = CliRunner().invoke(main, [*map(str, command), "--json"])
+    assert done.exit_code == 0, done.stderr
+    of_command = json.loads(done.stdout)["systems"]["clip"]["isotonic"]
+    for scores, ids in (
+        (tmp_path / "clip.npy", None),
+        (vectors, names),
+        ({"clip": vectors}, pl.Series(names)),
+        ({"clip": tmp_path / "clip.npy"}, None),
+    ):
+        fitted = rs.fit(scores, judgments, ids=ids, method="isotonic")
+        assert fitted.as_json()["systems"][next(iter(fitted))]["isotonic"] == of_command
+    queries = pd.DataFrame(vectors[:2], index=names[:2])
+    apart = rs.score(vectors[2:], judgments, ids=names[2:], query_vectors=queries, replicates=20)
+    assert list(apart) == ["vectors"]
+    with pytest.raises(rs.RelstudyError, match="the vectors: an array needs ids, one a row"):
+        rs.fit(vectors, judgments)
+    with pytest.raises(rs.RelstudyError, match="6 vectors, but 2 ids"):
+        rs.fit(vectors, judgments, ids=names[:2])

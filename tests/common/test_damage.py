@@ -13,9 +13,9 @@ import pytest
 
 from relstudy.analysis.hashing.codes.archive import Archive
 from relstudy.analysis.hashing.codes.arrays import load_array
-from relstudy.analysis.scoring.vectors import read_vectors
 from relstudy.common.errors import RelstudyError
 from relstudy.common.files import read_json
+from relstudy.mapping.scores.vectors import read_vectors
 from relstudy.studyapp.systems.features import _read as read_features
 from relstudy.studyapp.systems.vectors import Vectors
 

@@ -29,7 +29,9 @@ WITHOUT_JUDGE = {"judgments:d": "result_id", "scores:item": "result_id", "q": "q
 @pytest.fixture
 def tables(tmp_path: Path) -> Path:
     random = np.random.default_rng(5)
-    pairs = pd.DataFrame([(f"q{query}", f"d{result}") for query in range(12) for result in range(5)], columns=["q", "d"])
+    pairs = pd.DataFrame(
+        [(f"q{query}", f"d{result}") for query in range(12) for result in range(5)], columns=["q", "d"]
+    )
     truth = random.normal(size=len(pairs))
     grade = np.clip(np.round(1.5 + truth), 0, 3).astype(int)
     pairs.assign(lab=grade, inclusion_probability=0.5).to_csv(tmp_path / "j.csv", index=False)

@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
+from relstudy.analysis.inspection.files import inspect_file
+from relstudy.calibration.judgments import read_judgments
+from relstudy.common.reading import Reading
 from relstudy.studyapp.cli import main
 
 ESCI = {"E": 1.0, "S": 0.1, "C": 0.01, "I": 0.0}
@@ -103,3 +106,29 @@ def test_qrels_of_fractional_gains_are_whole_multiples(folder: Path) -> None:
     scored(folder, "numbers", "--qrels", folder / "qrels.txt")
     grades = {line.split()[3] for line in (folder / "qrels.txt").read_text().splitlines()}
     assert grades == {"0", "1", "10", "100"}
+
+
+def test_gains_in_a_table_in_words_and_in_qrels_have_one_scale(tmp_path: Path) -> None:
+    """Labels in words were good from substitute on, the same gains as numbers from exact on: P@10 of .56 and .15."""
+    gains = {"Irrelevant": 0, "Complement": 0.01, "Substitute": 0.1, "Exact": 1}
+    rows = [(f"q{query}", f"d{result}", list(gains)[(query + result) % 4]) for query in range(8) for result in range(8)]
+    words = "\n".join(["query_id,product_id,esci_label", *(",".join(row) for row in rows)]) + "\n"
+    numbers = "\n".join(["query_id,product_id,gain", *(f"{q},{d},{gains[label]}" for q, d, label in rows)]) + "\n"
+    (tmp_path / "words.csv").write_text(words)
+    (tmp_path / "numbers.csv").write_text(numbers)
+    (tmp_path / "gains.qrels").write_text("".join(f"{q} 0 {d} {gains[label]}\n" for q, d, label in rows))
+    for name in ("words.csv", "numbers.csv"):
+        command = inspect_file(tmp_path / name).command
+        assert command is not None and command.endswith("--scale 0,0.01,0.1,1")
+    scales = [
+        read_judgments(tmp_path / "numbers.csv", Reading.stated("product_id=result_id,gain=rating")).scale,
+        read_judgments(tmp_path / "gains.qrels").scale,
+    ]
+    assert [(each.scale.name, each.scale.cut) for each in scales] == [("0,0.01,0.1,1", 0.055)] * 2
+
+
+def test_points_in_tens_are_the_levels_that_stand_there_and_no_slider_that_nobody_moved_far(tmp_path: Path) -> None:
+    rows = [f"q{query},d{result},{10 * ((query + result) % 4)}" for query in range(8) for result in range(8)]
+    (tmp_path / "points.csv").write_text("\n".join(["query,doc,points", *rows]) + "\n")
+    command = inspect_file(tmp_path / "points.csv").command
+    assert command is not None and command.endswith("--scale 0,10,20,30")

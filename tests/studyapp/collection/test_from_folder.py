@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import pandas as pd
@@ -9,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 from PIL import Image
 
+from relstudy.analysis.inspection.files import inspect_file
 from relstudy.studyapp.cli import main
 from relstudy.studyapp.collection.items import Collection
 
@@ -109,3 +111,35 @@ def test_a_system_that_says_the_same_of_everything_is_named(lab: Path) -> None:
     assert done.exit_code == 0, done.output
     assert "flat scores all pairs alike: what it proposes is drawn at random" in done.output
     assert "colour scores all pairs alike" not in done.output
+
+
+def test_inspect_prints_a_command_that_makes_the_study_of_pictures_that_browsers_do_not_show(tmp_path: Path) -> None:
+    """It printed one that was refused for want of --convert, and "2 picture to converts"."""
+    lab = tmp_path / "lab"
+    lab.mkdir()
+    for number in range(2):
+        Image.new("RGB", (40, 20), "red").save(lab / f"scan{number}.TIF", format="TIFF")
+    refused = run("new", lab)
+    assert "2 pictures to convert" in refused.stderr
+    command = inspect_file(lab).command
+    assert command is not None
+    words = shlex.split(command)[1:]
+    words[words.index("my-study")] = str(tmp_path / "study")
+    done = run(*words)
+    assert done.exit_code == 0, done.output
+    assert [item.id for item in Collection.load(tmp_path / "study")] == ["scan0", "scan1"]
+
+
+def test_texts_in_utf_16_are_read_and_what_is_no_text_is_refused(tmp_path: Path) -> None:
+    """Notepad's "Unicode" was read as Windows-1252, letter by letter, into a collection that could not be read."""
+    texts = tmp_path / "texts"
+    texts.mkdir()
+    (texts / "sofa.txt").write_bytes("Sofa für zwei".encode("utf-16"))
+    done = run("new", tmp_path / "study", "--from", texts)
+    assert done.exit_code == 0, done.output
+    assert [item.text for item in Collection.load(tmp_path / "study")] == ["Sofa für zwei"]
+    (texts / "lamp.txt").write_bytes("Lampe".encode("utf-16-le"))
+    refused = run("new", tmp_path / "other", "--from", texts)
+    assert refused.exit_code == 1
+    assert "lamp.txt: this is no text in UTF-8, UTF-16 or Windows-1252" in refused.stderr
+    assert not (tmp_path / "other" / "collection.csv").exists()

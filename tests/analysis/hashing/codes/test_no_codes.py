@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 from relstudy.analysis.hashing.codes.code_files import CodeFile
 from relstudy.analysis.inspection.files import inspect_file
-from relstudy.analysis.scoring.vectors import read_vectors
 from relstudy.common.errors import RelstudyError
+from relstudy.mapping.scores.vectors import read_vectors
 from relstudy.studyapp.cli import main
 
 

@@ -3,25 +3,81 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from relstudy.common.damage import DAMAGED_ARRAYS, refuse_tensors
+from relstudy.common.damage import DAMAGED_ARRAYS, TENSORS, refuse_tensors
 from relstudy.common.errors import RelstudyError
+from relstudy.common.option_words import option as worded
 from relstudy.mapping.scores.score_table import ScoreTable
 
 SIMILARITIES = ("cosine", "dot", "euclidean")
+Ids = str | os.PathLike[str] | Sequence[str] | pd.Index
+"""Ids of vectors: a file with one a line, or the ids themselves."""
 
 
-def read_vectors(path: str | os.PathLike[str], ids: str | os.PathLike[str] | None = None) -> pd.DataFrame:
+def are_vectors(source: Any) -> bool:
+    """True for an array of numbers, or the path of one (.npy, or a file of tensors, which is refused when read).
+
+    Examples
+    --------
+    >>> are_vectors("mine.npy"), are_vectors(np.ones((2, 3))), are_vectors("mine=bm25.run")
+    (True, True, False)
+    """
+    is_path = isinstance(source, str | os.PathLike)
+    return isinstance(source, np.ndarray) or (is_path and os.fspath(source).endswith((".npy", *TENSORS)))
+
+
+@dataclass(frozen=True, eq=False)
+class Similarity:
+    """How scores are made of vectors.
+
+    Parameters
+    ----------
+    ids : of the vectors; None: the text beside their file
+    queries : vectors of the queries, a path or a frame indexed by id; None: the results' own
+    measure : one of `SIMILARITIES`
+    """
+
+    ids: Ids | None = None
+    queries: str | os.PathLike[str] | pd.DataFrame | None = None
+    measure: str = "cosine"
+
+    def scores(self, source: str | os.PathLike[str] | np.ndarray, pairs: pd.DataFrame, name: str = "") -> ScoreTable:
+        """The pairs' scores by some vectors.
+
+        Parameters
+        ----------
+        source : a path or an array, as `read_vectors` takes it
+        pairs : query_id, result_id
+        name : of the system; "": that of the file, or "vectors" for an array
+        """
+        if not name:
+            name = "vectors" if isinstance(source, np.ndarray) else Path(source).stem
+        queries = self.queries
+        asked = queries if queries is None or isinstance(queries, pd.DataFrame) else read_vectors(queries)
+        return vector_scores(pairs, read_vectors(source, self.ids), asked, self.measure, name)
+
+    def refuse_without_vectors(self, sources: Sequence[Any]) -> None:
+        """Refuse what is said of vectors where there are none."""
+        if (self.ids is not None or self.queries is not None) and not any(map(are_vectors, sources)):
+            raise RelstudyError(
+                f"{worded('ids')} and {worded('query_vectors')} go with vectors (.npy), and none are given"
+            )
+
+
+def read_vectors(path: str | os.PathLike[str] | np.ndarray, ids: Ids | None = None) -> pd.DataFrame:
     """Read vectors with their ids.
 
     Parameters
     ----------
-    path : .npy, numbers [items, dimensions]
-    ids : text, one id per line; None looks for NAME.ids.txt, NAME.txt and NAME.ids beside NAME.npy
+    path : .npy, numbers [items, dimensions], or the array itself
+    ids : the ids, or text with one a line; None looks for NAME.ids.txt, NAME.txt and NAME.ids beside NAME.npy
 
     Returns
     -------
@@ -32,17 +88,13 @@ def read_vectors(path: str | os.PathLike[str], ids: str | os.PathLike[str] | Non
     RelstudyError
         where a file is absent or no such array, ids and vectors differ in number, an id stands twice, a number is NaN
     """
-    file = os.fspath(path)
-    refuse_tensors(file)
-    try:
-        values = np.load(file, allow_pickle=False)
-    except FileNotFoundError:
-        raise RelstudyError(f"{file}: there is no such file") from None
-    except (OSError, *DAMAGED_ARRAYS):
-        raise RelstudyError(f"{file}: this is not an array of numbers saved by numpy.save") from None
+    file = "the vectors" if isinstance(path, np.ndarray) else os.fspath(path)
+    values = path if isinstance(path, np.ndarray) else _load(file)
     if not isinstance(values, np.ndarray) or values.ndim != 2 or values.dtype.kind not in "fiub":
         raise RelstudyError(f"{file}: an array of numbers [items, dimensions] is needed")
-    names = _read_ids(Path(file), ids)
+    if isinstance(path, np.ndarray) and ids is None:
+        raise RelstudyError(f"{file}: an array needs ids, one a row")
+    names = _read_ids(Path(file), ids) if ids is None or isinstance(ids, str | os.PathLike) else list(map(str, ids))
     if len(names) != len(values):
         raise RelstudyError(f"{file}: {len(values)} vectors, but {len(names)} ids; one id a vector is needed")
     index = pd.Index(names)
@@ -53,6 +105,16 @@ def read_vectors(path: str | os.PathLike[str], ids: str | os.PathLike[str] | Non
         row = int(np.flatnonzero(~np.isfinite(numbers).all(axis=1))[0])
         raise RelstudyError(f"{file}: the vector of {names[row]!r} holds a value that is not a finite number")
     return pd.DataFrame(numbers, index=index)
+
+
+def _load(file: str) -> Any:
+    refuse_tensors(file)
+    try:
+        return np.load(file, allow_pickle=False)
+    except FileNotFoundError:
+        raise RelstudyError(f"{file}: there is no such file") from None
+    except (OSError, *DAMAGED_ARRAYS):
+        raise RelstudyError(f"{file}: this is not an array of numbers saved by numpy.save") from None
 
 
 def _read_ids(vectors: Path, ids: str | os.PathLike[str] | None) -> list[str]:

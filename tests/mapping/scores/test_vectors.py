@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
 
-from relstudy.analysis.scoring.vectors import read_vectors, vector_scores
 from relstudy.common.errors import RelstudyError
+from relstudy.mapping.scores.vectors import read_vectors, vector_scores
 
 
 def write(folder: Path, values: np.ndarray, ids: list[str]) -> Path:
