@@ -27,6 +27,7 @@ from relstudy.analysis.verdict.leader_in_groups import leader_in_groups
 from relstudy.analysis.verdict.verdict import Verdict, verdict_of
 from relstudy.calibration.study_tables import Decision, StudyTables
 from relstudy.common.console import progress
+from relstudy.common.errors import RelstudyError
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.scores.score_table import ScoreTable
 
@@ -144,8 +145,14 @@ def score_tables(
     RelstudyError
         where a system scores too few of the judged pairs, or is in the saved comparison by that name
     """
-    judgments = study.judgments
     options = decided(options, study.decision)
+    if saved is None:
+        study = study.with_queries(study.queries, options.query_weights)
+    judgments = study.judgments
+    if "query_weight" in judgments.frame and (judge is not None or options.assist != "none"):
+        raise RelstudyError(
+            "a judge's help is for queries that count alike, and these have weights: leave one of them out"
+        )
     pairs = JudgedPairs.of(judgments)
     candidates, unmapped = candidates_of(
         tables, pairs, options, fitted, stated=stated, before=before,

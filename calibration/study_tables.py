@@ -26,11 +26,14 @@ from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.files import read_json, write_json
 from relstudy.common.groups import groups_of
+from relstudy.common.headers import under_own_names
+from relstudy.common.option_words import option
 from relstudy.common.pairs_table import read_pairs, source_members
 from relstudy.common.probabilities import PAIR
 from relstudy.common.reading import PLAIN, Reading
 from relstudy.common.tables import read_table, write_table
-from relstudy.common.wording import listed
+from relstudy.common.whole_ids import whole_ids
+from relstudy.common.wording import count_of, listed
 
 JUDGMENTS, CALIBRATED, RATINGS, PAIRS = "judgments.csv", "calibrated.csv", "ratings.csv", "pairs.csv"
 POOL = ("pool.csv", "pool.parquet")
@@ -42,6 +45,7 @@ ABSENT = {
     POOL[0]: "results outside the pool are not counted",
 }
 """Figures that are missing without a table."""
+WEIGHT = "query_weight"
 SAME = 1e-9
 """Shares of a few ratings that differ by more than rounding are of other ratings."""
 
@@ -111,6 +115,7 @@ class StudyTables:
     pool : the results that pairs could be drawn from; None where there was no pool, or its table is not there
     files : every file that was read, and those that are said to be behind them
     decision : what study.toml states of the analysis
+    queries : a table of queries, for groups and weights of them; None where none was given
     """
 
     judgments: Judgments
@@ -120,9 +125,55 @@ class StudyTables:
     pool: Pool | None = None
     files: tuple[InputFile, ...] = ()
     decision: Decision = Decision()
+    queries: Checked | None = None
+
+    def with_queries(self, queries: Checked | None, weights: str | None = None) -> StudyTables:
+        """The same with a table of queries (query_id and what is known of each), and with what each query counts.
+
+        Parameters
+        ----------
+        queries : the table; None: there is none
+        weights : the column that says how much a query counts, such as its traffic, of the judgments or of that table;
+            None takes `query_weight` where one of them has it
+
+        Raises
+        ------
+        RelstudyError
+            where neither has the column, a query has no weight or two, or one is not above 0
+        """
+        study = replace(self, queries=queries)
+        of_judgments, of_queries = self.judgments.frame, None if queries is None else query_rows(queries)
+        name = weights or WEIGHT
+        if name in of_judgments:
+            values, file = of_judgments[name], "the judgments"
+        elif of_queries is not None and name in of_queries:
+            assert queries is not None
+            values, file = of_judgments["query_id"].astype("str").map(of_queries[name]), queries.file
+        elif weights is None:
+            return study
+        else:
+            others = [] if of_queries is None else list(of_queries)
+            names = ", ".join(str(each) for each in (*of_judgments, *others) if each not in PAIR)
+            raise RelstudyError(f"{option('query_weights')}: there is no column {name!r}; there are: {names}")
+        numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=float)
+        wrong = ~(np.isfinite(numbers) & (numbers > 0))
+        by_query = pd.DataFrame({"query": of_judgments["query_id"].astype("str").to_numpy(), "weight": numbers})
+        if wrong.any():
+            query = by_query["query"][wrong].iloc[0]
+            raise RelstudyError(f"{file}: query {query} needs a number above 0 in {name}, which says what it counts")
+        one = by_query.drop_duplicates()
+        if one["query"].duplicated().any():
+            query = one["query"][one["query"].duplicated()].iloc[0]
+            raise RelstudyError(f"{file}: {name} has two values for query {query}; a query has one weight")
+        heaviest = one["weight"].sort_values(ascending=False).cumsum() / one["weight"].sum()
+        half = int((heaviest < 0.5 - 1e-9).sum()) + 1
+        have = f"{count_of(half, 'query', 'queries')} of {len(one)} {'has' if half == 1 else 'have'}"
+        note = f"Queries count by {name} ({Path(file).name}), not alike: {have} half of the weight."
+        weighted = of_judgments.assign(**{WEIGHT: numbers})
+        return replace(study, judgments=replace(self.judgments, frame=weighted, notes=(*self.judgments.notes, note)))
 
     def groups(self, column: str, pairs: Checked | None = None) -> np.ndarray:
-        """Each judged pair's value of a column of the judgments, else of the pairs, text [pairs].
+        """Each judged pair's value of a column of the judgments, else of the queries, else of the pairs, text [pairs].
 
         Parameters
         ----------
@@ -133,8 +184,32 @@ class StudyTables:
         RelstudyError
             where neither table has the column, or it has too many values
         """
+        of_queries = None if self.queries is None else query_rows(self.queries)
+        judged = self.judgments.frame
+        if of_queries is not None and column in of_queries and column not in judged:
+            judged = judged.assign(**{column: judged["query_id"].astype("str").map(of_queries[column])})
+            return groups_of(judged, column)
         beside = self.drawn if pairs is None else pairs
         return groups_of(self.judgments.frame, column, None if beside is None else _again(beside))
+
+
+def query_rows(queries: Checked) -> pd.DataFrame:
+    """A table of queries, indexed by query_id as text.
+
+    Raises
+    ------
+    RelstudyError
+        where it names no query, or one twice
+    """
+    table = under_own_names(queries, ("query_id",))
+    table.require("query_id")
+    rows = table.frame.assign(query_id=whole_ids(table.frame["query_id"]).astype("str").str.strip()).drop_duplicates()
+    again = rows["query_id"][rows["query_id"].duplicated()]
+    if len(again):
+        raise RelstudyError(
+            f"{queries.file}: query {again.iloc[0]} stands in two rows that differ; one a query is needed"
+        )
+    return rows.set_index("query_id")
 
 
 def read_study_tables(

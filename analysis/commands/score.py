@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +58,14 @@ if TYPE_CHECKING:
     "Groups",
     "--by",
     metavar="COLUMN",
-    help="Also score within groups: a column of the judgments, or of the pairs.csv beside them, such as paradigm.",
+    help="Also score within groups: a column of the judgments, of --queries, or of the pairs.csv beside them, such as "
+    "paradigm.",
+)
+@option_under(
+    "Groups",
+    "--queries",
+    type=click.Path(),
+    help="A table of queries (query_id, segment, traffic, ...), for --by and --query-weights.",
 )
 @option_under(
     "Intervals",
@@ -123,6 +131,7 @@ def score(
     from relstudy.analysis.scoring.saved import read_comparison
     from relstudy.analysis.scoring.trec import qrels_gains
     from relstudy.analysis.study_run import KEPT
+    from relstudy.common.tables import read_table
     from relstudy.mapping.fitted import mapping_files, read_mappings
     from relstudy.mapping.scores.table import named_file, read_named
 
@@ -149,6 +158,8 @@ def score(
             f"--judgments (or --against) is needed; try: relstudy score {' '.join(scores)} -j judgments.csv"
         )
     study = _read_judged(judgments, ratings, reading, saved, folder)
+    if choices["queries"] is not None:
+        study = replace(study, queries=reading.names_only(read_table(choices["queries"]), "queries"))
     table = study.judgments
     judge = _read_judge(choices["judge"], against, reading)
     requirements = read_required(required)
@@ -182,6 +193,7 @@ def score(
         command = ["relstudy", "score", *(["DIR"] if folder is not None else [Path(file).name for file in files])]
         command += [] if judgments is None or folder is not None else ["--judgments", Path(judgments).name]
         command += [] if against is None else ["--against", Path(against).name]
+        command += [] if choices["queries"] is None else ["--queries", Path(choices["queries"]).name]
         command += ["--by", by, *(["--apart"] if choices["apart"] else [])] if by is not None else []
         _report(run, report, folder, read, [*command, *as_arguments(choices, options)])
     if as_json:

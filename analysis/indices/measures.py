@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -25,15 +25,23 @@ class QueryValues:
     ----------
     values : float [queries], 0 where nothing was retrieved
     summed : whether the measure is the sum over queries (a count) and not their mean
+    weight : how much each query counts in the mean, float [queries] above 0; None: all alike
     """
 
     values: np.ndarray
     summed: bool = False
+    weight: np.ndarray | None = None
+
+    def weighted(self, weight: np.ndarray | None) -> QueryValues:
+        """The same, each query counted by its weight; a sum counts each as it is."""
+        return self if weight is None or self.summed else replace(self, weight=weight)
 
     def total(self, counts: np.ndarray | None = None) -> Any:
         """The measure over all queries, or in each replicate of `counts` (float [queries, replicates])."""
         if counts is None:
-            return float(self.values.sum() if self.summed else self.values.mean())
+            return float(self.values.sum() if self.summed else np.average(self.values, weights=self.weight))
+        if self.weight is not None:
+            return (self.values * self.weight) @ counts / (self.weight @ counts)
         total = self.values @ counts
         return total if self.summed else total / counts.sum(axis=0)
 
@@ -44,10 +52,16 @@ class QueryValues:
         --------
         >>> QueryValues(np.array([0.0, 0.5, 1.0])).left_out().tolist()
         [0.75, 0.5, 0.25]
+        >>> QueryValues(np.array([0.0, 0.5, 1.0]), weight=np.array([1.0, 1.0, 2.0])).left_out().round(3).tolist()
+        [0.833, 0.667, 0.25]
         """
         number = len(self.values)
         if number < 2:
             return None
+        if self.weight is not None:
+            counted = self.values * self.weight
+            rest: np.ndarray = (counted.sum() - counted) / (self.weight.sum() - self.weight)
+            return rest
         without: np.ndarray = (self.values.sum() - self.values) / (number - 1)
         return number * without if self.summed else without
 

@@ -133,7 +133,7 @@ def _terms(
     people = _of_people(universe, candidate, used, cuts, wanted, of_ranks)
     both = used & universe.given
     judged = (universe.row_of_judged[both], context.draws.row[both], context.draws.times, context.design[both])
-    by_set = [of_pairs(*judged, context.own)]
+    by_set = [of_pairs(*judged, None if context.own is None else float(context.own[0]))]
     if not universe.judged_alone:
         own = 1.0 if np.isfinite(context.pairs.fraction).all() else None
         query = universe.query_of_row[universe.sampled]

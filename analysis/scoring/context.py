@@ -89,7 +89,7 @@ class ScoringContext:
                 self.draws.row[used],
                 self.pairs.judgment[used],
                 self.draws.times,
-                self.weights_of_correlation(used, True) if collection else None,
+                self.weights_of_correlation(used, collection) if self._weighs(collection) else None,
                 queries=self.queries_of(used),
                 left_out=self.left_out(used),
             )
@@ -108,12 +108,15 @@ class ScoringContext:
 
     def weights_of_correlation(self, used: np.ndarray, collection: bool) -> np.ndarray:
         """Weights of some pairs (bool [pairs]) in the correlation over the collection, or over the judged pairs."""
-        return self.pairs.design_weights(Weighting.DESIGN)[used] if collection else np.ones(int(used.sum()))
+        return self.pairs.design_weights(Weighting.DESIGN)[used] if collection else self.pairs.worth[used]
+
+    def _weighs(self, collection: bool) -> bool:
+        return collection or self.pairs.query_weight is not None
 
     def weight(self, ranking: np.ndarray, used: np.ndarray) -> np.ndarray:
         """Weights of the pairs used, for a system that ranks them so."""
         if self.options.weights == Weighting.RANK_POWER:
-            return rank_power_weights(ranking, self.options.power)
+            return rank_power_weights(ranking, self.options.power) * self.pairs.worth[used]
         return self.design[used]
 
     def prepared(self, used: np.ndarray) -> Retrieval:
@@ -125,7 +128,7 @@ class ScoringContext:
         """Indices of one walk down a ranking of the pairs used (`Retrieval.indices`), over queries and raters."""
         if self.weights_missing is not None:
             return dict.fromkeys(RETRIEVAL, BootstrapStatistic(np.nan, self.nothing, self.weights_missing))
-        own = None if self.own is None else np.full(int(used.sum()), self.own)
+        own = None if self.own is None else self.own[used]
         weight = self.weight(ranking, used)
         figures = self.prepared(used).indices(ranking, weight, own)
         by_rater = self.by_rater(used, lambda pairs: pairs.retrieval(ranking, weight, own))

@@ -84,6 +84,8 @@ class JudgedPairs:
         a part in measures of whole runs alone
     gain : what each pair is worth to graded measures, float [pairs] from 0, whole or not; None where judgments are
         means, whose whole steps count (`trec.gains`)
+    query_weight : how much each pair's query counts beside the others, float [pairs] above 0, one value a query; None
+        where all count alike
     """
 
     query_id: np.ndarray
@@ -101,6 +103,7 @@ class JudgedPairs:
     standard_error: np.ndarray = field(default_factory=lambda: np.empty(0))
     unjudged: pd.DataFrame | None = None
     gain: np.ndarray | None = None
+    query_weight: np.ndarray | None = None
 
     @classmethod
     def of(cls, judgments: Judgments | pd.DataFrame) -> JudgedPairs:
@@ -129,6 +132,7 @@ class JudgedPairs:
             known("standard_error"),
             judgments.unjudged,
             stated_gains(judgments),
+            known("query_weight") if "query_weight" in frame else None,
         )
 
     def __len__(self) -> int:
@@ -140,7 +144,28 @@ class JudgedPairs:
         names = (*of_pairs, "relevant_share", "standard_error")
         ratings = None if self.ratings is None else self.ratings.part(inside)
         gain = None if self.gain is None else self.gain[inside]
-        return replace(self, **{name: getattr(self, name)[inside] for name in names}, ratings=ratings, gain=gain)
+        counted = None if self.query_weight is None else self.query_weight[inside]
+        return replace(
+            self,
+            **{name: getattr(self, name)[inside] for name in names},
+            ratings=ratings,
+            gain=gain,
+            query_weight=counted,
+        )
+
+    @property
+    def worth(self) -> np.ndarray:
+        """How much each pair's query counts, float [pairs]; ones where all count alike."""
+        return np.ones(len(self)) if self.query_weight is None else self.query_weight
+
+    @property
+    def worth_of_queries(self) -> np.ndarray | None:
+        """The same of each of `queries`; None where all count alike."""
+        if self.query_weight is None:
+            return None
+        worth = np.ones(len(self.queries))
+        worth[self.query] = self.query_weight
+        return worth
 
     @property
     def probability_given(self) -> bool:
@@ -181,6 +206,8 @@ class JudgedPairs:
         columns = {"q": self.query_id, "r": self.result_id, "j": self.judgment, "p": probability}
         if self.query_probability_given:
             columns["f"] = self.query_probability
+        if self.query_weight is not None:
+            columns["w"] = self.query_weight
         frame = pd.DataFrame(columns).sort_values(["q", "r"])
         hashes = pd.util.hash_pandas_object(frame, index=False).to_numpy()
         return hashlib.sha256(np.ascontiguousarray(hashes).tobytes()).hexdigest()[:16]
@@ -203,21 +230,23 @@ class JudgedPairs:
         return None
 
     def design_weights(self, weights: str) -> np.ndarray:
-        """1 / inclusion probability scaled to mean 1 (Hajek), or ones where weights are "equal"."""
-        if weights == Weighting.EQUAL or not self.probability_given:
-            return np.ones(len(self))
-        inverse = 1.0 / self.probability
-        return inverse / np.nanmean(inverse)
+        """1 / inclusion probability scaled to mean 1 (Hajek), or ones where weights are "equal"; each times what its
+        query counts."""
+        alike = weights == Weighting.EQUAL or not self.probability_given
+        weight = self.worth if alike else self.worth / self.probability
+        return weight / np.nanmean(weight)
 
-    def own_weight(self, weights: str) -> float | None:
-        """The weight of one pair of the collection on the scale of `design_weights`; None without design weights.
+    def own_weight(self, weights: str) -> np.ndarray | None:
+        """The weight of one of the collection's pairs of each query on the scale of `design_weights`, float [pairs];
+        None without design weights.
 
         A judged pair stands for others, and in its own precision it is one pair
         (`relstudy.analysis.indices.precision_recall.Retrieval.indices`).
         """
         if self.weighting(weights) is not Weighting.DESIGN:
             return None
-        return float(1.0 / np.nanmean(1.0 / self.probability))
+        own: np.ndarray = self.worth / np.nanmean(self.worth / self.probability)
+        return own
 
     def counts(self, replicates: int = REPLICATES, seed: int = 0) -> np.ndarray:
         """Counts of each query drawn with replacement, float64 [queries, replicates]."""

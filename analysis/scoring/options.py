@@ -101,6 +101,13 @@ class ScoringOptions:
         read=_names,
         heading=COUNTS,
     )
+    query_weights: str | None = option(
+        None,
+        "How much each query counts, such as its traffic: a column of the judgments or of the table of queries.",
+        metavar="COLUMN",
+        shown="query_weight where there is one, else all alike",
+        heading=COUNTS,
+    )
     unjudged: Unjudged = option(
         "auto",
         "What measures make of a result that nobody judged: it counts as poor, as for trec_eval, or they skip it.",
@@ -181,6 +188,7 @@ class ScoringChanges(TypedDict, total=False):
     weights: Weights | None
     power: float | None
     measures: Sequence[Any] | None
+    query_weights: str | None
     unjudged: Unjudged | None
     primary: str | None
     matters: float | None

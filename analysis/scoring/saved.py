@@ -88,6 +88,10 @@ class SavedComparison:
         RelstudyError
             where the judgments are others
         """
+        if "query_weight" in self.judgments.frame and "query_weight" not in judgments.frame:
+            counted = self.judgments.frame.drop_duplicates("query_id").set_index("query_id")["query_weight"]
+            of_pairs = judgments.frame["query_id"].astype("str").map(counted)
+            judgments = replace(judgments, frame=judgments.frame.assign(query_weight=of_pairs))
         given = JudgedPairs.of(judgments)
         if given.fingerprint != self.pairs.fingerprint:
             raise RelstudyError(
@@ -156,6 +160,7 @@ def comparison_json(pairs: JudgedPairs, candidates: list[Candidate], options: Sc
             "relevance_cut": relevance.cut if shares else pairs.share_cut,
             "standard_error": _numbers(pairs.standard_error),
             "gain": None if pairs.gain is None else _numbers(pairs.gain),
+            "query_weight": None if pairs.query_weight is None else _numbers(pairs.query_weight),
             "scale": pairs.scale.as_json(),
             "qrels": pairs.qrels,
             "unjudged": None if pairs.unjudged is None else pairs.unjudged.to_dict("list"),
@@ -247,6 +252,8 @@ def _saved(content: dict[str, Any], file: str) -> SavedComparison:
     )
     scale = KnownScale.from_json(table["scale"])
     gain = table.get("gain")
+    if table.get("query_weight") is not None:
+        frame["query_weight"] = _array(table["query_weight"])
     frame["gain"] = gains(frame["judgment"].to_numpy(dtype=float), scale.scale) if gain is None else _array(gain)
     design = DesignLimits.from_json(table.get("design"))
     named, ratings = table.get("proposers"), table.get("ratings")

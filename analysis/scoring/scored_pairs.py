@@ -143,21 +143,23 @@ class ScoredPairs(SystemPairs):
             return self.weight
         least = np.full(self.queries, np.inf)
         np.fmin.at(least, self.query, self.weight)
-        one = context.own / context.pairs.fraction[self.query]
+        one = context.own[self.used] / context.pairs.fraction[self.query]
         own: np.ndarray = np.minimum(self.weight, np.where(np.isfinite(one), one, least[self.query]))
         return own
 
     @cached_property
     def measures(self) -> Mapping[str, QueryValues]:
         """The run's measures by their ir-measures names: of the system, whichever pairs are chosen here."""
-        return measured(self.context, self.candidate)
+        worth = self.context.pairs.worth_of_queries
+        return {name: each.weighted(worth) for name, each in measured(self.context, self.candidate).items()}
 
     @cached_property
     def first_judged(self) -> dict[str, QueryValues]:
         """How many of the first results are judged, as deep as the measures look; empty where that is not known."""
         names = map(judged_name, depths_of(asked_measures(self.context.options)))
         known = self.candidate.measures or {}
-        return {name: known[name] for name in names if name in known}
+        worth = self.context.pairs.worth_of_queries
+        return {name: known[name].weighted(worth) for name in names if name in known}
 
     def measured(self, name: str) -> QueryValues:
         """A measure of each query; NaN where a saved comparison does not hold it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Literal, Unpack
 
 import numpy as np
@@ -62,6 +63,7 @@ def score(
     judge: Source | None = None,
     by: str | None = None,
     pairs: Source | None = None,
+    queries: Source | None = None,
     apart: bool = False,
     against: str | os.PathLike[str] | None = None,
     **changes: Unpack[ScoringChanges],
@@ -92,9 +94,10 @@ def score(
     similarity : how vectors are compared
     judge : an automatic judge's table (query_id, result_id, rating; empty where it gave no answer) of many more pairs,
         which shortens intervals; `scores` then holds all of these pairs
-    by : also score within groups: a column of the judgments, or of the pairs, such as paradigm
+    by : also score within groups: a column of the judgments, of `queries`, or of the pairs, such as paradigm
     pairs : with `by`: the pairs table (path or DataFrame: query_id, result_id and the column); default: the pairs.csv
         beside the judgments' file
+    queries : a table of queries (query_id, and what is known of each: segment, traffic), for `by` and `query_weights`
     apart : with `by`: fit each group's mappings to its own pairs alone
     against : a comparison that `relstudy score --save` kept, or the archive of a study (`relstudy archive`), among
         whose systems these are placed; `judgments` may then be left out
@@ -122,6 +125,8 @@ def score(
     chosen = options_over(ScoringOptions(), stated) if saved is None else saved.options_with(stated)
     reading = Reading.given(columns, values, scale, missing, where, gains).among_several()
     study = _study(judgments, ratings, reading, saved)
+    if queries is not None:
+        study = replace(study, queries=reading.names_only(table_of(queries, "the queries"), "queries"))
     if pairs is not None and by is None:
         raise RelstudyError("pairs tell which group a pair is in: name the column in `by`")
     if apart and by is None:

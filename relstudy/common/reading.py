@@ -34,7 +34,7 @@ OWN = frozenset(
     )
 )
 """relstudy's names of columns, by which a person's `theirs=ours` is told from `ours=theirs`."""
-KINDS = ("ratings", "judgments", "scores", "judge", "pairs")
+KINDS = ("ratings", "judgments", "scores", "judge", "pairs", "queries")
 """Tables that a command reads, each by a name that may stand before a column's."""
 OF_SCORES = ("system", "score", "direction", "rank")
 """Columns that only a table of scores has, besides ids."""
