@@ -165,7 +165,8 @@ def calibrate(ratings: Ratings, options: CalibrationOptions | None = None, *, al
     weighted = choice.method in WEIGHTED if options.weigh_raters is None else options.weigh_raters
     noise = rater_noise(panel.with_rating(calibrated), lines, weighted=weighted).with_care(counts)
     by_judge = ratings.frame["rater_id"].isin(ratings.judges).to_numpy(dtype=bool)
-    profiles = rater_profiles(everything, lines, _seconds(ratings.frame), noise, care if suspects else None)
+    looked = care if suspects else None
+    profiles = rater_profiles(everything, lines, _seconds(ratings.frame), noise, looked, ratings.not_shown)
     result = Calibration(
         ratings=ratings,
         panel=panel,

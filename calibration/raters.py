@@ -6,6 +6,8 @@ the pairs is a question of its own (`chance_of_care`).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 from scipy import special
@@ -147,6 +149,7 @@ def rater_profiles(
     seconds: np.ndarray | None = None,
     noise: RaterNoise | None = None,
     care: np.ndarray | None = None,
+    not_shown: Mapping[str, int] | None = None,
 ) -> pd.DataFrame:
     """One row per rater.
 
@@ -157,6 +160,7 @@ def rater_profiles(
     seconds : time each rating took, float array (N), or None
     noise : each rater's noise and weight, or None
     care : the chance that each rater looked, or None
+    not_shown : how many results could not be shown to a rater, who is not asked for them
 
     Returns
     -------
@@ -198,7 +202,8 @@ def rater_profiles(
         frame["noise"], frame["weight"] = np.sqrt(noise.variance), noise.weight
     if care is not None:
         frame["care"] = care
-    flags = _constants(panel, frame)
+    lost = np.array([(not_shown or {}).get(str(rater), 0) for rater in panel.raters])
+    flags = _constants(panel, frame, lost)
     flags |= _disagreement(agreement, common)
     if seconds is not None and np.isfinite(seconds).any():
         times = pd.Series(seconds).groupby(panel.rater).median().reindex(range(panel.n_raters)).to_numpy()
@@ -210,7 +215,7 @@ def rater_profiles(
     return frame[[*first, *(name for name in frame if name not in first)]]
 
 
-def _constants(panel: Panel, frame: pd.DataFrame) -> dict[str, np.ndarray]:
+def _constants(panel: Panel, frame: pd.DataFrame, lost: np.ndarray) -> dict[str, np.ndarray]:
     decided = panel.decided()
     rows = decided.base[decided.pair]
     n, base = frame["n_ratings"].to_numpy(), frame["n_base"].to_numpy()
@@ -219,7 +224,7 @@ def _constants(panel: Panel, frame: pd.DataFrame) -> dict[str, np.ndarray]:
         "often undecided": frame["undecided"].to_numpy() > n,
     }
     if rows.any():
-        size = int(np.count_nonzero(panel.base))
+        size = int(np.count_nonzero(panel.base)) - lost
         flags["constant on base"] = _constant(decided.keep(rows)) & (base >= 2)
         flags["no base ratings"] = base == 0
         flags["too few base ratings"] = base == 1

@@ -18,7 +18,7 @@ import pandas as pd
 from relstudy.calibration.blocks import check_base_is_of_pairs, marked_base, rated_by_all, rows_aside
 from relstudy.calibration.rating_rows import KEY, alike_note, aside_note, merge_duplicates, merged_note, rating_numbers
 from relstudy.calibration.set_aside import COLUMN as SET_ASIDE
-from relstudy.calibration.set_aside import without_set_aside
+from relstudy.calibration.set_aside import without_not_shown, without_set_aside
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.figures import SERIES, drawing, figure_of, svg
@@ -60,6 +60,7 @@ class Ratings(Result, of_commands=True):
     handed_out : how unique pairs were handed out, where the file records it, else None
     notes : on how the table was read, as sentences
     judges : rater ids of automatic judges, whose ratings have no part in judgments
+    not_shown : how many results could not be shown, by rater; they have no row
     """
 
     saved_as = "ratings"
@@ -71,6 +72,7 @@ class Ratings(Result, of_commands=True):
     handed_out: HandOut | None = None
     notes: tuple[str, ...] = field(default=())
     judges: tuple[str, ...] = field(default=())
+    not_shown: dict[str, int] = field(default_factory=dict)
 
     def heading(self) -> str:
         """Number of ratings and of raters, as a phrase."""
@@ -187,7 +189,9 @@ def read_ratings(
     inspect = "relstudy inspect names what it may be"
     table.require(*REQUIRED, way_out=lambda name: f"{table.words.column(name)} says which it is; {inspect}")
     table = table if with_set_aside else without_set_aside(table)
-    return check_ratings(table, base_column=base_column, trust_raters=trust_raters, scale=reading.scale)
+    table, lost = without_not_shown(table)
+    ratings = check_ratings(table, base_column=base_column, trust_raters=trust_raters, scale=reading.scale)
+    return replace(ratings, not_shown=lost) if lost else ratings
 
 
 def check_ratings(

@@ -47,3 +47,33 @@ def without_set_aside(table: Checked) -> Checked:
     )
     rest.notes = (*table.notes, left)
     return rest
+
+
+NOT_SHOWN = "not_shown"
+
+
+def without_not_shown(table: Checked) -> tuple[Checked, dict[str, int]]:
+    """The rows whose result could be shown to its rater, and how many could not, by rater; a note says how many.
+
+    They are neither ratings nor undecided: nothing is known of them but that a picture or a film did not load.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = Checked(pd.DataFrame({"rater_id": ["a", "b"], "not_shown": ["0", "1"]}), "ratings.csv")
+    >>> rest, lost = without_not_shown(table)
+    >>> len(rest.frame), lost, rest.notes
+    (1, {'b': 1}, ('1 result could not be shown to its rater; it is left out',))
+    """
+    if NOT_SHOWN not in table.frame:
+        return table, {}
+    said = table.frame[NOT_SHOWN].astype("str").fillna("").str.strip().str.lower()
+    lost = said.isin(YES).to_numpy(dtype=bool)
+    if not lost.any() or lost.all():
+        return table, {}
+    rest = table.among(table.frame[~lost].reset_index(drop=True), table.rows[~lost])
+    count = int(lost.sum())
+    several = f"{count} results could not be shown to their raters; they are left out"
+    rest.notes = (*table.notes, "1 result could not be shown to its rater; it is left out" if count == 1 else several)
+    by_rater = table.frame["rater_id"][lost].astype("str").str.strip().value_counts()
+    return rest, {str(rater): int(many) for rater, many in by_rater.items()}

@@ -76,3 +76,18 @@ def only_folder(arguments: tuple[str, ...]) -> Path | None:
     if len(arguments) == 1 and Path(arguments[0]).is_dir():
         return Path(arguments[0])
     return None
+
+
+QUESTIONS = "questions"
+"""The folder of the tables of further questions, within a study's."""
+
+
+def question_folder(folder: Path, name: str | None) -> Path:
+    """The folder of a question's tables: its own within the study's, which is that of the blocks' own question.
+
+    Examples
+    --------
+    >>> question_folder(Path("shop"), "trust").as_posix(), question_folder(Path("shop"), None).as_posix()
+    ('shop/questions/trust', 'shop')
+    """
+    return folder if name is None else folder / QUESTIONS / name

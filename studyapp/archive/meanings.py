@@ -45,6 +45,8 @@ _RATINGS = {
     **_DRAWN,
     "version": "number of the study's version that asked; empty for ratings from before versions were kept",
     "set_aside": "1 for ratings of a rater who was set aside or withdrew; calibration leaves them out unless asked",
+    "not_shown": "1 where the rater said that the result could not be shown; neither rated nor undecided",
+    "words": "the answer in words, of a question that has no scale",
     **_SCALE,
 }
 

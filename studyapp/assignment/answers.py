@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -28,7 +29,8 @@ def select_ratings(*columns: sa.ColumnElement[Any], every_revision: bool = False
     Returns
     -------
     Select with the columns assignment_id, pair_id, rating (None: undecided), seconds (of all revisions together; with
-    `every_revision` of this one), revision (of the rating that counts: how often it was given), rated_at and form
+    `every_revision` of this one), revision (of the rating that counts: how often it was given), rated_at, form and
+    further (answers to further questions by id, and NOT_SHOWN; None: none)
     """
     earlier, newer = ratings.alias("earlier"), ratings.alias("newer")
     seconds: sa.ColumnElement[float] = ratings.c.seconds
@@ -44,7 +46,7 @@ def select_ratings(*columns: sa.ColumnElement[Any], every_revision: bool = False
     query = (
         sa.select(
             *(ratings.c.assignment_id, ratings.c.pair_id, ratings.c.rating, seconds.label("seconds")),
-            *(ratings.c.revision, ratings.c.rated_at, ratings.c.form, *columns),
+            *(ratings.c.revision, ratings.c.rated_at, ratings.c.form, ratings.c.further, *columns),
         )
         .join(assignments, assignments.c.id == ratings.c.assignment_id)
         .join(raters, raters.c.id == assignments.c.rater)
@@ -63,7 +65,7 @@ def select_ratings(*columns: sa.ColumnElement[Any], every_revision: bool = False
 
 # Built once: building a statement costs more than running it.
 _ON_PAGE = select_ratings().where(ratings.c.assignment_id == sa.bindparam("assignment"))
-_SENT = sa.select(ratings.c.pair_id, ratings.c.form, ratings.c.rating).where(
+_SENT = sa.select(ratings.c.pair_id, ratings.c.form, ratings.c.rating, ratings.c.further).where(
     ratings.c.assignment_id == sa.bindparam("assignment")
 )
 _INSERT_RATINGS = sa.insert(ratings)
@@ -78,9 +80,19 @@ class LockedError(Exception):
     """The rater has finished, or this page was answered in another browser; it can no longer be changed."""
 
 
-def read_answers(connection: sa.Connection, assignment: Assignment) -> dict[str, float | None]:
-    """The ratings that count on a rater's page, by pair; None is undecided. Empty for a page not answered yet."""
-    return {row.pair_id: row.rating for row in connection.execute(_ON_PAGE, {"assignment": assignment.id})}
+Further = Mapping[str, float | str | bool | None]
+"""Answers to further questions about a result by id, and NOT_SHOWN: True where it could not be shown."""
+
+
+def read_answers(
+    connection: sa.Connection, assignment: Assignment
+) -> tuple[dict[str, float | None], dict[str, Further]]:
+    """The ratings that count on a rater's page (None is undecided), and what else was answered, both by pair.
+
+    Empty for a page not answered yet.
+    """
+    rows = connection.execute(_ON_PAGE, {"assignment": assignment.id}).all()
+    return {row.pair_id: row.rating for row in rows}, {row.pair_id: row.further or {} for row in rows}
 
 
 @dataclass(frozen=True)
@@ -94,7 +106,13 @@ class Showing:
     may_change: bool = True
 
 
-def submit(visit: Visit, assignment: Assignment, answers: Mapping[str, float | None], showing: Showing) -> None:
+def submit(
+    visit: Visit,
+    assignment: Assignment,
+    answers: Mapping[str, float | None],
+    showing: Showing,
+    further: Mapping[str, Further] | None = None,
+) -> None:
     """Keep a page's ratings.
 
     Resubmission of the same form changes nothing. A changed rating becomes a new revision; the last one counts.
@@ -104,6 +122,7 @@ def submit(visit: Visit, assignment: Assignment, answers: Mapping[str, float | N
     assignment : the rater's page
     answers : by pair; None is undecided
     showing : the form that was sent
+    further : what else was answered, by pair
 
     Raises
     ------
@@ -112,19 +131,20 @@ def submit(visit: Visit, assignment: Assignment, answers: Mapping[str, float | N
     """
     connection = visit.connection
     counts: dict[str, Any] = {}
-    processed: set[tuple[str, str, float | None]] = set()
+    processed: set[tuple[str, str, float | None, str]] = set()
     if assignment.answered_at is not None or assignment.kind == "practice":  # which may be asked once more
         page = {"assignment": assignment.id}
         counts = {row.pair_id: row for row in connection.execute(_ON_PAGE, page)}
-        processed = {(row.pair_id, row.form, row.rating) for row in connection.execute(_SENT, page)}
+        sent = connection.execute(_SENT, page)
+        processed = {(row.pair_id, row.form, row.rating, _in_order(row.further)) for row in sent}
     rows = []
     changed: dict[str, float | None] = {}
     for pair_id, rating in answers.items():
-        last = counts.get(pair_id)
+        last, more = counts.get(pair_id), dict((further or {}).get(pair_id) or {}) or None
         if last is not None:
-            if last.rating == rating:
+            if last.rating == rating and (last.further or None) == more:
                 continue
-            if last.form != showing.form and (pair_id, showing.form, rating) in processed:
+            if last.form != showing.form and (pair_id, showing.form, rating, _in_order(more)) in processed:
                 continue  # an old form sent again after a later change: it had its say
             if assignment.position <= visit.rater.locked_to or not showing.may_change:
                 raise LockedError
@@ -138,6 +158,7 @@ def submit(visit: Visit, assignment: Assignment, answers: Mapping[str, float | N
                 "rated_at": visit.now,
                 "form": showing.form,
                 "version": showing.version,
+                "further": more,
             }
         )
         changed[pair_id] = rating
@@ -155,3 +176,8 @@ def submit(visit: Visit, assignment: Assignment, answers: Mapping[str, float | N
         decided = any(rating is not None for rating in now_counts.values())
         if (counts or not decided) and weigh_answer(visit, assignment, decided=decided):
             connection.execute(_ANSWERED, {"assignment": assignment.id, "now": visit.now, "is_surplus": True})
+
+
+def _in_order(further: Further | None) -> str:
+    """Further answers as a text that is the same for the same answers."""
+    return json.dumps(further or {}, sort_keys=True)

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from relstudy.studyapp.assignment.answers import select_ratings
 from relstudy.studyapp.assignment.raters import Rater, Visit, end_visit
 from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.config.study_parts import was_shown
 from relstudy.studyapp.database.tables import assignments, raters
 from relstudy.studyapp.sampling.ratable_pairs import known_pair_ids
 
@@ -65,12 +66,14 @@ def is_practising(study: Study, handed: Mapping[tuple[str, str], int]) -> bool:
 
 
 def practice_result(visit: Visit) -> PracticeResult:
-    """Result of the latest practice attempt; undecided is not what was expected."""
+    """Result of the latest practice attempt; undecided is not what was expected, and what could not be shown is left
+    out."""
     rules = visit.study.qualification
     assert rules is not None
     checked = known_pair_ids(visit.study)
-    answered = [row for row in visit.connection.execute(_PRACTICE, {"rater": visit.rater.id}) if row.pair_id in checked]
-    right = sum(row.rating in checked[row.pair_id].expected for row in answered)
+    rows = visit.connection.execute(_PRACTICE, {"rater": visit.rater.id})
+    answered = [row for row in rows if row.pair_id in checked and was_shown(row.further)]
+    right = sum(checked[row.pair_id].is_met(row.rating, row.further) for row in answered)
     attempts_left = max(0, rules.attempts - 1 - visit.rater.practice_retries)
     return PracticeResult(right, len(answered), rules.needed(len(answered)), attempts_left)
 
@@ -99,8 +102,8 @@ def outcome_of(study: Study, rater: Rater, answers: Iterable[Any]) -> str:
 
     Parameters
     ----------
-    answers : the rater's ratings that count, each with `kind`, `pair_id` and `rating` (None: undecided). Practice does
-        not count
+    answers : the rater's ratings that count, each with `kind`, `pair_id`, `rating` (None: undecided) and `further`.
+        Practice does not count, nor does against anybody what could not be shown to them
     """
     if rater.outcome is not None:
         return rater.outcome
@@ -109,11 +112,12 @@ def outcome_of(study: Study, rater: Rater, answers: Iterable[Any]) -> str:
     given = [row for row in answers if row.kind != "practice"]
     if not given:
         return "full" if study.entry.code_needs_decided else COMPLETED
+    given = [row for row in given if was_shown(row.further)]
     checks = known_pair_ids(study)
     checked = [row for row in given if row.kind == "check" and row.pair_id in checks]
-    failed = sum(row.rating not in checks[row.pair_id].expected for row in checked)
+    failed = sum(not checks[row.pair_id].is_met(row.rating, row.further) for row in checked)
     allowed = study.entry.failed_checks_allowed
     if allowed is not None and failed > allowed:
         return "failed_checks"
-    decided = sum(row.rating is not None for row in given) / len(given)
+    decided = sum(row.rating is not None for row in given) / len(given) if given else 1.0
     return COMPLETED if decided >= study.entry.code_needs_decided else "undecided"

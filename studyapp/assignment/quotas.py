@@ -15,6 +15,7 @@ from relstudy.studyapp.assignment.answers import select_ratings
 from relstudy.studyapp.assignment.raters import Visit
 from relstudy.studyapp.config.groups import Group
 from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.config.study_parts import was_shown
 from relstudy.studyapp.database.tables import assignments, pages, raters, ratings
 from relstudy.studyapp.sampling.ratable_pairs import known_pair_ids
 
@@ -113,7 +114,8 @@ def _count_failed(connection: sa.Connection, study: Study) -> Counter[str | None
     failed: Counter[tuple[int, str | None]] = Counter()
     if allowed is not None:
         for row in connection.execute(_CHECKED):
-            if row.pair_id in checks and row.rating not in checks[row.pair_id].expected:
+            is_failed = row.pair_id in checks and not checks[row.pair_id].is_met(row.rating, row.further)
+            if is_failed and was_shown(row.further):
                 failed[row.rater, row.rater_group] += 1
     return Counter(group for (_, group), count in failed.items() if count > allowed)  # type: ignore[operator]
 

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from relstudy.common.errors import RelstudyError
 from relstudy.common.scales import Scale
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.config.study_parts import Block
+from relstudy.studyapp.config.study_parts import Block, ResultQuestion
 from relstudy.studyapp.database.tables import assignments, raters, ratings, settings
 
 KEY = "asked"
@@ -39,7 +39,7 @@ def require_rated_blocks(connection: sa.Connection, study: Study) -> dict[str, A
     stored = connection.execute(sa.select(settings.c.value).where(settings.c.key == KEY)).scalar_one_or_none()
     kept: dict[str, Any] = json.loads(stored) if stored else {}
     blocks = {block.name: block for block in study.blocks}
-    changed = {name: asked for name, asked in kept.items() if name not in blocks or _question_of(blocks[name]) != asked}
+    changed = {name: asked for name, asked in kept.items() if name not in blocks or _differs(asked, blocks[name])}
     _require_groups(connection, study)
     counts = _count_ratings(connection) if changed else {}
     rated = [name for name in changed if name in counts]
@@ -71,7 +71,25 @@ def _question_of(block: Block) -> dict[str, Any]:
         "scale": scale.name,
         "values": list(scale.values),
         "continuous": scale.continuous,
+        **({"further": {each.id: _scale_of(each) for each in block.questions}} if block.questions else {}),
     }
+
+
+def _scale_of(question: ResultQuestion) -> list[float] | None:
+    """The values of a further question's scale; None where it is answered in words."""
+    return None if question.scale is None else [*question.scale.values]
+
+
+def _differs(asked: Mapping[str, Any], block: Block) -> bool:
+    """True if a block asks something else than it did; a further question that is new takes nothing away."""
+    now = _question_of(block)
+    return any(now[key] != asked[key] for key in asked if key != "further") or bool(_changed_questions(asked, block))
+
+
+def _changed_questions(asked: Mapping[str, Any], block: Block) -> list[str]:
+    """Ids of further questions that are gone or have another scale."""
+    now = {each.id: _scale_of(each) for each in block.questions}
+    return [name for name, values in asked.get("further", {}).items() if name not in now or now[name] != values]
 
 
 def _count_ratings(connection: sa.Connection) -> Mapping[str, int]:
@@ -93,6 +111,12 @@ def _refusal(name: str, asked: Mapping[str, Any], block: Block | None, count: in
     if now["pairs"] != asked["pairs"] or now["paradigm"] != asked["paradigm"]:
         was = f"pairs = {asked['pairs']!r}" + (f", paradigm = {asked['paradigm']!r}" if asked["paradigm"] else "")
         return f"block {name!r} has {has} of other pairs than it names now; put {was} back, and name a new block"
+    if asked["values"] == list(block.scale.values) and (names := _changed_questions(asked, block)):
+        named = ", ".join(map(repr, names))
+        return (
+            f"block {name!r} has {has} with answers to {named}; put {'it' if len(names) == 1 else 'them'} back with "
+            "the scale that was rated on, and ask anything else under a new id"
+        )
     was_scale = Scale(asked["scale"], tuple(asked["values"]), continuous=asked["continuous"])
     return (
         f"block {name!r} asks on the scale {block.scale.name} ({_ends(block.scale)}) and has {has} on the scale "

@@ -16,7 +16,15 @@ class ExportOptions(CommandOptions):
     """Options of `relstudy export`."""
 
     output: Path | None = option(
-        None, "Table to write; .parquet works too.", flags=("-o", "--output"), shown="FOLDER/ratings.csv"
+        None,
+        "Table to write; .parquet works too.",
+        flags=("-o", "--output"),
+        shown="FOLDER/ratings.csv, of a question FOLDER/questions/ID/ratings.csv",
+    )
+    question: str | None = option(
+        None,
+        "The answers to this further question of [[blocks.questions]], by its id, on its own scale.",
+        shown="the blocks' own",
     )
     scale: str | None = option(None, "Only ratings on this scale.", shown="all")
     history: bool = option(False, "Every revision of a rating, not only the one that counts.")
@@ -38,33 +46,39 @@ def export(folder: Path, options: ExportOptions, as_json: bool) -> None:
     Example:
       relstudy export my-study
       relstudy export my-study --scale 1-9 -o nine.csv
+      relstudy export my-study --question trust
     """
     from relstudy.common.console import print_json, say
     from relstudy.common.errors import RelstudyError
     from relstudy.common.files import write_json
+    from relstudy.common.study_folder import question_folder
     from relstudy.common.tables import write_table
     from relstudy.studyapp.assignment.slots import HAND_OUT_RULE
     from relstudy.studyapp.commands.opening import open_ratings
+    from relstudy.studyapp.config.result_questions import question_called
     from relstudy.studyapp.monitoring.export import drawn_and_judged, people_table, ratings_table
 
     study, store = open_ratings(folder)
-    scale = options.scale
-    if scale is not None and scale not in {s.name for s in study.scales}:
+    scale, question = options.scale, question_called(study, options.question)
+    if question is None and scale is not None and scale not in {s.name for s in study.scales}:
         raise RelstudyError(
             f"no block uses the scale {scale!r}; this study has {', '.join(s.name for s in study.scales)}"
         )
-    whole = table = ratings_table(store, study, history=options.history)
+    whole = table = ratings_table(store, study, history=options.history, question=question)
     if scale is not None:
         table = table[table["scale"] == scale]
     if options.no_surplus:
         table = table[table["surplus"] == 0]
-    target = options.output or folder / "ratings.csv"
+    target = options.output or question_folder(folder, options.question) / "ratings.csv"
+    target.parent.mkdir(parents=True, exist_ok=True)
     write_table(table, target)
     response = drawn_and_judged(folder, whole)
     counts = {
         "file": str(target),
         "ratings": len(table),
-        "undecided": int(table["rating"].isna().sum()),
+        **({} if question is None else {"question": question.id, "text": question.text}),
+        "undecided": int((table["rating"].isna() & (table["not_shown"] == 0)).sum()),
+        "not_shown": int(table["not_shown"].sum()),
         "raters": int(table["rater_id"].nunique()),
         "blocks": {str(name): int(count) for name, count in table["block"].value_counts().items()},
         "scales": sorted(set(table["scale"])),
@@ -81,6 +95,11 @@ def export(folder: Path, options: ExportOptions, as_json: bool) -> None:
     if as_json:
         print_json(counts)
     else:
-        say(f"{counts['ratings']} ratings by {counts['raters']} raters ({counts['undecided']} undecided) -> {target}")
+        lost = f", {counts['not_shown']} could not be shown" if counts["not_shown"] else ""
+        said = f"{counts['undecided']} undecided{lost}"
+        say(f"{counts['ratings']} ratings by {counts['raters']} raters ({said}) -> {target}")
+        if question is None and study.result_questions:
+            names = ", ".join(study.result_questions)
+            click.echo(f"The further questions have tables of their own: --question ID, of {names}.")
         if response is not None and (missing := response.sentence()) is not None:
             click.echo(f"{missing[:1].upper()}{missing[1:]}.")

@@ -132,6 +132,7 @@ def print_progress(title: str, now: Status) -> None:
         ("pairs", lambda block: f"{block.total_pairs:,}"),
         ("ratings", lambda block: f"{block.ratings:,}"),
         ("undecided", lambda block: _count(block.undecided)),
+        ("not shown", lambda block: _count(block.could_not_be_shown)),
         ("pages", _pages),
         ("with raters", lambda block: _count(block.pages_leased)),
         ("overdue", lambda block: _count(block.pages_expired)),

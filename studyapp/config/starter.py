@@ -54,6 +54,13 @@ seed = 0                           # the order in which pairs are handed out
 # Scales: "1-5", "binary", "1-9", or one of your own (below).
 
 {blocks}
+# Further questions about each result of the block above, on a scale or (without one) in words; not_shown = true in a
+# block lets raters say that a result could not be shown:
+# [[blocks.questions]]
+# id = "trust"
+# text = "Would you trust it?"
+# scale = "binary"
+
 # A scale of your own:
 # [scales.stars]
 # values = [1, 2, 3]

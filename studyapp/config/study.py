@@ -24,6 +24,7 @@ from relstudy.studyapp.config.study_parts import (
     KnownPair,
     Qualification,
     Question,
+    ResultQuestion,
 )
 from relstudy.studyapp.config.study_toml import (
     Limits,
@@ -107,6 +108,19 @@ class Study:
     def scales(self) -> tuple[Scale, ...]:
         """Every scale in use, in order of first use."""
         return tuple({block.scale.name: block.scale for block in self.blocks}.values())
+
+    @property
+    def result_questions(self) -> dict[str, ResultQuestion]:
+        """Further questions about results, by id, of all blocks.
+
+        Examples
+        --------
+        >>> toml = '[study]\\nid = "a"\\ntitle = "A"\\n[[blocks]]\\nname = "all"\\n'
+        >>> asks = '[[blocks.questions]]\\nid = "trust"\\ntext = "Do you trust it?"\\nscale = "1-5"\\n'
+        >>> list(Study.parse(toml + asks).result_questions)
+        ['trust']
+        """
+        return {question.id: question for block in reversed(self.blocks) for question in block.questions}
 
     @property
     def outcomes_without_way_back(self) -> tuple[str, ...]:

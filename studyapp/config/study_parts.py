@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import quote
 
 from relstudy.common.scales import Scale
@@ -16,6 +17,56 @@ EVENTS = ("rated", "changed", "set_aside", "taken_back", "withdrawn", "finished"
 """What happens to a study's ratings, as programs follow it."""
 WITHDRAWALS = ("no", "delete", "keep")
 QUESTION_KINDS = ("text", "long", "number", "choice")
+
+
+NOT_SHOWN = "not_shown"
+"""In place of a rating: the result could not be shown to the rater."""
+
+
+def was_shown(further: Mapping[str, Any] | None) -> bool:
+    """False where a rater said that a result could not be shown; `further` is stored beside the rating.
+
+    Examples
+    --------
+    >>> was_shown(None), was_shown({"trust": 4}), was_shown({"not_shown": True})
+    (True, True, False)
+    """
+    return not (further and further.get(NOT_SHOWN))
+
+
+@dataclass(frozen=True)
+class ResultQuestion:
+    """A question that is asked of each result beside the block's own.
+
+    Parameters
+    ----------
+    id : unique in the block; names its table
+    text : the question
+    scale : the scale of its answers; None: it is answered in words
+    required : whether a page is taken without its answer
+    """
+
+    id: str
+    text: str
+    scale: Scale | None = None
+    required: bool = True
+
+    LONGEST = 4000
+
+    def parse(self, text: str) -> float | str | None:
+        """The answer that a form field stands for: a number, None for undecided, or words. ValueError for any other.
+
+        Examples
+        --------
+        >>> ResultQuestion("why", "Why?").parse("  too blue ")
+        'too blue'
+        """
+        if self.scale is not None:
+            return self.scale.parse(text)
+        words = text.replace("\r\n", "\n").strip()
+        if len(words) > self.LONGEST:
+            raise ValueError(f"at most {self.LONGEST} signs are allowed")
+        return words
 
 
 @dataclass(frozen=True)
@@ -34,6 +85,8 @@ class Block:
     pairs_per_rater : how many unique pairs a rater is asked for before the end; None: as many as there are
     more : how many unique pairs "rate some more" adds
     repeats : how many of the block's pages are shown a second time
+    questions : further questions about each result
+    not_shown : whether raters may say that a result could not be shown
     """
 
     name: str
@@ -46,6 +99,12 @@ class Block:
     pairs_per_rater: int | None = 100
     more: int = 20
     repeats: int = 0
+    questions: tuple[ResultQuestion, ...] = ()
+    not_shown: bool = False
+
+    def question_called(self, name: str) -> ResultQuestion | None:
+        """The further question of that id; None where the block does not ask it."""
+        return next((question for question in self.questions if question.id == name), None)
 
     @property
     def unique(self) -> bool:
@@ -71,6 +130,7 @@ class KnownPair:
     query_id, result_id : items of the collection
     expected : the answers taken as right
     feedback : text that the rater is shown afterwards (practice only)
+    also : the answers to further questions that are taken as right, by their ids
     """
 
     block: str
@@ -78,6 +138,19 @@ class KnownPair:
     result_id: str
     expected: tuple[float, ...]
     feedback: str = ""
+    also: dict[str, tuple[float, ...]] = field(default_factory=dict)
+
+    def is_met(self, rating: float | None, further: Mapping[str, Any] | None = None) -> bool:
+        """True if everything that is expected was answered so.
+
+        Examples
+        --------
+        >>> pair = KnownPair("base", "q", "r", (4, 5), also={"trust": (1,)})
+        >>> pair.is_met(4, {"trust": 1}), pair.is_met(4, {"trust": 3}), pair.is_met(4)
+        (True, False, False)
+        """
+        given = further or {}
+        return rating in self.expected and all(given.get(name) in values for name, values in self.also.items())
 
 
 @dataclass(frozen=True)

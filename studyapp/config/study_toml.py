@@ -16,6 +16,7 @@ from relstudy.studyapp.config.outcomes import OUTCOMES
 from relstudy.studyapp.config.study_parts import (
     ENTRY_RULES,
     EVENTS,
+    NOT_SHOWN,
     QUESTION_KINDS,
     AnalysisSettings,
     Block,
@@ -24,6 +25,7 @@ from relstudy.studyapp.config.study_parts import (
     KnownPair,
     Qualification,
     Question,
+    ResultQuestion,
 )
 from relstudy.studyapp.config.texts import ENGLISH
 from relstudy.studyapp.config.toml_checker import ID, NAME, PARAMETER, URL, VARIABLE, Keys, TomlChecker
@@ -76,7 +78,7 @@ def read_blocks(check: TomlChecker, data: list[dict[str, Any]], scales: dict[str
             path,
             (
                 *("name", "pairs", "paradigm", "scale", "results_per_page", "question", "ratings_per_pair"),
-                *("pairs_per_rater", "more", "repeats"),
+                *("pairs_per_rater", "more", "repeats", "questions", "not_shown"),
             ),
         )
         pairs = check.one_of(entry, path, "pairs", "unique", ("base", "unique"))
@@ -106,9 +108,54 @@ def read_blocks(check: TomlChecker, data: list[dict[str, Any]], scales: dict[str
                 pairs_per_rater=None if everything else check.whole(entry, path, "pairs_per_rater", 100, 0, 1_000_000),
                 more=check.whole(entry, path, "more", 20, 0, 1_000_000),
                 repeats=check.whole(entry, path, "repeats", 0, 0, 1000),
+                questions=_read_result_questions(check, entry, path, scales),
+                not_shown=check.yes(entry, path, NOT_SHOWN, False),
             )
         )
+    _require_one_scale(check, blocks)
     return tuple(blocks)
+
+
+MOST_QUESTIONS = 10
+TAKEN = (NOT_SHOWN, "rating")
+"""Names that stand for something else beside a rating."""
+
+
+def _read_result_questions(
+    check: TomlChecker, block: dict[str, Any], at: Keys, scales: dict[str, Scale]
+) -> tuple[ResultQuestion, ...]:
+    """[[blocks.questions]]: what is asked of each result beside the block's own question."""
+    path = (*at, "questions")
+    entries = block.get("questions", [])
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        check.fault(path, entries, "a list of tables is needed: [[blocks.questions]]")
+        return ()
+    if len(entries) > MOST_QUESTIONS:
+        check.fault(path, len(entries), f"at most {MOST_QUESTIONS} further questions are allowed")
+    questions: dict[str, ResultQuestion] = {}
+    for index, entry in enumerate(entries):
+        here = (*path, index)
+        check.keys(entry, here, ("id", "text", "scale", "required"))
+        name = check.text(entry, here, "id", None, ID)
+        if name in questions:
+            check.fault((*here, "id"), name, "another question of the block has this id; ids must differ")
+        if name in TAKEN:
+            check.fault((*here, "id"), name, "this id is taken; any other is allowed")
+        scale = scales[check.one_of(entry, here, "scale", "1-5", scales)] if "scale" in entry else None
+        required = check.yes(entry, here, "required", scale is not None)
+        questions[name] = ResultQuestion(name, check.text(entry, here, "text", None), scale, required)
+    return tuple(questions.values())
+
+
+def _require_one_scale(check: TomlChecker, blocks: list[Block]) -> None:
+    """A question has one scale in all blocks that ask it: its answers are one table."""
+    first: dict[str, ResultQuestion] = {}
+    for index, block in enumerate(blocks):
+        for number, question in enumerate(block.questions):
+            before = first.setdefault(question.id, question)
+            if before.scale != question.scale:
+                allowed = f"the question {question.id!r} has another scale in another block; one is allowed"
+                check.fault(("blocks", index, "questions", number, "scale"), None, allowed)
 
 
 def read_known(
@@ -120,9 +167,10 @@ def read_known(
     for index, entry in enumerate(data):
         path = (key, index)
         feedback = ("feedback",) if key == "practice" else ()
-        check.keys(entry, path, ("block", "query_id", "result_id", "expected", *feedback))
+        check.keys(entry, path, ("block", "query_id", "result_id", "expected", "also", *feedback))
         block = check.one_of(entry, path, "block", names[0], names)
-        scale = next(b.scale for b in blocks if b.name == block)
+        asked = next(b for b in blocks if b.name == block)
+        scale = asked.scale
         expected = entry.get("expected", None)
         if not isinstance(expected, list) or not expected or not all(value in scale.values for value in expected):
             allowed = ", ".join(map(show_value, scale.values))
@@ -135,9 +183,25 @@ def read_known(
                 result_id=check.text(entry, path, "result_id", None),
                 expected=tuple(expected),
                 feedback=check.text(entry, path, "feedback", ""),
+                also=_read_also(check, check.table(entry, path, "also"), (*path, "also"), asked),
             )
         )
     return tuple(pairs)
+
+
+def _read_also(check: TomlChecker, data: dict[str, Any], path: Keys, block: Block) -> dict[str, tuple[float, ...]]:
+    """Right answers to further questions of the block, by their ids."""
+    scales = {question.id: question.scale for question in block.questions if question.scale is not None}
+    check.keys(data, path, scales)
+    also = {}
+    for name in [name for name in data if name in scales]:
+        values, scale = data[name], scales[name]
+        if not isinstance(values, list) or not values or not all(value in scale.values for value in values):
+            allowed = ", ".join(map(show_value, scale.values))
+            check.fault((*path, name), values, f"a list of right answers is needed, each one of {allowed}")
+        else:
+            also[name] = tuple(values)
+    return also
 
 
 def read_qualification(check: TomlChecker, data: dict[str, Any], practice: int) -> Qualification | None:

@@ -122,6 +122,11 @@ ENGLISH: dict[str, str] = {
         "The study was changed while you were on this page, and your answers to the page as it was were not saved. "
         "Please rate it as it is now."
     ),
+    "rate.unanswered": "Please answer every question, or choose undecided.",
+    "rate.long": "At most {most} signs are allowed.",
+    "rate.not_shown": "could not be shown",
+    "rate.further": "Result {number}: {question}",
+    "rate.optional": "(optional)",
     "rate.invalid": "This is not a value of the scale.",
     "rate.close": "Close",
     "keys.rate": "rate",
@@ -397,6 +402,8 @@ ENGLISH: dict[str, str] = {
     "admin.invite.link": "Link",
     "admin.invite.crowd": "Link for the crowd platform",
     "admin.invite.open": "Open to everyone with this address",
+    "admin.export.question": "Question",
+    "admin.export.own": "the blocks' own",
     "admin.export.ratings": "Ratings",
     "admin.export.note": (
         "One row for each rating that counts; undecided is empty. Attention checks, repeated pairs and "

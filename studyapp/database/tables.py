@@ -116,7 +116,8 @@ assignments = sa.Table(
     sa.Index(None, "page_id"),
 )
 
-# One row per revision; the last one counts. A rating of NULL is "undecided".
+# One row per revision; the last one counts. A rating of NULL is "undecided". `further` holds the answers to the block's
+# further questions by id (a number, null for undecided, or words), and "not_shown" where nothing could be rated.
 ratings = sa.Table(
     "ratings",
     metadata,
@@ -129,6 +130,7 @@ ratings = sa.Table(
     sa.Column("rated_at", sa.Float, nullable=False),
     sa.Column("form", sa.Text, nullable=False),
     sa.Column("version", sa.Integer),
+    sa.Column("further", sa.JSON(none_as_null=True)),
     sa.UniqueConstraint("assignment_id", "pair_id", "revision"),
 )
 

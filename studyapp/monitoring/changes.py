@@ -25,6 +25,7 @@ _EVENTS = (
             sa.func.coalesce(raters.c.rater_id, events.c.rater_id).label("who"),
         ),
         *(ratings.c.pair_id, pairs.c.query_id, pairs.c.result_id, ratings.c.rating, ratings.c.seconds),
+        ratings.c.further,
         *(ratings.c.revision, ratings.c.rated_at, ratings.c.version, assignments.c.surplus),
         *(assignments.c.block, assignments.c.kind.label("page_kind"), pairs.c.block.label("pair_block")),
         _NAMED.c.finished_at,
@@ -85,4 +86,5 @@ def _event(row: sa.Row[Any], cursor: str) -> dict[str, Any]:
         "study_block": row.block,
         "surplus": int(bool(row.surplus)),
         "version": row.version,
+        **({"further": row.further} if row.further else {}),
     }

@@ -21,12 +21,12 @@ from relstudy.common.probabilities import PAIR
 from relstudy.common.reach import REACH
 from relstudy.common.response import DRAWN, Response, response_of
 from relstudy.common.scales import SCALE_COLUMNS
-from relstudy.studyapp.assignment.answers import select_ratings
+from relstudy.studyapp.assignment.answers import Further, select_ratings
 from relstudy.studyapp.assignment.eligibility import outcome_of
 from relstudy.studyapp.assignment.raters import Rater, read_raters
 from relstudy.studyapp.assignment.set_aside import LEFT_OUT
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.config.study_parts import KnownPair
+from relstudy.studyapp.config.study_parts import KnownPair, ResultQuestion, was_shown
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import assignments, pairs, raters, ratings
 from relstudy.studyapp.sampling.ratable_pairs import known_pair_ids
@@ -47,6 +47,7 @@ COLUMNS = (
         "rank",
         "version",
         "set_aside",
+        "not_shown",
     ),
     *SCALE_COLUMNS,
 )
@@ -79,19 +80,41 @@ class _Rules:
     scales: dict[str, _ScaleCells]
     known_pairs: dict[str, KnownPair]
     hand_outs: dict[str, HandOut]
+    question: ResultQuestion | None = None
 
-    def passed(self, pair_id: str, rating: float | None) -> str:
-        """Return "yes" if an answer is one of those expected, else "no"; empty where none is expected."""
+    def passed(self, pair_id: str, rating: float | None, further: Further | None) -> str:
+        """Return "yes" if an answer is as expected, else "no"; empty where none is expected or nothing was shown."""
         pair = self.known_pairs.get(pair_id)
-        return "" if pair is None else "yes" if rating in pair.expected else "no"
+        if pair is None or not was_shown(further):
+            return ""
+        if self.question is None:
+            return "yes" if pair.is_met(rating, further) else "no"
+        expected = pair.also.get(self.question.id)
+        return "" if expected is None else "yes" if (further or {}).get(self.question.id) in expected else "no"
+
+    def rating(self, rating: float | None, further: Further | None) -> float | None:
+        """The answer to the question that the table is of."""
+        if self.question is None:
+            return rating
+        answer = (further or {}).get(self.question.id)
+        return answer if isinstance(answer, int | float) else None
 
     def handed_out(self, kind: str, block: str) -> str:
         """Way in which a pair came to its rater; empty for all but unique pairs."""
         return self.hand_outs.get(block, HandOut.RANDOM).value if kind == "unique" else ""
 
 
-def ratings_table(store: Store, study: Study, *, history: bool = False) -> pd.DataFrame:
+WORDS = "words"
+"""The column of answers to a question that is answered in words."""
+
+
+def ratings_table(
+    store: Store, study: Study, *, history: bool = False, question: ResultQuestion | None = None
+) -> pd.DataFrame:
     """Every rating, in the order given.
+
+    With `question` those who were asked this further question and answered it, with its answers and its scale in place
+    of the block's own; of one that is answered in words, these are in the column WORDS beside the block's own rating.
 
     `block` is base or unique for the ratings that calibration is for, else check, repeat or practice. `rating` is
     empty (NaN) for undecided. `seconds` is the time on the page divided by its results, summed over revisions.
@@ -100,12 +123,17 @@ def ratings_table(store: Store, study: Study, *, history: bool = False) -> pd.Da
     that its rater saw, from 1. With `history`, every revision is a
     row, with its number in `revision`. `handed_out` is said of unique pairs only: everyone rates the base block.
     """
+    scale = None if question is None else question.scale
     rules = _Rules(
-        {block.name: _ScaleCells(block.scale.name, block.scale.columns()) for block in study.blocks},
+        {
+            block.name: _ScaleCells((scale or block.scale).name, (scale or block.scale).columns())
+            for block in study.blocks
+        },
         known_pair_ids(study),
         _hand_outs(study),
+        question if scale is not None else None,
     )
-    columns = [*COLUMNS, *(["revision"] if history else [])]
+    columns = [*COLUMNS, *(["revision"] if history else []), *([WORDS] if question is not None and not scale else [])]
     cells: dict[str, list[Any]] = {column: [] for column in columns}
     same: dict[Any, Any] = {}  # ids come again and again: each is kept once
     query = select_ratings(
@@ -117,7 +145,12 @@ def ratings_table(store: Store, study: Study, *, history: bool = False) -> pd.Da
     )
     with store.read() as connection:
         for part in connection.execute(query).partitions(PART):
-            records = _columns(part, rules)
+            rows = part if question is None else [row for row in part if _answers(row, question)]
+            if not rows:
+                continue
+            records = _columns(rows, rules)
+            if WORDS in cells and question is not None:
+                records[WORDS] = [_no_formula(str((row.further or {}).get(question.id, ""))) for row in rows]
             for column, kept in cells.items():
                 kept.extend(same.setdefault(value, value) if type(value) is str else value for value in records[column])
     frame = pd.DataFrame({column: pd.Series(cells.pop(column)) for column in columns})
@@ -183,7 +216,13 @@ def _hand_outs(study: Study) -> dict[str, HandOut]:
     }
 
 
-def _columns(rows: Sequence[sa.Row[Any]], rules: _Rules) -> dict[str, Sequence[Any]]:
+def _answers(row: sa.Row[Any], question: ResultQuestion) -> bool:
+    """True if a rating holds an answer to a question, or says that there was nothing to be seen."""
+    further = row.further or {}
+    return question.id in further or (question.scale is not None and not was_shown(further))
+
+
+def _columns(rows: Sequence[sa.Row[Any]], rules: _Rules) -> dict[str, Any]:
     """The columns of the export for some rows of the query."""
     given: dict[str, Sequence[Any]] = dict(zip(rows[0]._fields, zip(*rows, strict=True), strict=True))
     kinds = [block if kind == "pair" else kind for block, kind in zip(given["block"], given["kind"], strict=True)]
@@ -195,11 +234,15 @@ def _columns(rows: Sequence[sa.Row[Any]], rules: _Rules) -> dict[str, Sequence[A
         "block": kinds,
         "rated_at": [datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds") for at in given["rated_at"]],
         "surplus": [int(bool(surplus)) for surplus in given["surplus"]],
-        "passed": [rules.passed(pair, rating) for pair, rating in zip(given["pair_id"], given["rating"], strict=True)],
+        "rating": [rules.rating(*answer) for answer in zip(given["rating"], given["further"], strict=True)],
+        "passed": [
+            rules.passed(*answer) for answer in zip(given["pair_id"], given["rating"], given["further"], strict=True)
+        ],
         "revisions": given["revision"],
         "place": [ids.index(pair) + 1 for ids, pair in zip(given["pair_ids"], given["pair_id"], strict=True)],
         "handed_out": [rules.handed_out(*asked) for asked in zip(kinds, given["study_block"], strict=True)],
         "set_aside": [int(outcome in LEFT_OUT) for outcome in given["outcome"]],
+        "not_shown": [int(not was_shown(further)) for further in given["further"]],
         **{column: [scale.columns[column] for scale in scales] for column in SCALE_COLUMNS},
     }
 

@@ -22,6 +22,7 @@ from relstudy.common.pairs_table import source_members
 from relstudy.common.scales import Scale
 from relstudy.studyapp.assignment.answers import select_ratings
 from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.config.study_parts import was_shown
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import assignments, pairs, raters
 
@@ -96,7 +97,8 @@ def _current(store: Store, study: Study) -> pd.DataFrame:
     ).where(assignments.c.kind == "pair", assignments.c.block.in_(blocks))
     with store.read() as connection:
         answer = connection.execute(query)
-        table = pd.DataFrame.from_records(answer.fetchall(), columns=list(answer.keys()))
+        rows = [row for row in answer.fetchall() if was_shown(row.further)]
+        table = pd.DataFrame.from_records(rows, columns=list(answer.keys())).drop(columns="further")
     table["rating"] = table["rating"].astype("float64")
     table["scale"] = table["study_block"].map(blocks)
     return table.rename(columns={"rated_at": "at"})

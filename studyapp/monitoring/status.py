@@ -24,7 +24,7 @@ from relstudy.studyapp.assignment.unused_pairs import UnusedPairs, stored_unused
 from relstudy.studyapp.assignment.versions import read_state
 from relstudy.studyapp.config.groups import Group
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.config.study_parts import Block
+from relstudy.studyapp.config.study_parts import Block, was_shown
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import DONE, LEASED, OPEN, assignments, ratings, slots
 from relstudy.studyapp.monitoring.deliveries import Undelivered, count_undelivered
@@ -50,6 +50,7 @@ class BlockStatus:
     surplus_pages: int
     ratings: int
     undecided: int
+    could_not_be_shown: int
     median_seconds: float | None
     distribution: dict[str, int]
     uniformity_error: float | None
@@ -68,6 +69,7 @@ class RaterStatus:
     pages: int
     ratings: int
     undecided: int
+    could_not_be_shown: int
     median_seconds: float | None
     checks: int
     checks_passed: int
@@ -230,7 +232,8 @@ def _block(
         pages_open=by_state[OPEN],
         surplus_pages=connection.execute(surplus).scalar_one(),
         ratings=len(rated),
-        undecided=sum(row.rating is None for row in rated),
+        undecided=sum(row.rating is None and was_shown(row.further) for row in rated),
+        could_not_be_shown=sum(not was_shown(row.further) for row in rated),
         median_seconds=_median([row.seconds for row in rated]),
         distribution=_distribution(given, block.scale),
         uniformity_error=uniformity_error(given, block.scale.categories).value,
@@ -249,7 +252,8 @@ def _distribution(given: list[float], scale: Scale) -> dict[str, int]:
 
 def _person(study: Study, person: Rater, answers: Sequence[sa.Row[Any]]) -> RaterStatus:
     known_pairs = known_pair_ids(study)
-    checks = [row for row in answers if row.kind == "check" and row.pair_id in known_pairs]
+    shown = [row for row in answers if was_shown(row.further)]
+    checks = [row for row in shown if row.kind == "check" and row.pair_id in known_pairs]
     rated = [row for row in answers if row.kind == "pair"]
     steps = (
         *(("finished", person.finished_at), ("rating", person.started_at)),
@@ -262,10 +266,11 @@ def _person(study: Study, person: Rater, answers: Sequence[sa.Row[Any]]) -> Rate
         state=next((name for name, holds in steps if holds is not None), "invited"),
         pages=len({row.assignment_id for row in answers}),
         ratings=len(rated),
-        undecided=sum(row.rating is None for row in rated),
+        undecided=sum(row.rating is None and was_shown(row.further) for row in rated),
+        could_not_be_shown=sum(not was_shown(row.further) for row in rated),
         median_seconds=_median([row.seconds for row in rated]),
         checks=len(checks),
-        checks_passed=sum(row.rating in known_pairs[row.pair_id].expected for row in checks),
+        checks_passed=sum(known_pairs[row.pair_id].is_met(row.rating, row.further) for row in checks),
         last_rated_at=max((row.rated_at for row in answers), default=None),
         outcome=outcome_of(study, person, answers),
         group=person.rater_group or "",

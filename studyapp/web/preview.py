@@ -161,7 +161,7 @@ def _practice(rater: Rater, block: str, page_id: int, number: int) -> list[Shown
     texts, address = current_site().texts, f"practice-{number}"
     assignment = _assignment(block, "practice", page_id)
     values = current_site().study.block(block).scale.values
-    chosen = dict.fromkeys(assignment.pair_ids, show_value(values[0]))
+    chosen = {(pair_id, ""): show_value(values[0]) for pair_id in assignment.pair_ids}
 
     def feedback() -> str:
         onward = g.preview.onward

@@ -58,14 +58,35 @@ def _cached_scale(templates: Environment) -> Callable[..., Markup]:
     """
 
     @functools.lru_cache(maxsize=4096)
-    def draw(choices: tuple[Choice, ...], undecided: bool, name: str, chosen: str, legend: str) -> Markup:
+    def draw(
+        choices: tuple[Choice, ...],
+        undecided: bool,
+        name: str,
+        chosen: str,
+        legend: str,
+        not_shown: bool,
+        heading: str,
+        required: bool,
+    ) -> Markup:
         parts = templates.get_template("parts.html").module
-        drawn: Markup = parts.scale(choices, undecided, name, chosen, legend)  # type: ignore[attr-defined]
+        drawn: Markup = parts.scale(  # type: ignore[attr-defined]
+            choices, undecided, name, chosen, legend, not_shown=not_shown, heading=heading, required=required
+        )
         return drawn
 
-    def scale(choices: tuple[Choice, ...], undecided: bool, name: str, chosen: str, legend: str) -> Markup:
+    def scale(
+        choices: tuple[Choice, ...],
+        undecided: bool,
+        name: str,
+        chosen: str,
+        legend: str,
+        not_shown: bool = False,
+        heading: str = "",
+        required: bool = True,
+    ) -> Markup:
         # What was typed may be anything; only what the scale knows is worth keeping.
-        is_choice = chosen == "undecided" or any(chosen == choice.value for choice in choices)
-        return draw(choices, undecided, name, chosen if is_choice else "", legend)
+        is_choice = chosen in ("undecided", "not_shown") or any(chosen == choice.value for choice in choices)
+        known = chosen if is_choice else ""
+        return draw(choices, undecided, name, known, legend, not_shown, heading, required)
 
     return scale

@@ -29,6 +29,22 @@ class Choice:
 
 
 @dataclass(frozen=True)
+class FurtherView:
+    """A further question about a result: `name` is the form field, `given` what it holds ("" for nothing).
+
+    Without `choices` it is answered in words.
+    """
+
+    name: str
+    text: str
+    choices: tuple[Choice, ...]
+    undecided: bool
+    required: bool
+    given: str
+    error: str = ""
+
+
+@dataclass(frozen=True)
 class ResultView:
     """One result with its field: `name` is the form field, `chosen` the value to show as chosen ("" for none)."""
 
@@ -37,6 +53,7 @@ class ResultView:
     item: ItemView
     chosen: str
     error: str = ""
+    further: tuple[FurtherView, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -45,7 +62,8 @@ class RatingPage:
 
     `number` of `total` pages (`answered` of them have answers); attention checks and repeats look like any other page;
     `earlier` says that this page was answered before and is being changed;
-    `back` and `onward` are addresses or ""; `preload` are the next page's pictures; `message` says what is wrong.
+    `back` and `onward` are addresses or ""; `preload` are the next page's pictures; `message` says what is wrong;
+    `not_shown` offers to say that a result could not be shown.
     """
 
     number: int
@@ -67,6 +85,7 @@ class RatingPage:
     onward: str
     preload: tuple[str, ...]
     message: str = ""
+    not_shown: bool = False
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response, abort, request
 from flask.typing import ResponseReturnValue
 
 from relstudy.studyapp.monitoring.export import people_table, ratings_table
@@ -24,6 +24,7 @@ class ExportPage:
 
     tab: str
     scales: tuple[str, ...]
+    questions: tuple[tuple[str, str], ...]
     ratings: int
     folder: str
 
@@ -34,7 +35,10 @@ def export() -> ResponseReturnValue:
     """The page of downloads."""
     status, _ = recent_figures()
     study = current_site().study
-    page = ExportPage("export", tuple(scale.name for scale in study.scales), status.ratings, study.folder.name)
+    questions = tuple((each.id, each.text) for each in study.result_questions.values())
+    page = ExportPage(
+        "export", tuple(scale.name for scale in study.scales), questions, status.ratings, study.folder.name
+    )
     return show("admin/export.html", page)
 
 
@@ -44,14 +48,19 @@ def download_ratings() -> ResponseReturnValue:
     """The ratings, as `relstudy export` writes them."""
     site = current_site()
     history = request.args.get("history") == "yes"
+    name = request.args.get("question", "")
+    question = site.study.result_questions.get(name)
+    if name and question is None:
+        abort(404)
     with one_at_a_time():
-        table = ratings_table(site.store, site.study, history=history)
+        table = ratings_table(site.store, site.study, history=history, question=question)
         scale = request.args.get("scale", "")
         if scale:
             table = table[table["scale"] == scale]
         if request.args.get("surplus") == "no":
             table = table[table["surplus"] == 0]
-        return _download(table, "ratings-history.csv" if history else "ratings.csv")
+        which = f"ratings-{name}" if name else "ratings"
+        return _download(table, f"{which}-history.csv" if history else f"{which}.csv")
 
 
 @blueprint.get("/export/people.csv")

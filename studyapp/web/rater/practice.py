@@ -11,10 +11,11 @@ from relstudy.common.scales import Scale, show_value
 from relstudy.studyapp.assignment.eligibility import PracticeResult, begin_again
 from relstudy.studyapp.assignment.next_page import open_attempt
 from relstudy.studyapp.assignment.sequence import Assignment
+from relstudy.studyapp.config.study_parts import NOT_SHOWN
 from relstudy.studyapp.sampling.ratable_pairs import known_pair_ids
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rater.navigation import locked_visit, rater_of_form
-from relstudy.studyapp.web.rater.rating_page import read_choices
+from relstudy.studyapp.web.rater.rating_page import Field, read_choices
 from relstudy.studyapp.web.rendering import item_view, show
 from relstudy.studyapp.web.site import current_site
 from relstudy.studyapp.web.views import AgainPage, Feedback, PracticePage
@@ -36,12 +37,12 @@ def practice(position: int) -> ResponseReturnValue:
     return show("practice.html", feedback_page(assignment, read_choices(assignment), "/rate"), page.rater)
 
 
-def feedback_page(assignment: Assignment, chosen: Mapping[str, str], onward: str) -> PracticePage:
+def feedback_page(assignment: Assignment, chosen: Mapping[Field, str], onward: str) -> PracticePage:
     """The results of a practice page's answers.
 
     Parameters
     ----------
-    chosen : what was answered, by pair, as the page's buttons send it
+    chosen : what was answered, by field, as the page sends it
     onward : where the page leads
     """
     site = current_site()
@@ -51,11 +52,18 @@ def feedback_page(assignment: Assignment, chosen: Mapping[str, str], onward: str
         entry = practice_pairs.get(pair_id)
         if entry is None:
             continue
-        given, scale = chosen[pair_id], site.study.block(entry.block).scale
-        expected = [show_value(value) for value in entry.expected]
+        block = site.study.block(entry.block)
+        asked = [("", block.scale, entry.expected)]
+        for question in block.questions:
+            if question.scale is not None and question.id in entry.also:
+                asked.append((question.id, question.scale, entry.also[question.id]))
         item = item_view(site.items[entry.result_id])
-        words = tuple(_in_words(scale, value) for value in expected)
-        feedback.append(Feedback(item, _in_words(scale, given), words, given in expected, entry.feedback))
+        for name, scale, values in asked:
+            given, expected = chosen.get((pair_id, name), ""), [show_value(value) for value in values]
+            words = tuple(_in_words(scale, value) for value in expected)
+            about = block.question_called(name)
+            what = entry.feedback if not name else about.text if about is not None else ""
+            feedback.append(Feedback(item, _in_words(scale, given), words, given in expected, what))
     query = item_view(site.items[site.catalogue.pairs[assignment.pair_ids[0]].query_id])
     return PracticePage(query, tuple(feedback), onward)
 
@@ -92,7 +100,7 @@ def begin_anew() -> ResponseReturnValue:
 
 def _in_words(scale: Scale, chosen: str) -> str:
     """An answer as its button has it: the study's word for undecided, a value with its label."""
-    if chosen == "undecided":
-        return current_site().texts("rate.undecided")
+    if chosen in ("", "undecided", NOT_SHOWN):
+        return current_site().texts("rate.not_shown" if chosen == NOT_SHOWN else "rate.undecided")
     label = scale.labels.get(float(chosen), "")
     return f"{chosen} – {label}" if label else chosen

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import logging
 import time
+from dataclasses import dataclass, field
 
 from flask import Blueprint, Response, redirect, request
 from flask.typing import ResponseReturnValue
 
-from relstudy.studyapp.assignment.answers import LockedError, Showing, submit
+from relstudy.studyapp.assignment.answers import Further, LockedError, Showing, submit
 from relstudy.studyapp.assignment.next_page import needs_opening, open_page
 from relstudy.studyapp.assignment.raters import Rater, lock_rater
 from relstudy.studyapp.assignment.sequence import Assignment, RaterPage, find_rater_page
+from relstudy.studyapp.config.study_parts import NOT_SHOWN
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.mount import at
 from relstudy.studyapp.web.rater.navigation import address, advance, move_on, rater_of_form
-from relstudy.studyapp.web.rater.rating_page import asked_on, build_rating_page, can_be_shown, read_choices
+from relstudy.studyapp.web.rater.rating_page import Field, asked_on, build_rating_page, can_be_shown, read_choices
 from relstudy.studyapp.web.rendering import refusal_page, show, unavailable
 from relstudy.studyapp.web.site import current_site
 
@@ -61,7 +63,7 @@ def rate(position: int) -> ResponseReturnValue:
     site = current_site()
     if session.given_elsewhere(assignment) or not can_be_shown(assignment):
         return redirect("/rate")
-    choices: dict[str, str] = {}
+    choices: dict[Field, str] = {}
     if assignment.answered_at is not None:
         choices = read_choices(assignment)
     elif needs_opening(page, site.study, time.time()):
@@ -106,13 +108,14 @@ def save(position: int) -> ResponseReturnValue:
         if assignment.answered_at is None and page.too_early:  # of an earlier attempt at the practice
             return refusal_page("form", 400, again=False)
         is_as_shown = asked_on(assignment).endswith(f"-{shown.asked}")
-        answers, typed, errors = _answers(assignment)
+        sent = _read_form(assignment)
         may_change = not session.given_elsewhere(assignment)
         hand_out = site.state == "open"
-        if is_as_shown and not errors:
-            seconds = _seconds(visit.now - shown.at) / len(answers)
+        if is_as_shown and not sent.errors:
+            seconds = _seconds(visit.now - shown.at) / len(sent.answers)
+            showing = Showing(form, seconds, shown.version, may_change)
             try:
-                submit(visit, assignment, answers, Showing(form, seconds, shown.version, may_change))
+                submit(visit, assignment, sent.answers, showing, sent.further)
             except LockedError:
                 return refusal_page("locked", 409, again=False)
             step = move_on(visit, hand_out=hand_out)
@@ -122,9 +125,9 @@ def save(position: int) -> ResponseReturnValue:
         chosen = read_choices(assignment) if assignment.answered_at is not None and may_change else {}
         changed = build_rating_page(page, assignment, chosen, message=site.texts("rate.changed"))
         return show("rate.html", changed, page.rater), 409
-    if errors:
-        message = next(iter(errors.values()))
-        refused = build_rating_page(page, assignment, typed, form=form, message=message, errors=errors)
+    if sent.errors:
+        message = next(iter(sent.errors.values()))
+        refused = build_rating_page(page, assignment, sent.typed, form=form, message=message, errors=sent.errors)
         return show("rate.html", refused, page.rater), 422
     if may_change:
         session.note_given(assignment)
@@ -152,21 +155,43 @@ def _answer_with_page(page: RaterPage, its_address: str) -> Response:
     return response
 
 
-def _answers(assignment: Assignment) -> tuple[dict[str, float | None], dict[str, str], dict[str, str]]:
-    """The form's ratings by pair, what was typed, and what is wrong with it."""
-    site = current_site()
-    scale = site.study.block(assignment.block).scale
-    answers: dict[str, float | None] = {}
-    typed: dict[str, str] = {}
-    errors: dict[str, str] = {}
+@dataclass
+class _Sent:
+    """A page's form: ratings and further answers by pair, what was typed and what is wrong with it by field."""
+
+    answers: dict[str, float | None] = field(default_factory=dict)
+    further: dict[str, Further] = field(default_factory=dict)
+    typed: dict[Field, str] = field(default_factory=dict)
+    errors: dict[Field, str] = field(default_factory=dict)
+
+
+def _read_form(assignment: Assignment) -> _Sent:
+    """The form as it was sent for a page; of what could not be shown nothing else has to be answered."""
+    site, sent = current_site(), _Sent()
+    block = site.study.block(assignment.block)
     for number, pair_id in enumerate(assignment.pair_ids, start=1):
         text = request.form.get(f"rating-{number}", "")
-        typed[pair_id] = text
+        sent.typed[pair_id, ""] = text
+        was_shown = not (block.not_shown and text == NOT_SHOWN)
+        given: dict[str, float | str | bool | None] = {} if was_shown else {NOT_SHOWN: True}
         try:
-            answers[pair_id] = scale.parse(text)
+            sent.answers[pair_id] = block.scale.parse(text) if was_shown else None
         except ValueError:
-            errors[pair_id] = site.texts("rate.missing" if not text else "rate.invalid")
-    return answers, typed, errors
+            sent.errors[pair_id, ""] = site.texts("rate.missing" if not text else "rate.invalid")
+        for question in block.questions:
+            written = request.form.get(f"rating-{number}-{question.id}", "")
+            sent.typed[pair_id, question.id] = written
+            if not written.strip():
+                if question.required and was_shown:
+                    sent.errors[pair_id, question.id] = site.texts("rate.unanswered")
+                continue
+            try:
+                given[question.id] = question.parse(written)
+            except ValueError:
+                reason = "rate.invalid" if question.scale is not None else "rate.long"
+                sent.errors[pair_id, question.id] = site.texts(reason, most=question.LONGEST)
+        sent.further[pair_id] = given
+    return sent
 
 
 def _seconds(elapsed: float) -> float:

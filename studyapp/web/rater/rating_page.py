@@ -11,24 +11,28 @@ from relstudy.studyapp.assignment.answers import read_answers
 from relstudy.studyapp.assignment.raters import Rater
 from relstudy.studyapp.assignment.sequence import Assignment, RaterPage, count_answered
 from relstudy.studyapp.assignment.versions import Version
+from relstudy.studyapp.config.study_parts import NOT_SHOWN, was_shown
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.mount import at
 from relstudy.studyapp.web.rater.duration import seconds_per_page
 from relstudy.studyapp.web.rendering import choices, item_view
 from relstudy.studyapp.web.site import current_site
-from relstudy.studyapp.web.views import RatingPage, ResultView
+from relstudy.studyapp.web.views import FurtherView, RatingPage, ResultView
+
+Field = tuple[str, str]
+"""A field of the page: a pair, and the id of a further question, empty for the block's own."""
 
 
 def build_rating_page(
     page: RaterPage,
     assignment: Assignment,
-    chosen: Mapping[str, str],
+    chosen: Mapping[Field, str],
     *,
     form: str = "",
     message: str = "",
-    errors: Mapping[str, str] | None = None,
+    errors: Mapping[Field, str] | None = None,
 ) -> RatingPage:
-    """The page as its template is given it; `chosen` and `errors` are by pair."""
+    """The page as its template is given it; `chosen` (what the fields hold) and `errors` are by field."""
     site = current_site()
     served, rater = site.served, page.rater
     catalogue, items = served.version.catalogue, served.version.items
@@ -53,8 +57,20 @@ def build_rating_page(
                 number,
                 f"rating-{number}",
                 item_view(items[pair.result_id]),
-                chosen.get(pair.pair_id, ""),
-                (errors or {}).get(pair.pair_id, ""),
+                chosen.get((pair.pair_id, ""), ""),
+                (errors or {}).get((pair.pair_id, ""), ""),
+                tuple(
+                    FurtherView(
+                        f"rating-{number}-{question.id}",
+                        question.text,
+                        () if question.scale is None else choices(question.scale),
+                        question.scale is not None and question.scale.undecided,
+                        question.required,
+                        chosen.get((pair.pair_id, question.id), ""),
+                        (errors or {}).get((pair.pair_id, question.id), ""),
+                    )
+                    for question in block.questions
+                ),
             )
             for number, pair in enumerate(pairs, start=1)
         ),
@@ -65,6 +81,7 @@ def build_rating_page(
         onward="/rate" if earlier else "",
         preload=_pictures(served.version, page.upcoming or []),
         message=message,
+        not_shown=block.not_shown,
     )
 
 
@@ -92,16 +109,26 @@ def asked_on(assignment: Assignment) -> str:
     pairs = [version.catalogue.pairs[pair_id] for pair_id in assignment.pair_ids]
     looks = [version.items[item_id].look for pair in pairs for item_id in (pair.query_id, pair.result_id)]
     words = [block.question, repr(block.scale.values), repr(block.scale.labels), str(block.scale.undecided)]
+    words += [repr(block.questions)] if block.questions else []
     asked = "\x1f".join([*assignment.pair_ids, *looks, *words])
     keyed = hmac.new(site.secret, b"asked:" + asked.encode(), hashlib.sha256)  # so that no page can be told by it
     return f"{version.number}-{keyed.hexdigest()[:12]}"
 
 
-def read_choices(assignment: Assignment) -> dict[str, str]:
-    """The rater's answers on a page that count, by pair, as its buttons send them."""
+def read_choices(assignment: Assignment) -> dict[Field, str]:
+    """The rater's answers on a page that count, as its fields send them."""
     with current_site().store.read_one() as connection:
-        answers = read_answers(connection, assignment)
-    return {pair_id: "undecided" if value is None else show_value(value) for pair_id, value in answers.items()}
+        answers, further = read_answers(connection, assignment)
+    choices = {(pair_id, ""): _as_sent(value) for pair_id, value in answers.items()}
+    for pair_id, given in further.items():
+        if not was_shown(given):
+            choices[pair_id, ""] = NOT_SHOWN
+        choices |= {(pair_id, name): _as_sent(value) for name, value in given.items() if name != NOT_SHOWN}
+    return choices
+
+
+def _as_sent(value: float | str | None) -> str:
+    return value if isinstance(value, str) else "undecided" if value is None else show_value(value)
 
 
 def _answered(page: RaterPage, assignment: Assignment) -> int:

@@ -17,38 +17,47 @@
   };
   const keepDraft = (form) => {
     const typed = {};
-    for (const input of $$("input[type=radio]:checked", form)) typed[input.name] = input.value;
+    for (const input of $$("input[type=radio]:checked, textarea", form)) if (input.value) typed[input.name] = input.value;
     storage.write(draftName(form), typed);
   };
   const restoreDraft = (form) => {
     for (const [name, value] of Object.entries(storage.read(draftName(form)))) {
       const input = $$("input[type=radio]", form).find((radio) => radio.name === name && radio.value === value);
       if (input) input.checked = true;
+      const words = $$("textarea", form).find((area) => area.name === name);
+      if (words) words.value = value;
     }
   };
 
-  // --- moving over the results ----------------------------------------------------------------------------------
+  // --- moving over the results and what is asked of each: a scale or a field for words ----------------------------
   const results = (form) => $$(".result", form);
-  const radios = (result) => $$("input[type=radio]", result);
-  const chosen = (result) => radios(result).find((radio) => radio.checked);
+  const asks = (form) => $$(".result [data-ask]", form);
+  const radios = (within) => $$("input[type=radio]", within);
+  const chosen = (within) => radios(within).find((radio) => radio.checked);
+  const inWords = (ask) => ask.matches("textarea");
+  const isLost = (result) => radios(result).some((radio) => radio.checked && radio.value === "not_shown");
+  const lacks = (ask) => "required" in ask.dataset && !(inWords(ask) ? ask.value.trim() : chosen(ask)) && !isLost(ask.closest(".result"));
+  const asksOf = (result) => $$("[data-ask]", result);
   // A ring on a value before anybody chose one would look like an answer, and the first value would be it: the focus is
-  // on the whole result until then.
-  const ownPlace = (result) => chosen(result) || $("fieldset.scale", result);
-  const focusResult = (result) => {
-    ownPlace(result).focus({ preventScroll: true });
-    result.scrollIntoView({ block: "nearest" });
+  // on the whole scale until then.
+  const ownPlace = (ask) => inWords(ask) ? ask : chosen(ask) || ask;
+  const focusAsk = (ask) => {
+    ownPlace(ask).focus({ preventScroll: true });
+    ask.closest(".result").scrollIntoView({ block: "nearest" });
+    ask.scrollIntoView({ block: "nearest" });
   };
+  const firstOf = (result) => asksOf(result).find(lacks) || asksOf(result)[0];
   const current = (form) => {
     const focused = document.activeElement && document.activeElement.closest(".result");
-    if (focused) return focused;
-    // Focus on nothing in particular: the keys mean the first result that lacks a rating.
-    return document.activeElement === document.body || document.activeElement === $("main")
-      ? results(form).find((result) => !chosen(result)) : null;
+    if (focused) return document.activeElement.closest("[data-ask]") || firstOf(focused);
+    // Focus on nothing in particular: the keys mean the first question that lacks an answer.
+    return document.activeElement === document.body || document.activeElement === $("main") ? asks(form).find(lacks) : null;
   };
-  const moveOn = (form, result) => {
-    const all = results(form);
-    const next = all[all.indexOf(result) + 1] || all.find((other) => !chosen(other));
-    if (next) focusResult(next); else $("button[type=submit]", form).focus();
+  const moveOn = (form, ask) => {
+    const all = asks(form);
+    const after = all.slice(all.indexOf(ask) + 1).filter((other) => !isLost(other.closest(".result")) || asksOf(other.closest(".result"))[0] === other);
+    const next = after.find((other) => !inWords(other) || lacks(other)) || all.find(lacks);
+    if (next) focusAsk(next); else $("button[type=submit]", form).focus();
   };
   const columns = (all) => {
     const top = all[0].offsetTop;
@@ -56,13 +65,19 @@
     return second < 1 ? all.length : second;
   };
   const move = (form, key) => {
-    const all = results(form);
     const button = $("button[type=submit]", form);
-    const here = document.activeElement === button ? all.length : all.indexOf(current(form) || all[0]);
-    const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns(all), ArrowDown: columns(all) }[key];
+    const ask = current(form) || asks(form)[0];
+    // Where a result has several questions, up and down go over these, and left and right over the results.
+    const overAsks = ["ArrowUp", "ArrowDown"].includes(key) && asksOf(results(form)[0]).length > 1;
+    const all = overAsks ? asks(form) : results(form);
+    const here = document.activeElement === button ? all.length : all.indexOf(overAsks ? ask : ask.closest(".result"));
+    const rows = overAsks ? 1 : columns(all);
+    const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -rows, ArrowDown: rows }[key];
     let there = here + step;
     if (here === all.length && step < 0) there = all.length - 1;
-    if (there >= all.length) button.focus(); else focusResult(all[Math.max(0, there)]);
+    if (there >= all.length) return button.focus();
+    const target = all[Math.max(0, there)];
+    focusAsk(overAsks ? target : asksOf(target)[0]);
   };
 
   const keysOn = () => { const box = $("[data-keys]"); return !box || box.checked; };
@@ -70,6 +85,8 @@
 
   document.addEventListener("keydown", (event) => {
     const form = ratingForm();
+    const written = event.target.closest && event.target.closest("form[data-rating] textarea");
+    if (written && event.key === "Enter" && (event.ctrlKey || event.metaKey)) return written.form.requestSubmit();
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || typing(event.target) || $("dialog[open]")) return;
     const go = $("[data-go]");
     if (!form) {
@@ -88,8 +105,10 @@
       return;
     }
     if (event.key.startsWith("Arrow")) {
-      // With one result on the page the browser's own way stays: arrows move along the scale.
-      if (results(form).length > 1 && (event.target === document.body || event.target.closest(".result, main") ) && !event.shiftKey) {
+      // With one result on the page the browser's own way stays: arrows move along the scale. What scrolls, scrolls.
+      if (event.target.closest("[data-scroll], audio, video")) return;
+      const over = results(form).length > 1 || (asks(form).length > 1 && ["ArrowUp", "ArrowDown"].includes(event.key));
+      if (over && (event.target === document.body || event.target.closest(".result, main") ) && !event.shiftKey) {
         event.preventDefault();
         move(form, event.key);
       } else if (event.target.matches("fieldset.scale")) {
@@ -98,18 +117,20 @@
       }
       return;
     }
-    const result = current(form);
-    if (!result || event.key.length !== 1) return;
-    const options = radios(result);
+    const ask = current(form);
+    if (!ask || event.key.length !== 1) return;
+    const isX = ["x", "X"].includes(event.key);
+    const asked = isX ? asksOf(ask.closest(".result"))[0] : ask;
+    const options = radios(asked);
     // On keyboards whose digits need Shift (French), the bare key counts as its digit, too.
     const key = /^[^a-z0-9]$/i.test(event.key) && /^Digit\d$/.test(event.code) && !event.shiftKey ? event.code.slice(5) : event.key;
     const undecided = ["u", "U"].includes(key) || (key === "0" && !options.some((radio) => radio.value === "0"));
-    const input = options.find((radio) => radio.dataset.key === (undecided ? "undecided" : key));
+    const input = options.find((radio) => radio.dataset.key === (undecided ? "undecided" : isX ? "x" : key));
     if (!input) return;
     event.preventDefault();
     input.checked = true;
     input.dispatchEvent(new Event("change", { bubbles: true }));
-    moveOn(form, result);
+    moveOn(form, asked);
   });
 
   document.addEventListener("change", (event) => {
@@ -119,10 +140,22 @@
     }
     const form = event.target.closest("form[data-rating]");
     if (!form) return;
-    const result = event.target.closest(".result");
-    if (result) { result.classList.remove("lacking"); const problem = $(".problem", result); if (problem) problem.remove(); }
+    settle(event.target);
     keepDraft(form);
   });
+  document.addEventListener("input", (event) => {
+    const form = event.target.closest("form[data-rating]");
+    if (!form || !event.target.matches("textarea")) return;
+    settle(event.target);
+    keepDraft(form);
+  });
+  const settle = (input) => {
+    const result = input.closest(".result"), ask = input.closest("[data-ask]");
+    if (!result || !ask) return;
+    const problem = (ask.closest(".words-field") || ask).nextElementSibling;
+    if (problem && problem.matches(".problem")) problem.remove();
+    if (!asksOf(result).some(lacks)) result.classList.remove("lacking");
+  };
 
   // --- time with the page in sight; the study keeps its own count where there is no script -----------------------
   const timer = {
@@ -251,11 +284,12 @@
     const form = event.target.closest("form[data-rating]");
     if (!form) return;
     event.preventDefault();
-    const lacking = results(form).filter((result) => !chosen(result));
-    for (const result of results(form)) result.classList.toggle("lacking", lacking.includes(result));
+    const lacking = asks(form).filter(lacks);
+    for (const result of results(form)) result.classList.toggle("lacking", lacking.some((ask) => result.contains(ask)));
     if (lacking.length) {
-      note(form, "bad", "", form.dataset.lacking);
-      focusResult(lacking[0]);
+      const isMain = lacking.some((ask) => asksOf(ask.closest(".result"))[0] === ask);
+      note(form, "bad", "", isMain ? form.dataset.lacking : form.dataset.unanswered);
+      focusAsk(lacking[0]);
     } else {
       note(form);
       send(form);
@@ -348,7 +382,7 @@
     restoreDraft(form);
     const box = $("[data-keys]");
     if (box) box.checked = !storage.read("keys").off;
-    const first = results(form).find((result) => !chosen(result)) || results(form)[0];
+    const first = asks(form).find(lacks) || asks(form)[0];
     if (first && keysOn() && matchMedia("(any-pointer: fine)").matches) {
       ownPlace(first).focus({ preventScroll: true });
     } else if (swapped) {

@@ -86,7 +86,7 @@ def test_export_status_statistics_and_the_page_itself_agree_on_the_ratings_that_
         with desk.store.read() as connection:
             page = find_rater_page(connection, rater, position)
             assert page is not None and page.assignment is not None
-            shown = read_answers(connection, page.assignment)
+            shown, _ = read_answers(connection, page.assignment)
         assert shown == {pair: rating for (who, at, pair), rating in expected.items() if (who, at) == (rater, position)}
 
 
