@@ -24,13 +24,20 @@ if TYPE_CHECKING:
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--judge", "name", required=True, help="The judge: FOLDER/judges/NAME.csv, or a file.")
 @click.option("--judgments", "-j", type=click.Path(path_type=Path), help="Judgments, where not FOLDER/judgments.csv.")
+@click.option("--question", help="A further question of the study, by its id: its judges and its judgments.")
 @options_of(ScoringOptions, only=("replicates", "seed"))
 @click.option(
     "--worklist", type=click.Path(path_type=Path), help="Write the pairs worth a look: this page, and .csv beside it."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def judge_check(
-    folder: Path, name: str, judgments: Path | None, worklist: Path | None, as_json: bool, **choices: Any
+    folder: Path,
+    name: str,
+    judgments: Path | None,
+    question: str | None,
+    worklist: Path | None,
+    as_json: bool,
+    **choices: Any,
 ) -> None:
     """Hold the judge NAME of the study in FOLDER against people's judgments.
 
@@ -45,9 +52,13 @@ def judge_check(
     from relstudy.analysis.judges.check import check_judge_against
     from relstudy.analysis.judges.study import judge_file, judged_study, read_human_study
     from relstudy.common.files import read_json
+    from relstudy.common.study_folder import question_folder, table_in
 
     options = ScoringOptions(method="none", measures=(), **fields_given(ScoringOptions, choices))
-    path = judge_file(folder, name)
+    own = question_folder(folder, question)
+    path = judge_file(own, name)
+    if question is not None and judgments is None:
+        judgments = table_in(own, "judgments.csv", f"relstudy calibrate {own / 'ratings.csv'} -o {own}")
     human = read_human_study(folder, judgments)
     study = judged_study(human, path, options)
     check = check_judge_against(study.pairs, study.candidates, study.scores, study.judge, options, study.ratings)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,6 +22,10 @@ from relstudy.analysis.commands.scoring_options import as_arguments, given_optio
 from relstudy.analysis.scoring.options import SCORED
 from relstudy.common.command_options import GroupedCommand, option_under
 from relstudy.common.console import print_json, progress
+
+if TYPE_CHECKING:
+    from relstudy.analysis.report.choices import PageChoices
+    from relstudy.analysis.scoring.options import ScoringOptions
 
 
 @click.command(cls=GroupedCommand, most_used=("--out", "--threshold", "--measure", "--primary", "--by"))
@@ -97,6 +102,8 @@ def report(
     outcomes = hold_against(requirements, result)
     target = folder / "report" / "index.html" if out is None else out
     beside = target.parent / "tables"
+    plain = judgments is None and ratings is None
+    questions = _question_pages(folder, target, options, shown, command) if plain else {}
     paper_target = target.parent / "paper" / "index.html"
     in_paper = paper_page_of(run, tables, command, paper, with_pictures) if paper.wanted else None
     files = write_page(page, target, beside)
@@ -105,6 +112,7 @@ def report(
     in_paper_files = [] if in_paper is None else write_page(in_paper, paper_target, paper_target.parent)
     if as_json:
         content: dict[str, Any] = {"page": target.as_posix(), "tables": beside.as_posix(), "files": files}
+        content |= {"questions": questions} if questions else {}
         content |= {} if in_paper is None else {"paper": paper_target.as_posix(), "paper_files": in_paper_files}
         if in_paper is not None:
             content["paper_claims"] = claims_as_json(in_paper)
@@ -120,6 +128,8 @@ def report(
             click.echo(note)
         click.echo(origin)
         click.echo(f"The report is in {target}; its tables are in {beside}.")
+        for name, page_of_question in questions.items():
+            click.echo(f"The question {name} has a page of its own: {page_of_question}.")
         if in_paper is not None:
             from relstudy.analysis.report.paper.page import missing
 
@@ -130,3 +140,38 @@ def report(
             for text in missing(in_paper):
                 click.echo(text)
     end_by(outcomes)
+
+
+def _question_pages(
+    folder: Path, target: Path, options: ScoringOptions, shown: PageChoices, command: Sequence[str]
+) -> dict[str, str]:
+    """Write a page for each further question that has judgments; their addresses by the questions' ids.
+
+    A threshold that is stated is on the blocks' own scale, and each question has the cut of its own.
+    """
+    from dataclasses import replace
+
+    from relstudy.analysis.pipeline import score_tables
+    from relstudy.analysis.report.inputs import page_tables
+    from relstudy.analysis.report.questions import judged_questions
+    from relstudy.analysis.report.study import study_page
+    from relstudy.analysis.scoring.groups import Grouping
+    from relstudy.analysis.study_run import read_study_folder
+    from relstudy.common.study_folder import QUESTIONS
+    from relstudy.common.tables import read_table
+
+    pages = {}
+    for name, judgments in judged_questions(folder).items():
+        scored = read_study_folder(folder, judgments)
+        grouping = None if shown.by is None else Grouping(shown.by, scored.study.groups(shown.by), apart=True)
+        own_options = replace(options, threshold=None)
+        run = score_tables(scored.study, scored.scores(options.low_coverage), own_options, fitted={}, grouping=grouping)
+        raters = judgments.parent / "raters.csv"
+        tables = page_tables(run.study, folder, scored.files)
+        own = read_table(raters).frame.astype(str) if raters.is_file() else None
+        tables = replace(tables, title=f"{tables.title}: {name}", raters=own, truth=None)
+        page = study_page(run, tables, command, progress, shown, question=name)
+        place = target.parent / QUESTIONS / name / "index.html"
+        write_page(page, place, place.parent / "tables")
+        pages[name] = place.as_posix()
+    return pages

@@ -19,6 +19,7 @@ from relstudy.analysis.report.inputs import PageTables
 from relstudy.analysis.report.judges import judges_section
 from relstudy.analysis.report.layout import Block, Command, Folded, Heading, Page, Paragraph, Section, Terms
 from relstudy.analysis.report.opening import disagreements_section, parting_section
+from relstudy.analysis.report.questions import questions_section
 from relstudy.analysis.report.raters import MOST_COUNTED, raters_section, scale_values
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.report.trust import coverage_sentence, trust_section
@@ -45,6 +46,7 @@ def study_page(
     progress: Progress[tuple[str, str]],
     choices: PageChoices | None = None,
     mappings: Mapping[str, FittedMapping] | None = None,
+    question: str | None = None,
 ) -> Page:
     """The one page of a scoring run: `relstudy report`, and `relstudy score --report`.
 
@@ -56,6 +58,7 @@ def study_page(
     progress : wraps the long loop, as `relstudy.common.console.progress`
     choices : what the page shows
     mappings : fitted mappings by system, whose predictions out of fold the tables by source take
+    question : the further question that the judgments answer; None: the blocks' own
     """
     choices, result, verdict = choices or PageChoices(), run.result, run.verdict
     shown = disagreements_section(result, verdict.standings, tables.items, tables.ratings_each, choices.with_pictures)
@@ -71,7 +74,7 @@ def study_page(
         *_some(None if run.within is None else groups_section(run.within)),
         *_some(raters_section(tables, result.options.seed)),
         *_some(pairs_section(tables)),
-        *_some(None if tables.folder is None else judges_section(tables.folder, run.study.judgments, result)),
+        *_of_folder(tables, run, question),
         *([paper_section(tables, run, predictions)] if choices.by_source else []),
         *_some(truth_section(tables)),
         citing_section(result, raters, simulated(tables)),
@@ -81,6 +84,15 @@ def study_page(
     banner = SIMULATED if simulated(tables) else None
     kind = "Score report" if tables.folder is None else "Relevance study"
     return Page(tables.title, kind, [lead(tables, result)], sections, banner)
+
+
+def _of_folder(tables: PageTables, run: ScoringRun, question: str | None) -> Iterator[Section]:
+    """What else the study's folder holds: judgments of other questions, and automatic judges of the blocks' own."""
+    if tables.folder is None:
+        return
+    yield from _some(questions_section(tables.folder, run.study.judgments, question))
+    if question is None:
+        yield from _some(judges_section(tables.folder, run.study.judgments, run.result))
 
 
 SIMULATED = ("Simulated study.", "The raters are programs; nothing here says what people think.")

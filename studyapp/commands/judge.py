@@ -42,6 +42,11 @@ class JudgeOptions(CommandOptions):
     """Options of `relstudy judge`."""
 
     name: str = option(..., "What to call the judge; its files are judges/NAME.*.", flags=("--judge",), metavar="NAME")
+    question: str | None = option(
+        None,
+        "Ask this further question of [[blocks.questions]], by its id; files are in questions/ID/judges.",
+        shown="the blocks' own",
+    )
     scores: Path | None = option(None, "Take its grades, or a system's scores, from a table.")
     mean_of: tuple[str, ...] = option((), "Take the mean of the study's judges of these names.", metavar="NAME")
     best: int | None = option(None, "Of these (or all) judges, as many as explain people best.", at_least=1)
@@ -123,23 +128,31 @@ def judge(folder: Path, options: JudgeOptions, as_json: bool) -> None:
     \b
     Examples:
       relstudy judge my-study --judge model --model NAME --base-url http://localhost:8000/v1
+      relstudy judge my-study --judge model --model NAME --base-url http://localhost:8000/v1 --question trust
       relstudy judge my-study --judge bm25 --scores my-study/scores/bm25.csv
       relstudy judge my-study --judge five --best 5
       relstudy judge my-study --judge model --model NAME --export-batch questions.jsonl
       relstudy judge my-study --judge model --model NAME --import-batch answers.jsonl
     """
-    name = options.name
+    from relstudy.common.study_folder import question_folder
+
+    name, own = options.name, question_folder(folder, options.question)
+    if own != folder:
+        from relstudy.studyapp.config.result_questions import question_called
+        from relstudy.studyapp.config.study import Study
+
+        question_called(Study.load(folder), options.question)
     tuned = None if options.tuned_on is None else _queries_of(options.tuned_on)
     if options.several:
-        content = _from_several(folder, name, options.mean_of, options.best, as_json)
+        content = _from_several(own, name, options.mean_of, options.best, as_json)
     elif options.scores is not None:
-        content = _from_file(folder, name, options.scores, tuned)
+        content = _from_file(own, folder, name, options.scores, tuned)
     else:
         content = _from_model(folder, options, tuned, as_json)
     if as_json:
         print_json(content)
     elif content:
-        _print(folder, name, content)
+        _print(folder, options, content)
 
 
 def _queries_of(path: Path) -> list[str]:
@@ -151,17 +164,17 @@ def _queries_of(path: Path) -> list[str]:
     return queries
 
 
-def _from_file(folder: Path, name: str, path: Path, tuned: list[str] | None) -> dict[str, Any]:
+def _from_file(own: Path, folder: Path, name: str, path: Path, tuned: list[str] | None) -> dict[str, Any]:
     from relstudy.studyapp.collection.items import Collection
     from relstudy.studyapp.judging.results import judge_files, table_of_file, write_judge
 
-    *_, log = judge_files(folder, name)
+    *_, log = judge_files(own, name)
     if log.exists():
         raise RelstudyError(f"the judge {name} was asked: its answers are in {log}; give the scores another --judge")
     collection = Collection.load(folder) if (folder / "collection.csv").is_file() else None
     table, notes = table_of_file(path, name, collection)
     said = {"scores": path.name, "date": _today(), "notes": notes, **_tuned(tuned)}
-    return write_judge(folder, name, table, said)
+    return write_judge(own, name, table, said)
 
 
 def _from_several(folder: Path, name: str, mean_of: Sequence[str], best: int | None, quiet: bool) -> dict[str, Any]:
@@ -178,6 +191,7 @@ def _from_several(folder: Path, name: str, mean_of: Sequence[str], best: int | N
 
 
 def _from_model(folder: Path, options: JudgeOptions, tuned: list[str] | None, as_json: bool) -> dict[str, Any]:
+    from relstudy.common.study_folder import question_folder
     from relstudy.studyapp.judging.answer_log import AnswerLog
     from relstudy.studyapp.judging.asking import export_batch, import_batch, spread
     from relstudy.studyapp.judging.results import judge_files, repeated_answers, table_of_answers, write_judge
@@ -189,7 +203,8 @@ def _from_model(folder: Path, options: JudgeOptions, tuned: list[str] | None, as
     if not options.base_url and not by_file:
         raise click.UsageError("--base-url is needed: nothing is sent anywhere unless you say where")
     run = _prepare(folder, options)
-    log = AnswerLog(judge_files(folder, name)[2])
+    own = question_folder(folder, options.question)
+    log = AnswerLog(judge_files(own, name)[2])
     log.require(run.interview.asked, name)
     changed = run.interview.read_anew(log)
     every = [*run.questions, *run.again, *run.moved]
@@ -212,6 +227,7 @@ def _from_model(folder: Path, options: JudgeOptions, tuned: list[str] | None, as
             **run.interview.asked.as_json(),
             "answer": run.interview.form.name,
             "base_url": options.base_url,
+            **({} if options.question is None else {"question": options.question}),
             "prompt_text": {kind: prompt.template for kind, prompt in run.interview.prompts.items()},
             "pairs": options.pairs,
             **({} if run.probability is None else {"share": run.share}),
@@ -224,7 +240,7 @@ def _from_model(folder: Path, options: JudgeOptions, tuned: list[str] | None, as
             "notes": _notes(run, log, changed, open_questions, now),
             **_tuned(tuned),
         }
-        return write_judge(folder, name, table, said)
+        return write_judge(own, name, table, said)
 
     if options.import_batch:
         with log:
@@ -321,6 +337,7 @@ class _Run:
 def _prepare(folder: Path, options: JudgeOptions) -> _Run:
     """Prepare the questions and the judge that is asked."""
     from relstudy.studyapp.collection.items import Collection
+    from relstudy.studyapp.config.result_questions import question_called
     from relstudy.studyapp.config.study import Study
     from relstudy.studyapp.judging.answer_log import Asked
     from relstudy.studyapp.judging.answers import AnswerForm
@@ -328,19 +345,27 @@ def _prepare(folder: Path, options: JudgeOptions) -> _Run:
     from relstudy.studyapp.judging.budget import share_for
     from relstudy.studyapp.judging.client import ChatClient
     from relstudy.studyapp.judging.pairs import Extent, drawn_share, pairs_to_judge
-    from relstudy.studyapp.judging.prompt import NAMED, NamedPrompt, Prompt, block_of, speaks_to_a_judge, text_hash
+    from relstudy.studyapp.judging.prompt import (
+        NAMED,
+        NamedPrompt,
+        Prompt,
+        question_and_scale,
+        speaks_to_a_judge,
+        text_hash,
+    )
 
     study, collection = Study.load(folder), Collection.load(folder)
     candidates = pairs_to_judge(folder, collection, options.pairs)
     pairs = list(candidates.itertuples(index=False, name=None))
     kinds = sorted({collection[query].kind for query, _ in pairs})
     prompt = NAMED.get(options.prompt) or NamedPrompt(_text(Path(options.prompt)))
-    prompts = {kind: Prompt.of_study(study, kind, prompt.template, options.prompt) for kind in kinds}
+    question = question_called(study, options.question)
+    prompts = {kind: Prompt.of_study(study, kind, prompt.template, options.prompt, question) for kind in kinds}
     parameters = _parameters(options.parameters) | (PROBABILITIES if options.expected_grades else {})
     asked = Asked(options.model, parameters, text_hash("\x1e".join(prompts[kind].hash for kind in kinds)))
     settings = study.judges
     prices = Prices(settings.input_price or None, settings.output_price or None)
-    scales = {kind: block_of(study, kind).scale for kind in kinds}
+    scales = {kind: question_and_scale(study, kind, question)[1] for kind in kinds}
     interview = Interview(asked, prompts, scales, collection, prices, AnswerForm(options.answer or prompt.form))
     address = options.base_url or NOWHERE
     key = _key(study, needed=options.base_url is not None)
@@ -446,10 +471,12 @@ def _today() -> str:
     return datetime.datetime.now(datetime.UTC).date().isoformat()
 
 
-def _print(folder: Path, name: str, content: dict[str, Any]) -> None:
+def _print(folder: Path, options: JudgeOptions, content: dict[str, Any]) -> None:
+    from relstudy.common.study_folder import question_folder
     from relstudy.studyapp.judging.results import judge_files
 
-    path = judge_files(folder, name)[0]
+    name, of_question = options.name, "" if options.question is None else f" --question {options.question}"
+    path = judge_files(question_folder(folder, options.question), name)[0]
     counts = ", ".join(f"{many:,} {status}" for status, many in content["status"].items())
     click.echo(
         f"Judge {name}: {content['answered']:,} answers for {content['rows']:,} pairs of {content['queries']:,} "
@@ -462,4 +489,4 @@ def _print(folder: Path, name: str, content: dict[str, Any]) -> None:
         click.echo(f"{off:,} answers were grades off the study's scale; they count as no answer.")
     for note in content.get("notes", []):
         click.echo(note)
-    click.echo(f"Is it any good, and for what: relstudy judge-check {folder} --judge {name}")
+    click.echo(f"Is it any good, and for what: relstudy judge-check {folder} --judge {name}{of_question}")

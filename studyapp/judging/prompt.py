@@ -13,7 +13,7 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.scales import Scale, show_value
 from relstudy.studyapp.collection.items import Item, image_type
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.config.study_parts import Block
+from relstudy.studyapp.config.study_parts import Block, ResultQuestion
 from relstudy.studyapp.config.texts import ENGLISH
 
 ITEMS = ("query", "result")
@@ -116,7 +116,14 @@ class Prompt:
     filled: Mapping[str, str]
 
     @classmethod
-    def of_study(cls, study: Study, paradigm: str, template: str | None = None, name: str = "the prompt") -> Prompt:
+    def of_study(
+        cls,
+        study: Study,
+        paradigm: str,
+        template: str | None = None,
+        name: str = "the prompt",
+        question: ResultQuestion | None = None,
+    ) -> Prompt:
         """The prompt that asks what people were asked.
 
         Parameters
@@ -124,6 +131,7 @@ class Prompt:
         paradigm : image or text: which block's question and scale
         template : a researcher's own; None takes NAMED["study"]
         name : what messages call it
+        question : a further question of the study, which is asked in place of the block's own
 
         Raises
         ------
@@ -139,12 +147,12 @@ class Prompt:
         if unknown:
             allowed = ", ".join(f"{{{each}}}" for each in PLACEHOLDERS)
             raise RelstudyError(f"{name}: {unknown[0]} is no placeholder; there are: {allowed}")
-        block = block_of(study, paradigm)
+        asked, scale = question_and_scale(study, paradigm, question)
         filled = {
-            "question": block.question,
-            "scale": scale_in_words(block.scale),
+            "question": asked,
+            "scale": scale_in_words(scale),
             "instructions": study.instructions or study.texts.get("instructions.default", _INSTRUCTIONS),
-            "answer": ANSWER.format(grades=_grades(block.scale)),
+            "answer": ANSWER.format(grades=_grades(scale)),
         }
         return cls(text, filled)
 
@@ -205,6 +213,22 @@ def block_of(study: Study, paradigm: str) -> Block:
     if not blocks:
         raise RelstudyError(f"{study.folder / 'study.toml'}: no block asks for queries of the kind {paradigm}")
     return next((block for block in blocks if block.unique), blocks[0])
+
+
+def question_and_scale(study: Study, paradigm: str, question: ResultQuestion | None = None) -> tuple[str, Scale]:
+    """The question and the scale of pairs of this kind: the block's own, or those of a further question.
+
+    Raises
+    ------
+    RelstudyError
+        where the further question is answered in words
+    """
+    if question is None:
+        block = block_of(study, paradigm)
+        return block.question, block.scale
+    if question.scale is None:
+        raise RelstudyError(f"the question {question.id!r} is answered in words; a judge gives grades on a scale")
+    return question.text, question.scale
 
 
 def scale_in_words(scale: Scale) -> str:

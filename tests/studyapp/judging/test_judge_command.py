@@ -619,3 +619,22 @@ def test_money_without_the_price_of_a_person_cannot_be_parted(folder: Path) -> N
     assert done.exit_code == 1 and "person_price" in done.output and not stub.questions
     both = ask(folder, stub.url, "--pairs", "sample", "--budget", "5", "--share", "0.1")
     assert both.exit_code == 2 and "--share and --budget exclude each other" in both.output
+
+
+@pytest.mark.slow
+def test_a_judge_is_asked_a_further_question_in_its_words_and_on_its_scale(folder: Path) -> None:
+    asks = '[[blocks.questions]]\nid = "trust"\ntext = "Would you trust it?"\nscale = "binary"\n'
+    words = '[[blocks.questions]]\nid = "why"\ntext = "Why?"\n'
+    file = folder / "study.toml"
+    file.write_text(file.read_text().replace("more = 4\n", f"more = 4\n{asks}{words}"))
+    with serving(lambda before, text: Said(content='{"grade": 1}')) as stub:
+        done = ask(folder, stub.url, "--question", "trust")
+        assert done.exit_code == 0, done.output
+        sent = json.dumps(stub.questions[0])
+        assert "Would you trust it?" in sent and "0 (poor match), 1 (good match)" in sent
+        assert "How well does" not in sent
+        refused = ask(folder, stub.url, "--question", "why")
+    rows = pd.read_csv(folder / "questions" / "trust" / "judges" / "m.csv")
+    assert set(rows["rating"]) == {1.0} and not (folder / "judges").exists()
+    assert "judge-check" in done.output and "--question trust" in done.output
+    assert refused.exit_code == 1 and "'why' is answered in words" in refused.output
