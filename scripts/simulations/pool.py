@@ -7,8 +7,9 @@ queries and 20 results per query by the code of `relstudy sample --depth D`. Eac
 drawn for it alone: what people value plus noise of 0.4 of its standard deviation. A rating above the cut calls the pair
 relevant; true is the share of people whose rating would be above it. Each cell shows the design's reach, as `relstudy
 sample --good SHARE` says it before anyone rates, whether it allows figures over the whole pool, and how often 95 %
-intervals cover the truth of the pool: normalised rank (NR), average precision (AP) and the collection's correlation (r)
-of proposer and newcomer, and their difference. Queries come from 400, and intervals speak of queries like them.
+intervals cover the truth of the pool: normalised rank (NR), average precision (AP), the collection's correlation (r)
+and good above poor in the same query (SQ) of proposer and newcomer, and their difference. Queries come from 400, and
+intervals speak of queries like them.
 
 --shape uneven: queries differ in how much is relevant to them (sd .6), and the systems' noise has heavy tails
 (Student's t with 4 degrees of freedom); the forecast still assumes the normal model.
@@ -32,6 +33,7 @@ from scipy.stats import norm
 
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.precision_recall import Retrieval
+from relstudy.analysis.indices.same_query import SameQuery
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.draws import LeftOut, whole_queries
 from relstudy.analysis.resampling.spread import DIFFERENCE
@@ -46,7 +48,8 @@ SEED = 414
 QUERIES = 400
 STRENGTH = (0.6, 0.5, 0.6)
 REPLICATES = 300
-INDICES = ("normalised_rank", "average_precision", "pearson")
+INDICES = ("normalised_rank", "average_precision", "pearson", "same_query")
+SHORT = ("NR", "AP", "r", "SQ")
 NOISE = 0.4
 SHARES = (0.05, 0.02, 0.005)
 DEPTHS = {320: (20, 50, None), 2_000: (50, 200, None), 5_000: (100, 300, None), 16_000: (100, 300, 1_000)}
@@ -86,11 +89,14 @@ class Cell:
         row, once = np.zeros(len(value), dtype=np.int64), np.ones((1, 1))
         retrieval = Retrieval(row, self.share(value), once, 1)
         judged = CorrelationBootstrap(row, value, once, spread=np.full(len(value), NOISE**2))
+        ones = np.ones(len(value))
+        query = np.repeat(np.arange(QUERIES), [len(each) for each in self.value])
         figures = []
         for own in self.scores:
             score = np.concatenate(own)
-            found = retrieval.indices(score, np.ones(len(value))) | judged.correlate(score, ("pearson",))
-            figures.append({name: found[name].value for name in INDICES})
+            found = retrieval.indices(score, ones) | judged.correlate(score, ("pearson",))
+            values = {name: each.value for name, each in found.items()}
+            figures.append(values | {"same_query": SameQuery(query, QUERIES, score, self.share(value), ones).value})
         return figures
 
 
@@ -158,6 +164,7 @@ def figures_of_study(cell: Cell, queries: int, study: int) -> dict[str, Bootstra
     for name, system in (("proposer", 0), ("newcomer", 2)):
         score = np.concatenate([cell.scores[system][query][each] for query, each in zip(chosen, drawn, strict=True)])
         found = retrieval.indices(score, weight, np.ones(len(weight))) | judged.correlate(score, ("pearson",))
+        found["same_query"] = SameQuery(row, queries, score, relevant, weight).statistic(times, row)
         figures.update({f"{name} {index}": found[index] for index in INDICES})
     for index in INDICES:
         figures[f"difference {index}"] = figures[f"proposer {index}"] - figures[f"newcomer {index}"]
@@ -237,14 +244,14 @@ def main(argv: Sequence[str]) -> None:
                         *(f"{bias[f'{name} {index}']:+.3f}" for name in ("proposer", "newcomer") for index in INDICES),
                     ]
                 )
-    columns = [f"{index} {who}" for who in ("P", "N", "P-N") for index in ("NR", "AP", "r")]
+    columns = [f"{index} {who}" for who in ("P", "N", "P-N") for index in SHORT]
     print(
         f"{given.studies} studies per cell, exponent {given.exponent:g}, floor {given.floor:g}, "
         f"{given.results} results per query, {given.shape} queries. "
         "Coverage of 95 % intervals in %, then bias; P proposer, N newcomer.\n"
     )
     head = ["items", "relevant", "depth", "pool", "holds", "queries", "reach", "allowed", *columns]
-    print_table(rows, [*head, *(f"bias {name}" for name in columns[:6])])
+    print_table(rows, [*head, *(f"bias {name}" for name in columns[: 2 * len(SHORT)])])
     if given.cells is not None:
         with given.cells.open("a", encoding="utf-8") as file:
             file.writelines(json.dumps(each) + "\n" for each in said)
