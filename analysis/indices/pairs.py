@@ -61,6 +61,7 @@ class SystemPairs:
     pull : float [pairs], what a pair counts in figures of judgments; None: alike
     own : float [pairs], what it counts in its own precision; None takes `weight`
     left_out : each query of the pairs left out, for the jackknife; None: the bootstrap alone
+    step : float [queries], how far a query's counts go from 1 in replicates; None: ones
     spread : float [pairs], the variance of what each judgment is the mean of; None where judgments are known
     grades : int [pairs], judgments as whole gains from 0; None where they have none
     """
@@ -76,6 +77,7 @@ class SystemPairs:
     pull: np.ndarray | None = None
     own: np.ndarray | None = None
     left_out: LeftOut | None = None
+    step: np.ndarray | None = None
     spread: np.ndarray | None = None
     grades: np.ndarray | None = None
 
@@ -105,7 +107,7 @@ class SystemPairs:
 
     def good_above_poor(self) -> BootstrapStatistic:
         """The chance that a good match is above a poor one of the same query."""
-        return self.lists.statistic(self.times, self.row)
+        return self.lists.statistic(self.times, self.row, self.step)
 
     def over_draws(self, figure: Figure, of_judgments: bool, scale: Transform) -> BootstrapStatistic:
         """A figure on the data, in every replicate, and without each query.

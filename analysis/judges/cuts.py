@@ -25,10 +25,12 @@ class Cuts:
     ----------
     scores : float [shares]; the last is minus infinity: all pairs, also judged ones that the judge was not given
     varying : float [shares - 1, replicates], those of each replicate; None where the scores are known
+    without : float [shares - 1, queries], those without each judged query; None where they are known, or not wanted
     """
 
     scores: np.ndarray
     varying: np.ndarray | None = None
+    without: np.ndarray | None = None
 
     @classmethod
     def known(cls, ranking: np.ndarray, weight: np.ndarray) -> Cuts:

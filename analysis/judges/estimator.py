@@ -38,8 +38,6 @@ class Terms:
     sampled : H(U_s; m); None where the judge was given nothing that the judged pairs are a sample of
     collection : H(U; m), whose replicates are all its value where U is the whole collection; None where U is U_s
     least : the least standard error with the judge's help (`relstudy.analysis.judges.allocation.least_errors`)
-    beside : people's figure without each of the queries of the others, float [queries], where its own `left_out` is of
-        fewer: those in which it has a value
     """
 
     people: BootstrapStatistic
@@ -47,7 +45,6 @@ class Terms:
     sampled: BootstrapStatistic | None = None
     collection: BootstrapStatistic | None = None
     least: float = field(default=0.0, kw_only=True)
-    beside: np.ndarray | None = field(default=None, kw_only=True, repr=False)
 
     def __sub__(self, other: Terms) -> Terms:
         """Those of the difference of two systems."""
@@ -58,30 +55,7 @@ class Terms:
                 None if left is None or right is None else left - right
                 for left, right in ((self.sampled, other.sampled), (self.collection, other.collection))
             ),
-            beside=None if self.beside is None or other.beside is None else self.beside - other.beside,
         )
-
-    def with_left_out(self, left_out: Terms, queries: np.ndarray) -> Terms:
-        """With the figures of the same terms that have a replicate per query, without it.
-
-        Parameters
-        ----------
-        queries : int, those that have a part in the figures
-        """
-
-        def beside(figure: BootstrapStatistic, without: BootstrapStatistic) -> BootstrapStatistic:
-            return replace(figure, left_out=without.replicates[queries])
-
-        people, fewer = self.people, None
-        if people.left_out is None:
-            people = beside(people, left_out.people)
-        elif len(people.left_out) != len(queries):
-            fewer = left_out.people.replicates[queries]
-        bracketed = (
-            None if figure is None or without is None else beside(figure, without)
-            for figure, without in ((self.sampled, left_out.sampled), (self.collection, left_out.collection))
-        )
-        return Terms(people, beside(self.judged, left_out.judged), *bracketed, least=self.least, beside=fewer)
 
     def by_people(self) -> Terms:
         """Those of people alone, who stand where a judge's corrections are not zero on average."""
@@ -219,9 +193,11 @@ def _tuned(
     target = people.replicates[defined] - people.replicates[defined].mean()
     tuned = np.clip(-np.linalg.lstsq(centred, target, rcond=None)[0], 0.0, 1.0)
     value = people.value + float(tuned @ np.array([each.value for each in brackets.values()]))
-    left_out = people.left_out if terms.beside is None else terms.beside
+    left_out = people.left_out
     for weight, each in zip(tuned, brackets.values(), strict=True):
-        left_out = None if left_out is None or each.left_out is None else left_out + weight * each.left_out
+        # where people's figure has a value in some of the queries alone, the two are not of the same
+        alike = left_out is not None and each.left_out is not None and len(left_out) == len(each.left_out)
+        left_out = left_out + weight * each.left_out if alike else None
     many = len(brackets)
     figure = replace(people, value=value, replicates=people.replicates + columns @ tuned, left_out=left_out)
     figure = figure.over_raters()

@@ -18,6 +18,7 @@ from relstudy.analysis.judges.cuts import Cuts, at_varying_cuts
 from relstudy.analysis.judges.estimator import Terms
 from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
+from relstudy.analysis.resampling.draws import LeftOut
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.judged import Weighting
 from relstudy.analysis.scoring.scored_pairs import ScoredPairs
@@ -40,8 +41,13 @@ def helped(index: str, terms: Terms) -> Terms:
     Good above poor in the same query sets pairs of one query beside one another, of which few are drawn, and that its
     corrections are zero on average is not shown; the verdict by it rests on people alone.
     """
-    of_lists = any(each.name == index and each.needs is Needs.LISTS for each in own_indices())
+    of_lists = any(each.name == index and not helps(each) for each in own_indices())
     return terms.by_people() if of_lists else terms
+
+
+def helps(index: Index) -> bool:
+    """Whether a judge helps with an index (`helped`)."""
+    return index.needs is not Needs.LISTS
 
 
 def figure_names(shares: Sequence[float]) -> list[str]:
@@ -56,6 +62,7 @@ def terms_of(
     scores: np.ndarray,
     used: np.ndarray,
     indices: Collection[str] | None = None,
+    by_judge: bool = True,
 ) -> dict[str, Terms]:
     """Indices of a system, by name, with those of the delete-one jackknife where there are two queries.
 
@@ -66,24 +73,21 @@ def terms_of(
     ----------
     scores : float [rows of the judge's table], the system's, as they are
     used : bool [judged pairs], those that count for the system
-    indices : which; None gives every index, which takes twice as long as one
+    indices : which; None gives every index
+    by_judge : whether indices that no judge helps with (`helped`) are wanted of the judge alone
     """
     ranking = scores if candidate.direction.higher else -scores
     mapped = ranking
     if candidate.mapped is not None and candidate.mapped.fitted is not None:
         mapped = candidate.mapped.fitted.predict(scores)
-    cuts = _cuts(universe, candidate, ranking, used)
-    terms, whole = _terms(universe, candidate, ranking, mapped, used, indices, cuts)
-    if universe.left_out is None:
+    # from the best down: whatever sorts these rows again finds them sorted, which takes a walk
+    order = np.argsort(-ranking, kind="stable")
+    cuts = _cuts(universe, candidate, ranking, order, used)
+    terms = _terms(universe, candidate, ranking, mapped, order, used, indices, cuts, by_judge)
+    if len(universe.context.pairs.queries) < 2:
         return terms
-    if cuts.varying is not None:
-        cuts = _cuts(universe.left_out, candidate, ranking, used)
-    left_out, _ = _terms(universe.left_out, candidate, ranking, mapped, used, indices, cuts, whole)
     least = least_errors(universe, terms, ranking, mapped)
-    queries = np.unique(universe.context.pairs.query[used])
-    return {
-        name: replace(each.with_left_out(left_out[name], queries), least=least[name]) for name, each in terms.items()
-    }
+    return {name: replace(each, least=least[name]) for name, each in terms.items()}
 
 
 def _terms(
@@ -91,94 +95,140 @@ def _terms(
     candidate: Candidate,
     ranking: np.ndarray,
     mapped: np.ndarray,
+    order: np.ndarray,
     used: np.ndarray,
     indices: Collection[str] | None,
     cuts: Cuts,
-    whole: Figures | None = None,
-) -> tuple[dict[str, Terms], Figures | None]:
-    """Without those of the jackknife; and the figures of the whole collection where they are the same in every
-    replicate, so that `whole` can spare them the next time."""
-    context = universe.context
+    by_judge: bool,
+) -> dict[str, Terms]:
+    """Without the least errors; `order` holds all rows from the best down."""
+    context, draws = universe.context, universe.context.draws
     wanted = [index for index in assisted_indices() if indices is None or index.name in indices]
     of_ranks = tuple(name for name in RANK_CORRELATIONS if indices is None or name in indices)
+    queries = np.unique(context.pairs.query[used])
 
-    def of_pairs(
-        table_row: np.ndarray,
-        row: np.ndarray,
-        times: np.ndarray,
-        weight: np.ndarray,
-        own: float | None,
-        sampled: bool = True,
+    def of_rows(
+        rows: np.ndarray, row: np.ndarray, times: np.ndarray, weight: np.ndarray, own: float | None, judged: bool = True
     ) -> Figures:
-        worth = universe.worth.of(table_row)
+        """`judged`: of judged queries alone; the whole is the same without any of them."""
+        query = universe.query_of_row[rows] if judged else universe.judge.queries[0][rows]
+        left_out = LeftOut.of(query, draws.step, len(queries)) if judged else None
+        worth = universe.worth.of(rows)
         pairs = SystemPairs(
-            universe.query_of_row[table_row] if sampled else universe.judge.queries[0],
+            query,
             worth.judgment,
             worth.relevance,
-            ranking[table_row],
-            mapped[table_row],
+            ranking[rows],
+            mapped[rows],
             weight,
             row,
             times,
             pull=weight,
             own=None if own is None else np.full(len(row), own),
+            left_out=left_out,
+            step=draws.step,
             spread=worth.spread,
         )
-        figures = {index.name: index.over_draws(pairs) for index in wanted}
-        figures |= _at_cuts(Retrieval(row, worth.relevance, times, guard=False), pairs.ranking, weight, cuts)
-        if not of_ranks:
-            return figures
-        return figures | CorrelationBootstrap(row, worth.order, times, weight).correlate(pairs.value, of_ranks)
+        figures = {index.name: index.over_draws(pairs) for index in wanted if helps(index) or (by_judge and judged)}
+        without, each = None, universe.without_each if judged else np.ones((1, 1))
+        if cuts.without is not None and each is not None:
+            without = Retrieval(query if judged else np.zeros_like(query), worth.relevance, each, guard=False)
+        retrieval = Retrieval(row, worth.relevance, times, left_out=left_out, guard=False)
+        figures |= _at_cuts(retrieval, pairs.ranking, weight, cuts, without, queries)
+        if of_ranks:
+            prepared = CorrelationBootstrap(row, worth.order, times, weight, left_out=left_out)
+            figures |= prepared.correlate(pairs.value, of_ranks)
+        names = np.unique(query) if judged else queries[:0]
+        return {name: _without_each(each, names, queries) for name, each in figures.items()}
 
-    people = _of_people(universe, candidate, used, cuts, wanted, of_ranks)
+    people = _of_people(universe, candidate, used, cuts, wanted, of_ranks, queries)
     both = used & universe.given
-    judged = (universe.row_of_judged[both], context.draws.row[both], context.draws.times, context.design[both])
-    by_set = [of_pairs(*judged, None if context.own is None else float(context.own[0]))]
+    rows = universe.row_of_judged[both]
+    own_of_judged = None if context.own is None else float(context.own[0])
+    by_set = [of_rows(rows, draws.row[both], draws.times, context.design[both], own_of_judged)]
     if not universe.judged_alone:
         own = 1.0 if np.isfinite(context.pairs.fraction).all() else None
-        query = universe.query_of_row[universe.sampled]
-        by_set.append(of_pairs(universe.sampled, query, context.draws.between, universe.sampled_weight, own))
+        rows, weight = universe.sampled_in(order)
+        by_set.append(of_rows(rows, universe.query_of_row[rows], draws.between, weight, own))
         if universe.beyond:
-            if whole is None:
-                row, times = universe.collection_times
-                figures = of_pairs(np.arange(len(ranking)), row, times, universe.weight, 1.0, sampled=False)
-                whole = figures if times.shape == (1, 1) and cuts.varying is None else None
-            else:
-                figures = whole
-            by_set.append(figures)
-    replicates = context.draws.counts.shape[1]
-    return {
-        name: Terms(figure, *(_in_every_replicate(each[name], replicates) for each in by_set))
-        for name, figure in people.items()
+            row, times = universe.collection_times
+            by_set.append(of_rows(order, row[order], times, universe.weight[order], 1.0, judged=False))
+    replicates = draws.counts.shape[1]
+    found = {
+        name: [_in_every_replicate(each[name], replicates) for each in by_set if name in each]
+        for name in people
         if indices is None or name in indices
-    }, whole
+    }
+    return {name: Terms(people[name], *(each or [people[name]])) for name, each in found.items()}
 
 
-def _cuts(universe: Universe, candidate: Candidate, ranking: np.ndarray, used: np.ndarray) -> Cuts:
+def _without_each(figure: BootstrapStatistic, names: np.ndarray, queries: np.ndarray) -> BootstrapStatistic:
+    """A figure with what it is without each of `queries`; without one of which it has no pair it stays as it is.
+
+    Parameters
+    ----------
+    names : the queries of its pairs, which its own `left_out` is of
+    """
+    known = figure.left_out
+    if len(names) if known is None else len(known) != len(names):
+        return figure  # it has no jackknife, or one of all queries already
+    left_out = np.full(len(queries), figure.value)
+    if known is not None:
+        left_out[np.isin(queries, names)] = known
+    return replace(figure, left_out=left_out)
+
+
+def _cuts(universe: Universe, candidate: Candidate, ranking: np.ndarray, order: np.ndarray, used: np.ndarray) -> Cuts:
     """The scores at which SHARES of the collection are retrieved.
 
     They are known where the judge was given the collection; else a sample tells them, and they vary with it.
     """
-    context = universe.context
+    context, draws = universe.context, universe.context.draws
     if universe.partial:
-        weight, row, times = context.design[used], context.draws.row[used], context.draws.times
-        return Cuts.of_sample(candidate.ranking_of(used), weight, row, times)
-    if not universe.beyond:
-        query = universe.query_of_row[universe.sampled]
-        return Cuts.of_sample(ranking[universe.sampled], universe.sampled_weight, query, context.draws.between)
-    return Cuts.known(ranking, universe.weight)
+        sample = candidate.ranking_of(used), context.design[used]
+        row, times, query = draws.row[used], draws.times, context.pairs.query[used]
+    elif universe.beyond:
+        return Cuts.known(ranking[order], universe.weight[order])
+    else:
+        rows, weight = universe.sampled_in(order)
+        sample = ranking[rows], weight
+        row = query = universe.query_of_row[rows]
+        times = draws.between
+    cuts = Cuts.of_sample(*sample, row, times)
+    if universe.without_each is None:
+        return cuts
+    return replace(cuts, without=Cuts.of_sample(*sample, query, universe.without_each).varying)
 
 
-def _at_cuts(pairs: Retrieval, ranking: np.ndarray, weight: np.ndarray, cuts: Cuts) -> Figures:
-    """The relevant share, and precision and recall at the cuts, by name."""
+def _at_cuts(
+    pairs: Retrieval,
+    ranking: np.ndarray,
+    weight: np.ndarray,
+    cuts: Cuts,
+    without: Retrieval | None,
+    queries: np.ndarray,
+) -> Figures:
+    """The relevant share, and precision and recall at the cuts, by name.
+
+    Parameters
+    ----------
+    without : the same pairs with a replicate for each judged query, without it; None where cuts do not vary
+    queries : those of them that count
+    """
     points = pairs.at_thresholds(ranking, weight, np.array(SHARES), cuts.scores)
     figures = {RELEVANT: points.precision[-1]}
     precisions, recalls = points.precision, points.recall
     if cuts.varying is not None:
         moved = at_varying_cuts(pairs, ranking, weight, cuts.varying)
+        left_out: list[np.ndarray | None] = [None, None]
+        if without is not None and cuts.without is not None:
+            left_out = [each[:, queries] for each in at_varying_cuts(without, ranking, weight, cuts.without)]
         precisions, recalls = (
-            [replace(each, replicates=own, left_out=None) for each, own in zip(known, varied, strict=True)]
-            for known, varied in zip((precisions[:-1], recalls[:-1]), moved, strict=True)
+            [
+                replace(each, replicates=varied[k], left_out=None if jackknife is None else jackknife[k])
+                for k, each in enumerate(known[:-1])
+            ]
+            for known, varied, jackknife in zip((precisions, recalls), moved, left_out, strict=True)
         )
     for share, precision, recall in zip(SHARES[:-1], precisions, recalls, strict=False):
         figures |= {f"precision_at_{share:g}": precision, f"{RECALL}{share:g}": recall}
@@ -192,6 +242,7 @@ def _of_people(
     cuts: Cuts,
     indices: Sequence[Index],
     of_ranks: tuple[str, ...],
+    queries: np.ndarray,
 ) -> Figures:
     """The indices from people's judgments alone; those that the design cannot estimate are withheld."""
     context = universe.context
@@ -201,14 +252,18 @@ def _of_people(
         for of_judgments in (True, False)
     )
     by_rank = context.compared_correlations(candidate, used, of_ranks, collection=True)
-    at_cuts = _at_cuts(context.prepared(used), pairs.ranking, context.design[used], cuts)
+    without, each = None, universe.without_each
+    if cuts.without is not None and each is not None:
+        without = Retrieval(pairs.query, pairs.relevance, each, guard=False)
+    at_cuts = _at_cuts(context.prepared(used), pairs.ranking, context.design[used], cuts, without, queries)
     design = context.pairs.design
     at_cuts = {name: design.limited(each) if name.startswith(RECALL) else each for name, each in at_cuts.items()}
     return by_judgments | by_rank | by_relevance | at_cuts
 
 
 def _in_every_replicate(figure: BootstrapStatistic, replicates: int) -> BootstrapStatistic:
-    return BootstrapStatistic(figure.value, np.broadcast_to(figure.replicates, (replicates,)))
+    repeated = np.broadcast_to(figure.replicates, (replicates,))
+    return BootstrapStatistic(figure.value, repeated, left_out=figure.left_out)
 
 
 def check_weighting(universe: Universe) -> str | None:

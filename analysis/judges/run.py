@@ -257,8 +257,9 @@ def assisted_in(
     alone: dict[str, dict[str, Assisted]] = {}
     apart: dict[tuple[str, str, str], Assisted] = {}
     kept = None if indices is None else {*indices, *compared}
-    terms = {each.name: terms_of(universe, each, of_rows[each.name], each.used, kept) for each in candidates}
-    if helper is not None:
+    of_judge = helper is None
+    terms = {each.name: terms_of(universe, each, of_rows[each.name], each.used, kept, of_judge) for each in candidates}
+    if not of_judge:
         terms = {
             name: {index: each.unless_rare() for index, each in figures.items()} for name, figures in terms.items()
         }
@@ -277,14 +278,15 @@ def assisted_in(
         left, right = (
             terms[each.name]
             if (each.used == both).all()
-            else terms_of(universe, each, of_rows[each.name], both, compared)
+            else terms_of(universe, each, of_rows[each.name], both, compared, of_judge)
             for each in (first, second)
         )
         for index in compared:
             difference: Terms = left[index] - right[index]
             differences[first.name, second.name, index] = assist(helped(index, difference), shared, DIFFERENCE, level)
-            apart[first.name, second.name, index] = assist(difference.of_judge(), shared, DIFFERENCE, level)
-    for name, by_index in terms.items():
+            if of_judge:
+                apart[first.name, second.name, index] = assist(difference.of_judge(), shared, DIFFERENCE, level)
+    for name, by_index in terms.items() if of_judge else ():
         alone[name] = {
             index: assist(by_index[index].of_judge(), clusters[name], transform_of(index), level) for index in compared
         }

@@ -77,10 +77,15 @@ def systems_judge(
         where no system scores all candidates
     """
     ids = _candidates(scores, population) if judge is None else judge
+    first = next(iter(scores.values()))
+    of_first = judge is None and population is None and len(ids) == len(first)
     by_system, without = {}, []
     for each in candidates:
         try:
-            by_system[each.name] = ids.scores_of(scores[each.name], each)
+            if of_first and _same_pairs(first, scores[each.name]):
+                by_system[each.name] = scores[each.name]["score"].to_numpy(dtype=float)
+            else:
+                by_system[each.name] = ids.scores_of(scores[each.name], each)
         except (RelstudyError, KeyError):
             without.append(each.name)
     if not by_system:
@@ -90,24 +95,34 @@ def systems_judge(
         )
     codes, _ = ids.queries
     higher = {each.name: each.direction.higher for each in candidates}
-    rankings = [values if higher[name] else -values for name, values in by_system.items()]
-    columns = [each for ranking in rankings for each in _of_system(ranking, codes)]
+    of_judge = [] if judge is None else _of_grades(judge.rating)
+    features = np.empty((2 * len(by_system) + len(of_judge), len(ids)), dtype=np.float32)
+    mean = np.zeros(len(ids))
+    for number, (name, values) in enumerate(by_system.items()):
+        features[2 * number : 2 * number + 2] = _of_system(values if higher[name] else -values, codes)
+        mean += features[2 * number] / len(by_system)
+    for number, column in enumerate(of_judge, 2 * len(by_system)):
+        features[number] = column
     table = ids
     if judge is None:
-        mean = np.mean(columns[::2], axis=0, dtype=float)
         table = JudgeTable(NAME, ids.query_id, ids.result_id, mean, ids.status, ids.probability)
-    else:
-        columns += _of_grades(judge.rating)
-    return SystemsJudge(table, np.stack(columns, axis=1), by_system, tuple(without))
+    return SystemsJudge(table, features.T, by_system, tuple(without))
+
+
+def _same_pairs(one: pd.DataFrame, other: pd.DataFrame) -> bool:
+    """Whether two tables hold the same pairs in the same order."""
+    return len(one) == len(other) and all(one[name].array.equals(other[name].array) for name in PAIR)
 
 
 def _candidates(scores: Mapping[str, pd.DataFrame], population: pd.MultiIndex | None) -> JudgeTable:
     """All pairs as a table without grades: the population, or what any system scores."""
     if population is None:
-        first, *others = ([each[name].to_numpy(dtype=object) for name in PAIR] for each in scores.values())
+        one, *others = scores.values()
+        first = [one[name].to_numpy(dtype=object) for name in PAIR]
         for each in others:
-            if len(first[0]) != len(each[0]) or any((a != b).any() for a, b in zip(first, each, strict=True)):
-                union = pd.MultiIndex.from_arrays(first).union(pd.MultiIndex.from_arrays(each), sort=False)
+            if not _same_pairs(one, each):
+                own = pd.MultiIndex.from_arrays([each[name].to_numpy(dtype=object) for name in PAIR])
+                union = pd.MultiIndex.from_arrays(first).union(own, sort=False)
                 first = [union.get_level_values(level).to_numpy(dtype=object) for level in (0, 1)]
     else:
         first = [population.get_level_values(level).to_numpy(dtype=object) for level in (0, 1)]
@@ -119,20 +134,27 @@ def _candidates(scores: Mapping[str, pd.DataFrame], population: pd.MultiIndex | 
 def _of_system(score: np.ndarray, query: np.ndarray) -> list[np.ndarray]:
     """Normal scores over all rows, and the log of the rank within the query, higher first; ties have the mean rank."""
     number = len(score)
-    normal = special.ndtri((ranks(score) - 0.5) / number)
-    order = np.lexsort((-score, query))
-    ordered, of = score[order], query[order]
-    new = np.ones(number, dtype=bool)
+    order = np.argsort(-score, kind="stable")
+    normal, rank = np.empty(number), np.empty(number)
+    normal[order] = -special.ndtri((_mean_ranks(score[order], np.zeros(number, dtype=np.uint8)) - 0.5) / number)
+    # numbers of 16 bits are sorted by counting
+    small = query.astype(np.uint16) if query.max() < 2**16 else query
+    by_query = order[np.argsort(small[order], kind="stable")]
+    rank[by_query] = _mean_ranks(score[by_query], query[by_query])
+    return [_standard(normal), _standard(np.log(rank))]
+
+
+def _mean_ranks(ordered: np.ndarray, of: np.ndarray) -> np.ndarray:
+    """Ranks from 1 of values that fall within each run of `of`, float [values]; ties have their mean."""
+    new = np.ones(len(ordered), dtype=bool)
     new[1:] = of[1:] != of[:-1]
     start = np.flatnonzero(new)
     group = new.copy()
     group[1:] |= ordered[1:] != ordered[:-1]
     first = np.flatnonzero(group)
-    size = np.diff(np.r_[first, number])
+    size = np.diff(np.r_[first, len(ordered)])
     begins = start[np.cumsum(new)[first] - 1]
-    rank = np.empty(number)
-    rank[order] = np.repeat(first - begins + (size + 1) / 2, size)
-    return [_standard(normal), _standard(np.log(rank))]
+    return np.repeat(first - begins + (size + 1) / 2, size)
 
 
 def _of_grades(rating: np.ndarray) -> list[np.ndarray]:

@@ -92,6 +92,19 @@ class Universe:
         sampled = pairs.probability[self.given] < of_query[self.given] * (1 - 1e-9)
         return len(self.sampled) == int(self.given.sum()) and bool(sampled.any())
 
+    def sampled_in(self, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The rows of judged queries, int64 [sampled], as they stand in an order of all rows, and their weights."""
+        rows = order[self.query_of_row[order] >= 0]
+        return rows, self.sampled_weight[np.searchsorted(self.sampled, rows)]
+
+    @cached_property
+    def without_each(self) -> np.ndarray | None:
+        """What judged queries count without each of them, float64 [queries, queries]; None where there is one."""
+        context = self.context
+        if len(context.pairs.queries) < 2:
+            return None
+        return each_query_left_out(context.pairs.query, context.draws.step).between
+
     @cached_property
     def left_out(self) -> Universe | None:
         """The same with a replicate for each judged query, which leaves it out; None where there is one query."""

@@ -142,13 +142,14 @@ class LeftOut:
     dropped: np.ndarray
 
     @classmethod
-    def of(cls, query: np.ndarray, step: np.ndarray | None = None) -> LeftOut | None:
+    def of(cls, query: np.ndarray, step: np.ndarray | None = None, among: int | None = None) -> LeftOut | None:
         """For some pairs; None where they are of fewer than two queries.
 
         Parameters
         ----------
         query : int [pairs], the rows of `step`
         step : float [queries], of the bootstrap's draws; None: ones
+        among : how many queries there are of which one is left out; None: as many as the pairs are of
 
         Examples
         --------
@@ -159,7 +160,7 @@ class LeftOut:
         if len(names) < 2:
             return None
         steps = np.ones(len(names)) if step is None else step[names]
-        kept = 1.0 + steps / (len(names) - 1)
+        kept = 1.0 + steps / ((len(names) if among is None else among) - 1)
         return cls(number.astype(np.int64), kept, 1.0 - (1.0 - steps) / kept)
 
     @property
