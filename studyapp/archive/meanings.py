@@ -44,6 +44,7 @@ _RATINGS = {
     "handed_out": "`random` on unique pairs (`fixed` where groups draw from different blocks); empty on the base block",
     **_DRAWN,
     "version": "number of the study's version that asked; empty for ratings from before versions were kept",
+    "group": "the rater's group, where the study has groups of raters; `calibrate --compare group=NAME` compares them",
     "set_aside": "1 for ratings of a rater who was set aside or withdrew; calibration leaves them out unless asked",
     "not_shown": "1 where the rater said that the result could not be shown; neither rated nor undecided",
     "words": "the answer in words, of a question that has no scale",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from relstudy.studyapp.config.study_parts import Block, Question
+from relstudy.studyapp.config.study_parts import OF_CHOICES, Block, Question
 from relstudy.studyapp.config.toml_checker import ID, TomlChecker
 
 
@@ -76,7 +76,9 @@ def _read_when(
         answers = check.texts(when, (*path, "when"), name)
         if name not in questions:
             check.fault((*path, "when"), name, "the id of a screening question is allowed; [[screening]] adds one")
-        elif questions[name].kind == "choice":
+        elif questions[name].kind == "several":
+            check.fault((*path, "when"), name, "a question with one answer is needed, and this one takes several")
+        elif questions[name].kind in OF_CHOICES:
             for answer in answers:
                 if answer not in questions[name].choices:
                     allowed = f"one of the choices {', '.join(questions[name].choices)} is allowed"

@@ -107,11 +107,17 @@ seed = 0                           # the order in which pairs are handed out
 # ratings = 10000
 # deadline = 2030-01-31T12:00:00Z
 
-# Questions at the end; kinds: text, long, number, choice:
+# Questions at the end; kinds: text, long, number, and of choices: choice (one), several (any number), likert (steps in
+# a row). `relstudy calibrate --people` compares people by their answers:
 # [[questions]]
 # id = "remarks"
 # text = "Is there anything you want to tell us?"
 # kind = "long"
+# [[questions]]
+# id = "easy"
+# text = "The task was easy."
+# kind = "likert"
+# choices = ["disagree", "rather disagree", "neither", "rather agree", "agree"]
 
 # What decides between systems, stated before ratings come in: among the results of one query, how often a good match is
 # above a poor one. Any other index or measure may be named (pearson, average_precision, nDCG@10).

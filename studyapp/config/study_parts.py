@@ -16,7 +16,11 @@ PLATFORM_RULES = ("prolific", "crowd")
 EVENTS = ("rated", "changed", "set_aside", "taken_back", "withdrawn", "finished", "forgotten")
 """What happens to a study's ratings, as programs follow it."""
 WITHDRAWALS = ("no", "delete", "keep")
-QUESTION_KINDS = ("text", "long", "number", "choice")
+QUESTION_KINDS = ("text", "long", "number", "choice", "several", "likert")
+OF_CHOICES = ("choice", "several", "likert")
+"""Kinds that are answered by one of some choices, by any number of them, or by one of the steps of agreement."""
+BETWEEN = "; "
+"""Between the choices of an answer that holds several."""
 
 
 NOT_SHOWN = "not_shown"
@@ -181,7 +185,8 @@ class Qualification:
 class Question:
     """A question at the end, or before the start to see who can take part.
 
-    `accepted` (answers, of any case), `least` and `most` (numbers, these included) say which answers are let in.
+    `accepted` (answers, of any case; of several choices one is enough), `least` and `most` (numbers, these included)
+    say which answers are let in.
     """
 
     id: str
@@ -203,7 +208,9 @@ class Question:
         >>> Question("eyes", "Colour vision?", "choice", ("full", "partial"), accepted=("full",)).accepts("full")
         True
         """
-        if self.accepted and answer.strip().casefold() not in {value.casefold() for value in self.accepted}:
+        given = answer.split(BETWEEN) if self.kind == "several" else [answer]
+        accepted = {value.casefold() for value in self.accepted}
+        if accepted and not accepted & {each.strip().casefold() for each in given}:
             return False
         if self.least is None and self.most is None:
             return True

@@ -14,9 +14,11 @@ from relstudy.common.scales import SCALES, Scale, show_value
 from relstudy.studyapp.config.accounts import ROLES
 from relstudy.studyapp.config.outcomes import OUTCOMES
 from relstudy.studyapp.config.study_parts import (
+    BETWEEN,
     ENTRY_RULES,
     EVENTS,
     NOT_SHOWN,
+    OF_CHOICES,
     QUESTION_KINDS,
     AnalysisSettings,
     Block,
@@ -233,8 +235,14 @@ def read_questions(check: TomlChecker, data: list[dict[str, Any]], table: str = 
         seen.add(name)
         kind = check.one_of(entry, path, "kind", "text", QUESTION_KINDS)
         choices = check.texts(entry, path, "choices")
-        if (kind == "choice") != bool(choices):
-            check.fault((*path, "choices"), list(choices), 'kind = "choice" goes with a list of choices, and only that')
+        if (kind in OF_CHOICES) != bool(choices):
+            kinds = ", ".join(f'"{each}"' for each in OF_CHOICES)
+            check.fault(
+                (*path, "choices"), list(choices), f"the kinds {kinds} go with a list of choices, and only these"
+            )
+        for choice in choices:
+            if kind == "several" and BETWEEN.strip() in choice:
+                check.fault((*path, "choices"), choice, "no ; is allowed, which stands between several answers")
         questions.append(
             Question(
                 name, check.text(entry, path, "text", None), kind, choices, check.yes(entry, path, "required", False)
@@ -258,7 +266,7 @@ def _read_accepted(check: TomlChecker, entry: dict[str, Any], path: Keys, questi
     accepted = check.texts(entry, path, "accepted")
     if accepted and question.kind == "number":
         check.fault((*path, "accepted"), list(accepted), "for numbers, least and most say what is accepted")
-    if question.kind == "choice":
+    if question.kind in OF_CHOICES:
         for value in accepted:
             if value not in question.choices:
                 check.fault((*path, "accepted"), value, f"one of the choices {', '.join(question.choices)} is allowed")

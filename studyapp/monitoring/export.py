@@ -120,7 +120,7 @@ def ratings_table(
     empty (NaN) for undecided. `seconds` is the time on the page divided by its results, summed over revisions.
     `surplus` marks a late answer for a pair that had its k ratings. `passed` (checks and practice) says whether the
     answer is one of those expected; it is empty for the fillers on a check's page. `place` is the result's on the page
-    that its rater saw, from 1. With `history`, every revision is a
+    that its rater saw, from 1. `group` is the rater's, where the study has groups. With `history`, every revision is a
     row, with its number in `revision`. `handed_out` is said of unique pairs only: everyone rates the base block.
     """
     scale = None if question is None else question.scale
@@ -133,14 +133,15 @@ def ratings_table(
         _hand_outs(study),
         question if scale is not None else None,
     )
-    columns = [*COLUMNS, *(["revision"] if history else []), *([WORDS] if question is not None and not scale else [])]
+    columns = [*COLUMNS, *(["group"] if study.groups else []), *(["revision"] if history else [])]
+    columns += [WORDS] if question is not None and not scale else []
     cells: dict[str, list[Any]] = {column: [] for column in columns}
     same: dict[Any, Any] = {}  # ids come again and again: each is kept once
     query = select_ratings(
         *(raters.c.rater_id, pairs.c.query_id, pairs.c.result_id, pairs.c.block, pairs.c.source, pairs.c.rank),
         *(pairs.c.inclusion_probability, pairs.c.query_probability, assignments.c.block.label("study_block")),
         *(assignments.c.kind, assignments.c.position, assignments.c.pair_ids, assignments.c.surplus, ratings.c.version),
-        raters.c.outcome,
+        *(raters.c.outcome, raters.c.rater_group),
         every_revision=history,
     )
     with store.read() as connection:
@@ -229,6 +230,7 @@ def _columns(rows: Sequence[sa.Row[Any]], rules: _Rules) -> dict[str, Any]:
     scales = [rules.scales.get(block, _NO_SCALE) for block in given["study_block"]]
     return {
         **given,
+        "group": [group or "" for group in given["rater_group"]],
         "scale": [scale.name for scale in scales],
         "seconds": [round(seconds, 3) for seconds in given["seconds"]],
         "block": kinds,

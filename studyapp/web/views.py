@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from relstudy.studyapp.config.study_parts import BETWEEN
+
 
 @dataclass(frozen=True)
 class ItemView:
@@ -142,7 +144,7 @@ class InstructionsPage:
 
 @dataclass(frozen=True)
 class QuestionView:
-    """A question; `name` is the form field, `kind` is text, long, number or choice."""
+    """A question; `name` is the form field, `kind` is one of `QUESTION_KINDS`."""
 
     name: str
     text: str
@@ -151,6 +153,11 @@ class QuestionView:
     required: bool
     value: str
     error: str = ""
+
+    @property
+    def chosen(self) -> list[str]:
+        """The choices in the answer, of which there may be several."""
+        return self.value.split(BETWEEN) if self.kind == "several" else [self.value]
 
 
 @dataclass(frozen=True)

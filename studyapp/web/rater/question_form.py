@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from flask import request
 
-from relstudy.studyapp.config.study_parts import Question, as_number
+from relstudy.studyapp.config.study_parts import BETWEEN, OF_CHOICES, Question, as_number
 from relstudy.studyapp.web.site import current_site
 from relstudy.studyapp.web.views import QuestionView
 
@@ -27,15 +27,26 @@ def question_views(
 
 def read_answers(questions: Sequence[Question]) -> tuple[dict[str, str], dict[str, str]]:
     """Typed answers by the questions' ids, and messages on those that are wrong."""
-    given = {q.id: request.form.get(f"question-{q.id}", "").strip()[:LONGEST] for q in questions}
+    given = {q.id: _typed(q) for q in questions}
     return given, {q.id: error for q in questions if (error := _wrong(q, given[q.id]))}
+
+
+def _typed(question: Question) -> str:
+    """The answer as it is kept: of several choices those made, in the order in which they are offered."""
+    field = f"question-{question.id}"
+    if question.kind != "several":
+        return request.form.get(field, "").strip()[:LONGEST]
+    made = {each.strip() for each in request.form.getlist(field)}
+    offered = [choice for choice in question.choices if choice in made]
+    return BETWEEN.join([*offered, *sorted(made - {"", *offered})])[:LONGEST]
 
 
 def _wrong(question: Question, value: str) -> str:
     texts = current_site().texts
     if not value:
         return texts("questions.required") if question.required else ""
-    if question.kind == "choice" and value not in question.choices:
+    made = value.split(BETWEEN) if question.kind == "several" else [value]
+    if question.kind in OF_CHOICES and not set(made) <= set(question.choices):
         return texts("questions.choice")
     if question.kind == "number" and as_number(value) is None:
         return texts("questions.number")

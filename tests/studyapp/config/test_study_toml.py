@@ -53,7 +53,7 @@ def faults(text: str) -> str:
             "a text for one of the values [1, 2] is allowed, not for 3",
         ),
         (HEAD + "[[practice]]\nquery_id = 'q'\nresult_id = 'r'\nexpected = [9]", "each one of 1, 2, 3, 4, 5"),
-        (HEAD + "[[questions]]\nid = 'a'\ntext = 't'\nkind = 'choice'", "goes with a list of choices"),
+        (HEAD + "[[questions]]\nid = 'a'\ntext = 't'\nkind = 'choice'", "go with a list of choices"),
         (HEAD + "[texts]\n'rate.nxt' = 'x'", "line 5, texts.rate.nxt: there is no such text"),
         ("[study\n", "this is not TOML"),
     ],

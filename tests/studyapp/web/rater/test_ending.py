@@ -126,6 +126,43 @@ def test_answers_are_kept_up_to_their_longest_and_can_be_changed(made: Made) -> 
     assert answers(made)[1:] == ["partial", "less"]
 
 
+CHOICES = """
+[[questions]]
+id = "uses"
+text = "What do you use?"
+kind = "several"
+choices = ["phone", "tablet", "computer"]
+required = true
+[[questions]]
+id = "easy"
+text = "The task was easy."
+kind = "likert"
+choices = ["disagree", "neither", "agree"]
+"""
+
+
+@pytest.mark.slow
+def test_several_choices_and_steps_of_agreement_are_asked_kept_and_shown_again(
+    make_local: Callable[..., Made],
+) -> None:
+    made = make_local(TOML + CHOICES)
+    browser = at_questions(made)
+    token = browser.page.form().fields["csrf"]
+    browser.post("/questions", {"csrf": token, "question-easy": "agree"})
+    assert browser.status == 422 and "Please answer" in browser.page.text
+    browser.post("/questions", {"csrf": token, "question-uses": ["phone", "=1+1"]})
+    assert browser.status == 422
+    given = {"csrf": token, "question-uses": ["computer", "phone"], "question-easy": "agree"}
+    browser.post("/questions", given)
+    assert browser.address == "/thanks"
+    table = people_table(made.store, Study.load(made.folder))
+    assert (table["question_uses"][0], table["question_easy"][0]) == ("phone; computer", "agree")
+    browser.get("/questions")
+    assert browser.response is not None
+    shown = browser.response.text
+    assert shown.count("checked") == 3 and shown.count('type="checkbox"') == 3
+
+
 @pytest.mark.slow
 def test_the_completion_code_is_shown_to_nobody_before_the_end(made: Made) -> None:
     browser = joined(made.app)

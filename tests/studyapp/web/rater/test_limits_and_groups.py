@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from relstudy.studyapp.cli import main
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.monitoring.export import people_table
+from relstudy.studyapp.monitoring.export import people_table, ratings_table
 from relstudy.studyapp.web.admin.access import set_password
 from tests.studyapp.browse import Browser, joined
 from tests.studyapp.studies import TOML, Made
@@ -195,7 +195,11 @@ def test_answers_links_and_balance_lead_into_groups(make_local: Callable[..., Ma
         browser.send(browser.page.form(), **{"question-job": job})
         browser.send(browser.page.form())
         assert browser.address == address, (link, job)
-    groups = people_table(made.store, Study.load(made.folder))["group"].tolist()
+    browser.rate_all()
+    study = Study.load(made.folder)
+    assert set(ratings_table(made.store, study)["group"]) == {"others"}, "the group of the one who rated"
+    people = people_table(made.store, study)
+    groups = people["group"].tolist()
     assert sorted(groups) == ["", "nurses", *["others"] * 4]
     assert re.search(r"nurses +1 +1 +base, unique", run("status", made.folder, "--raters").replace("0", " "))
     browser = Browser(made.app)
