@@ -13,7 +13,7 @@ import pandas as pd
 
 from relstudy.calibration.blocks import rows_aside
 from relstudy.calibration.pool import inside_pool
-from relstudy.calibration.qrels import is_qrels, read_qrels, without_negative
+from relstudy.calibration.qrels import dataset_qrels, is_dataset, is_qrels, read_qrels, without_negative
 from relstudy.calibration.rating_rows import alike_note, aside_note, merge_duplicates, merged_note, rating_numbers
 from relstudy.calibration.set_aside import COLUMN as SET_ASIDE
 from relstudy.calibration.set_aside import without_set_aside
@@ -196,7 +196,8 @@ def read_judgments(path: str | os.PathLike[str], reading: Reading = PLAIN) -> Ju
         qrels as PyTerrier (qid, docno, label) or ir_measures (query_id, doc_id, relevance) name their columns, or a
         study's zip file or folder, which holds judgments.csv;
         inclusion_probability optional, and query_probability, that of the pair's query to be drawn at all. Without a
-        comma in its first line, four fields a line: TREC qrels; five: sampled qrels or prels, with probabilities
+        comma in its first line, four fields a line: TREC qrels; five: sampled qrels or prels, with probabilities;
+        `irds:ID`: the qrels of a data set that ir_datasets has
     reading : what is stated about the table: which column is which, numbers for words, what is missing, the scale. A
         scale that is not stated is taken from the columns scale_low, scale_high and scale_step, else from the name in
         the column scale, else from the judgments themselves; grades of qrels start at 0
@@ -212,6 +213,8 @@ def read_judgments(path: str | os.PathLike[str], reading: Reading = PLAIN) -> Ju
         one pair with two different judgments, a query of two probabilities or below that of one of its pairs, shares
         outside [0, 1], two relevance cuts
     """
+    if is_dataset(path):
+        return qrels_in(dataset_qrels(path), reading)
     path = in_archive(path, "judgments.csv")
     if not is_qrels(path):
         return judgments_in(read_table(path), reading)

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.common.checked import Checked
-from relstudy.common.errors import Fault, TableError
+from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.files import decoded
 from relstudy.common.packed import BROKEN, open_text, read_bytes, unpacked_name
 from relstudy.common.reading import Reading
@@ -30,6 +30,8 @@ LINES = {
 }
 """What may be in a line of each form."""
 COMMENT = "#"
+DATASET = "irds:"
+"""What stands before the id of a data set of ir_datasets, as for PyTerrier."""
 NUMBER = re.compile(r"-?[\d.]+")
 DECIMAL = re.compile(r"[01]?\.?\d*(e-?\d+)?", re.IGNORECASE)
 
@@ -121,3 +123,36 @@ def without_negative(table: Checked, reading: Reading) -> tuple[Checked, pd.Data
         f"{table.words.scale(f'{low:g}-{high:g}')} counts them as grades",
     )
     return rest, table.frame[negative].assign(judgment=grades[negative]).reset_index(drop=True)
+
+
+def is_dataset(path: str | os.PathLike[str]) -> bool:
+    """True where the qrels are those of a data set, `irds:ID`."""
+    return os.fspath(path).startswith(DATASET)
+
+
+def dataset_qrels(path: str | os.PathLike[str]) -> Checked:
+    """The qrels of a data set that ir_datasets has, `irds:ID`, as `read_qrels` gives those of a file.
+
+    Raises
+    ------
+    RelstudyError
+        where ir_datasets is not installed, knows no such data set, cannot get it, or it has no qrels
+    """
+    name = os.fspath(path)
+    try:
+        import ir_datasets
+    except ImportError:
+        raise RelstudyError(f"{name}: ir_datasets is needed, which pip install 'relstudy[datasets]' brings") from None
+    try:
+        dataset = ir_datasets.load(name.removeprefix(DATASET))
+    except KeyError:
+        raise RelstudyError(f"{name}: ir_datasets knows no data set of this id") from None
+    if not dataset.has_qrels():
+        raise RelstudyError(f"{name}: this data set has no qrels")
+    try:
+        rows = [(each.query_id, each.doc_id, str(each.relevance)) for each in dataset.qrels_iter()]
+    except OSError as error:
+        raise RelstudyError(f"{name}: its qrels cannot be had ({error})") from None
+    table = Checked(pd.DataFrame(rows, columns=["query_id", "result_id", "judgment"]), name)
+    table.notes = (*table.notes, f"read as qrels of ir_datasets, {name.removeprefix(DATASET)}")
+    return table

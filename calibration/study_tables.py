@@ -20,6 +20,7 @@ import pandas as pd
 
 from relstudy.calibration.judgments import CARELESS, Judgments, read_judgments, with_careless
 from relstudy.calibration.pair_ratings import PairRatings
+from relstudy.calibration.qrels import is_dataset
 from relstudy.calibration.ratings import read_ratings
 from relstudy.common.archived import in_archive
 from relstudy.common.checked import Checked
@@ -239,6 +240,9 @@ def read_study_tables(
     RelstudyError
         where the judgments have faults, or the ratings that are named are not those of the judgments
     """
+    if is_dataset(path):
+        whole = read_judgments(path, reading)
+        return StudyTables(whole if completed is None else completed(whole))
     file = Path(in_archive(path, JUDGMENTS))
     look = _Beside(file, folder)
     judgments = read_judgments(file, reading)

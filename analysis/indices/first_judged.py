@@ -1,4 +1,4 @@
-"""How many of a system's first results somebody judged: what tells whether two systems' measures can be compared."""
+"""How much of what a system retrieved somebody judged: what tells whether two systems' measures can be compared."""
 
 from __future__ import annotations
 
@@ -56,17 +56,74 @@ def first_judged(
     >>> {name: each.total() for name, each in shares.items()}
     {'judged@1': 1.0, 'judged@2': 0.5}
     """
-    query = pd.Index(queries).get_indexer(scores["query_id"].astype("str"))
-    value = scores["score"].to_numpy(dtype=float) * (-1.0 if higher else 1.0)
-    kept = np.flatnonzero((query >= 0) & np.isfinite(value))
-    name = pd.factorize(scores["result_id"].astype("str").to_numpy(dtype=object)[kept], sort=True)[0]
-    kept = kept[np.lexsort((-name, value[kept], query[kept]))]
-    query, known = query[kept], judged[kept]
+    kept, query, place = in_order(queries, scores, higher)
+    known = judged[kept]
     retrieved = np.bincount(query, minlength=len(queries))
-    place = np.arange(len(query)) - np.repeat(np.cumsum(retrieved) - retrieved, retrieved)
     shares = {}
     for depth in depths:
         counted = retrieved if depth is None else np.minimum(retrieved, depth)
         hits = np.bincount(query[known & (place < counted[query])], minlength=len(queries))
         shares[judged_name(depth)] = QueryValues(hits / np.maximum(counted, 1))
     return shares
+
+
+def in_order(queries: np.ndarray, scores: pd.DataFrame, higher: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A run as trec_eval sorts it: by score, and equal scores by result_id, descending.
+
+    Returns
+    -------
+    Rows of `scores` in that order, those of other queries and without a score left out; the number of each one's
+    query in `queries`; and how many results of the query stand before it; all int64 [kept rows]
+    """
+    query = pd.Index(queries).get_indexer(scores["query_id"].astype("str"))
+    value = scores["score"].to_numpy(dtype=float) * (-1.0 if higher else 1.0)
+    kept = np.flatnonzero((query >= 0) & np.isfinite(value))
+    name = pd.factorize(scores["result_id"].astype("str").to_numpy(dtype=object)[kept], sort=True)[0]
+    kept = kept[np.lexsort((-name, value[kept], query[kept]))]
+    query = query[kept]
+    retrieved = np.bincount(query, minlength=len(queries))
+    place = np.arange(len(query)) - np.repeat(np.cumsum(retrieved) - retrieved, retrieved)
+    return kept, query, place
+
+
+def residual_name(measure: str) -> str | None:
+    """The name of a measure's residual; None for a measure that has none.
+
+    Examples
+    --------
+    >>> residual_name("RBP(p=0.9,rel=1)"), residual_name("AP")
+    ('RBP(p=0.9,rel=1) residual', None)
+    """
+    parsed = parsed_measure(measure)
+    return f"{parsed} residual" if parsed.NAME == "RBP" else None
+
+
+def residuals(
+    measures: Sequence[str], judged: np.ndarray, queries: np.ndarray, scores: pd.DataFrame, higher: bool
+) -> dict[str, QueryValues]:
+    """How much higher rank-biased precision might be, by its name: were all good that nobody judged or that lies below
+    the run's end (Moffat and Zobel 2008, section 4.3).
+
+    Parameters
+    ----------
+    judged, queries, scores, higher : as `first_judged` has them
+
+    Examples
+    --------
+    >>> run = pd.DataFrame({"query_id": ["q"] * 2, "result_id": list("ab"), "score": [2.0, 1.0]})
+    >>> found = residuals(["RBP(p=0.5,rel=1)"], np.array([True, False]), np.array(["q"]), run, higher=True)
+    >>> float(found["RBP(p=0.5,rel=1) residual"].total())
+    0.5
+    """
+    named = {name: parsed_measure(measure) for measure in measures if (name := residual_name(measure)) is not None}
+    if not named:
+        return {}
+    kept, query, place = in_order(queries, scores, higher)
+    retrieved = np.bincount(query, minlength=len(queries))
+    open_yet = ~judged[kept]
+    found = {}
+    for name, measure in named.items():
+        p = float(measure.params.get("p", measure.SUPPORTED_PARAMS["p"].default))
+        missing = np.bincount(query, open_yet * (1 - p) * p**place, len(queries))
+        found[name] = QueryValues(missing + p**retrieved)
+    return found

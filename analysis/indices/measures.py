@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,14 @@ from relstudy.common.errors import RelstudyError
 ByQuery = dict[str, dict[str, Any]]
 MOST_RESULTS = 1_000_000
 """The greatest cutoff that is handed on."""
+OF_CWL = frozenset(["RBP", "BPM", "SDCG", "NERR8", "NERR9", "NERR10", "NERR11", "INST", "INSQ"])
+"""Measures that cwl-eval computes, which the extra `measures` brings."""
+OF_SUBTOPICS = frozenset(["ERR_IA", "nERR_IA", "alpha_DCG", "alpha_nDCG", "NRBP", "nNRBP", "AP_IA", "P_IA", "StRecall"])
+"""Measures of the subtopics of a query."""
+IN_THE_ORDER_GIVEN = OF_CWL | {"Accuracy"}
+"""Measures for which equal scores stand in the order in which they are handed over."""
+RANKED_BY_NAME = frozenset(("Judged", "Compat"))
+"""Measures whose library sorts equal scores by result, ascending."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,6 +177,8 @@ def measure_run(measures: Sequence[str], qrels: pd.DataFrame, run: pd.DataFrame)
     names = {number: name for name, number in numbers.items()}
     judged, ranked = _by_query(qrels, "relevance", numbers), _by_query(run, "score", numbers)
     parsed = [parsed_measure(name) for name in measures]
+    if any(measure.NAME in IN_THE_ORDER_GIVEN for measure in parsed):
+        ranked = {query: _as_trec_eval(results) for query, results in ranked.items()}
     try:
         values = list(ir_measures.iter_calc(parsed, judged, ranked))
     except Exception:  # each provider fails in its own way: AssertionError, ValueError, CalledProcessError
@@ -191,15 +202,28 @@ def _by_query(table: pd.DataFrame, value: str, numbers: Mapping[str, str]) -> By
     return by_query
 
 
+def _as_trec_eval(results: Mapping[str, Any]) -> dict[str, Any]:
+    """Results in trec_eval's order: by score, and equal scores by name, both descending."""
+    return dict(sorted(results.items(), key=lambda each: (each[1], each[0]), reverse=True))
+
+
 def _try_alone(name: str, qrels: ByQuery, run: ByQuery) -> None:
     """Compute one measure, and say in a sentence where that cannot be done."""
     import ir_measures
 
+    measure = parsed_measure(name)
     try:
-        list(ir_measures.iter_calc([parsed_measure(name)], qrels, run))
+        list(ir_measures.iter_calc([measure], qrels, run))
     except Exception as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        if "Unsupported" in reason:
+        needed = "rel" if measure.NAME == "RBP" else "max_rel"
+        if measure.NAME in OF_SUBTOPICS:
+            reason = "it is of the subtopics of a query, which these judgments do not have"
+        elif measure.NAME in OF_CWL and needed in measure.SUPPORTED_PARAMS and needed not in measure.params:
+            reason = f"the parameter {needed} must be given, as {measure.NAME}({needed}=1)"
+        elif measure.NAME in OF_CWL and find_spec("cwl") is None:
+            reason = "cwl-eval computes it, which pip install 'relstudy[measures]' brings"
+        elif "Unsupported" in reason:
             reason = "none of the libraries that are installed computes it with these parameters"
         elif "object object at" in reason:
             reason = f"the parameter {reason.split('=')[0].split()[-1]} must be given"

@@ -167,7 +167,10 @@ def measures_table(result: ScoreResult) -> Table | None:
         for system in order_of(result)
     ]
     several = len(rows) > 1
-    shares = f" {listed(list(judged))}: how many of the first results somebody judged." if judged else ""
+    residual = [name for name in judged if name.endswith("residual")]
+    depths = [name for name in judged if name not in residual]
+    shares = f" {listed(depths)}: how many of the first results somebody judged." if depths else ""
+    shares += f" {listed(residual)}: how much higher it might be, were all good that nobody judged." if residual else ""
     bold = "Bold is what is not clearly worse than the best of its column. " if several else ""
     return Table(
         "measures",

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
-from relstudy.analysis.indices.first_judged import depths_of, first_judged
+from relstudy.analysis.indices.first_judged import depths_of, first_judged, residuals
 from relstudy.analysis.indices.measures import QueryValues, run_measures
+from relstudy.analysis.indices.ties import TieRange, tie_range
 from relstudy.analysis.scoring.direction import Direction, DirectionSource
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.mapping_used import MappingUsed
@@ -60,6 +61,7 @@ class Candidate:
     run : whether the scores are a TREC run's, which holds all that the system retrieved
     measures : under qrels, by query: each measure's value, of everything that the system retrieved or of what of it was
         judged, and the shares of its first results that are judged (`first_judged`); else None
+    ties : what other orders of its equal scores would give; None where they change nothing, or that is not known
     """
 
     name: str
@@ -71,6 +73,7 @@ class Candidate:
     mapped: MappedScores | None = None
     run: bool = False
     measures: Mapping[str, QueryValues] | None = None
+    ties: TieRange | None = None
 
     @property
     def ranking(self) -> np.ndarray:
@@ -118,8 +121,11 @@ def candidate_of(
     shares = first_judged(depths_of(names), known, pairs.queries, scores, direction.higher)
     if skips_unjudged(pairs, options):
         scores = scores[known]
+    else:
+        shares |= residuals(names, known, pairs.queries, scores, direction.higher)
     measures = run_measures(names, judged, pairs.queries, scores, direction.higher)
-    return replace(candidate, measures=measures | shares)
+    ties = tie_range(measures, judged, pairs.queries, scores, direction.higher)
+    return replace(candidate, measures=measures | shares, ties=ties)
 
 
 def candidate_from(

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from relstudy.analysis.indices import ties
 from relstudy.analysis.indices.known import own_indices
-from relstudy.analysis.indices.measures import parsed_measure, takes_relevant_or_not
+from relstudy.analysis.indices.measures import RANKED_BY_NAME, parsed_measure, takes_relevant_or_not
 from relstudy.analysis.indices.precision_recall import RARE, TIED
 from relstudy.analysis.scoring.candidate import Candidate, runs_against
 from relstudy.analysis.scoring.context import ScoringContext
@@ -127,7 +128,10 @@ def _measures(pairs: JudgedPairs, relevance: Relevance, options: ScoringOptions)
             if skips_unjudged(pairs, options)
             else "ir-measures on everything that a system retrieved, what nobody judged counting as poor"
         )
-        words += ", by the whole qrels as they are; mean over the qrels' queries, one without results counting 0"
+        words += ", by the whole qrels as they are; mean over the qrels' queries, one without results counting 0; "
+        words += "equal scores by result_id, descending, as trec_eval sorts them"
+        ascending = [name for name in measures if parsed_measure(name).NAME in RANKED_BY_NAME]
+        words += f", but ascending in {listed(ascending)}, as in ir-measures" if ascending else ""
         from_one = [name for name in measures if takes_relevant_or_not(name)]
         if not from_one or not ((pairs.judgment >= 1) != (pairs.judgment > relevance.cut)).any():
             return words
@@ -201,6 +205,9 @@ def notes_on(context: ScoringContext, candidates: list[Candidate]) -> list[str]:
                 "with them is "
                 f"{side} zero, interval included. It is not turned: a bad system, or a direction stated wrongly."
             )
+    for candidate in candidates:
+        if candidate.ties is not None and candidate.measures is not None:
+            notes.append(ties.in_words(candidate.name, candidate.ties, candidate.measures))
     if pairs.proposers is not None and len(candidates) > 1:
         newcomers = [candidate.name for candidate in candidates if candidate.name not in pairs.proposers]
         if newcomers and len(newcomers) < len(candidates):

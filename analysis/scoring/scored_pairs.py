@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from relstudy.analysis.indices.first_judged import depths_of, judged_name
+from relstudy.analysis.indices.first_judged import depths_of, judged_name, residual_name
 from relstudy.analysis.indices.index import Index
 from relstudy.analysis.indices.measures import QueryValues
 from relstudy.analysis.indices.pairs import WIDTH, Figure, SystemPairs
@@ -155,8 +155,10 @@ class ScoredPairs(SystemPairs):
 
     @cached_property
     def first_judged(self) -> dict[str, QueryValues]:
-        """How many of the first results are judged, as deep as the measures look; empty where that is not known."""
-        names = map(judged_name, depths_of(asked_measures(self.context.options)))
+        """How many of the first results are judged, as deep as the measures look, and residuals of measures that have
+        them; empty where that is not known."""
+        asked = asked_measures(self.context.options)
+        names = [*map(judged_name, depths_of(asked)), *filter(None, map(residual_name, asked))]
         known = self.candidate.measures or {}
         worth = self.context.pairs.worth_of_queries
         return {name: known[name].weighted(worth) for name in names if name in known}

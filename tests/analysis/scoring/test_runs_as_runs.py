@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
+import re
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +22,27 @@ from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.cli import main
 
 MEASURES = ("nDCG@10", "nDCG", "AP", "AP(rel=2)", "AP@20", "P@5", "P(rel=2)@10", "R@10", "RR", "Rprec", "Bpref")
-MEASURES += ("infAP", "Judged@10", "Success@5", "SetP", "NumRet")
+MEASURES += (
+    "infAP",
+    "Judged@10",
+    "Success@5",
+    "SetP",
+    "NumRet",
+    "ERR@10",
+    "IPrec@0.2",
+    "Compat(p=0.9)",
+    "SetF",
+    "RR@3",
+)
+UNTIED = (
+    *MEASURES,
+    "RBP(p=0.8,rel=1)",
+    "RBP(p=0.95,rel=2)",
+    "SDCG(max_rel=3)@10",
+    "BPM(max_rel=3)@10",
+    "INST(max_rel=3)",
+)
+"""With those that ir-measures takes in the order of the file where scores are equal."""
 DIGITS = 1e-6  # the largest difference asked for; sums of floats in another order differ by some 1e-15
 
 
@@ -31,20 +55,15 @@ def content(runs: list[Path], qrels: Path, *more: str, measures: tuple[str, ...]
     return dict(json.loads(done.stdout))
 
 
-def scored(runs: list[Path], qrels: Path) -> dict[str, dict[str, float]]:
+def scored(runs: list[Path], qrels: Path, measures: tuple[str, ...] = MEASURES) -> dict[str, dict[str, float]]:
     """Each system's measures, out of the command's JSON."""
-    systems = content(runs, qrels)["systems"]
-    return {
-        system: {name: figures["measures"][name]["value"] for name in names()} for system, figures in systems.items()
-    }
+    systems = content(runs, qrels, measures=measures)["systems"]
+    names = [str(ir_measures.parse_measure(name)) for name in measures]
+    return {system: {name: figures["measures"][name]["value"] for name in names} for system, figures in systems.items()}
 
 
-def names() -> list[str]:
-    return [str(ir_measures.parse_measure(name)) for name in MEASURES]
-
-
-def theirs(run: Path, qrels: Path) -> dict[str, float]:
-    parsed = [ir_measures.parse_measure(name) for name in MEASURES]
+def theirs(run: Path, qrels: Path, measures: tuple[str, ...] = MEASURES) -> dict[str, float]:
+    parsed = [ir_measures.parse_measure(name) for name in measures]
     judged, ranked = ir_measures.read_trec_qrels(str(qrels)), ir_measures.read_trec_run(str(run))
     return {str(measure): value for measure, value in ir_measures.calc_aggregate(parsed, judged, ranked).items()}
 
@@ -54,7 +73,7 @@ def made(folder: Path, seed: int) -> tuple[list[Path], Path]:
     with grades of -1 and -2."""
     draw = random.Random(seed)
     results = [f"d{number:02}" for number in range(60)]
-    queries = [f"q{number}" for number in range(12)]
+    queries = [str(100 + number) for number in range(12)]  # one library behind ir-measures takes numbers alone
     qrels = folder / "made.qrels"
     lines = [
         f"{query} 0 {result} {draw.choice((-2, -1, 0, 0, 0, 1, 1, 2, 3))}"
@@ -67,7 +86,7 @@ def made(folder: Path, seed: int) -> tuple[list[Path], Path]:
         lines = [
             f"{query} Q0 {result} {rank} {draw.randrange(6)} {system}"
             for query in queries
-            if (system, query) != ("second", "q3")
+            if (system, query) != ("second", "103")
             for rank, result in enumerate(draw.sample(results, 40), start=1)
         ]
         runs.append(folder / f"{system}.run")
@@ -83,6 +102,118 @@ def test_ties_gaps_and_unjudged_results_have_the_values_of_ir_measures(tmp_path:
         assert ours[run.stem] == pytest.approx(theirs(run, qrels), abs=DIGITS), run.stem
 
 
+def without_ties(run: Path) -> None:
+    """The same results in the order of the file, each with a score of its own."""
+    lines = [line.split() for line in run.read_text().splitlines()]
+    run.write_text("".join(f"{q} Q0 {d} {rank} {1000 - int(rank)} {s}\n" for q, _, d, rank, _, s in lines))
+
+
+def test_without_ties_measures_of_every_library_behind_ir_measures_have_its_values(tmp_path: Path) -> None:
+    runs, qrels = made(tmp_path, 5)
+    for run in runs:
+        without_ties(run)
+    ours = scored(runs, qrels, UNTIED)
+    for run in runs:
+        assert ours[run.stem] == pytest.approx(theirs(run, qrels, UNTIED), abs=DIGITS), run.stem
+
+
+def by_hand(run: Path, qrels: Path, p: float) -> tuple[float, float]:
+    """Rank-biased precision and its residual, equal scores by result descending."""
+    grades = {(q, d): int(grade) for q, _, d, grade in map(str.split, qrels.read_text().splitlines())}
+    found: dict[str, list[tuple[float, str]]] = {query: [] for query, _ in grades}
+    for query, _, result, _, score, _ in map(str.split, run.read_text().splitlines()):
+        found[query].append((float(score), result))
+    values, open_yet = [], []
+    for query, results in found.items():
+        of = [grades.get((query, result), -1) for _, result in sorted(results, reverse=True)]
+        values.append(sum((1 - p) * p**place for place, grade in enumerate(of) if grade >= 1))
+        open_yet.append(sum((1 - p) * p**place for place, grade in enumerate(of) if grade < 0) + p ** len(of))
+    return float(np.mean(values)), float(np.mean(open_yet))
+
+
+def test_rank_biased_precision_and_its_residual_are_those_of_the_definition(tmp_path: Path) -> None:
+    runs, qrels = made(tmp_path, 6)
+    found = content(runs, qrels, measures=("RBP(p=0.9,rel=1)",))["systems"]
+    for run in runs:
+        value, residual = by_hand(run, qrels, 0.9)
+        assert found[run.stem]["measures"]["RBP(p=0.9,rel=1)"]["value"] == pytest.approx(value)
+        assert found[run.stem]["first_judged"]["RBP(p=0.9,rel=1) residual"] == pytest.approx(residual)
+
+
+@pytest.mark.parametrize(
+    ("measure", "reason"),
+    [
+        ("RBP(p=0.8)", "the parameter rel must be given, as RBP(rel=1)"),
+        ("alpha_nDCG@10", "it is of the subtopics of a query, which these judgments do not have"),
+        ("SDCG@10", "the parameter max_rel must be given"),
+    ],
+)
+def test_a_measure_that_cannot_be_computed_is_one_sentence_with_the_way_out(
+    tmp_path: Path, measure: str, reason: str
+) -> None:
+    runs, qrels = made(tmp_path, 7)
+    with pytest.raises(RelstudyError, match=re.escape(reason)) as refused:
+        rs.score(runs[0], qrels, measures=[measure], method="none")
+    assert "\n" not in str(refused.value)
+
+
+def test_where_the_library_of_a_measure_is_not_installed_the_extra_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs, qrels = made(tmp_path, 7)
+    monkeypatch.setitem(sys.modules, "cwl", None)
+    monkeypatch.setitem(sys.modules, "cwl.cwl_eval", None)
+    monkeypatch.setattr("relstudy.analysis.indices.measures.find_spec", lambda name: None)
+    with pytest.raises(RelstudyError, match=re.escape("pip install 'relstudy[measures]'")):
+        rs.score(runs[0], qrels, measures=["RBP(rel=1)"], method="none")
+
+
+def test_a_note_says_what_other_orders_of_equal_scores_would_give(tmp_path: Path) -> None:
+    """The ends are those over all orders, by brute force."""
+    grades = {("a", "x"): 2, ("a", "y"): 0, ("a", "z"): 1, ("b", "x"): 1, ("b", "y"): 0}
+    qrels, run = tmp_path / "few.qrels", tmp_path / "few.run"
+    qrels.write_text("".join(f"{q} 0 {d} {grade}\n" for (q, d), grade in grades.items()))
+    run.write_text("".join(f"{q} Q0 {d} 1 {7 if q == 'a' else ord(d)} few\n" for q, d in grades))
+    measure = ir_measures.nDCG @ 2
+    judged = [ir_measures.Qrel(q, d, grade) for (q, d), grade in grades.items()]
+    rest = [ir_measures.ScoredDoc("b", d, float(ord(d))) for d in "xy"]
+    values = []
+    for order in itertools.permutations("xyz"):
+        ranked = [ir_measures.ScoredDoc("a", d, float(-place)) for place, d in enumerate(order)]
+        values.append(ir_measures.calc_aggregate([measure], judged, [*ranked, *rest])[measure])
+    notes = rs.score(run, qrels, measures=["nDCG@2"], method="none").notes
+    (note,) = (each for each in notes if "equal scores" in each)
+    assert "in 1 query" in note and f"({min(values):.3f} to {max(values):.3f})" in note
+
+
+def test_qrels_of_a_data_set_of_ir_datasets_are_those_of_its_file(tmp_path: Path) -> None:
+    import ir_datasets
+
+    runs, qrels = made(tmp_path, 8)
+
+    class Handler(ir_datasets.formats.BaseQrels):  # type: ignore[misc]
+        def qrels_iter(self) -> Iterator[Any]:
+            for query, _, result, grade in map(str.split, qrels.read_text().splitlines()):
+                yield ir_datasets.formats.TrecQrel(query, result, int(grade), "0")
+
+    ir_datasets.registry.register("made-for-a-test", ir_datasets.Dataset(Handler()))
+    of_file = content(runs, qrels)
+    of_set = content(runs, Path("irds:made-for-a-test"))
+    assert of_set["systems"] == of_file["systems"]
+    assert any("ir_datasets, made-for-a-test" in note for note in of_set["notes"])
+    with pytest.raises(RelstudyError, match="knows no data set of this id"):
+        rs.score(runs[0], "irds:there-is-none")
+
+
+@pytest.mark.parametrize("form", ["{q} 0 {d} {grade} 1.0\n", "{q} {d} {grade} 1 1.0\n"])
+def test_sampled_qrels_and_prels_with_every_pair_certain_are_whole_qrels(tmp_path: Path, form: str) -> None:
+    runs, qrels = made(tmp_path, 9)
+    other = tmp_path / "other.qrels"
+    lines = [line.split() for line in qrels.read_text().splitlines()]
+    other.write_text("".join(form.format(q=q, d=d, grade=grade) for q, _, d, grade in lines))
+    assert scored(runs, other) == scored(runs, qrels)
+
+
 @pytest.mark.slow
 def test_comments_in_qrels_and_runs_change_no_value(tmp_path: Path) -> None:
     runs, qrels = made(tmp_path, 4)
@@ -93,8 +224,9 @@ def test_comments_in_qrels_and_runs_change_no_value(tmp_path: Path) -> None:
 
 
 @pytest.mark.real_data
-def test_trec_evals_own_run_has_the_values_of_ir_measures(shared_data: Path) -> None:
-    run, qrels = (shared_data / "trec_eval_test" / name for name in ("results.test", "qrels.test"))
+@pytest.mark.parametrize("name", ["results.test qrels.test", "results-302.test qrels-302.test"])
+def test_trec_evals_own_runs_have_the_values_of_ir_measures(shared_data: Path, name: str) -> None:
+    run, qrels = (shared_data / "trec_eval_test" / each for each in name.split())
     (ours,) = scored([run], qrels).values()
     assert ours == pytest.approx(theirs(run, qrels), abs=DIGITS)
 
@@ -117,13 +249,8 @@ def test_skipping_what_nobody_judged_gives_the_values_of_ir_measures_on_runs_wit
 def test_beside_each_measure_stands_how_many_of_the_first_results_are_judged(tmp_path: Path) -> None:
     """As deep as the measures look; as ir-measures' Judged, but for grades below 0, which are no judgments."""
     runs, qrels = made(tmp_path, 1)
-    for run in runs:  # no ties, which ir-measures' Judged breaks unlike trec_eval
-        run.write_text(
-            "".join(
-                f"{q} Q0 {d} {rank} {1000 - int(rank)} {s}\n"
-                for q, _, d, rank, _, s in map(str.split, run.read_text().splitlines())
-            )
-        )
+    for run in runs:  # ir-measures' Judged breaks ties unlike trec_eval
+        without_ties(run)
     whole = tmp_path / "whole.qrels"
     whole.write_text("".join(f"{line}\n" for line in qrels.read_text().splitlines() if " -" not in line))
     ours = content(runs, qrels, measures=("nDCG@10", "P@5", "AP"))["systems"]

@@ -1,0 +1,103 @@
+"""How far the order of equal scores moves a measure: trec_eval sorts them by result_id, which says nothing of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from relstudy.analysis.indices.first_judged import in_order
+from relstudy.analysis.indices.measures import QueryValues, parsed_measure, run_measures
+
+RISING = frozenset(["nDCG", "P", "R", "AP", "RR", "Rprec", "RBP", "ERR", "Success", "IPrec", "NumRet", "SDCG", "BPM"])
+"""Measures that are highest where of equal scores the better results come first, and lowest where they come last."""
+
+TOLD = 0.0005
+"""The least width that three digits show."""
+
+
+@dataclass(frozen=True)
+class TieRange:
+    """Measures of a run over every order of its equal scores.
+
+    Parameters
+    ----------
+    queries : how many have results of equal score and unequal grades
+    ends : the least and the greatest value of each measure, by name
+    """
+
+    queries: int
+    ends: Mapping[str, tuple[float, float]]
+
+
+def tie_range(
+    values: Mapping[str, QueryValues], judged: pd.DataFrame, queries: np.ndarray, scores: pd.DataFrame, higher: bool
+) -> TieRange | None:
+    """The measures' values with equal scores in the best and in the worst order; None where that moves none by `TOLD`.
+
+    Parameters
+    ----------
+    values : the measures as trec_eval breaks ties, by their names
+    judged, queries, scores, higher : as `run_measures` has them
+
+    Examples
+    --------
+    >>> qrels = pd.DataFrame({"query_id": ["q", "q"], "result_id": ["a", "b"], "judgment": [1, 0]})
+    >>> run = pd.DataFrame({"query_id": ["q", "q"], "result_id": ["a", "b"], "score": [3.0, 3.0]})
+    >>> queries = np.array(["q"])
+    >>> tie_range(run_measures(["RR"], qrels, queries, run, True), qrels, queries, run, True)
+    TieRange(queries=1, ends={'RR': (0.5, 1.0)})
+    """
+    names = [name for name in values if parsed_measure(name).NAME in RISING]
+    if not names:
+        return None
+    kept, query, place = in_order(queries, scores, higher)
+    if not len(kept):
+        return None
+    score = scores["score"].to_numpy(dtype=float)[kept]
+    level = np.cumsum(np.r_[True, (np.diff(score) != 0) | (np.diff(query) != 0)])
+    if level[-1] == len(level):
+        return None
+    grade = _grades(judged, scores.iloc[kept])
+    unequal = (np.diff(level) == 0) & (np.diff(grade) != 0)
+    touched = np.unique(query[1:][unequal])
+    if not len(touched):
+        return None
+    inside = np.isin(query, touched)
+    rows = scores.iloc[kept[inside]]
+    sums = []
+    for sign in (1, -1):
+        order = np.lexsort((place[inside], sign * grade[inside], level[inside]))
+        rank = np.empty(len(order))
+        rank[order] = np.arange(len(order), 0, -1)
+        found = run_measures(names, judged, queries, rows.assign(score=rank), True)
+        sums.append({name: _with(values[name], found[name], touched).total() for name in names})
+    ends = {name: (min(low, high), max(low, high)) for name in names for low, high in [(sums[0][name], sums[1][name])]}
+    ends = {name: (low, high) for name, (low, high) in ends.items() if high - low >= TOLD}
+    return TieRange(len(touched), ends) if ends else None
+
+
+def _grades(judged: pd.DataFrame, rows: pd.DataFrame) -> np.ndarray:
+    """The grade of each row, 0 where nobody judged."""
+    keys = pd.MultiIndex.from_frame(judged[["query_id", "result_id"]].astype("str"))
+    found = keys.get_indexer(pd.MultiIndex.from_frame(rows[["query_id", "result_id"]].astype("str")))
+    grades = np.maximum(judged["judgment"].to_numpy(dtype=float), 0.0)
+    return np.where(found >= 0, grades[found], 0.0)
+
+
+def _with(all_of_them: QueryValues, anew: QueryValues, touched: np.ndarray) -> QueryValues:
+    values = all_of_them.values.copy()
+    values[touched] = anew.values[touched]
+    return QueryValues(values, all_of_them.summed)
+
+
+def in_words(system: str, found: TieRange, values: Mapping[str, QueryValues]) -> str:
+    """What the order of equal scores does to a system's measures, in a sentence; `values` as they stand."""
+    said = [f"{name} {values[name].total():.3f} ({low:.3f} to {high:.3f})" for name, (low, high) in found.ends.items()]
+    where = "1 query" if found.queries == 1 else f"{found.queries:,} queries"
+    return (
+        f"{system} has equal scores of good and poor results in {where}. They stand as trec_eval sorts them, by "
+        f"result_id descending; other orders give, from worst to best: {', '.join(said)}."
+    )
