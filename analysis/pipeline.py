@@ -16,11 +16,12 @@ from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.careless import sensitivity
 from relstudy.analysis.scoring.groups import Grouping, Groups, score_by
 from relstudy.analysis.scoring.judged import JudgedPairs
-from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.options import ScoringOptions, TestOptions
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.run import score_candidates
 from relstudy.analysis.scoring.saved import SavedComparison, place_among, save_comparison
 from relstudy.analysis.scoring.systems import candidates_of
+from relstudy.analysis.scoring.tested import MeasureTests, measure_tests
 from relstudy.analysis.scoring.unjudged import notes_on_unjudged
 from relstudy.analysis.verdict.facts import StudyFacts
 from relstudy.analysis.verdict.leader_in_groups import leader_in_groups
@@ -46,6 +47,7 @@ class ScoringRun:
     assisted : the same with an automatic judge's help; None: without a judge
     within : the same within groups of judged pairs; None: without groups
     places : where the new systems stand among those of a saved comparison, as sentences
+    tests : of the measures; None where they were not asked for
     """
 
     study: StudyTables
@@ -56,6 +58,7 @@ class ScoringRun:
     assisted: AssistedScores | None = None
     within: Groups | None = None
     places: tuple[str, ...] = ()
+    tests: MeasureTests | None = None
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -80,6 +83,8 @@ class ScoringRun:
                 who: {"headline": each.headline, "best": each.standings.best, "choice": each.as_json()["choice"]}
                 for who, each in self.verdicts.items()
             }
+        if self.tests is not None:
+            content["tests"] = self.tests.as_json()
         if self.within is not None:
             content["by"] = self.within.as_json()
         return content
@@ -125,6 +130,7 @@ def score_tables(
     before: SavedComparison | None = None,
     judge: JudgeTable | None = None,
     grouping: Grouping | None = None,
+    testing: TestOptions | None = None,
 ) -> ScoringRun:
     """Score the systems of some tables against judgments.
 
@@ -139,6 +145,7 @@ def score_tables(
         and its further systems are scored as well
     judge : an automatic judge's grades of many more pairs
     grouping : also score within groups of the judged pairs
+    testing : how measures are tested; None: they are not
 
     Raises
     ------
@@ -177,7 +184,8 @@ def score_tables(
     result = replace(result, notes=told, drawn=None)  # families are corrected
     places = [] if saved is None else [sentence for name in new for sentence in place_among(result, name)]
     facts = StudyFacts.of(judgments, result)
-    return ScoringRun(study, result, candidates, pairs, facts, assisted, within, tuple(places))
+    tests = None if testing is None else measure_tests(result, testing)
+    return ScoringRun(study, result, candidates, pairs, facts, assisted, within, tuple(places), tests)
 
 
 def _assisted(

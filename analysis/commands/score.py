@@ -11,10 +11,11 @@ import click
 from relstudy.analysis.commands.requirements import end_by, hold_against, read_required, require_option
 from relstudy.analysis.commands.score_output import print_next, print_run
 from relstudy.analysis.commands.scoring_options import as_arguments, given_options, scoring_options
-from relstudy.analysis.scoring.options import SCORED
-from relstudy.common.command_options import GroupedCommand, option_under
+from relstudy.analysis.scoring.options import SCORED, TestOptions
+from relstudy.common.command_options import GroupedCommand, option_under, options_of
 from relstudy.common.console import print_json, progress
 from relstudy.common.errors import RelstudyError
+from relstudy.common.options import fields_given
 from relstudy.common.reading_options import reading_of_several, reading_options
 from relstudy.common.study_folder import notes_on_scores, only_folder, scores_in, table_in
 from relstudy.mapping.vector_options import similarity_of, vector_options
@@ -25,11 +26,8 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
-    from relstudy.analysis.judges.run import AssistedScores
     from relstudy.analysis.judges.table import JudgeTable
     from relstudy.analysis.pipeline import ScoringRun
-    from relstudy.analysis.scoring.groups import Groups
-    from relstudy.analysis.scoring.results import ScoreResult
     from relstudy.analysis.scoring.saved import SavedComparison
     from relstudy.calibration.judgments import Judgments
     from relstudy.calibration.study_tables import StudyTables
@@ -96,6 +94,7 @@ if TYPE_CHECKING:
     help="Folder for the tables: scores, per query, curves, comparisons.",
 )
 @option_under("What is written", "--report", type=click.Path(), help="Write a report page.")
+@options_of(TestOptions)
 @require_option
 @option_under("What is written", "--verbose", "-v", is_flag=True, help="Print every convention behind the numbers.")
 @option_under("What is written", "--json", "as_json", is_flag=True, help="Print JSON.")
@@ -170,10 +169,11 @@ def score(
     reading.refuse_unfound()
     (file, first), *others = tables
     tables = [(file, first.with_notes(notes_on_scores(folder))), *others]
-    by = choices["by"]
+    by, stated_tests = choices["by"], fields_given(TestOptions, choices)
     run = score_tables(
         study, tables, options, fitted=fitted, stated=given.get("directions", ()), saved=saved, judge=judge,
         grouping=None if by is None else Grouping(by, _groups(study, by, judgments), choices["apart"]),
+        testing=TestOptions(**stated_tests) if stated_tests else None,
     )  # fmt: skip
     result = run.result
     outcomes = hold_against(requirements, result)
@@ -186,7 +186,7 @@ def score(
         of_mappings = mapping_files(Path(choices["mappings"] or folder / "mappings"))
         refused = _keep(run, folder, [*scores, *of_mappings], reading)
     if out is not None:
-        _write_tables(result, Path(out), run.assisted, run.within)
+        _write_tables(run, Path(out))
     if report is not None:
         files = [named_file(path)[1] for path in scores]
         read = [*files, *([] if against is None else [against])]
@@ -194,6 +194,7 @@ def score(
         command += [] if judgments is None or folder is not None else ["--judgments", Path(judgments).name]
         command += [] if against is None else ["--against", Path(against).name]
         command += [] if choices["queries"] is None else ["--queries", Path(choices["queries"]).name]
+        command += [part for name, value in stated_tests.items() for part in (f"--{name}", str(value))]
         command += ["--by", by, *(["--apart"] if choices["apart"] else [])] if by is not None else []
         _report(run, report, folder, read, [*command, *as_arguments(choices, options)])
     if as_json:
@@ -271,11 +272,12 @@ def _write_qrels(judgments: Judgments, path: str) -> None:
     write_qrels(judgments.frame, path, qrels_gains(judgments)[0])
 
 
-def _write_tables(result: ScoreResult, folder: Path, assisted: AssistedScores | None, within: Groups | None) -> None:
+def _write_tables(run: ScoringRun, folder: Path) -> None:
     import pandas as pd
 
     from relstudy.common.tables import write_table
 
+    result, assisted, within = run.result, run.assisted, run.within
     write_table(result.table(), folder / "scores.csv")
     write_table(result.per_query, folder / "per_query.csv")
     curves = [system.curve.assign(system=system.name) for system in result.systems]
@@ -287,6 +289,8 @@ def _write_tables(result: ScoreResult, folder: Path, assisted: AssistedScores | 
         write_table(assisted.table(), folder / "assisted.csv")
     if within is not None:
         write_table(within.table(), folder / "groups.csv")
+    if run.tests is not None:
+        write_table(run.tests.table(), folder / "tests.csv")
 
 
 def _keep(run: ScoringRun, folder: Path, read: Sequence[str | Path], reading: Reading) -> str | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from relstudy.analysis.commands.judge_output import print_assisted
+from relstudy.analysis.scoring.compared import share_of_draws
 from relstudy.analysis.scoring.options import MEASURES
 from relstudy.common.console import print_table
 from relstudy.common.estimates import Estimate
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from relstudy.analysis.pipeline import ScoringRun
     from relstudy.analysis.scoring.groups import Groups
     from relstudy.analysis.scoring.results import ScoreResult, SystemScore
+    from relstudy.analysis.scoring.tested import MeasureTests
     from relstudy.analysis.verdict.standings import Standings
     from relstudy.analysis.verdict.verdict import Verdict
 
@@ -36,6 +38,8 @@ def print_run(run: ScoringRun, verbose: bool) -> None:
         _print_brief(run.result, run.verdict)
     for sentence in run.places:
         click.echo(sentence)
+    if run.tests is not None:
+        _print_tests(run.tests)
     if run.within is not None and run.within.results:
         _print_groups(run.within)
     for note in [] if run.within is None else run.within.notes():
@@ -47,6 +51,26 @@ def print_run(run: ScoringRun, verbose: bool) -> None:
         if len(run.result.systems) > 1:
             for sentence in by_who_judges(run.verdicts, run.result.primary):
                 click.echo(sentence)
+
+
+def _print_tests(tests: MeasureTests) -> None:
+    """A line a measure and couple of systems."""
+    click.echo()
+    interval = f"{100 * tests.level:g} %"
+    header = ["measure", "first", "second", "difference", interval, "p corrected", "p t", "p signs", "p bootstrap"]
+    header += ["effect", "better/equal/worse", "p equal", f"chance > {tests.margin:g}"]
+    rows = []
+    for each in tests.tests:
+        row = [each.index, each.first, each.second, _signed(each.difference.value), _ends(each.difference)]
+        row += [_p(p) for p in (each.p_corrected, each.p_t, each.p_randomisation, each.p_bootstrap)]
+        row += [_signed(each.effect), f"{each.wins}/{each.ties}/{each.losses}", _p(each.p_equivalent)]
+        rows.append([*row, "–" if each.chance_above is None else share_of_draws(each.chance_above)])
+    print_table(rows, header, dim=(4,))
+    click.echo(f"Tests: {tests.sentence()}")
+
+
+def _p(value: float | None) -> str:
+    return "–" if value is None else "< 0.0001" if value < 0.0001 else f"{value:.4f}"
 
 
 def print_next(run: ScoringRun, command: str | None, verbose: bool) -> None:

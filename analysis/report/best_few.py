@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import Literal
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.report.words import order_of
 from relstudy.analysis.scoring.judged import Weighting
 from relstudy.analysis.scoring.results import ScoreResult, SystemScore
+from relstudy.analysis.scoring.tested import MeasureTests
 from relstudy.analysis.verdict.standings import standings
 from relstudy.common.estimates import Estimate
 from relstudy.common.wording import listed, percent
@@ -156,8 +158,15 @@ def measures(result: ScoreResult) -> Iterator[Block]:
         yield Folded("What these measures are", [Terms(terms)])
 
 
-def measures_table(result: ScoreResult) -> Table | None:
-    """A column for each measure of ir-measures; None where there are none."""
+def measures_table(
+    result: ScoreResult, tests: MeasureTests | None = None, kind: Literal["letters", "stars"] | None = None
+) -> Table | None:
+    """A column for each measure of ir-measures; None where there are none.
+
+    Parameters
+    ----------
+    tests, kind : with letters of the systems that are not told apart, or stars of those that differ from a baseline
+    """
     indices = [index for index in result.indices if index.of_run]
     if not indices:
         return None
@@ -172,6 +181,15 @@ def measures_table(result: ScoreResult) -> Table | None:
     shares = f" {listed(depths)}: how many of the first results somebody judged." if depths else ""
     shares += f" {listed(residual)}: how much higher it might be, were all good that nobody judged." if residual else ""
     bold = "Bold is what is not clearly worse than the best of its column. " if several else ""
+    marks: dict[tuple[int, str], str] = {}
+    if tests is not None and kind is not None:
+        for index in indices:
+            sign = 1 if index.shown_better == "max" else -1
+            ranked = sorted(result.systems, key=lambda each: -sign * (each.shown(index).value or 0.0))
+            given = tests.marks(index.name, [system.name for system in ranked], kind)
+            marks |= {(row, index.term): given.get(system.name, "") for row, system in enumerate(order_of(result))}
+        told = "Systems with a letter in common are not told apart" if kind == "letters" else STARRED
+        bold = f"{told}: {tests.sentence()} "
     return Table(
         "measures",
         "Measures under their ir-measures names.",
@@ -184,7 +202,11 @@ def measures_table(result: ScoreResult) -> Table | None:
         note=f"{bold}How: {result.conventions['measures']}. They have no weights.{shares}",
         best=tuple((index.term, index.shown_better) for index in indices) if several else (),
         as_good=frozenset(as_good(result, {index.name: index.term for index in indices})),
+        marks=marks,
     )
+
+
+STARRED = "Stars say that a system differs from the baseline (p below .05, .01 and .001)"
 
 
 def _first_ten(ordered: list[SystemScore]) -> str:

@@ -132,6 +132,40 @@ def strips(values: Mapping[str, np.ndarray], narrow: bool = False) -> str:
         return svg(figure, f"By query{', narrow' if narrow else ''}: {means}")
 
 
+def by_query(title: str, differences: Mapping[str, np.ndarray], narrow: bool = False) -> str:
+    """Bars of each query's difference, a panel for each name, all on one scale, with a line at the mean.
+
+    Parameters
+    ----------
+    title : what the bars are
+    differences : float [queries], descending
+    narrow : as wide as a telephone, the panels beneath one another
+    """
+    columns = 1 if narrow else min(3, len(differences))
+    rows = -(-len(differences) // columns)
+    reach = max((float(np.abs(each).max()) for each in differences.values() if len(each)), default=1.0) or 1.0
+    with drawing(NARROW if narrow else max(2.3 * columns, NARROW), 0.5 + 1.5 * rows) as figure:
+        for place, (name, each) in enumerate(differences.items()):
+            axes = figure.add_subplot(rows, columns, place + 1)
+            axes.grid(False, axis="x")
+            colours = [SERIES[0] if value > 0 else MUTED for value in each]
+            axes.bar(range(len(each)), each, width=0.8 if len(each) < 60 else 1.0, color=colours, linewidth=0)
+            axes.axhline(0, color=MUTED, linewidth=0.8)
+            if len(each):
+                axes.axhline(float(each.mean()), color=INK, linewidth=1.2)
+            axes.set_ylim(-1.05 * reach, 1.05 * reach)
+            axes.set_xticks([])
+            axes.set_title(shortened(name))
+            if place % columns == 0:
+                axes.set_ylabel("difference")
+        spoken = "; ".join(
+            f"{name}: mean {each.mean():+.3f}, better on {int((each > 0).sum())} of {len(each)} queries"
+            for name, each in differences.items()
+            if len(each)
+        )
+        return svg(figure, f"{title}{' (narrow)' if narrow else ''}. {spoken}")
+
+
 LEADERS = 2
 """Systems that stand out in colour; the rest stand back in grey."""
 SOLID, RANGE, EDGE, SHADE = 1.0, 0.75, 0.75, 0.18

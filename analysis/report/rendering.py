@@ -118,7 +118,10 @@ def _table_for_page(table: Table) -> dict[str, Any]:
             for i, c in enumerate(table.columns)
         ],
         "rows": [
-            [_cell_for_page(cell, table.columns[j], (i, j) in best, scales[j]) for j, cell in enumerate(row)]
+            [
+                _cell_for_page(cell, table.columns[j], (i, j) in best, scales[j]) | {"mark": table.mark(i, j)}
+                for j, cell in enumerate(row)
+            ]
             for i, row in enumerate(rows)
         ],
         "pictures": [table.pictures.get(str(row[0]), "") for row in rows],
@@ -132,7 +135,7 @@ def _table_for_page(table: Table) -> dict[str, Any]:
 def _cell_for_page(cell: Cell, column: Column, best: bool, scale: tuple[float, float] | None) -> dict[str, Any]:
     if isinstance(cell, str) or cell is None:
         return {"kind": "text", "text": cell if cell else ""}
-    shown = {"kind": "number", "why": False, "best": best, "note": "", "ends": "", "bar": None, "p": ""}
+    shown = {"kind": "number", "why": False, "best": best, "note": "", "ends": "", "bar": None, "p": "", "mark": ""}
     if isinstance(cell, int) and not column.percent:
         return shown | {"text": shown_integer(cell)}
     value, estimate = number(cell), estimate_of(cell)

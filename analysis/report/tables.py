@@ -8,7 +8,7 @@ import math
 import re
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from relstudy.common.estimates import Estimate
 from relstudy.common.latex import LatexCell, latex_table
@@ -66,6 +66,7 @@ class Table:
     in_digits : whether the page shows intervals in digits; else as bars on the column's common scale
     pictures : small pictures (data: addresses) by the text of the first column
     prose : whether its cells are sentences, whose first column wraps like the others
+    marks : raised letters or stars by (row, column) of their numbers
 
     Examples
     --------
@@ -88,6 +89,7 @@ class Table:
     in_digits: bool = False
     pictures: Mapping[str, str] = field(default_factory=dict)
     prose: bool = False
+    marks: Mapping[tuple[int, str], str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -113,6 +115,10 @@ class Table:
         if self.columns[index].signed:
             low, high = min(low, 0.0), max(high, 0.0)
         return (low, high) if high > low else None
+
+    def mark(self, row: int, column: int) -> str:
+        """The mark of a cell's number; empty without one."""
+        return self.marks.get((row, self.columns[column].name), "")
 
     def marked(self) -> set[tuple[int, int]]:
         """(row, column) of the cells that are best in their column, among at least two values."""
@@ -156,7 +162,10 @@ class Table:
         aligned = "".join("r" if self.numeric(i) else "l" for i in range(len(self.columns)))
         best = self.marked()
         rows = [
-            [_latex_cell(cell, self.columns[j], (i, j) in best) for j, cell in enumerate(row)]
+            [
+                replace(_latex_cell(cell, self.columns[j], (i, j) in best), mark=self.mark(i, j))
+                for j, cell in enumerate(row)
+            ]
             for i, row in enumerate(self.rows)
         ]
         return latex_table(self.caption, self.file, [column.name for column in self.columns], aligned, rows)

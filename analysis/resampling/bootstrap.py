@@ -118,6 +118,8 @@ class BootstrapStatistic:
     raters : what raters add to what queries vary by; None where the index speaks of these raters alone
     left_out : the figure without each of its queries, float [queries], for the jackknife; None where that is not known
     freedom : degrees of freedom of Student's t; None: as `spread` finds them
+    averaged : whether it is a mean or a sum over queries, each by itself, a difference of which is tested by the
+        paired t
     """
 
     value: float
@@ -130,13 +132,16 @@ class BootstrapStatistic:
     scale: Transform = SHARE
     left_out: np.ndarray | None = None
     freedom: float | None = None
+    averaged: bool = False
 
     def spread(self, transform: Transform, clusters: int | None = None) -> Spread:
         """Its spread on a scale; `clusters` where the figure itself does not know its queries."""
         number = self.clusters if clusters is None else clusters
         if number is None:
             raise ValueError("the number of queries is needed")
-        return Spread(self.value, self.replicates, self.left_out, number, transform, freedom=self.freedom)
+        return Spread(
+            self.value, self.replicates, self.left_out, number, transform, freedom=self.freedom, exact=self.averaged
+        )
 
     def over_raters(self) -> BootstrapStatistic:
         """The index with replicates over queries and raters, each variance counted once; itself without raters.
@@ -212,6 +217,7 @@ class BootstrapStatistic:
             withheld=self.withheld or other.withheld,
             raters=raters,
             left_out=_difference(self.left_out, other.left_out),
+            averaged=self.averaged and other.averaged,
         )
 
 

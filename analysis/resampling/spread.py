@@ -180,6 +180,8 @@ class Spread:
     tuned : number of weights p that were tuned to the data; each costs a degree of freedom
     least : the least standard error that it may have, unless it varies in no replicate
     freedom : degrees of freedom where they are known from elsewhere; None: those of the queries
+    exact : whether the figure is a mean over queries, so that the jackknife's standard error is that of the paired t,
+        with n - 1 degrees of freedom
 
     Examples
     --------
@@ -198,6 +200,7 @@ class Spread:
     tuned: int = field(default=0, kw_only=True)
     least: float = field(default=0.0, kw_only=True)
     freedom: float | None = field(default=None, kw_only=True)
+    exact: bool = field(default=False, kw_only=True)
 
     @property
     def value(self) -> float:
@@ -218,7 +221,9 @@ class Spread:
 
     @cached_property
     def bootstrap(self) -> float:
-        """Variance times n: that of the replicates."""
+        """Variance times n: that of the replicates, which of a mean over queries repeat the jackknife's."""
+        if self.exact and self.contributions is not None:
+            return self.jackknife
         return self.clusters * float(np.var(self.replicates[np.isfinite(self.replicates)], ddof=1))
 
     @cached_property
@@ -238,7 +243,7 @@ class Spread:
         if self.freedom is not None:
             return self.freedom
         added = self.contributions
-        if added is None or not np.isfinite(self.replicates).any():
+        if self.exact or added is None or not np.isfinite(self.replicates).any():
             return self.most_degrees
         whole = max(self.bootstrap, self.jackknife)
         share = self.jackknife / whole if whole > 0 else 0.0

@@ -84,7 +84,7 @@ def conventions_of(context: ScoringContext) -> dict[str, Any]:
             "first minus second on the pairs both score (measures: of what each has for every query), same replicates; "
             "interval and p from one standard error, the "
             "larger of the bootstrap's, times sqrt(n / (n - 1)) for n queries, and the jackknife's, and Student's t "
-            "with that error's degrees of freedom; "
+            "with that error's degrees of freedom; of measures, which are means over queries, the paired t test; "
             "p_family is corrected together, by the largest statistic in the same replicates, over the pairs of "
             "systems in the primary index, over those in all other indices, and over those of all groups"
         ),

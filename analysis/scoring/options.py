@@ -21,7 +21,10 @@ Policy = Literal["auto", "drop", "worst"]
 Population = Literal["auto", "collection", "open"]
 Raters = Literal["auto", "any", "these"]
 Assist = Literal["none", "systems"]
+Test = Literal["t", "randomisation", "bootstrap"]
+Correction = Literal["holm", "tukey"]
 
+TEST_DRAWS = 10_000
 PAPERS_POWER = 5.0
 """Of ranks as weights: Shirahatti and Barnard 2005, section 5.5.3."""
 MEASURES = ("nDCG@10", "P@10", "AP", "RR")
@@ -30,6 +33,7 @@ SCORED = "What is scored"
 COUNTS = "What counts as relevant, and how much each pair weighs"
 DECIDES = "What decides"
 INTERVALS = "Intervals"
+TESTS = "Tests of measures"
 
 
 def _names(measures: Sequence[Any]) -> tuple[str, ...]:
@@ -198,6 +202,40 @@ class ScoringChanges(TypedDict, total=False):
     population: Population | None
     raters: Raters | None
     assist: Assist | None
+
+
+@dataclass(frozen=True)
+class TestOptions:
+    """The choices behind the tests of measures."""
+
+    __test__ = False  # pytest takes it for tests otherwise
+
+    baseline: str | None = option(
+        None,
+        "The system that all others are tested against.",
+        metavar="NAME",
+        shown="every two systems are tested",
+        heading=TESTS,
+    )
+    test: Test = option("t", "The test whose p is corrected; the p of each stands beside it.", heading=TESTS)
+    correction: Correction = option(
+        "holm",
+        "For how many systems are compared by a measure: Holm, or randomised Tukey, whose intervals hold together.",
+        heading=TESTS,
+    )
+    draws: int = option(TEST_DRAWS, "Draws of the random tests.", at_least=1, at_most=MOST_REPLICATES, heading=TESTS)
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+
+class TestChanges(TypedDict, total=False):
+    """The fields of `TestOptions` as arguments of a function; None leaves one as it is."""
+
+    baseline: str | None
+    test: Test | None
+    correction: Correction | None
+    draws: int | None
 
 
 class BootstrapChanges(TypedDict, total=False):

@@ -173,4 +173,7 @@ class ScoredPairs(SystemPairs):
             reason = "the saved comparison does not hold this measure"
             return BootstrapStatistic(np.nan, self.context.nothing, reason)
         values = self.measures[name]
-        return BootstrapStatistic(values.total(), values.total(self.context.draws.counts), left_out=values.left_out())
+        replicates = values.total(self.context.draws.counts)
+        return BootstrapStatistic(
+            values.total(), replicates, left_out=values.left_out(), averaged=values.weight is None
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import pandas as pd
 
@@ -14,14 +14,18 @@ from relstudy.analysis.pipeline import ScoringRun
 from relstudy.analysis.report import pictures
 from relstudy.analysis.report.best_few import measures_table, precision_recall_picture
 from relstudy.analysis.report.scored import scores_table
+from relstudy.analysis.scoring.options import TestChanges, TestOptions
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.saved import comparison_json
+from relstudy.analysis.scoring.tested import measure_tests
 from relstudy.analysis.verdict.verdict import Verdict
 from relstudy.calibration.study_tables import StudyTables
 from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.figures import figure_of
 from relstudy.common.kept import write_kept
+from relstudy.common.options import fields_given
+from relstudy.common.python_options import takes_options
 from relstudy.common.results import Result
 from relstudy.common.wording import count_of, span, tenths
 
@@ -151,9 +155,50 @@ class Scores(Result):
         panel = pictures.Panel(f"{index.title} ({better} is better)", estimates)
         return figure_of(lambda: pictures.intervals([panel]))
 
-    def to_latex(self) -> str:
-        """The table of systems for a paper, and that of measures: booktabs, an interval below its number."""
-        tables = [scores_table(self.result), measures_table(self.result)]
+    @takes_options(TestOptions)
+    def tests(self, **changes: Unpack[TestChanges]) -> pd.DataFrame:
+        """Tests of every measure: every two systems, or all against a baseline.
+
+        Parameters
+        ----------
+        changes : the fields of `TestOptions`, each by its name; None leaves one as it is
+
+        Returns
+        -------
+        DataFrame[measure, first, second, difference (first minus second) with its ends, queries, wins, ties, losses, p
+        of the paired t test, of random signs and of a bootstrap, p_corrected, effect, p_equivalent, chance_above]; how
+        they were made stands in its `attrs["sentence"]`
+
+        Examples
+        --------
+        >>> import relstudy as rs
+        >>> qrels = {f"q{n}": {"x": 1, "y": 0} for n in range(6)}
+        >>> good, poor = ({query: {"x": x, "y": 1 - x} for query in qrels} for x in (0.9, 0.1))
+        >>> poor["q0"] = good["q0"]
+        >>> result = rs.score({"good": good, "poor": poor}, qrels, measures=["RR"], method="none", replicates=20)
+        >>> result.tests(test="randomisation")[["wins", "ties", "p_randomisation"]].values.tolist()
+        [[5.0, 1.0, 0.0625]]
+        """
+        tests = measure_tests(self.result, TestOptions(**fields_given(TestOptions, changes)))
+        table = tests.table()
+        table.attrs["sentence"] = tests.sentence()
+        return table
+
+    @takes_options(TestOptions)
+    def to_latex(self, marks: Literal["letters", "stars"] | None = None, **changes: Unpack[TestChanges]) -> str:
+        """The table of systems for a paper, and that of measures: booktabs, an interval below its number.
+
+        Parameters
+        ----------
+        marks : raised in the table of measures: letters that those systems share which are not told apart, or stars of
+            those that differ from the baseline
+        changes : the fields of `TestOptions`, each by its name; None leaves one as it is
+        """
+        stated = fields_given(TestOptions, changes)
+        if stated and marks is None:
+            raise RelstudyError("tests have a part in the LaTeX table where `marks` says so: letters or stars")
+        tests = None if marks is None else measure_tests(self.result, TestOptions(**stated))
+        tables = [scores_table(self.result), measures_table(self.result, tests, marks)]
         return "\n".join(table.latex() for table in tables if table is not None)
 
     def _keep(self, path: Path) -> None:

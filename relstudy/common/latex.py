@@ -13,11 +13,12 @@ ROOMY = 12
 
 @dataclass(frozen=True)
 class LatexCell:
-    """A cell as plain text: what it says, its interval in the line below, and whether it stands out."""
+    """A cell as plain text: what it says, its interval in the line below, whether it stands out, and a raised mark."""
 
     text: str
     interval: str = ""
     bold: bool = False
+    mark: str = ""
 
 
 def latex_table(
@@ -85,7 +86,8 @@ def _two_lines(name: str) -> tuple[str, str]:
 
 def _value(cell: LatexCell) -> str:
     text = latex_text(cell.text)
-    return rf"\textbf{{{text}}}" if cell.bold else text
+    raised = rf"$^{{\mathrm{{{cell.mark}}}}}$" if cell.mark else ""
+    return (rf"\textbf{{{text}}}" if cell.bold else text) + raised
 
 
 def _interval(cell: LatexCell) -> str:

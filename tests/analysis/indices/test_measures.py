@@ -135,12 +135,12 @@ def test_condensed_measures_take_grades_but_where_they_leave_the_grade_open(trec
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("RBP", "none of the libraries that are installed computes it"),
+        ("RBP", "the parameter rel must be given, as RBP(rel=1)"),
         ("INST", "the parameter max_rel must be given"),
-        ("BPM", "the parameter cutoff must be given"),
+        ("BPM", "the parameter max_rel must be given, as BPM(max_rel=1)"),
         ("NERR9@5", "the parameter max_rel must be given"),
-        ("NERR10@3", "unsupported params"),
-        ("alpha_nDCG", "none of the libraries that are installed computes it"),
+        ("NERR10(max_rel=3)@3", "unsupported params"),
+        ("alpha_nDCG", "it is of the subtopics of a query"),
         ("P@0", "cutoff is a whole number from 1"),
         ("P(rel=0)@3", "rel is a whole number from 1"),
         ("P", "the parameter cutoff must be given"),

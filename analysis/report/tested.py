@@ -1,0 +1,66 @@
+"""The section on tests of measures: a table of all, and how two systems differ from query to query."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from relstudy.analysis.indices.known import index_of
+from relstudy.analysis.report import pictures
+from relstudy.analysis.report.layout import Block, Paragraph, Picture, Section
+from relstudy.analysis.report.tables import Cell, Column, Table
+from relstudy.analysis.report.words import order_of
+from relstudy.analysis.scoring.results import ScoreResult
+from relstudy.analysis.scoring.tested import MeasureTests, Tested, values_by_query
+
+MOST_DRAWN = 6
+"""Systems that are drawn against the one that they are compared with."""
+
+
+def section_of_tests(result: ScoreResult, tests: MeasureTests) -> Section:
+    """Every test, and the differences by query in the first measure."""
+    columns = [Column("Measure"), Column("First"), Column("Second"), Column("Difference", 3, signed=True)]
+    columns += [Column("p, corrected", p_value=True), Column("p, t", p_value=True), Column("p, signs", p_value=True)]
+    columns += [Column("p, bootstrap", p_value=True), Column("Effect", 2, signed=True), Column("Better, equal, worse")]
+    columns += [Column("p, equal", p_value=True), Column("Chance above")]
+    table = Table(
+        "tests",
+        "Tests of measures, first minus second.",
+        columns,
+        [_row(each) for each in tests.tests],
+        note=f"{tests.sentence()} Effect: the mean difference in standard deviations over queries. Chance above: that "
+        f"the first is better by more than {tests.margin:g}.",
+        shown=30,
+        in_digits=True,
+    )
+    return Section("tests", "Tests of measures", [*_by_query(result, tests), table])
+
+
+def _row(each: Tested) -> list[Cell]:
+    outcome = f"{each.wins}, {each.ties}, {each.losses}"
+    p = [each.p_corrected, each.p_t, each.p_randomisation, each.p_bootstrap]
+    end = [each.effect, outcome, each.p_equivalent, each.chance_above]
+    return [index_of(each.index).term, each.first, each.second, each.difference, *p, *end]
+
+
+def _by_query(result: ScoreResult, tests: MeasureTests) -> list[Block]:
+    """The differences by query, sorted, of the first systems from the baseline, else from the best."""
+    index = index_of(tests.tests[0].index)
+    names = [system.name for system in result.systems]
+    values = values_by_query(result, index)
+    means = dict(zip(names, np.nanmean(values, axis=0), strict=True))
+    base = tests.options.baseline or max(names, key=lambda name: means[name])
+    others = [system.name for system in order_of(result) if system.name != base][:MOST_DRAWN]
+    of = values[:, names.index(base)]
+    drawn = {name: values[:, names.index(name)] - of for name in others}
+    drawn = {name: np.sort(each[np.isfinite(each)])[::-1] for name, each in drawn.items()}
+    title = f"{index.term} less that of {base}"
+    return [
+        Paragraph(f"How each system differs from {base} in {index.term}, query by query."),
+        Picture(
+            [pictures.by_query(title, drawn)],
+            "A bar is a query, sorted; the line is the mean.",
+            wide=True,
+            narrow=[pictures.by_query(title, drawn, narrow=True)],
+            name="Differences by query",
+        ),
+    ]

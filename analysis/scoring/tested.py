@@ -1,0 +1,251 @@
+"""Tests of every measure that is a mean over queries: every two systems, or all against one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from relstudy.analysis.indices.index import Index
+from relstudy.analysis.resampling.paired import PairedDifference, TukeyRange, bootstrap, letters, sign_flips
+from relstudy.analysis.scoring.families import holm
+from relstudy.analysis.scoring.options import TestOptions
+from relstudy.analysis.scoring.results import ScoreResult
+from relstudy.common.errors import RelstudyError
+from relstudy.common.estimates import Estimate
+from relstudy.common.wording import count_of, listed_some
+
+NAMES = {"t": "paired t", "randomisation": "random signs", "bootstrap": "bootstrap"}
+STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
+SAME = "the systems differ alike in every query"
+
+
+@dataclass(frozen=True)
+class Tested:
+    """Two systems by one measure.
+
+    Parameters
+    ----------
+    index : the measure
+    first, second : systems; with a baseline it is the second
+    difference : first minus second, mean over queries, with Student's interval, or under Tukey that which holds
+        together with those of all other differences by this measure
+    queries, wins, ties, losses : queries with a value of both, and by which is better
+    p_t, p_randomisation, p_bootstrap : two-sided; None where the systems differ alike in every query
+    p_corrected : of the test that was asked for, over the comparisons by this measure
+    effect : the mean in standard deviations of the differences by query
+    p_equivalent : that the difference is within the margin
+    chance_above : that the first is better by more than the margin
+    """
+
+    index: str
+    first: str
+    second: str
+    difference: Estimate
+    queries: int
+    wins: int
+    ties: int
+    losses: int
+    p_t: float | None
+    p_randomisation: float | None
+    p_bootstrap: float | None
+    p_corrected: float | None
+    effect: float | None
+    p_equivalent: float | None
+    chance_above: float | None
+
+    def as_json(self) -> dict[str, Any]:
+        return {**self.__dict__, "difference": self.difference.as_json()}
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """The same as a row of a table."""
+        fields = dict(self.__dict__)
+        names = [fields.pop(name) for name in ("index", "first", "second")]
+        shown = fields.pop("difference")
+        head = dict(zip(("measure", "first", "second"), names, strict=True))
+        ends = {"difference": shown.value, "difference_low": shown.low, "difference_high": shown.high}
+        return {**head, **ends, **fields}
+
+
+@dataclass(frozen=True)
+class MeasureTests:
+    """The tests of all measures of a scoring run.
+
+    Parameters
+    ----------
+    options : how they were made
+    level, margin : of intervals, and of equivalence, in each measure's own points
+    systems : their names
+    tests : one a measure and couple of systems
+    """
+
+    options: TestOptions
+    level: float
+    margin: float
+    systems: tuple[str, ...]
+    tests: tuple[Tested, ...]
+
+    def of(self, index: str) -> tuple[Tested, ...]:
+        """Those by one measure."""
+        return tuple(each for each in self.tests if each.index == index)
+
+    def table(self) -> pd.DataFrame:
+        """A row a measure and couple of systems."""
+        return pd.DataFrame([each.row for each in self.tests])
+
+    def sentence(self) -> str:
+        """How the tests were made."""
+        couples = "each against " + self.options.baseline if self.options.baseline else "every two systems"
+        together = (
+            "Holm over the comparisons by one measure"
+            if self.options.correction == "holm"
+            else f"randomised Tukey over all systems by one measure ({self.options.draws:,} draws), whose "
+            f"{100 * self.level:g} % intervals hold together"
+        )
+        test = f"p of the {NAMES[self.options.test]} test by " if self.options.correction == "holm" else "p by "
+        return (
+            f"{couples[:1].upper()}{couples[1:]}, on the queries of which both have a value, each counted once; corrected {test}{together}"
+            f"; equal within {self.margin:g} by two one-sided t tests."
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "baseline": self.options.baseline,
+            "test": self.options.test,
+            "correction": self.options.correction,
+            "draws": self.options.draws,
+            "margin": self.margin,
+            "level": self.level,
+            "comparisons": [each.as_json() for each in self.tests],
+        }
+
+    def marks(self, index: str, ordered: Sequence[str], kind: Literal["letters", "stars"]) -> dict[str, str]:
+        """Marks of systems in a table: letters that those share which are not told apart, or stars by a baseline.
+
+        Parameters
+        ----------
+        ordered : the systems, best first
+
+        Raises
+        ------
+        RelstudyError
+            where stars are asked for without a baseline, or letters with one
+        """
+        tests = self.of(index)
+        if kind == "stars":
+            if self.options.baseline is None:
+                raise RelstudyError("stars say how each system differs from a baseline, and none is stated")
+            return {each.first: stars(each.p_corrected) for each in tests}
+        if self.options.baseline is not None:
+            raise RelstudyError("letters say which of all systems are told apart, so they go without a baseline")
+        place = {name: number for number, name in enumerate(ordered)}
+        apart = np.zeros((len(ordered), len(ordered)), dtype=bool)
+        for each in tests:
+            if each.p_corrected is not None and each.p_corrected < 1 - self.level:
+                a, b = place[each.first], place[each.second]
+                apart[a, b] = apart[b, a] = True
+        return letters(ordered, apart)
+
+
+def stars(p: float | None) -> str:
+    """One below .05, two below .01, three below .001.
+
+    Examples
+    --------
+    >>> stars(0.03), stars(0.0001), stars(0.2), stars(None)
+    ('*', '***', '', '')
+    """
+    return "" if p is None else next((mark for bound, mark in STARS if p < bound), "")
+
+
+def values_by_query(result: ScoreResult, index: Index) -> np.ndarray:
+    """A measure of every query and system as readers see it, float [queries, systems], NaN where undefined."""
+    table = result.per_query.pivot(index="query_id", columns="system", values=index.name)
+    values = table[[system.name for system in result.systems]].to_numpy(dtype=float)
+    return 1 - values if index.complement else values
+
+
+def measure_tests(result: ScoreResult, options: TestOptions | None = None) -> MeasureTests:
+    """The tests of every measure of a result.
+
+    Raises
+    ------
+    RelstudyError
+        where there are no two systems or no measure to test, or no system of the baseline's name
+    """
+    options = options or TestOptions()
+    names = tuple(system.name for system in result.systems)
+    measures = [index for index in result.indices if index.of_run]
+    if len(names) < 2 or not measures:
+        lack = "two systems are" if len(names) < 2 else "a measure is"
+        raise RelstudyError(f"there is nothing to test: {lack} needed")
+    if options.baseline is not None and options.baseline not in names:
+        raise RelstudyError(
+            f"there is no system {options.baseline!r} for a baseline; there are {listed_some(names, 12)}"
+        )
+    tests: list[Tested] = []
+    for index in measures:
+        tests += _tests(result, index, names, options)
+    return MeasureTests(options, result.options.level, result.primary.matters, names, tuple(tests))
+
+
+def _tests(result: ScoreResult, index: Index, names: Sequence[str], options: TestOptions) -> list[Tested]:
+    values = values_by_query(result, index)
+    if options.baseline is None:
+        couples = list(combinations(range(len(names)), 2))
+    else:
+        base = names.index(options.baseline)
+        couples = [(number, base) for number in range(len(names)) if number != base]
+    differences = np.column_stack([values[:, a] - values[:, b] for a, b in couples])
+    found = [PairedDifference.of(column) for column in differences.T]
+    by_signs = sign_flips(differences, options.draws, result.options.seed)
+    by_bootstrap = bootstrap(differences, options.draws, result.options.seed)
+    level = result.options.level
+    if options.correction == "tukey":
+        tukey = TukeyRange.of(values, options.draws, result.options.seed)
+        corrected = np.array([tukey.p(each.mean) for each in found])
+        reach = tukey.reach(level)
+        ends = [(each.mean - reach, each.mean + reach) for each in found]
+    else:
+        chosen = {"t": [each.p for each in found], "randomisation": by_signs, "bootstrap": by_bootstrap}
+        corrected = holm(np.asarray(chosen[options.test], dtype=float))
+        ends = [each.interval(level) for each in found]
+    margin = result.primary.matters
+    return [
+        Tested(
+            index.name,
+            names[a],
+            names[b],
+            _estimate(each, low, high),
+            each.queries,
+            each.wins,
+            each.ties,
+            each.losses,
+            _number(each.p),
+            _number(by_signs[k]) if each.tested else None,
+            _number(by_bootstrap[k]),
+            _number(corrected[k]) if each.tested or options.correction == "tukey" else None,
+            _number(each.effect),
+            _number(each.equivalence(margin)),
+            _number(each.chance_above(margin)),
+        )
+        for k, ((a, b), each, (low, high)) in enumerate(zip(couples, found, ends, strict=True))
+    ]
+
+
+def _estimate(found: PairedDifference, low: float, high: float) -> Estimate:
+    if not found.queries:
+        return Estimate.missing("no query has a value of both")
+    if np.isfinite(low):
+        return Estimate.of(found.mean, low, high)
+    why = SAME if found.queries > 1 else f"both have a value of {count_of(found.queries, 'query', 'queries')}"
+    return Estimate.of(found.mean, reason=f"no interval: {why}")
+
+
+def _number(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None

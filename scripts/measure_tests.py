@@ -1,0 +1,112 @@
+"""How often tests of measures reject the equality of equal systems, and of unequal ones, beside the paired t test.
+
+    OMP_NUM_THREADS=1 python scripts/measure_tests.py size      3,000 studies a row, about four minutes of a processor
+    OMP_NUM_THREADS=1 python scripts/measure_tests.py family    Holm and Tukey over six systems
+    OMP_NUM_THREADS=1 python scripts/measure_tests.py power
+
+Measures by query are made as those of real runs are: how hard a query is moves all systems, each system moves by
+itself, and the scale ends at 0 and 1. "graded" has the shape of nDCG; "steps" is precision at 10, whose differences are
+often 0.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+from scipy import special
+
+from relstudy.analysis.resampling.paired import PairedDifference, TukeyRange, bootstrap, sign_flips
+from relstudy.analysis.scoring.families import holm
+
+QUERIES = (10, 25, 50)
+LEVEL = 0.05
+DRAWS = 999
+TESTS = ("t", "signs", "bootstrap")
+
+
+def measured(kind: str, queries: int, gains: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """A measure of each query and system, float [queries, systems], systems ahead by `gains` on the logit scale."""
+    logit = -0.4 + 1.2 * random.normal(size=(queries, 1)) + gains + 0.8 * random.normal(size=(queries, len(gains)))
+    share = special.expit(logit)
+    return random.binomial(10, share) / 10 if kind == "steps" else share
+
+
+def p_values(differences: np.ndarray, seed: int) -> dict[str, float]:
+    """p of one difference by each test; 1 where queries do not differ."""
+    column = differences[:, None]
+    found = {
+        "t": PairedDifference.of(differences).p,
+        "signs": float(sign_flips(column, DRAWS, seed)[0]),
+        "bootstrap": float(bootstrap(column, DRAWS, seed)[0]),
+    }
+    return {name: 1.0 if np.isnan(p) else p for name, p in found.items()}
+
+
+def rejected(kind: str, queries: int, gain: float, studies: int, seed: int) -> dict[str, float]:
+    """Share of studies in which each test rejects the equality of two systems."""
+    random = np.random.default_rng([seed, queries, int(1000 * gain)])
+    hits = dict.fromkeys(TESTS, 0)
+    for study in range(studies):
+        values = measured(kind, queries, np.array([gain, 0.0]), random)
+        for name, p in p_values(values[:, 0] - values[:, 1], study).items():
+            hits[name] += p <= LEVEL
+    return {name: hit / studies for name, hit in hits.items()}
+
+
+def family(queries: int, gains: np.ndarray, studies: int, seed: int) -> tuple[float, float, float, float]:
+    """Share of studies with a false statement by Holm and by Tukey; share of true differences that each finds."""
+    random = np.random.default_rng([seed, queries, len(np.unique(gains))])
+    number = len(gains)
+    rows, columns = np.triu_indices(number, 1)
+    true = gains[rows] != gains[columns]
+    false_holm = false_tukey = found_holm = found_tukey = 0.0
+    for study in range(studies):
+        values = measured("graded", queries, gains, random)
+        differences = values[:, rows] - values[:, columns]
+        by_holm = holm([PairedDifference.of(each).p for each in differences.T]) <= LEVEL
+        tukey = TukeyRange.of(values, DRAWS, study)
+        by_tukey = np.array([tukey.p(float(each.mean())) <= LEVEL for each in differences.T])
+        false_holm += (by_holm & ~true).any()
+        false_tukey += (by_tukey & ~true).any()
+        if true.any():
+            found_holm += by_holm[true].mean()
+            found_tukey += by_tukey[true].mean()
+    power = (found_holm / studies, found_tukey / studies) if true.any() else (float("nan"), float("nan"))
+    return false_holm / studies, false_tukey / studies, *power
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("table", choices=("size", "power", "family"))
+    parser.add_argument("--studies", type=int)
+    parser.add_argument("--seed", type=int, default=34)
+    chosen = parser.parse_args()
+    if chosen.table == "family":
+        studies = chosen.studies or 1000
+        print(f"{studies} studies a row, six systems, {DRAWS} draws; 5 % has a standard error of "
+              f"{100 * np.sqrt(0.05 * 0.95 / studies):.1f} points.\n")  # fmt: skip
+        print("systems         queries  any false: Holm  Tukey   differences found: Holm  Tukey")
+        for name, gains in (("equal", np.zeros(6)), ("one better", np.r_[0.6, np.zeros(5)])):
+            for queries in QUERIES:
+                a, b, c, d = family(queries, gains, studies, chosen.seed)
+                power = "       –       –" if np.isnan(c) else f"{100 * c:7.1f}% {100 * d:6.1f}%"
+                print(f"{name:<15} {queries:>7} {100 * a:>15.1f}% {100 * b:>5.1f}% {power:>31}", flush=True)
+        return
+    studies = chosen.studies or (3000 if chosen.table == "size" else 1000)
+    gains = (0.0,) if chosen.table == "size" else (0.2, 0.4, 0.8)
+    share = 0.05 if chosen.table == "size" else 0.5
+    error = 100 * np.sqrt(share * (1 - share) / studies)
+    print(f"{studies} studies a row, {DRAWS} draws: share rejected at {LEVEL}.")
+    print(f"{100 * share:.0f} % has a standard error of {error:.1f} points.\n")
+    print("measure  gain  queries       t   signs  bootstrap")
+    for kind in ("graded", "steps"):
+        for gain in gains:
+            for queries in QUERIES:
+                found = rejected(kind, queries, gain, studies, chosen.seed)
+                cells = f"{100 * found['t']:>6.1f}% {100 * found['signs']:>6.1f}% {100 * found['bootstrap']:>9.1f}%"
+                print(f"{kind:<8} {gain:>4.1f} {queries:>8} {cells}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+"""Paired tests against scipy, statsmodels and brute force."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.weightstats import ttost_paired
+
+from relstudy.analysis.resampling.paired import PairedDifference, TukeyRange, bootstrap, letters, sign_flips
+
+random = np.random.default_rng(4)
+FIRST, SECOND = random.beta(2, 3, 31), random.beta(2, 4, 31)
+EXACT = 1e-12  # sums of some tens of doubles in another order
+
+
+def test_students_t_its_interval_and_effect_are_those_of_scipy() -> None:
+    found = PairedDifference.of(FIRST - SECOND)
+    theirs = stats.ttest_rel(FIRST, SECOND)
+    assert found.p == pytest.approx(theirs.pvalue, abs=EXACT)
+    ends = theirs.confidence_interval(0.9)
+    assert found.interval(0.9) == pytest.approx((ends.low, ends.high), abs=EXACT)
+    assert found.effect == pytest.approx((FIRST - SECOND).mean() / (FIRST - SECOND).std(ddof=1), abs=EXACT)
+
+
+@pytest.mark.parametrize("margin", [0.02, 0.1, 0.4])
+def test_equivalence_is_that_of_statsmodels(margin: float) -> None:
+    found = PairedDifference.of(FIRST - SECOND)
+    assert found.equivalence(margin) == pytest.approx(ttost_paired(FIRST, SECOND, -margin, margin)[0], abs=EXACT)
+
+
+def test_the_chance_above_a_margin_is_that_of_draws_from_the_posterior() -> None:
+    differences, draws = FIRST - SECOND, np.random.default_rng(1)
+    n, margin = len(differences), 0.05
+    variance = (n - 1) * differences.var(ddof=1) / draws.chisquare(n - 1, 400_000)
+    drawn = draws.normal(differences.mean(), np.sqrt(variance / n))
+    # five standard errors of a share of 400,000 draws
+    assert PairedDifference.of(differences).chance_above(margin) == pytest.approx((drawn > margin).mean(), abs=0.004)
+
+
+def test_all_signs_are_taken_where_there_are_few_queries_as_scipy_does() -> None:
+    differences = (FIRST - SECOND)[:9]
+    theirs = stats.permutation_test(
+        (differences,),
+        lambda x, axis: x.mean(axis=axis),
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=np.inf,
+    )
+    assert sign_flips(differences[:, None])[0] == pytest.approx(theirs.pvalue, abs=EXACT)
+
+
+def test_drawn_signs_count_the_data_as_one_draw_and_are_near_all_signs() -> None:
+    differences = (FIRST - SECOND)[:12, None]
+    whole, drawn = sign_flips(differences, draws=4096)[0], sign_flips(differences, draws=4000)[0]
+    assert drawn * 4001 == pytest.approx(round(drawn * 4001), abs=1e-6)
+    assert drawn == pytest.approx(whole, abs=5 * np.sqrt(whole * (1 - whole) / 4000))
+    assert sign_flips(np.full((30, 1), 1.0), draws=99)[0] == 0.01
+
+
+def test_queries_without_a_value_of_both_have_no_part() -> None:
+    differences = FIRST - SECOND
+    with_gaps = np.insert(differences, [3, 17], np.nan)
+    assert PairedDifference.of(with_gaps).p == PairedDifference.of(differences).p
+    few = np.r_[differences[:8], np.nan]
+    assert sign_flips(few[:, None]) == pytest.approx(sign_flips(few[:8, None]))
+    assert bootstrap(with_gaps[:, None], 500) == bootstrap(differences[:, None], 500)
+
+
+def test_the_bootstrap_is_that_of_a_loop_over_its_draws() -> None:
+    differences, draws = FIRST - SECOND, np.random.default_rng(0)
+    n, away = len(differences), (FIRST - SECOND) - (FIRST - SECOND).mean()
+    seen, reached = abs(differences.mean()) / (differences.std(ddof=1) / np.sqrt(n)), 0
+    for chosen in draws.integers(0, n, (300, n)):
+        one = away[chosen]
+        reached += abs(one.mean()) / (one.std(ddof=1) / np.sqrt(n)) >= seen
+    assert bootstrap(differences[:, None], 300)[0] == pytest.approx((reached + 1) / 301)
+
+
+def test_the_range_of_few_systems_is_that_of_all_orders() -> None:
+    values = random.random((3, 3))
+    orders = list(itertools.permutations(range(3)))
+    ranges = np.array(
+        [np.ptp(np.mean([values[q, list(order)] for q, order in enumerate(chosen)], axis=0))
+         for chosen in itertools.product(orders, repeat=3)]
+    )  # fmt: skip
+    found = TukeyRange.of(values, draws=40_000)
+    for difference in (0.1, 0.2, 0.3):
+        share = (ranges >= difference).mean()
+        assert found.p(difference) == pytest.approx(share, abs=5 * np.sqrt(share * (1 - share) / 40_000) + 1e-4)
+
+
+def test_of_two_systems_the_range_is_random_signs() -> None:
+    values = np.column_stack([FIRST, SECOND])[:10]
+    whole = sign_flips((values[:, 0] - values[:, 1])[:, None])[0]
+    found = TukeyRange.of(values, draws=20_000).p(float(values[:, 0].mean() - values[:, 1].mean()))
+    assert found == pytest.approx(whole, abs=5 * np.sqrt(whole * (1 - whole) / 20_000))
+
+
+def test_systems_that_differ_alike_in_every_query_have_no_test() -> None:
+    found = PairedDifference.of(np.full(8, 0.1))
+    assert not found.tested and np.isnan(found.p) and np.isnan(bootstrap(np.full((8, 1), 0.1))[0])
+
+
+@given(st.integers(2, 7).flatmap(lambda n: st.lists(st.booleans(), min_size=n * n, max_size=n * n)))
+def test_two_systems_share_a_letter_exactly_where_they_are_not_told_apart(drawn: list[bool]) -> None:
+    number = int(len(drawn) ** 0.5)
+    half = np.triu(np.reshape(drawn, (number, number)), 1)
+    apart = half | half.T
+    names = [f"s{k}" for k in range(number)]
+    given_letters = letters(names, apart)
+    for i, j in itertools.combinations(range(number), 2):
+        assert bool(set(given_letters[names[i]]) & set(given_letters[names[j]])) == (not apart[i, j])

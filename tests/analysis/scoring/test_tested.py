@@ -1,0 +1,134 @@
+"""Tests of measures in every output: numbers of scipy, one baseline, together, and marks in the table for a paper."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from scipy import stats
+
+import relstudy as rs
+from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.cli import main
+
+EXACT = 1e-9  # sums of some tens of doubles in another order
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Path], Path]:
+    """Four runs of 20 queries, the first the best, two alike; and qrels."""
+    folder, draw = tmp_path_factory.mktemp("tested"), random.Random(3)
+    results = [f"d{number}" for number in range(40)]
+    grades = {(q, d): draw.choice((0, 0, 0, 1, 1, 2)) for q in range(20) for d in draw.sample(results, 30)}
+    (folder / "q.qrels").write_text("".join(f"q{q} 0 {d} {grade}\n" for (q, d), grade in grades.items()))
+    runs = []
+    for system, noise in (("best", 0.5), ("second", 1.2), ("third", 1.2), ("last", 3.0)):
+        lines = [
+            f"q{q} Q0 {d} 1 {grades.get((q, d), 0) + noise * draw.gauss(0, 1):.5f} {system}\n"
+            for q in range(20)
+            for d in results
+        ]
+        runs.append(folder / f"{system}.run")
+        runs[-1].write_text("".join(lines))
+    return runs, folder / "q.qrels"
+
+
+def scores(files: tuple[list[Path], Path]) -> Any:
+    runs, qrels = files
+    return rs.score({run.stem: run for run in runs}, qrels, measures=("nDCG@10", "AP"), method="none", replicates=50)
+
+
+def test_p_of_comparisons_and_of_tests_are_the_paired_t_of_scipy(files: tuple[list[Path], Path]) -> None:
+    result = scores(files)
+    by_query = result.per_query.pivot(index="query_id", columns="system")
+    tests = result.tests().set_index(["measure", "first", "second"])
+    compared = result.comparisons.set_index(["index", "first", "second"])
+    for measure, first, second in tests.index:
+        theirs = stats.ttest_rel(by_query[measure, first], by_query[measure, second])
+        ends = theirs.confidence_interval()
+        for table, p in ((tests, "p_t"), (compared, "p_value")):
+            row = table.loc[measure, first, second]
+            found = [row[p], row["difference_low"], row["difference_high"]]
+            assert found == pytest.approx([theirs.pvalue, ends.low, ends.high], abs=EXACT)
+
+
+def test_with_a_baseline_there_is_one_comparison_a_system_and_measure(files: tuple[list[Path], Path]) -> None:
+    tests = scores(files).tests(baseline="third", test="randomisation", draws=999)
+    assert len(tests) == 6 and set(tests["second"]) == {"third"}
+    assert (tests["p_corrected"] >= tests["p_randomisation"]).all()
+    assert (tests[["wins", "ties", "losses"]].sum(axis=1) == 20).all()
+
+
+def test_tukeys_intervals_hold_together_and_leave_out_0_where_its_p_is_small(files: tuple[list[Path], Path]) -> None:
+    tests = scores(files).tests(correction="tukey", draws=2000)
+    widths = (tests["difference_high"] - tests["difference_low"]).groupby(tests["measure"])
+    assert (widths.max() - widths.min()).max() == pytest.approx(0, abs=EXACT)
+    outside = (tests["difference_low"] > 0) | (tests["difference_high"] < 0)
+    assert outside.equals(tests["p_corrected"] < 0.05)
+
+
+def test_letters_and_stars_stand_in_the_table_for_a_paper(files: tuple[list[Path], Path]) -> None:
+    result = scores(files)
+    tests = result.tests(correction="tukey")
+    latex = result.to_latex(marks="letters", correction="tukey")
+    alike = tests[(tests["measure"] == "nDCG@10") & (tests["p_corrected"] >= 0.05)]
+    assert {("second", "third")} <= set(zip(alike["first"], alike["second"], strict=True))
+    assert r"$^{\mathrm{a}}$" in latex and r"$^{\mathrm{b" in latex
+    assert r"$^{\mathrm{***}}$" in result.to_latex(marks="stars", baseline="last")
+    with pytest.raises(RelstudyError, match="none is stated"):
+        result.to_latex(marks="stars")
+    assert "mathrm" not in result.to_latex()
+
+
+def test_the_command_prints_writes_and_shows_the_tests(files: tuple[list[Path], Path], tmp_path: Path) -> None:
+    runs, qrels = files
+    arguments = ["score", *map(str, runs), "-j", str(qrels), "--measure", "nDCG@10", "--method", "none"]
+    arguments += ["--replicates", "20", "--baseline", "third", "--draws", "500"]
+    page = tmp_path / "page.html"
+    done = CliRunner().invoke(main, [*arguments, "-o", str(tmp_path / "out"), "--report", str(page)])
+    assert done.exit_code == 0 and "Tests: Each against third" in done.stdout
+    written = pd.read_csv(tmp_path / "out" / "tests.csv")
+    content = json.loads(CliRunner().invoke(main, [*arguments, "--json"]).stdout)["tests"]
+    assert [each["p_t"] for each in content["comparisons"]] == pytest.approx(written["p_t"].tolist())
+    assert "Tests of measures" in page.read_text() and "better on" in page.read_text()
+    by_query = pd.read_csv(tmp_path / "out" / "per_query.csv").pivot(
+        index="query_id", columns="system", values="nDCG@10"
+    )
+    first = written[written["first"] == "best"].iloc[0]
+    assert first["difference"] == pytest.approx((by_query["best"] - by_query["third"]).mean(), abs=EXACT)
+
+
+def test_a_requirement_by_a_measure_passes_as_its_paired_interval_says(files: tuple[list[Path], Path]) -> None:
+    runs, qrels = files
+    arguments = [
+        "score",
+        *map(str, runs),
+        "-j",
+        str(qrels),
+        "--measure",
+        "nDCG@10",
+        "--replicates",
+        "20",
+        "--method",
+        "none",
+    ]
+    passed = CliRunner().invoke(main, [*arguments, "--require", "best > last by nDCG@10"])
+    assert passed.exit_code == 0 and "pass: best > last by nDCG@10" in passed.stdout
+    assert CliRunner().invoke(main, [*arguments, "--require", "second > third by nDCG@10"]).exit_code == 3
+
+
+def test_what_cannot_be_tested_is_one_sentence(files: tuple[list[Path], Path]) -> None:
+    result = scores(files)
+    with pytest.raises(RelstudyError, match="there is no system 'none' for a baseline; there are best, second"):
+        result.tests(baseline="none")
+    runs, qrels = files
+    alone = rs.score({"one": runs[0]}, qrels, method="none", replicates=20)
+    with pytest.raises(RelstudyError, match="two systems are needed"):
+        alone.tests()
+    assert np.isfinite(result.tests()["chance_above"]).all()
