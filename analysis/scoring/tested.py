@@ -109,7 +109,8 @@ class MeasureTests:
         )
         test = f"p of the {NAMES[self.options.test]} test by " if self.options.correction == "holm" else "p by "
         return (
-            f"{couples[:1].upper()}{couples[1:]}, on the queries of which both have a value, each counted once; corrected {test}{together}"
+            f"{couples[:1].upper()}{couples[1:]}, on the queries of which both have a value, each counted once; "
+            f"corrected {test}{together}"
             f"; equal within {self.margin:g} by two one-sided t tests."
         )
 
