@@ -11,6 +11,7 @@ _TOML = '''# What is asked of whom. docs/app.md explains every setting; `relstud
 id = "{id}"                  # letters, digits, - and _
 title = "How well do results match?"
 language = "en"
+# languages = ["de", "ar"]         # others that raters may choose: docs/languages.md
 contact = ""                       # shown at the foot of every page: "Questions? ..."
 # minutes = 20                     # said on the consent page until ratings show how long it takes
 # url = "https://study.example.org"  # public address: for links, and for cookies that travel by https only

@@ -5,6 +5,7 @@ Checked on load; every fault names the line, the value and what is allowed.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -14,6 +15,7 @@ from typing import Any
 from relstudy.common.errors import RelstudyError
 from relstudy.common.scales import Scale
 from relstudy.studyapp.config.groups import Group, read_groups
+from relstudy.studyapp.config.language import Language, language_of
 from relstudy.studyapp.config.outcomes import OUTCOMES
 from relstudy.studyapp.config.study_parts import (
     WITHDRAWALS,
@@ -87,11 +89,35 @@ class Study:
     analysis: AnalysisSettings
     webhook: WebhookSettings
     sso: SignOnSettings
+    languages: tuple[Language, ...] = ()
     text: str = field(default="", repr=False, compare=False)
 
     def block(self, name: str) -> Block:
         """The block of that name."""
         return next(block for block in self.blocks if block.name == name)
+
+    def in_language(self, language: Language) -> Study:
+        """The study as raters read it in a language: its words where the language has them, all else as it is."""
+
+        def scale_of(scale: Scale) -> Scale:
+            return replace(scale, labels={**scale.labels, **language.labels.get(scale.name, {})})
+
+        words, asked = language.words, language.questions
+        return replace(
+            self,
+            title=words.get("title", self.title),
+            consent=words.get("consent", self.consent),
+            instructions=words.get("instructions", self.instructions),
+            thanks=words.get("thanks", self.thanks),
+            language=language.code,
+            texts={**language.texts, **(self.texts if language.code == self.language else {})},
+            blocks=tuple(
+                replace(block, question=language.blocks.get(block.name, block.question), scale=scale_of(block.scale))
+                for block in self.blocks
+            ),
+            questions=tuple(replace(each, text=asked.get(each.id, each.text)) for each in self.questions),
+            screening=tuple(replace(each, text=asked.get(each.id, each.text)) for each in self.screening),
+        )
 
     def blocks_of(self, group: str | None) -> tuple[Block, ...]:
         """The blocks that a rater of this group is given; all of them where there are no groups."""
@@ -203,7 +229,19 @@ def _read(check: TomlChecker, data: dict[str, Any], folder: Path) -> Study:
         head,
         at,
         (
-            *("id", "title", "language", "contact", "url", "consent", "instructions", "thanks", "paused", "minutes"),
+            *(
+                "id",
+                "title",
+                "language",
+                "languages",
+                "contact",
+                "url",
+                "consent",
+                "instructions",
+                "thanks",
+                "paused",
+                "minutes",
+            ),
             *("withdrawal", "keep_until"),
         ),
     )
@@ -243,6 +281,7 @@ def _read(check: TomlChecker, data: dict[str, Any], folder: Path) -> Study:
         analysis=read_analysis(check, check.table(data, (), "analysis")),
         webhook=read_webhook(check, check.table(data, (), "webhook")),
         sso=read_sso(check, check.table(data, (), "sso"), str(head.get("url", ""))),
+        languages=_read_languages(check, head, folder),
     )
     if study.entry.failed_checks_allowed is not None and not study.attention:
         check.fault(
@@ -254,3 +293,20 @@ def _read(check: TomlChecker, data: dict[str, Any], folder: Path) -> Study:
         check.fault(("entry", "group_parameter"), None, "it names groups, and the study has none; [[groups]] adds one")
     check.raise_faults()
     return study
+
+
+def _read_languages(check: TomlChecker, head: dict[str, Any], folder: Path) -> tuple[Language, ...]:
+    """The languages that raters may choose from; the study's own comes first."""
+    at = ("study",)
+    own = check.text(head, at, "language", "en", LANGUAGE)
+    others = [code for code in (check.texts(head, at, "languages") if "languages" in head else ()) if code != own]
+    languages = [language_of(own, folder, own=True)]
+    for code in dict.fromkeys(others):
+        if not re.fullmatch(LANGUAGE, code):
+            check.fault((*at, "languages"), code, "codes of languages are allowed, such as de or pt-BR")
+            continue
+        try:
+            languages.append(language_of(code, folder))
+        except RelstudyError as error:
+            check.fault((*at, "languages"), code, str(error))
+    return tuple(languages)

@@ -1,4 +1,7 @@
-"""Every word of the interface, by name; study.toml may replace any of them under [texts]."""
+"""Every word of the interface in English, by name; study.toml may replace any of them under [texts].
+
+Other languages: `language`.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from relstudy.studyapp.config.outcomes import OUTCOMES
 
 ENGLISH: dict[str, str] = {
     "page.skip": "Skip to the content",
+    "page.language": "Language",
     "consent.heading": "Taking part",
     "consent.default": (
         "You are asked to judge how well search results match queries. Taking part is voluntary and you can stop at "

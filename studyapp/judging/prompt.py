@@ -151,7 +151,7 @@ class Prompt:
         filled = {
             "question": asked,
             "scale": scale_in_words(scale),
-            "instructions": study.instructions or study.texts.get("instructions.default", _INSTRUCTIONS),
+            "instructions": study.instructions or _default_instructions(study),
             "answer": ANSWER.format(grades=_grades(scale)),
         }
         return cls(text, filled)
@@ -205,6 +205,12 @@ _TO_A_JUDGE = re.compile(
     re.IGNORECASE,
 )
 _INSTRUCTIONS = ENGLISH["instructions.default"]
+
+
+def _default_instructions(study: Study) -> str:
+    """What raters are told where the study says nothing of its own, in its language."""
+    spoken = study.languages[0].texts if study.languages else {}
+    return {"instructions.default": _INSTRUCTIONS, **spoken, **study.texts}["instructions.default"]
 
 
 def block_of(study: Study, paradigm: str) -> Block:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import cast
+from urllib.parse import quote
 
 from flask import g, request
 from flask.typing import ResponseReturnValue
@@ -23,8 +24,13 @@ from relstudy.studyapp.web.views import Choice, ItemView, MessagePage, RefusedPa
 
 def show(template: str, page: object, rater: Rater | session.Claim | None = None) -> str:
     """Render a template; each gets `page` and `csrf`, beside what `prepare_templates` gives to all."""
-    templates = current_site().served.templates
-    return templates.get_template(template).render(page=page, csrf=session.csrf(rater), withdraws=_may_withdraw(rater))
+    site = current_site()
+    given = {"page": page, "csrf": session.csrf(rater), "withdraws": _may_withdraw(rater)}
+    if len(offered := site.served.in_languages) > 1 and not template.startswith("admin/"):
+        given["languages"] = [each.language for each in offered.values()]
+        asked = request.full_path if request.method == "GET" and request.query_string else request.path
+        given["back"] = quote(asked, safe="/")
+    return site.language.templates.get_template(template).render(given)
 
 
 def _may_withdraw(rater: Rater | session.Claim | None) -> bool:
@@ -73,7 +79,7 @@ class Preview:
         return f"/preview/{self.names[self.number]}" if self.number < len(self.names) else "/preview/"
 
 
-_SAME_IN_PREVIEW = ("/item/", "/preview/", "/admin/", "/static/")
+_SAME_IN_PREVIEW = ("/item/", "/language/", "/preview/", "/admin/", "/static/")
 
 
 def current_preview() -> Preview | None:

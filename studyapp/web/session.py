@@ -12,7 +12,7 @@ from flask import abort, make_response, redirect, request, session
 from relstudy.studyapp.assignment.raters import Rater, read_rater
 from relstudy.studyapp.assignment.sequence import Assignment, RaterPage, find_rater_page
 from relstudy.studyapp.config.study_parts import PLATFORM_RULES
-from relstudy.studyapp.web.site import current_site
+from relstudy.studyapp.web.site import LANGUAGE, current_site
 
 MOST_GIVEN = 100  # pages that a browser's cookie remembers
 
@@ -80,12 +80,12 @@ def rater_page(position: int) -> RaterPage | None:
 
 
 def sign_in(rater: Rater, *, by_id_alone: bool = False) -> None:
-    """Make this browser the rater's; whatever the session held before is dropped.
+    """Make this browser the rater's; whatever the session held before is dropped, but for the language chosen.
 
     With `by_id_alone` it has shown nothing but a platform's id, which others know; this counts until the rater begins,
     in this browser.
     """
-    session.clear()
+    _clear()
     session["rater"] = [rater.id, rater.session_key]
     if by_id_alone:
         session["by_id"] = True
@@ -154,8 +154,15 @@ def is_from_platform(rater: Rater | None = None) -> bool:
 
 def end_visit(page: dict[str, str]) -> None:
     """Make this browser nobody's; all it keeps is the last page, which says where to go."""
-    session.clear()
+    _clear()
     session["ended"] = page
+
+
+def _clear() -> None:
+    """Drop what the session holds, but for the language chosen."""
+    kept = {LANGUAGE: session[LANGUAGE]} if LANGUAGE in session else {}
+    session.clear()
+    session.update(kept)
 
 
 def ended() -> dict[str, str] | None:

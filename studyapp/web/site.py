@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
-from flask import current_app, g
+from flask import current_app, g, request, session
 from jinja2 import Environment
 
 from relstudy.studyapp.assignment.catalogue import Catalogue
 from relstudy.studyapp.assignment.raters import Rater, Visit
 from relstudy.studyapp.assignment.versions import Head, Version, join_version, read_head, read_version, write_state
 from relstudy.studyapp.collection.displayed import DisplayedItems
+from relstudy.studyapp.config.language import Language
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block
 from relstudy.studyapp.config.texts import Texts
@@ -25,6 +26,31 @@ from relstudy.studyapp.database.store import Store, Transaction
 from relstudy.studyapp.web.security import Signer
 from relstudy.studyapp.web.sign_on import SignOn
 from relstudy.studyapp.web.version_templates import templates_of
+
+LANGUAGE = "language"
+"""The session's key of the language that somebody chose."""
+
+
+@dataclass(frozen=True)
+class InLanguage:
+    """A version of the study as raters read it in one language."""
+
+    of_version: Study
+    language: Language
+    app_templates: Environment
+
+    @functools.cached_property
+    def study(self) -> Study:
+        return self.of_version.in_language(self.language)
+
+    @functools.cached_property
+    def texts(self) -> Texts:
+        return Texts(self.study.texts)
+
+    @functools.cached_property
+    def templates(self) -> Environment:
+        """The app's templates with this version's settings and texts."""
+        return templates_of(self.study, self.texts, self.app_templates, self.language.direction)
 
 
 @dataclass(frozen=True)
@@ -35,13 +61,11 @@ class Served:
     app_templates: Environment
 
     @functools.cached_property
-    def texts(self) -> Texts:
-        return Texts(self.version.study.texts)
-
-    @functools.cached_property
-    def templates(self) -> Environment:
-        """The app's templates with this version's settings and texts."""
-        return templates_of(self.version.study, self.texts, self.app_templates)
+    def in_languages(self) -> dict[str, InLanguage]:
+        """The study in each of its languages, the study's own first."""
+        study = self.version.study
+        languages = study.languages or (Language(study.language, study.language),)
+        return {each.code: InLanguage(study, each, self.app_templates) for each in languages}
 
     def planned_pages(self, group: str | None) -> int:
         """Number of pages that a rater of a group has from first to last, as long as the pool lasts; None: in any
@@ -122,8 +146,24 @@ class Site:
             g.served = self._served or Served(nothing, self.templates)
 
     @property
+    def language(self) -> InLanguage:
+        """The study in the language of this request: the one chosen, else the browser's, else the study's own.
+
+        The researcher's pages are in the study's own.
+        """
+        offered = self.served.in_languages
+        own = next(iter(offered))
+        if len(offered) == 1 or request.path.startswith("/admin"):
+            return offered[own]
+        chosen = session.get(LANGUAGE)
+        if chosen not in offered:
+            # the study's own first: a browser that takes several alike gets that one
+            chosen = request.accept_languages.best_match(list(offered), default=own)
+        return offered[chosen or own]
+
+    @property
     def study(self) -> Study:
-        return self.served.version.study
+        return self.language.study
 
     @property
     def version(self) -> int:
@@ -139,7 +179,7 @@ class Site:
 
     @property
     def texts(self) -> Texts:
-        return self.served.texts
+        return self.language.texts
 
     @contextlib.contextmanager
     def write(self) -> Iterator[Transaction]:

@@ -15,15 +15,15 @@ from relstudy.studyapp.config.texts import Texts
 from relstudy.studyapp.web.views import Choice
 
 
-def templates_of(study: Study, texts: Texts, app_templates: Environment) -> Environment:
-    """The templates with a version's own `study` and texts, which a page asks for about 50 times.
+def templates_of(study: Study, texts: Texts, app_templates: Environment, direction: str = "ltr") -> Environment:
+    """The templates with a version's own `study`, texts and direction, which a page asks for about 50 times.
 
     A text without values, as in `{{ 'rate.query' | text }}`, is worked out when the template is compiled, and
     `text('rate.page', page=3)` for each page.
     """
     templates: Environment = app_templates.overlay(bytecode_cache=_compiled_with(tuple(sorted(texts.texts.items()))))
     templates.filters = {**app_templates.filters, "text": texts}
-    templates.globals = {**app_templates.globals, "text": texts, "study": study}
+    templates.globals = {**app_templates.globals, "text": texts, "study": study, "direction": direction}
     templates.globals["cached_scale"] = _cached_scale(templates)
     return templates
 

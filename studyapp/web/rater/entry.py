@@ -24,7 +24,7 @@ from relstudy.studyapp.config.texts import Texts
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rater.duration import said_duration
 from relstudy.studyapp.web.rendering import choices, end_page, paragraphs, show, unavailable
-from relstudy.studyapp.web.site import current_site
+from relstudy.studyapp.web.site import LANGUAGE, current_site
 from relstudy.studyapp.web.views import ConsentPage, InstructionsPage, SwitchPage
 
 blueprint = Blueprint("entry", __name__)
@@ -39,6 +39,17 @@ def home() -> ResponseReturnValue:
     if "open" not in rules and "passphrase" not in rules:
         return _uninvited()
     return redirect(f"/consent?{request.query_string.decode()}" if request.query_string else "/consent")
+
+
+@blueprint.get("/language/<code>")
+def choose_language(code: str) -> ResponseReturnValue:
+    """Show the pages in a language from now on, beginning with the one that its link was on."""
+    if code not in current_site().served.in_languages:
+        abort(404)
+    flask_session[LANGUAGE] = code
+    back = request.args.get("back", "/")
+    is_here = back.startswith("/") and not back.startswith(("//", "/\\"))
+    return redirect(back if is_here else "/", 303)
 
 
 def _uninvited() -> ResponseReturnValue:

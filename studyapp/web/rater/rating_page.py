@@ -36,7 +36,7 @@ def build_rating_page(
     site = current_site()
     served, rater = site.served, page.rater
     catalogue, items = served.version.catalogue, served.version.items
-    block = served.version.study.block(assignment.block)
+    block = site.study.block(assignment.block)
     pairs = [catalogue.pairs[pair_id] for pair_id in assignment.pair_ids]
     query = items[pairs[0].query_id]
     earlier = assignment.answered_at is not None

@@ -64,7 +64,8 @@
     const second = all.findIndex((result) => result.offsetTop > top + 5);
     return second < 1 ? all.length : second;
   };
-  const move = (form, key) => {
+  const move = (form, arrow) => {
+    const key = root.dir === "rtl" ? { ArrowLeft: "ArrowRight", ArrowRight: "ArrowLeft" }[arrow] || arrow : arrow;
     const button = $("button[type=submit]", form);
     const ask = current(form) || asks(form)[0];
     // Where a result has several questions, up and down go over these, and left and right over the results.

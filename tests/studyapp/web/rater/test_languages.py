@@ -1,0 +1,83 @@
+"""The language of a rater's pages: chosen, else the browser's, else the study's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from relstudy.studyapp.assignment.invitations import invite
+from relstudy.studyapp.config.study import Study
+from tests.studyapp.browse import Browser
+from tests.studyapp.studies import TOML, Made
+
+THREE = TOML.replace('title = "A test study"', 'title = "A test study"\nlanguages = ["de", "ar"]')
+
+
+@pytest.mark.parametrize(
+    ("accepts", "code", "direction"),
+    [
+        ("de-AT,de;q=0.9,en;q=0.5", "de", ""),
+        ("ar", "ar", ' dir="rtl"'),
+        ("fr", "en", ""),
+        ("en-GB,en;q=0.9,de;q=0.8", "en", ""),
+        ("", "en", ""),
+    ],
+)
+def test_pages_come_in_the_browsers_language_where_the_study_has_it(
+    make_study: Callable[..., Made], accepts: str, code: str, direction: str
+) -> None:
+    made = make_study(THREE)
+    answer = made.app.test_client().get("/consent", headers={"Accept-Language": accepts})
+    assert f'<html lang="{code}"{direction} data-root' in answer.text
+
+
+def test_a_language_chosen_stays_from_consent_to_the_end_and_ratings_are_the_same(
+    make_study: Callable[..., Made],
+) -> None:
+    made = make_study(THREE)
+    browser = Browser(made.app)
+    browser.get(invite(made.store, Study.load(made.folder), 1)[0].path)
+    assert browser.address == "/consent"
+    browser.get("/language/de?back=/consent")
+    assert browser.address == "/consent" and "Teilnahme" in browser.page.text
+    browser.consent()
+    assert "Seite 1 von" in browser.page.text and "unentschieden" in browser.page.text
+    browser.get(f"/language/ar?back={browser.address}")
+    assert browser.address == "/rate/1" and "الصفحة 1 من" in browser.page.text
+    browser.rate_all()
+    assert browser.address == "/thanks" and "رمز الإتمام" in browser.page.text
+    assert made.rows() == 16
+
+
+def test_the_consent_that_was_read_is_the_one_agreed_to_in_each_language(make_study: Callable[..., Made]) -> None:
+    made = make_study(THREE)
+    browser = Browser(made.app)
+    browser.get("/language/de?back=/consent")
+    german = browser.page.form()
+    browser.get("/language/en?back=/consent")
+    browser.send(german, agree="yes")
+    assert browser.status == 409 and "The text was changed while you read it" in browser.page.text
+
+
+@pytest.mark.parametrize("back", ["//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)"])
+def test_the_way_back_from_the_choice_stays_in_the_study(make_study: Callable[..., Made], back: str) -> None:
+    client = make_study(THREE).app.test_client()
+    answer = client.get("/language/de", query_string={"back": back})
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/")
+    assert client.get("/language/fr").status_code == 404
+
+
+def test_a_study_in_one_language_offers_no_choice(make_study: Callable[..., Made]) -> None:
+    client = make_study().app.test_client()
+    answer = client.get("/consent", headers={"Accept-Language": "de"})
+    assert '<html lang="en" data-root' in answer.text and 'class="languages"' not in answer.text
+
+
+def test_the_parameters_of_a_crowd_link_survive_the_choice(make_study: Callable[..., Made]) -> None:
+    toml = THREE.replace('rules = ["personal", "open"]', 'rules = ["prolific"]\ncompletion_code = "C1"')
+    client = make_study(toml).app.test_client()
+    asked = "/consent?PROLIFIC_PID=p1&STUDY_ID=s&SESSION_ID=t"
+    page = client.get(asked).text
+    link = page.split('hreflang="de"')[0].rsplit('href="', 1)[1].split('"')[0]
+    assert client.get(link).headers["Location"] == asked
