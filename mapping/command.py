@@ -109,8 +109,7 @@ def fit(
         choices["method"] = ENGINES[engine]
     reading = reading_of_several(choices)
     judged = read_judgments(judgments, reading)
-    similarity = similarity_of(choices)
-    similarity.refuse_without_vectors(scores)
+    similarity = similarity_of(choices, scores)
     table = read_score_files(
         scores, leave_out=leave_out, only=only or None, reading=reading, similarity=similarity, pairs=judged.frame
     )

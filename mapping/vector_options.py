@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -43,8 +43,10 @@ def vector_options(heading: str) -> Callable[[Command], Command]:
     return decorate
 
 
-def similarity_of(choices: Mapping[str, Any]) -> Similarity:
-    """How vectors score pairs, from what these options were given."""
-    from relstudy.mapping.scores.vectors import Similarity
+def similarity_of(choices: Mapping[str, Any], scores: Sequence[str]) -> Similarity:
+    """How vectors score pairs, from what these options were given; refused where no score file holds vectors."""
+    from relstudy.mapping.scores.vectors import Similarity, are_vectors
 
+    if (choices["ids"] or choices["query_vectors"]) and not any(map(are_vectors, scores)):
+        raise click.UsageError("--ids and --query-vectors go with vectors (.npy), and none are given")
     return Similarity(choices["ids"], choices["query_vectors"], choices["similarity"])

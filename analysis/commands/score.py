@@ -134,8 +134,7 @@ def score(
     from relstudy.mapping.fitted import mapping_files, read_mappings
     from relstudy.mapping.scores.table import named_file, read_named
 
-    similarity = similarity_of(choices)
-    similarity.refuse_without_vectors(scores)
+    similarity = similarity_of(choices, scores)
     if choices["apart"] and choices["by"] is None:
         raise click.UsageError("--apart goes with --by")
     if out is not None and Path(out).is_file():

@@ -131,6 +131,8 @@ def _print_brief(result: ScoreResult, verdict: Verdict) -> None:
             _print_measures(result, verdict.standings)
     else:
         _print_standings(result, verdict.standings, brief.systems)
+        if tuple(result.options.measures) != MEASURES and _none_known(result, list(result.systems[0].measures)):
+            click.echo(f"Measures of ir-measures: {result.conventions['measures']}.")
     click.echo(f"{verdict.measure} {_basis(result)}")
     for note in brief.notes:
         click.echo(note)
@@ -210,7 +212,8 @@ def _asked(result: ScoreResult) -> list[str]:
     """The measures that were asked for, by name, without the one that decides."""
     if tuple(result.options.measures) == MEASURES:
         return []
-    return [name for name in result.systems[0].measures if name != result.primary.name]
+    asked = [name for name in result.systems[0].measures if name != result.primary.name]
+    return [] if _none_known(result, asked) else asked
 
 
 def _signed(value: float | None) -> str:
@@ -319,11 +322,18 @@ def _print_measures(result: ScoreResult, ranked: Standings) -> None:
     names = list(result.systems[0].measures)
     if not names:
         return
+    if _none_known(result, names):
+        click.echo(f"Measures of ir-measures: {result.conventions['measures']}.")
+        return
     click.echo()
     rows = [[name, *_measure_cells(result[name], names), *_judged_cells(result, name)] for name in ranked.names]
     header = ["system", *_measure_columns(result, names)]
     print_table(rows, [*header, *result.first_judged], dim=range(2, len(header), 2))
     click.echo(f"Measures: {result.conventions['measures']}.")
+
+
+def _none_known(result: ScoreResult, names: Sequence[str]) -> bool:
+    return all(system.measures[name].value is None for system in result.systems for name in names)
 
 
 def _measure_columns(result: ScoreResult, names: Sequence[str]) -> list[str]:

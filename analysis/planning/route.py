@@ -81,7 +81,12 @@ class ScoredStudy:
         asked = tuple(name.removeprefix(CONDENSED) for name in measures)
         measures = asked_measures(ScoringOptions(measures=asked, primary=primary))
         options = ScoringOptions(
-            replicates=replicates, seed=seed, measures=measures, primary=primary, directions={"*": "higher"}
+            replicates=replicates,
+            seed=seed,
+            measures=measures,
+            primary=primary,
+            unjudged="skip",
+            directions={"*": "higher"},
         )
         context = ScoringContext(pairs, pairs.draws(replicates, seed, options.population), options)
         place = frame["pair_id"].str[1:].astype(int).to_numpy()

@@ -149,6 +149,11 @@ def measures(result: ScoreResult) -> Iterator[Block]:
     table = measures_table(result)
     if table is None:
         return
+    if all(each.value is None for system in result.systems for each in system.measures.values()):
+        yield Paragraph(
+            f"Measures under their ir-measures names (nDCG@10 and its like) are {result.conventions['measures']}."
+        )
+        return
     said = _first_ten(order_of(result))
     if said:
         yield Paragraph(said)

@@ -14,6 +14,7 @@ from relstudy.analysis.scoring.candidate import Candidate, runs_against
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.judged import JudgedPairs, Weighting
 from relstudy.analysis.scoring.mapping_used import MappingOrigin
+from relstudy.analysis.scoring.measured import withheld
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.primary import asked_measures, skips_unjudged
 from relstudy.analysis.scoring.relevance import Relevance, RelevanceRule
@@ -140,6 +141,9 @@ def _measures(pairs: JudgedPairs, relevance: Relevance, options: ScoringOptions)
             f"{words}; {listed(from_one)} {'takes' if len(from_one) == 1 else 'take'} grades from 1 as relevant, as "
             f"trec_eval does, whatever the threshold: {_from_grade(from_one[0], stricter)} takes those from {stricter}"
         )
+    empty = withheld(pairs, options)
+    if empty is not None:
+        return f"left empty: {empty}"
     shares = relevance.rule is RelevanceRule.SHARE
     taken = "pairs that more than half of their ratings call relevant" if shares else "the threshold"
     return (

@@ -173,6 +173,12 @@ class JudgedPairs:
         return bool(np.isfinite(self.probability).any())
 
     @property
+    def results_drawn(self) -> bool:
+        """True where some results of a query were drawn by lot among others that nobody judged."""
+        of_query = np.where(np.isfinite(self.query_probability), self.query_probability, 1.0)
+        return bool((self.probability / of_query < 1 - 1e-9).any())
+
+    @property
     def query_probability_given(self) -> bool:
         """True where the probability of any query is known."""
         return bool(np.isfinite(self.query_probability).any())

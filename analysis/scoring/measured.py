@@ -19,15 +19,34 @@ from relstudy.analysis.indices.measures import (
 )
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.context import ScoringContext
+from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.primary import asked_measures
 from relstudy.analysis.scoring.trec import gains, whole_multiple
+from relstudy.common.option_words import option
 
 
 def measured(context: ScoringContext, candidate: Candidate) -> dict[str, QueryValues]:
     """The measures asked for, of each query, by their names without "condensed "; of whole runs under qrels."""
     if context.pairs.qrels:
         return dict(candidate.measures or {})
+    if withheld(context.pairs, context.options) is not None:
+        return {}
     return condensed(context, candidate) if asked_measures(context.options) else {}
+
+
+def withheld(pairs: JudgedPairs, options: ScoringOptions) -> str | None:
+    """Why measures are left empty, as a phrase; None where they are not.
+
+    Where the results of a query were drawn by lot, a condensed list is a short one of mostly other results: nDCG@10 of
+    .342 was printed for .588 where 600 of 50,000 pairs were drawn. Who wants it all the same asks for it.
+    """
+    if pairs.qrels or options.unjudged == "skip" or not pairs.results_drawn:
+        return None
+    return (
+        "a query's results were drawn by lot, and lists of the few that were judged are other lists "
+        f"({option('unjudged', 'skip')} takes them all the same)"
+    )
 
 
 def condensed(context: ScoringContext, candidate: Candidate) -> dict[str, QueryValues]:

@@ -18,7 +18,7 @@ from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, chunks
 from relstudy.analysis.resampling.spread import Transform
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.context import ScoringContext
-from relstudy.analysis.scoring.measured import measured
+from relstudy.analysis.scoring.measured import measured, withheld
 from relstudy.analysis.scoring.primary import asked_measures
 from relstudy.analysis.scoring.rater_draws import whole_steps
 
@@ -170,7 +170,9 @@ class ScoredPairs(SystemPairs):
     def over_queries(self, name: str) -> BootstrapStatistic:
         """A measure over all queries. Replicates draw whole queries and know of no collection and no raters."""
         if name not in self.measures:
-            reason = "the saved comparison does not hold this measure"
+            reason = (
+                withheld(self.context.pairs, self.context.options) or "the saved comparison does not hold this measure"
+            )
             return BootstrapStatistic(np.nan, self.context.nothing, reason)
         values = self.measures[name]
         replicates = values.total(self.context.draws.counts)
