@@ -2,7 +2,7 @@
 
     python scripts/judge_rounds.py diras [--studies 100] [--judge gpt-4]
     python scripts/judge_rounds.py passages --judge "judge 5"
-    python scripts/judge_rounds.py diras --rounds 4 --aim average_precision    a running study
+    python scripts/judge_rounds.py diras --rounds 4 12 --aim average_precision    a running study
 
 The collections are those of scripts/judges.py. A study draws its queries and 8 pairs of each, likelier where the system
 ranks them high, and then as many new pairs of the same queries in three ways: with the probabilities of the first
@@ -11,6 +11,7 @@ at, as the command does. By index: the bias, the root mean square error of the e
 interval, with the judge's help, against as many pairs drawn as before; the width that was announced, against that
 announced for these; and coverage. With --rounds the new pairs come in so many rounds while the study runs: each rests
 on what the judge's grades were worth in all rounds before it, and its pairs join people's pages with known probability.
+With as many rounds as the round has pages (12 of 8 pairs for 12 queries) each page is drawn where it then tells most.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -43,7 +44,6 @@ from relstudy.common.drawing import inclusion_probabilities, systematic_sample
 PAIR = ["query_id", "result_id"]
 FLOOR = 0.2
 WAYS = ("as before", "residual alone", "aimed")
-RUNNING = "aimed, while it runs"
 
 
 def worlds() -> ModuleType:
@@ -150,7 +150,14 @@ def mixed(size: np.ndarray, at: list[np.ndarray]) -> list[np.ndarray]:
     return [(1 - FLOOR) * size[each] / size.mean() + FLOOR for each in at]
 
 
-def one_study(study: Study, indices: tuple[str, ...], rounds: int = 0) -> dict[tuple[str, str], tuple[float, ...]]:
+def running(rounds: int) -> str:
+    """What a study in so many rounds is called."""
+    return f"aimed, in {rounds} rounds"
+
+
+def one_study(
+    study: Study, indices: tuple[str, ...], rounds: Sequence[int] = ()
+) -> dict[tuple[str, str], tuple[float, ...]]:
     """Value, ends, and the width announced, by way and index."""
     pairs, system, scores = study.judged(study.taken, study.first)
     known = JudgedStudy(study.judge, pairs, [system], scores, None, ())
@@ -172,8 +179,7 @@ def one_study(study: Study, indices: tuple[str, ...], rounds: int = 0) -> dict[t
             "residual alone": study.second(mixed(residual(universe, index)[universe.sampled], at)),
             "aimed": study.second(mixed(sizes(expected_square(universe, index, ranking)), at)),
         }
-        if rounds:
-            by_way[RUNNING] = while_it_runs(study, index, rounds)
+        by_way |= {running(each): while_it_runs(study, index, each) for each in rounds}
         for way, (taken, probability) in by_way.items():
             after, same, table = study.judged(taken, probability)
             helped = assist_scores(after, [same], table, study.judge, study.options, (index,))
@@ -210,7 +216,7 @@ def main() -> None:
     parser.add_argument("--replicates", type=int, default=150)
     parser.add_argument("--results", type=int, default=8, help="pairs of a query in either round")
     parser.add_argument("--seed", type=int, default=2027)
-    parser.add_argument("--rounds", type=int, default=0, help="the new pairs in so many rounds, too")
+    parser.add_argument("--rounds", type=int, nargs="+", default=[], help="the new pairs in so many rounds, too")
     parser.add_argument("--aim", action="append", help="only this index; may be repeated")
     parser.add_argument("--workers", type=int, default=2, help="processes")
     given = parser.parse_args()
@@ -224,7 +230,7 @@ def main() -> None:
         return one_study(study, indices, given.rounds)
 
     runs = forked(run, given.studies, given.workers)
-    ways = (*WAYS, *([RUNNING] if given.rounds else []))
+    ways = (*WAYS, *map(running, given.rounds))
     print(
         f"{given.studies} studies of {world.queries} queries x {given.results} pairs and as many more, judge "
         f"{given.judge}, seed {given.seed}; against as many drawn as before:"

@@ -105,6 +105,11 @@ class Assisted:
     replicates: np.ndarray | None = field(default=None, repr=False, compare=False)
 
     @property
+    def width(self) -> float:
+        """Of the interval; infinite where there is none."""
+        return _width(self.estimate)
+
+    @property
     def width_ratio(self) -> float | None:
         """The interval's width against that of people alone; None where either is missing."""
         widths = [None if each.low is None or each.high is None else each.high - each.low for each in self._both]

@@ -61,6 +61,19 @@ class AssistedScores:
     helper: str | None = None
     alone: tuple[Mapping[str, Mapping[str, Assisted]], Mapping[tuple[str, str, str], Assisted]] = ({}, {})
 
+    def or_shorter(self, other: AssistedScores) -> AssistedScores:
+        """The same with every figure and difference from `other` whose interval is shorter there."""
+
+        def shorter(ours: Assisted, theirs: Assisted) -> Assisted:
+            return theirs if theirs.width < ours.width else ours
+
+        systems = {
+            name: {index: shorter(each, other.systems[name][index]) for index, each in figures.items()}
+            for name, figures in self.systems.items()
+        }
+        differences = {key: shorter(each, other.differences[key]) for key, each in self.differences.items()}
+        return replace(self, systems=systems, differences=differences)
+
     def decided(self, result: ScoreResult) -> dict[str, ScoreResult]:
         """A scoring run as the judge has it, by who judges: people with its help, and it alone.
 
@@ -210,7 +223,8 @@ def assist_by_systems(
     ----------
     candidates : the systems, as they are scored against `pairs`
     scores : each system's table (query_id, result_id, score)
-    judge : an automatic judge, whose grades help too
+    judge : an automatic judge, whose grades help too; a figure for which the judge alone shortens more has its help
+        alone
     population : the pairs that could be drawn, where they are known (the pool); None: all that are scored
     decided : the share of the pairs that people saw and could decide
     indices : of the systems, which; None gives every index, the relevant share, and precision and recall at
@@ -226,12 +240,13 @@ def assist_by_systems(
     if len(pairs.queries) < FEWEST_QUERIES:
         raise CannotHelp(f"{len(pairs.queries)} judged queries are fewer than {FEWEST_QUERIES}, which tune its weights")
     universe = universe_of(helper, context, decided)
-    notes = notes_on_help(helper, universe) if judge is None else notes_on(universe)
-    if judge is not None:
-        notes.append("The systems' own scores help beside the judge's grades.")
     helped = [each for each in candidates if each.name in helper.scores]
     wanted = figure_names(SHARES_HELPED) if indices is None else indices
-    return assisted_in(universe, helped, helper.scores, notes, wanted, NAME if judge is None else None)
+    if judge is None:
+        return assisted_in(universe, helped, helper.scores, notes_on_help(helper, universe), wanted, NAME)
+    notes = [*notes_on(universe), "The systems' own scores help beside the judge's grades where that shortens more."]
+    by_judge = assisted_in(Universe(judge, context), helped, helper.scores, notes, wanted)
+    return by_judge.or_shorter(assisted_in(universe, helped, helper.scores, notes, wanted))
 
 
 def assisted_in(

@@ -1,6 +1,7 @@
 """Raters who do not look: bias, coverage and width with their ratings kept, weighed and dropped.
 
-    python scripts/coverage.py careless [--studies 60] [--shares 0 0.1 0.2 0.4] [--ratings 1 2]
+    python scripts/coverage.py careless [--studies 60] [--shares 0 0.1 0.2 0.4] [--ratings 1 2] [--seed 3108]
+    python scripts/coverage.py careless --known 400     what the draw alone does, were the share of every pair known
 
 A collection of 200 queries of 60 to 400 results, a good and a weak system (correlations 0.6 and 0.3 with what people
 value), 8 % of honest ratings above the cut. A study draws 60 queries and 16 results each (exponent 0.5, floor 0.2); 12
@@ -25,11 +26,13 @@ import numpy as np
 from scipy import stats
 
 from relstudy.analysis.indices.known import index_of
+from relstudy.analysis.indices.precision_recall import Retrieval
 from relstudy.analysis.planning.route import ScoredStudy
 from relstudy.analysis.planning.worlds import Drawing, NormalShape, People, World
 from relstudy.analysis.scoring.comparison import difference_estimate
 from relstudy.calibration.options import CalibrationOptions
 from relstudy.common.console import print_table, progress
+from relstudy.common.drawing import systematic_sample
 
 SEED, QUERIES, COLLECTION = 3108, 60, 200
 SHARES, HOW = (0.0, 0.1, 0.2, 0.4), ("keep", "weigh", "drop")
@@ -69,14 +72,38 @@ def figures_of(scored: ScoredStudy, true: dict[tuple[str, str], float]) -> dict[
     return found
 
 
-def cell(share: float, ratings: int, ways: Sequence[str], studies: int) -> dict[str, dict[str, np.ndarray]]:
+def drawn_alone(studies: int, seed: int) -> np.ndarray:
+    """Bias of the normalised rank of the good and the weak system in its own standard deviations, were it known what
+    share of honest raters calls each drawn pair relevant, float [systems]."""
+    world = world_of(0.0, 1)
+    share, true, start = world.moments[0], world.truth(), world.collection.start
+    errors = []
+    for number in progress(range(studies), "draws", studies):
+        random = np.random.default_rng([seed, 0, number])
+        chosen = random.choice(COLLECTION, QUERIES, replace=False)
+        parts = [slice(start[each], start[each + 1]) for each in chosen]
+        row = np.concatenate([each.start + systematic_sample(world.probability[each], random) for each in parts])
+        drawn = Retrieval(np.zeros(len(row), dtype=np.int64), share[row], np.ones((1, 1)), guard=False)
+        scores, weight = world.collection.scores, 1 / world.probability[row]
+        errors.append(
+            [
+                drawn.indices(each[row], weight, np.ones(len(row)))["normalised_rank"].value
+                - true[name, "normalised_rank"]
+                for name, each in scores.items()
+            ]
+        )
+    bias: np.ndarray = np.mean(errors, axis=0) / np.std(errors, axis=0)
+    return bias
+
+
+def cell(share: float, ratings: int, ways: Sequence[str], studies: int, seed: int) -> dict[str, dict[str, np.ndarray]]:
     """By way and index: [studies, figure, (bias, covered, width)]; and under "named" how many raters were, rightly and
     wrongly, and how many there were."""
     world = world_of(share, ratings)
     true = replace(world, people=replace(world.people, careless=0.0)).truth(honest_ratings(share, ratings))
     rows: dict[str, dict[str, list[object]]] = {how: defaultdict(list) for how in (*ways, "named")}
     for number in progress(range(studies), f"{share:.0%}, {ratings} each", studies):
-        study = world.draw(QUERIES, np.random.default_rng([SEED, ratings, number]))
+        study = world.draw(QUERIES, np.random.default_rng([seed, ratings, number]))
         for how in ways:
             scored = ScoredStudy.of(study, number, CalibrationOptions(careless=how))
             for name, figures in figures_of(scored, true).items():
@@ -96,12 +123,21 @@ def main(argv: Sequence[str]) -> None:
     parser.add_argument("--shares", type=float, nargs="+", default=list(SHARES))
     parser.add_argument("--ratings", type=int, nargs="+", default=[1, 2], help="ratings per pair")
     parser.add_argument("--ways", nargs="+", choices=HOW, default=list(HOW))
+    parser.add_argument("--seed", type=int, default=SEED, help="of the studies; the collection stays")
+    parser.add_argument("--known", type=int, help="so many draws, were the share of every pair known")
     given = parser.parse_args(argv)
+    if given.known:
+        good, weak = drawn_alone(given.known, given.seed)
+        print(
+            f"{given.known} draws, seed {given.seed}: bias of the normalised rank {good:+.2f} (good) and {weak:+.2f} "
+            f"(weak) of its standard deviation, standard error {given.known**-0.5:.2f}."
+        )
+        return
     rows = []
     for ratings in given.ratings:
         honest: dict[str, np.ndarray] = {}
         for share in given.shares:
-            found = cell(share, ratings, given.ways, given.studies)
+            found = cell(share, ratings, given.ways, given.studies, given.seed)
             honest = honest or found[given.ways[0]]
             right, wrong, there = found["named"]["raters"].mean(axis=0) if "weigh" in given.ways else (0, 0, 0)
             for how in given.ways:
@@ -115,8 +151,8 @@ def main(argv: Sequence[str]) -> None:
                 rows.append([*cells, *known])
     error = np.sqrt(0.95 * 0.05 / given.studies)
     print(
-        f"{given.studies} studies a cell, seed {SEED}. Standard error of a bias about {given.studies**-0.5:.2f}; of a "
-        f"coverage {error / np.sqrt(3):.1%} to {error:.1%}, since the three figures of a study go together.\n"
+        f"{given.studies} studies a cell, seed {given.seed}. Standard error of a bias about {given.studies**-0.5:.2f}; "
+        f"of a coverage {error / np.sqrt(3):.1%} to {error:.1%}, since the three figures of a study go together.\n"
     )
     names = [title for index in ("r", "AP", "rank") for title in (f"{index} good", "weak", "covered", "width")]
     print_table(rows, ["ratings", "careless", "", *names, "named rightly", "wrongly"])

@@ -15,7 +15,7 @@ from scipy.stats import rankdata
 import relstudy as rs
 from relstudy.analysis.judges.grades import JudgedSample
 from relstudy.analysis.judges.regression import PENALTIES, _fitted, expected_by_features
-from relstudy.analysis.judges.run import AssistedScores, assist_by_systems, context_for
+from relstudy.analysis.judges.run import AssistedScores, assist_by_systems, assist_scores, context_for
 from relstudy.analysis.judges.systems import CannotHelp, systems_judge, universe_of
 from relstudy.analysis.scoring.candidate import Candidate, candidate_of
 from relstudy.analysis.scoring.judged import JudgedPairs
@@ -182,9 +182,20 @@ def test_a_judge_beside_the_systems_is_at_least_as_good(world: World, study: pd.
     from relstudy.analysis.judges.table import read_judge
 
     judge = read_judge(world.judge(0.5), "model")
-    both = helped(study, tables(world), judge=judge).systems["score"]["relevant_share"]
+    both = helped(study, tables(world), judge=judge)
     alone = helped(study, tables(world)).systems["score"]["relevant_share"]
-    assert both.width_ratio < 0.8 * alone.width_ratio
+    assert both.systems["score"]["relevant_share"].width_ratio < 0.8 * alone.width_ratio
+    pairs, candidates = given(study, tables(world))
+    of_judge = assist_scores(pairs, candidates, tables(world), judge, OPTIONS, INDICES)
+    ratios = [
+        both.systems[name][index].width / figure.width
+        for name, figures in of_judge.systems.items()
+        for index, figure in figures.items()
+    ]
+    ratios += [both.differences[key].width / figure.width for key, figure in of_judge.differences.items()]
+    # at least one is shorter by the scores, and none longer
+    assert max(ratios) <= 1 and min(ratios) < 1
+    assert both.alone[0]["score"]["pearson"] == of_judge.alone[0]["score"]["pearson"]
 
 
 @pytest.mark.parametrize(
