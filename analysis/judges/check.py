@@ -15,7 +15,7 @@ from relstudy.analysis.indices.precision_recall import Retrieval
 from relstudy.analysis.judges.agreement import Beside, beside_a_person, explained, grade_table, refusals
 from relstudy.analysis.judges.estimator import Terms, assist
 from relstudy.analysis.judges.favouring import biases, favoured
-from relstudy.analysis.judges.indices import RECALL, RELEVANT, assisted_indices, check_weighting, terms_of
+from relstudy.analysis.judges.indices import RECALL, RELEVANT, assisted_indices, check_weighting, helps, terms_of
 from relstudy.analysis.judges.run import context_for, transform_of
 from relstudy.analysis.judges.table import JudgeTable
 from relstudy.analysis.judges.universe import Universe
@@ -109,7 +109,7 @@ def check_judge_against(
     of_rows = {each.name: universe.judge.scores_of(scores[each.name], each) for each in candidates}
     rankings = {each.name: of_rows[each.name] * (1 if each.direction.higher else -1) for each in candidates}
     unweighed = check_weighting(universe)
-    expected = (RELEVANT, AT, f"{RECALL}0.2", *(index.name for index in assisted_indices()))
+    expected = (RELEVANT, AT, f"{RECALL}0.2", *(index.name for index in assisted_indices() if helps(index)))
     terms = {} if unweighed else {e.name: terms_of(universe, e, of_rows[e.name], e.used, expected) for e in candidates}
     circular = {name: _beyond_people(universe, ranking) for name, ranking in rankings.items()}
     leaning = {} if unweighed else biases(universe, rankings)

@@ -69,6 +69,9 @@ def test_a_good_judge_explains_more_than_noise_and_is_worth_more(
     assert abs(noise.explained["spearman"].value) < 0.3 < good.explained["spearman"].value
     width = good.expected.set_index("index")["width"]
     assert (width < 0.85).all() and (noise.expected["width"] > 0.85).all()
+    # score helps with no other index, so none is promised
+    assert set(width.index) == {"relevant_share", "precision_at_0.2", "recall_at_0.2", "average_precision",
+                                "normalised_rank", "pearson"}  # fmt: skip
     # an interval of w times the width takes 1 / w^2 times the pairs
     assert good.expected["worth"].tolist() == pytest.approx((len(study) * (width**-2 - 1)).round().tolist(), abs=1)
 
