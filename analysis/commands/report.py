@@ -21,7 +21,7 @@ from relstudy.analysis.commands.requirements import end_by, hold_against, read_r
 from relstudy.analysis.commands.scoring_options import as_arguments, given_options, scoring_options
 from relstudy.analysis.scoring.options import SCORED
 from relstudy.common.command_options import GroupedCommand, option_under
-from relstudy.common.console import print_json, progress
+from relstudy.common.console import print_json
 
 if TYPE_CHECKING:
     from relstudy.analysis.report.choices import PageChoices
@@ -33,13 +33,6 @@ if TYPE_CHECKING:
 @click.option("--out", type=click.Path(path_type=Path), help="Page to write.  [default: DIR/report/index.html]")
 @option_under(SCORED, "--judgments", type=click.Path(path_type=Path), help="Judgments, where not DIR/judgments.csv.")
 @scoring_options
-@option_under(
-    "What the page shows",
-    "--by-source/--no-by-source",
-    default=False,
-    show_default=True,
-    help="Also make the tables by mapping and selecting system (tables 5.3-5.6 of the paper).",
-)
 @option_under(
     "What the page shows",
     "--pictures/--no-pictures",
@@ -58,7 +51,6 @@ def report(
     folder: Path,
     out: Path | None,
     judgments: Path | None,
-    by_source: bool,
     with_pictures: bool,
     required: tuple[str, ...],
     by: str | None,
@@ -95,9 +87,9 @@ def report(
     tables = page_tables(run.study, folder, scored.files)
     command = ["relstudy", "report", "DIR", *(["--judgments", judgments.name] if judgments is not None else [])]
     command += [] if ratings is None else ["--ratings", Path(ratings).name]
-    shown = PageChoices(by_source, by, with_pictures)
+    shown = PageChoices(by, with_pictures)
     command += [*as_arguments(choices, options), *shown.as_arguments()]
-    page = study_page(run, tables, command, progress, shown, scored.mappings)
+    page = study_page(run, tables, command, shown)
     result, verdict = run.result, run.verdict
     outcomes = hold_against(requirements, result)
     target = folder / "report" / "index.html" if out is None else out
@@ -170,7 +162,7 @@ def _question_pages(
         tables = page_tables(run.study, folder, scored.files)
         own = read_table(raters).frame.astype(str) if raters.is_file() else None
         tables = replace(tables, title=f"{tables.title}: {name}", raters=own, truth=None)
-        page = study_page(run, tables, command, progress, shown, question=name)
+        page = study_page(run, tables, command, shown, question=name)
         place = target.parent / QUESTIONS / name / "index.html"
         write_page(page, place, place.parent / "tables")
         pages[name] = place.as_posix()

@@ -13,7 +13,7 @@ from relstudy.analysis.commands.score_output import print_next, print_run
 from relstudy.analysis.commands.scoring_options import as_arguments, given_options, scoring_options
 from relstudy.analysis.scoring.options import SCORED, TestOptions
 from relstudy.common.command_options import GroupedCommand, option_under, options_of
-from relstudy.common.console import print_json, progress
+from relstudy.common.console import print_json
 from relstudy.common.errors import RelstudyError
 from relstudy.common.options import fields_given
 from relstudy.common.reading_options import reading_of_several, reading_options
@@ -309,4 +309,4 @@ def _report(run: ScoringRun, path: str, folder: Path | None, read: Sequence[str]
     from relstudy.common.files import write_text
 
     tables = page_tables(run.study, folder, [InputFile.of(Path(file), folder) for file in read])
-    write_text(html_of(study_page(run, tables, command, progress)), path)
+    write_text(html_of(study_page(run, tables, command)), path)

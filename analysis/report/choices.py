@@ -11,7 +11,6 @@ class PageChoices:
 
     Parameters
     ----------
-    by_source : whether there are tables by selecting system, which need every method's predictions
     by : a column of the judgments or the pairs whose values are also scored apart, such as paradigm
     with_pictures : whether thumbnails of the collection's pictures are put into the page
 
@@ -21,14 +20,12 @@ class PageChoices:
     ['--by', 'paradigm']
     """
 
-    by_source: bool = False
     by: str | None = None
     with_pictures: bool = True
 
     def as_arguments(self) -> list[str]:
         """The words of a command line that choose the same; none for what is so by default."""
         return [
-            *(["--by-source"] if self.by_source else []),
             *([] if self.with_pictures else ["--no-pictures"]),
             *([] if self.by is None else ["--by", self.by]),
         ]

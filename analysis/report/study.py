@@ -3,50 +3,40 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from importlib.metadata import version
-from typing import TypeVar
 
 import numpy as np
 import pandas as pd
 
+from relstudy.analysis.indices.uniformity import uniformity_table
 from relstudy.analysis.pipeline import ScoringRun
-from relstudy.analysis.report import scored, selection
+from relstudy.analysis.report import scored
 from relstudy.analysis.report.by_group import groups_section
 from relstudy.analysis.report.choices import PageChoices
 from relstudy.analysis.report.citing import citing_section
 from relstudy.analysis.report.inputs import PageTables
 from relstudy.analysis.report.judges import judges_section
-from relstudy.analysis.report.layout import Block, Command, Folded, Heading, Page, Paragraph, Section, Terms
+from relstudy.analysis.report.layout import Block, Command, Folded, Page, Paragraph, Section, Terms
 from relstudy.analysis.report.opening import disagreements_section, parting_section
 from relstudy.analysis.report.questions import questions_section
 from relstudy.analysis.report.raters import MOST_COUNTED, raters_section, scale_values
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.report.tested import section_of_tests
 from relstudy.analysis.report.trust import coverage_sentence, trust_section
-from relstudy.analysis.scoring.candidate import MappedScores
-from relstudy.analysis.scoring.mapped import cross_fitted
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.calibration.ratings import Ratings
 from relstudy.common.estimates import Estimate
-from relstudy.common.pairs_table import source_members
+from relstudy.common.pairs_table import RANDOM, one_row_per_source
 from relstudy.common.probabilities import PAIR
-from relstudy.common.wording import count_of, tenths
-from relstudy.mapping.fitted import FittedMapping
-
-T = TypeVar("T")
-Progress = Callable[[Iterable[T], str, int | None], Iterator[T]]
-PAPER_METHODS = ("isotonic", "correlation", "bayes")
-PAPER_NAMES = {"isotonic": "isotonic (4.1)", "correlation": "correlation (4.2)", "bayes": "bayes (4.3)"}
+from relstudy.common.wording import count_of, percent, tenths
 
 
 def study_page(
     run: ScoringRun,
     tables: PageTables,
     command: Sequence[str],
-    progress: Progress[tuple[str, str]],
     choices: PageChoices | None = None,
-    mappings: Mapping[str, FittedMapping] | None = None,
     question: str | None = None,
 ) -> Page:
     """The one page of a scoring run: `relstudy report`, and `relstudy score --report`.
@@ -56,16 +46,13 @@ def study_page(
     run : whose figures and notes it shows
     tables : what is known beside them
     command : the command line, without any path of this machine
-    progress : wraps the long loop, as `relstudy.common.console.progress`
     choices : what the page shows
-    mappings : fitted mappings by system, whose predictions out of fold the tables by source take
     question : the further question that the judgments answer; None: the blocks' own
     """
     choices, result, verdict = choices or PageChoices(), run.result, run.verdict
     shown = disagreements_section(result, verdict.standings, tables.items, tables.ratings_each, choices.with_pictures)
     answer, *first, conventions = scored.score_sections(result, verdict, tables.items, choices.with_pictures)
     raters = None if tables.ratings is None else int(tables.ratings.frame["rater_id"].nunique())
-    predictions = _predictions(tables, run, mappings or {}, progress) if choices.by_source else {}
     sections = [
         answer,
         *_some(parting_section(result, verdict, tables.items, choices.with_pictures)),
@@ -77,7 +64,6 @@ def study_page(
         *_some(raters_section(tables, result.options.seed)),
         *_some(pairs_section(tables)),
         *_of_folder(tables, run, question),
-        *([paper_section(tables, run, predictions)] if choices.by_source else []),
         *_some(truth_section(tables)),
         citing_section(result, raters, simulated(tables)),
         conventions,
@@ -107,30 +93,6 @@ def simulated(tables: PageTables) -> bool:
 
 def _some(section: Section | None) -> list[Section]:
     return [] if section is None else [section]
-
-
-def _predictions(
-    tables: PageTables,
-    run: ScoringRun,
-    mappings: Mapping[str, FittedMapping],
-    progress: Progress[tuple[str, str]],
-) -> dict[str, dict[str, MappedScores]]:
-    """Scores mapped out of fold by system and method, for the paper's tables; empty where no source is known."""
-    sources, pairs, options = tables.pair_column("source"), run.pairs, run.result.options
-    if sources is None or not any(sources) or len(pairs.queries) < 2:
-        return {}
-    chose = selection.chose_pairs([candidate.name for candidate in run.candidates], sources)
-    chosen = {candidate.name: candidate for candidate in run.candidates if candidate.name in chose}
-    predictions: dict[str, dict[str, MappedScores]] = {name: {} for name in chosen}
-    jobs = [(name, method) for name in chosen for method in PAPER_METHODS]
-    for name, method in progress(jobs, "mapping", len(jobs)):
-        mapped, given = chosen[name].mapped, mappings.get(name)
-        if mapped is not None and mapped.mapping.method == method:
-            predictions[name][PAPER_NAMES[method]] = mapped
-        else:
-            fresh = MappedScores(*cross_fitted(pairs, chosen[name], method, options, given))
-            predictions[name][PAPER_NAMES[method]] = fresh
-    return predictions
 
 
 def lead(tables: PageTables, result: ScoreResult) -> str:
@@ -186,7 +148,7 @@ def pairs_section(tables: PageTables) -> Section | None:
             "often. "
             "Good matches are then frequent enough to learn from, and every pair's known probability undoes the choice."
         ),
-        Folded("How evenly the ratings use the scale", [selection.uniformity(frame, values)]),
+        Folded("How evenly the ratings use the scale", [uniformity(frame, values)]),
     ]
     probability = tables.judgments.probability
     probabilities = probability[np.isfinite(probability)]
@@ -203,42 +165,42 @@ def pairs_section(tables: PageTables) -> Section | None:
     return Section("pairs", "The pairs", blocks)
 
 
-def paper_section(
-    tables: PageTables,
-    run: ScoringRun,
-    predictions: dict[str, dict[str, MappedScores]],
-) -> Section:
-    """The tables of Shirahatti and Barnard 2005, chapter 5, for this study."""
-    blocks: list[Block] = [
-        Paragraph(
-            "The same tables as in Shirahatti and Barnard's study, chapter 5, for comparison with theirs. "
-            "Here a correlation is out of fold unless its column says otherwise, and its interval is over queries; "
-            "theirs are in sample, with standard deviations over the selecting systems (tables 5.3 to 5.6) or standard "
-            "errors (table 5.9)."
-        )
-    ]
-    sources, result = tables.pair_column("source"), run.result
-    chose = selection.chose_pairs([system.name for system in result.systems], sources)
-    if sources is not None and any(predictions.values()):
-        members = source_members(sources)
-        options = result.options
-        draws = run.pairs.draws(options.replicates, options.seed, options.population)
-        by_source = selection.by_source(result, members, predictions, draws)
-        if by_source:
-            blocks += [
-                Heading("Does it matter which system selected the pairs?"),
-                Paragraph(
-                    "One table for each system that chose pairs, as tables 5.3 to 5.6: rows are mappings, columns are "
-                    "the pairs that each system selected.",
-                    quiet=True,
-                ),
-                *by_source,
-            ]
-            blocks += selection.orders_by_selection(result, members, chose)
-    blocks += [Heading("All pairs together"), selection.combined(result, chose), selection.ranks(result)]
-    blocks += selection.orders(result, chose)
-    blocks += selection.variants(result)
-    return Section("paper", "The paper's tables", blocks, folded=True)
+def uniformity(ratings: pd.DataFrame, categories: Sequence[float]) -> Table:
+    """Table 5.2: how evenly the responses to each system's pairs use the scale.
+
+    Parameters
+    ----------
+    ratings : one row per rating, with rating (NaN: undecided), source and round
+    categories : the values of the scale
+    """
+    frame = one_row_per_source(ratings[["round", "rating", "source"]])
+    table = uniformity_table(frame, categories)
+    table = table[table["source"] != "all"]
+    whole = uniformity_table(ratings.assign(source="all"), categories, by=("round", "source"))
+    table = pd.concat([table, whole[whole["source"] == "all"].drop_duplicates(["round"])], ignore_index=True)
+    table = table.sort_values("round", kind="stable")
+    several = table["round"].nunique() > 1
+    columns = [Column("Pairs proposed by"), *([Column("Round")] if several else []), Column("Ratings")]
+    columns += [Column(f"{value:g}", 0, percent=True) for value in categories] + [Column("Uniformity error")]
+    cells: list[list[Cell]] = []
+    for entry in table.to_dict("records"):
+        name = {"all": "all pairs", RANDOM: "drawn at random"}.get(str(entry["source"]), str(entry["source"]))
+        row: list[Cell] = [name, *([str(entry["round"])] if several else []), int(entry["responses"])]
+        row += [_share(entry[f"share_{value:g}"]) for value in categories]
+        cells.append([*row, _share(entry["error"])])
+    even = 1 / len(categories)
+    return Table(
+        "uniformity",
+        "How evenly the ratings use the scale, by the system that proposed the pair (table 5.2 of the paper).",
+        columns,
+        cells,
+        note=f"The error is the mean distance of the shares from {percent(even)}: 0 when every value is used alike. "
+        "A pair proposed by several systems counts for each.",
+    )
+
+
+def _share(value: float) -> Cell:
+    return Estimate.missing("no rating") if not np.isfinite(value) else float(value)
 
 
 def truth_section(tables: PageTables) -> Section | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from relstudy.analysis.indices.known import NORMALISED_RANK, PEARSON, index_of
 from relstudy.analysis.report.layout import Sentence
@@ -88,30 +88,25 @@ def more_than_chance(result: ScoreResult) -> float:
     return 1 - result.options.level
 
 
-def orders_agree(result: ScoreResult, among: Collection[str] | None = None, who: str = "the systems") -> str:
-    """One sentence on whether the indices put the systems in one order; empty where there is nothing to compare.
-
-    Parameters
-    ----------
-    among : only these systems; None: all
-    who : what the sentence calls them
-    """
+def orders_agree(result: ScoreResult) -> str:
+    """One sentence on whether the indices put the systems in one order; empty where there is nothing to compare."""
     orders = {
-        each.index: tuple(name for name in each.systems if among is None or name in among) for each in result.orderings
+        each.index: tuple(each.systems)
+        for each in result.orderings
+        if len(each.systems) > 1 and not index_of(each.index).of_run
     }
-    orders = {name: order for name, order in orders.items() if len(order) > 1 and not index_of(name).of_run}
     if len(orders) < 2:
         return ""
     names = listed([index_of(name).term for name in orders])
     kinds = set(orders.values())
     if len(kinds) == 1:
         order = " > ".join(next(iter(kinds)))
-        return f"All indices ({names}) put {who} in the same order: {order}."
+        return f"All indices ({names}) put the systems in the same order: {order}."
     firsts = {order[0] for order in orders.values()}
     lead = f"but all put {firsts.pop()} first" if len(firsts) == 1 else "nor do they agree on the first"
     if not _contradictory(result, orders):
         lead += "; wherever two of them differ, one of the leads may be chance"
-    return f"The indices ({names}) don't put {who} in one order, {lead}."
+    return f"The indices ({names}) don't put the systems in one order, {lead}."
 
 
 def _contradictory(result: ScoreResult, orders: Mapping[str, Sequence[str]]) -> bool:

@@ -305,7 +305,7 @@ def _compare(
 def _report(folder: Path, interfaces: list[Path], by_paradigm: bool, show: Stages) -> None:
     """The report, and the paper's tables where there are other interfaces."""
     paper = [part for other in interfaces for part in ("--interface", str(other))]
-    arguments = [str(folder), "--by-source", *(["--by", "paradigm"] if by_paradigm else [])]
+    arguments = [str(folder), *(["--by", "paradigm"] if by_paradigm else [])]
     arguments += ["--paper-tables", *paper] if paper else []
     with show.stage("Write the report", command=" ".join(["relstudy report", *arguments])) as stage:
         run_command("report", *arguments, show=show)

@@ -195,7 +195,7 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
 @fuzzed(0.05)
 def test_report(reported: Path, name: str, changes: list[Mutation]) -> None:
     folder = damaged(reported, name, changes)
-    options = ("--replicates", 2, "--folds", 2, "--no-by-source", "--method", "none")
+    options = ("--replicates", 2, "--folds", 2, "--method", "none")
     done = run("report", folder, *options, "--json", out=folder / "report")
     if done.exit_code == 0:
         assert printed(done)["systems"]

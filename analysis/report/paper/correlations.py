@@ -8,7 +8,7 @@ from itertools import compress
 import numpy as np
 
 from relstudy.analysis.report.layout import Block, Paragraph
-from relstudy.analysis.report.paper.fits import ALL, METHODS, Fits, SelectionFit, methods_note
+from relstudy.analysis.report.paper.fits import ALL, FEWEST_PAIRS, METHODS, Fits, SelectionFit, methods_note
 from relstudy.analysis.report.paper.study import PaperStudy, in_the_papers_order
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
@@ -160,3 +160,58 @@ def _same_order(rows: Sequence[tuple[float, list[Cell]]]) -> list[Block]:
 
 def _value(cell: Cell) -> float:
     return float(cell) if isinstance(cell, float) and np.isfinite(cell) else -np.inf
+
+
+def orders(study: PaperStudy) -> list[Block]:
+    """A sentence and a table on the order of the systems that chose pairs, by the system that selected the pairs.
+
+    By correlation of scores mapped out of fold, the same mapping for all selections: does a system do better on pairs
+    of its own choice (section 2.2)?
+    """
+    mapped = {
+        system.name: system.mapped_scores
+        for system in study.systems
+        if system.mapped_scores is not None and system.name in study.selecting
+    }
+    chosen = {name: pairs for name, pairs in study.selections.items() if pairs.sum() >= FEWEST_PAIRS}
+    if len(mapped) < 2 or not chosen:
+        return []
+    from scipy.stats import kendalltau
+
+    judgment = study.result.judgment
+    whole = {name: _pearson(score, judgment, np.ones(len(judgment), dtype=bool)) for name, score in mapped.items()}
+    rows: list[list[Cell]] = [["all pairs", " > ".join(_order(whole)), Estimate.missing("")]]
+    alike = []
+    for source, pairs in chosen.items():
+        strength = {name: _pearson(score, judgment, pairs) for name, score in mapped.items()}
+        tau = float(kendalltau([whole[name] for name in mapped], [strength[name] for name in mapped]).statistic)
+        reason = None if np.isfinite(tau) else "a correlation is missing"
+        rows.append([source, " > ".join(_order(strength)), Estimate.of(tau, reason=reason)])
+        if _order(strength) == _order(whole):
+            alike.append(source)
+    text = (
+        "The order of the systems is the same whoever selected the pairs."
+        if len(alike) == len(chosen)
+        else f"The order of the systems is that of all pairs in {len(alike)} of {len(chosen)} selections"
+        + (f" ({listed(alike)})." if alike else ".")
+    )
+    table = Table(
+        "orders-by-selection",
+        "The order of the systems by correlation, by the system that selected the pairs.",
+        [Column("Pairs selected by"), Column("Order"), Column("Tau with all pairs")],
+        rows,
+        note="Kendall's tau is 1 for the same order and 0 for no relation. What differs: the paper reads orders off "
+        "its tables, and its mappings are fitted to each selection; here one mapping serves all.",
+    )
+    return [Paragraph(text), table]
+
+
+def _order(strength: dict[str, float]) -> list[str]:
+    return sorted(strength, key=lambda name: -strength[name] if np.isfinite(strength[name]) else np.inf)
+
+
+def _pearson(score: np.ndarray, judgment: np.ndarray, pairs: np.ndarray) -> float:
+    used = pairs & np.isfinite(score)
+    if used.sum() < 3 or np.ptp(score[used]) == 0 or np.ptp(judgment[used]) == 0:
+        return float("nan")
+    return float(np.corrcoef(score[used], judgment[used])[0, 1])

@@ -9,12 +9,14 @@ from time import perf_counter
 import numpy as np
 
 from relstudy.analysis.report.paper.study import PaperStudy
-from relstudy.analysis.report.selection import FEWEST_PAIRS
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.scoring.results import SystemScore
 from relstudy.mapping.cross_fitting import CrossFit, around_training_means, cross_fit
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.scored_pairs import FitSettings, ScoredPairs, fit_mapping
+
+FEWEST_PAIRS = 20
+"""A correlation over fewer pairs of one selecting system is not shown."""
 
 METHODS = {
     "bagged": "Least squares (4.1)",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from relstudy.analysis.report.curve_picture import precision_recall
 from relstudy.analysis.report.layout import Block, Paragraph, Picture
 from relstudy.analysis.report.paper.study import PaperStudy
 from relstudy.analysis.report.pictures import Trace
-from relstudy.analysis.report.selection import families
 from relstudy.analysis.report.tables import Cell, Column, Table, shown_number
 from relstudy.analysis.scoring.judged import rank_power_weights
 from relstudy.analysis.scoring.results import SystemScore
@@ -204,3 +203,17 @@ by design. Read which system is better from the report's curves."
     said = f"The paper's weighting {does} the order: Kendall's tau {shown_number(tau)} between the systems' average "
     said += "precision by ranks and by design."
     return said if tau == 1 else f"{said} Read which system is better from the report's curves."
+
+
+def families(names: Sequence[str]) -> dict[str, list[str]]:
+    """Systems that are variants of one: names that begin alike up to a hyphen or a bracket.
+
+    Examples
+    --------
+    >>> families(["Keywords", "GIFT", "GIFT-colour", "GIFT-texture", "M3-a"])
+    {'GIFT': ['GIFT', 'GIFT-colour', 'GIFT-texture']}
+    """
+    by_stem: dict[str, list[str]] = {}
+    for name in names:
+        by_stem.setdefault(re.split(r"[-_ (:/]", name, maxsplit=1)[0], []).append(name)
+    return {stem: members for stem, members in by_stem.items() if len(members) > 1 and stem}

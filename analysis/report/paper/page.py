@@ -62,7 +62,7 @@ def paper_page(
         Section(
             "selections",
             "Correlation by selecting system (section 5.5.1)",
-            correlations.by_selection(study, fits),
+            [*correlations.by_selection(study, fits), *correlations.orders(study)],
         ),
         Section(
             "systems",

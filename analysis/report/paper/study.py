@@ -11,7 +11,6 @@ import pandas as pd
 
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.report.inputs import PageTables
-from relstudy.analysis.report.selection import chose_pairs
 from relstudy.analysis.report.words import order_of
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.draws import Draws
@@ -141,3 +140,17 @@ class PaperStudy:
         """The systems that chose pairs and are scored, best first; all where it is not known."""
         chose = chose_pairs([system.name for system in self.systems], self.sources)
         return [system.name for system in self.systems if system.name in chose]
+
+
+def chose_pairs(names: Sequence[str], sources: np.ndarray | None) -> list[str]:
+    """The systems that proposed any of the pairs; all of them where none did, or where it is not known.
+
+    Examples
+    --------
+    >>> chose_pairs(["a", "b", "new"], np.array(["a", "b;a", "random"]))
+    ['a', 'b']
+    >>> chose_pairs(["new"], np.array(["a", "random"]))
+    ['new']
+    """
+    members = {} if sources is None else source_members(sources)
+    return [name for name in names if name in members] or list(names)

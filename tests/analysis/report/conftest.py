@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from relstudy.analysis.report.choices import PageChoices
 from relstudy.analysis.report.inputs import PageTables
 from relstudy.analysis.report.layout import Page
 from relstudy.analysis.report.rendering import html_of
@@ -23,7 +22,7 @@ def tables() -> PageTables:
 
 @pytest.fixture(scope="session")
 def made() -> tuple[Page, ScoreResult]:
-    page, run = made_of(EXAMPLE, ScoringOptions(replicates=200, folds=5), PageChoices(by_source=True))
+    page, run = made_of(EXAMPLE, ScoringOptions(replicates=200, folds=5))
     return page, run.result
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import pandas as pd
 
 from relstudy.analysis.pipeline import ScoringRun, score_tables
-from relstudy.analysis.report.choices import PageChoices
 from relstudy.analysis.report.inputs import PageTables, page_tables
 from relstudy.analysis.report.layout import Page
 from relstudy.analysis.report.study import study_page
@@ -33,7 +32,7 @@ def run_of(judgments: pd.DataFrame, scores: pd.DataFrame, options: ScoringOption
 
 def page_of(run: ScoringRun) -> Page:
     """The page of a run without a study's folder."""
-    return study_page(run, page_tables(run.study), ["relstudy"], quietly)
+    return study_page(run, page_tables(run.study), ["relstudy"])
 
 
 def tables_of(folder: Path) -> PageTables:
@@ -42,9 +41,9 @@ def tables_of(folder: Path) -> PageTables:
     return page_tables(scored.study, folder, scored.files)
 
 
-def made_of(folder: Path, options: ScoringOptions, choices: PageChoices) -> tuple[Page, ScoringRun]:
+def made_of(folder: Path, options: ScoringOptions) -> tuple[Page, ScoringRun]:
     """The page of a study's folder, and its run."""
     scored = read_study_folder(folder)
     run = score_study(scored, options)
     tables = page_tables(run.study, folder, scored.files)
-    return study_page(run, tables, ["relstudy", "report", "DIR"], quietly, choices, scored.mappings), run
+    return study_page(run, tables, ["relstudy", "report", "DIR"]), run

@@ -84,7 +84,7 @@ def test_report_takes_every_choice_that_score_takes() -> None:
 )
 def test_the_same_choice_gives_the_same_figures_in_score_and_report(study: Path, choice: tuple[str, str]) -> None:
     by_score = scored(study, *choice)
-    by_report = run("report", study, *FEW, "--no-by-source", *choice)
+    by_report = run("report", study, *FEW, *choice)
     assert by_report["systems"] == by_score["systems"]
     assert by_report["conventions"] == by_score["conventions"]
 
@@ -94,17 +94,17 @@ def test_report_rests_on_the_comparison_that_score_saved(study: Path, tmp_path: 
     shutil.copytree(study, folder)
     choices = ("--weights", "rank-power", "--level", "0.9", "--policy", "worst")
     by_score = run("score", folder, *FEW, *choices, "--save", folder / "comparison.json")
-    by_report = run("report", folder, "--no-by-source")
+    by_report = run("report", folder)
     assert by_report["systems"] == by_score["systems"]
     assert by_report["comparisons"] == by_score["comparisons"]
     assert by_report["notes"] == by_score["notes"]
     assert "`relstudy score` kept in scored.json" in by_report["figures_from"]
     (folder / "scored.json").unlink()
-    by_comparison = run("report", folder, "--no-by-source")
+    by_comparison = run("report", folder)
     assert by_comparison["systems"] == by_score["systems"]
     assert "with options and mapped scores of comparison.json" in by_comparison["figures_from"]
     assert "comparison.json" in (folder / "report" / "tables" / "inputs.csv").read_text()
-    other = run("report", folder, "--no-by-source", "--weights", "equal")
+    other = run("report", folder, "--weights", "equal")
     assert other["conventions"]["weights"] == "equal, by request"
     assert other["conventions"]["level"] == 0.9
 
@@ -116,7 +116,7 @@ def test_a_comparison_of_other_judgments_is_left_alone_and_said_to_be(study: Pat
     table = pd.read_csv(folder / "judgments.csv", dtype={"query_id": str, "result_id": str})
     table.loc[0, "judgment"] = 5 - table.loc[0, "judgment"]
     table.to_csv(folder / "judgments.csv", index=False)
-    by_report = run("report", folder, *FEW, "--no-by-source")
+    by_report = run("report", folder, *FEW)
     assert by_report["conventions"]["weights"].startswith("design")
     assert any("comparison.json was made with other judgments" in note for note in by_report["notes"])
     anew = [note for note in by_report["notes"] if "fitted anew" in note]
@@ -145,7 +145,7 @@ def test_predictions_that_fit_kept_are_not_fitted_again_and_are_the_same(
     monkeypatch.setattr("relstudy.analysis.scoring.mapped.cross_fit", refuse)
     monkeypatch.setattr("relstudy.analysis.scoring.mapped.fit_mapping", refuse)
     kept = scored(study)
-    assert run("report", study, *FEW, "--no-by-source")["systems"] == kept["systems"]
+    assert run("report", study, *FEW)["systems"] == kept["systems"]
     for name in ("keywords", "simplicity"):
         one, other = kept["systems"][name]["mapped"], anew["systems"][name]["mapped"]
         assert one["fit"]["origin"] == "kept with the mapping" and other["fit"]["origin"] == "predicted anew"

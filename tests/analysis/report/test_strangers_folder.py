@@ -38,7 +38,7 @@ def test_score_and_report_agree_on_a_sliders_ratings_and_a_run(tmp_path: Path) -
     run("calibrate", tmp_path / "slider.csv", "-o", tmp_path, "--scale", "0-100")
     files = sorted((tmp_path / "scores").iterdir())
     scored = run("score", *files, "-j", tmp_path / "judgments.csv", *OPTIONS)
-    reported = run("report", tmp_path, *OPTIONS, "--no-by-source")
+    reported = run("report", tmp_path, *OPTIONS)
     assert set(scored["systems"]) == {"mine", "run"}
     assert reported["systems"] == scored["systems"]
     assert scored["conventions"]["scale"]["name"] == reported["conventions"]["scale"]["name"] == "0-100"

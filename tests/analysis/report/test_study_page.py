@@ -21,7 +21,6 @@ from click.testing import CliRunner
 
 from relstudy.analysis.commands.report import report
 from relstudy.analysis.pipeline import ScoringRun
-from relstudy.analysis.report import selection
 from relstudy.analysis.report.collection import Items
 from relstudy.analysis.report.curve_picture import precision_recall
 from relstudy.analysis.report.inputs import PageTables, page_tables
@@ -33,16 +32,12 @@ from relstudy.analysis.report.rendering import html_of
 from relstudy.analysis.report.tables import Table
 from relstudy.analysis.report.trust import coverage_sentence
 from relstudy.analysis.report.words import system_sentences
-from relstudy.analysis.resampling.draws import whole_queries
-from relstudy.analysis.scoring.candidate import MappedScores
-from relstudy.analysis.scoring.mapping_used import MappingUsed
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.run import ScoringOptions, score_systems
 from relstudy.analysis.study_run import read_study_folder, score_study
 from relstudy.analysis.verdict.verdict import verdict_of
 from relstudy.common import tables as readers
 from relstudy.common.errors import RelstudyError, TableError
-from relstudy.common.pairs_table import source_members
 from relstudy.studyapp.cli import main
 from tests.analysis.report.pages import page_of, run_of, tables_of
 from tests.places import EXAMPLE
@@ -160,28 +155,6 @@ def test_uniformity_is_the_mean_distance_from_even_shares_by_source(page: Page, 
     assert rows["all pairs"][1] == len(joined)
 
 
-def test_correlation_by_source_is_pearsons_on_that_sources_pairs(tables: PageTables, result: ScoreResult) -> None:
-    sources = tables.pair_column("source")
-    assert sources is not None
-    members = source_members(sources)
-    system = result.systems[0]
-    assert system.mapped_scores is not None
-    query = pd.factorize(result.query_id, sort=True)[0]
-    draws = whole_queries(query, query.max() + 1, 3, 0)
-    mapped = MappedScores(system.mapped_scores, MappingUsed("m", 10, 0))
-    found = selection.by_source(result, members, {system.name: {"m": mapped}}, draws)[0]
-    row = dict(zip([column.name for column in found.columns], found.rows[0], strict=True))
-    expected = []
-    for name, pairs in members.items():
-        shown = "Drawn at random" if name == "random" else f"Pairs by {name}"
-        if shown in row:
-            r = np.corrcoef(system.mapped_scores[pairs], result.judgment[pairs])[0, 1]
-            assert row[shown].value == pytest.approx(r, abs=1e-9)  # type: ignore[union-attr]
-            expected += [] if name == "random" else [r]
-    assert len(expected) >= 2 and "Drawn at random" in row  # which the mean over the selecting systems leaves out
-    assert row["Mean"].value == pytest.approx(np.mean(expected), abs=1e-9)  # type: ignore[union-attr]
-
-
 def test_judgments_are_joined_to_their_pairs_whatever_the_order_of_rows(study: Path) -> None:
     before = tables_of(study)
     pairs = pd.read_csv(study / "pairs.csv", dtype=str, keep_default_na=False)
@@ -221,7 +194,7 @@ def test_ids_that_look_like_html_or_code_stay_text(study: Path) -> None:
     scores.assign(system=HOSTILE).to_csv(study / "scores" / "gift.csv", index=False)
     toml = (study / "study.toml").read_text().replace('title = "Which pictures match?"', f"title = '''{HOSTILE}'''")
     (study / "study.toml").write_text(toml)
-    done = CliRunner().invoke(report, [str(study), "--replicates", "100", "--no-by-source"], catch_exceptions=False)
+    done = CliRunner().invoke(report, [str(study), "--replicates", "100"], catch_exceptions=False)
     assert done.exit_code == 0
     html = (study / "report" / "index.html").read_text(encoding="utf-8")
     elements = Elements(html)
@@ -232,7 +205,7 @@ def test_ids_that_look_like_html_or_code_stay_text(study: Path) -> None:
 
 
 def test_the_command_writes_the_page_and_every_table_as_csv_and_latex(study: Path) -> None:
-    arguments = ["report", str(study), "--replicates", "100", "--no-by-source", "--json"]
+    arguments = ["report", str(study), "--replicates", "100", "--json"]
     done = CliRunner().invoke(main, arguments, catch_exceptions=False)
     printed = json.loads(done.stdout)
     folder = study / "report"
@@ -249,7 +222,7 @@ def test_the_command_writes_the_page_and_every_table_as_csv_and_latex(study: Pat
 
 
 def test_the_same_study_gives_the_same_page_byte_for_byte(study: Path) -> None:
-    arguments = [str(study), "--replicates", "100", "--no-by-source", "--out"]
+    arguments = [str(study), "--replicates", "100", "--out"]
     for name in ("one", "two"):
         CliRunner().invoke(report, [*arguments, str(study / name / "index.html")], catch_exceptions=False)
     assert (study / "one" / "index.html").read_bytes() == (study / "two" / "index.html").read_bytes()
@@ -424,12 +397,6 @@ def test_nineteen_real_systems_fit_on_one_page_and_keep_their_names_apart(shared
     assert "describe the judged pairs, since these have no weights by design" in html
     cut = {name for name in re.findall(r">([^<>]*…[^<>]*)</text>", html) if len(name) <= 20}
     assert len(cut) == sum(len(name) > 20 for name in systems["System"])
-
-
-def test_variants_of_one_system_stand_in_a_table_of_their_own(page: Page, result: ScoreResult) -> None:
-    rows = table_of(page, "variants-gift").rows
-    assert {row[0] for row in rows} == {"gift", "gift-colour", "gift-texture"}
-    assert all(row[1] == result[str(row[0])].indices["pearson"] for row in rows)
 
 
 def test_a_simulated_study_says_so_under_its_title(page: Page, html: str) -> None:

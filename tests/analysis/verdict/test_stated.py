@@ -40,7 +40,7 @@ def test_score_report_and_python_decide_by_what_the_study_states(study: Path) ->
     by_score = verdict_of("score", study, *FEW, "--json")
     assert (by_score["primary"], by_score["primary_chosen"]) == ("average_precision", "as stated")
     assert by_score["settling"] is None or by_score["settling"]["matters"] == 0.1
-    assert verdict_of("report", study, *FEW, "--no-by-source", "--json")["headline"] == by_score["headline"]
+    assert verdict_of("report", study, *FEW, "--json")["headline"] == by_score["headline"]
     names = ("keywords", "gift")
     scores = {name: study / "scores" / f"{name}.csv" for name in names}
     by_python = rs.score(scores, study / "judgments.csv", method="none", replicates=40).verdict

@@ -1,7 +1,6 @@
 """The demo end to end: a small one through the real server, every table read back with the library."""
 
 import json
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -341,35 +340,24 @@ def test_systems_that_come_later_are_scored_and_change_nothing_that_came_before(
     assert not set(pd.read_csv(folder / "pairs.csv")["source"]) & set(VARIANTS)
     assert set(json.loads((folder / "scores.json").read_text())["systems"]) == set(SYSTEMS)
     assert {row.system for row in with_words.rows} == {"", *SYSTEMS}
-    compared = pd.read_csv(folder / "report" / "tables" / "combined.csv").set_index("System")
-    assert compared["Chose pairs"].to_dict() == dict.fromkeys(SYSTEMS, "yes") | dict.fromkeys(VARIANTS, "no")
-    assert np.isfinite(compared["Out of sample"]).all()
+    compared = pd.read_csv(folder / "report" / "tables" / "systems.csv").set_index("System")
+    assert set(compared.index) == {*SYSTEMS, *VARIANTS}
+    assert np.isfinite(compared["Over judged pairs"]).all()
     # the figure of the page is the one that `relstudy score` gives for a new system
     arguments = ["--judgments", str(folder / "judgments.csv"), "--mappings", str(folder / "mappings")]
     found = run_command("score", str(score_file(folder, "gift-colour")), *arguments)["systems"]["gift-colour"]
-    assert compared.loc["gift-colour", "Out of sample"] == pytest.approx(found["mapped"]["pearson"]["value"], abs=1e-12)
+    assert compared.loc["gift-colour", "Over judged pairs"] == pytest.approx(
+        found["mapped"]["pearson"]["value"], abs=1e-12
+    )
     stage = with_words.stages[-2]
     assert stage["command"].startswith(f"relstudy systems {folder} gift-colour gift-texture; relstudy fit ")
 
 
-def test_the_report_holds_the_tables_of_the_paper(with_words):
+def test_the_report_says_how_evenly_the_scale_is_used_by_who_proposed_the_pairs(with_words):
     tables = with_words.folder / "report" / "tables"
     responses = pd.read_csv(tables / "uniformity.csv").set_index("Pairs proposed by")
     assert {*SYSTEMS, "all pairs"} <= set(responses.index)
     assert (responses["Uniformity error"] > 0).all()
-    for system in SYSTEMS:
-        by_source = pd.read_csv(tables / f"by-source-{system}.csv")
-        assert list(by_source["Mapping"]) == ["isotonic (4.1)", "correlation (4.2)", "bayes (4.3)"]
-    assert not list(tables.glob("by-source-gift*"))
-    ranks = pd.read_csv(tables / "normalised-rank.csv").set_index("System")
-    assert set(ranks.index) == {*SYSTEMS, *VARIANTS}
-    assert ranks["Random: weighted"].to_numpy() == pytest.approx(0.5, abs=1e-9)
-    assert set(pd.read_csv(tables / "variants-gift.csv")["Variant"]) == set(VARIANTS)
-    page = with_words.report.read_text(encoding="utf-8")
-    for who in ("the systems that chose pairs", "all systems", "the variants of gift"):
-        assert re.search(
-            rf"indices \([A-Za-z, ]+\) (don't )?put {who} in (the same|one) order".replace("'", "(?:'|&#39;)"), page
-        ), who
 
 
 def test_full_scale_is_a_thousand_pictures_with_queries_by_text_and_every_variant_of_the_paper():

@@ -382,7 +382,7 @@ def test_a_study_of_a_pool_goes_from_the_draw_to_figures_that_speak_of_the_pool(
     assert any("that late ranks first (25 a query) lie outside the pool" in note for note in from_python.notes)
     (tmp_path / "scores").mkdir(exist_ok=True)
     (tmp_path / "late.csv").rename(tmp_path / "scores" / "late.csv")
-    run("report", tmp_path, "--replicates", 20, "--method", "none", "--no-by-source")
+    run("report", tmp_path, "--replicates", 20, "--method", "none")
     page = (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
     assert "of 330 pairs drawn are not judged" in page
     assert "that late ranks first (25 a query) lie outside the pool" in page

@@ -125,11 +125,35 @@ def test_mean_and_spread_are_over_the_selecting_systems_without_random_pairs(stu
             assert (row["Mean"].low is not None) == (row["Figures"] == "out of fold")  # type: ignore[union-attr]
 
 
+def test_the_order_of_the_systems_is_that_of_their_correlations_on_each_selections_pairs(study: PaperStudy) -> None:
+    said, table = correlations.orders(study)
+    assert isinstance(said, Paragraph) and isinstance(table, Table)
+    orders = {}
+    for source, order, tau in table.rows:
+        pairs = slice(None) if source == "all pairs" else study.selections[str(source)]
+        r = {
+            each.name: np.corrcoef(each.mapped_scores[pairs], study.result.judgment[pairs])[0, 1]  # type: ignore[index]
+            for each in study.systems
+        }
+        orders[source] = " > ".join(sorted(r, key=lambda name: -r[name]))
+        assert order == orders[source]
+        if source != "all pairs":  # of two systems tau is 1 or -1
+            assert tau.value == (1 if order == orders["all pairs"] else -1)  # type: ignore[union-attr]
+    assert set(orders) == {"all pairs", *study.selections}
+    alike = [source for source in study.selections if orders[source] == orders["all pairs"]]
+    assert said.text.startswith(
+        "The order of the systems is the same whoever"
+        if len(alike) == len(study.selections)
+        else f"The order of the systems is that of all pairs in {len(alike)} of {len(study.selections)} selections"
+    )
+
+
 def test_the_best_method_is_chosen_out_of_fold_and_the_printed_figure_stands_beside_it(
     study: PaperStudy, fits: Fits
 ) -> None:
     table = correlations.at_its_best(study, fits)[0]
     assert isinstance(table, Table)
+    assert {row[1] for row in table.rows} == {"yes"}  # chose pairs
     for name in ("keywords", "gift"):
         row = row_of(table, name)
         honest = [fits[name][method][ALL].honest(study).value for method in METHODS]
@@ -309,7 +333,7 @@ def test_every_table_names_its_number_and_what_differs(paper: Page) -> None:
 def test_the_command_writes_page_csv_and_latex_into_one_folder(tmp_path: Path) -> None:
     folder = tmp_path / "study"
     shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("mappings", "gift*", "report"))
-    arguments = [str(folder), "--no-by-source", "--replicates", "50", "--folds", "2", "--paper-tables"]
+    arguments = [str(folder), "--replicates", "50", "--folds", "2", "--paper-tables"]
     paper = folder / "report" / "paper"
     paper.mkdir(parents=True)
     (paper / "table-5-4-gone.csv").write_text("of an earlier run")
