@@ -9,14 +9,22 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import sqlalchemy as sa
 
 from relstudy.studyapp.assignment.eligibility import PracticeResult, is_practising, practice_result
 from relstudy.studyapp.assignment.quotas import is_over
 from relstudy.studyapp.assignment.raters import Visit, end_visit, set_extra_pages
-from relstudy.studyapp.assignment.sequence import NextPage, RaterPage, append, find_rater_page, give_up, lay_out_base
+from relstudy.studyapp.assignment.sequence import (
+    Appended,
+    NextPage,
+    RaterPage,
+    append,
+    find_rater_page,
+    give_up,
+    lay_out_base,
+)
 from relstudy.studyapp.assignment.slots import draw, lease, lease_seconds, others_hold_pages
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block
@@ -39,10 +47,12 @@ class Step:
     """Next step of a rater: "rate" (with the position), "wait", "questions" or "thanks".
 
     Or "screening", "again" (who has not passed the practice and may begin it anew), "ended" (who is out of the study).
+    `handed` are the pairs of the pages that were drawn on the way there, by position.
     """
 
     name: str
     position: int = 0
+    handed: Mapping[int, list[str]] = field(default_factory=dict, compare=False)
 
 
 def next_step(visit: Visit, *, hand_out: bool = True) -> Step:
@@ -75,10 +85,11 @@ def next_step(visit: Visit, *, hand_out: bool = True) -> Step:
             waiting += 1
         practising = False
     wanted = 1 + (AHEAD if answered else 0)
+    drawn: dict[int, list[str]] = {}
     if hand_out and waiting < wanted and not practising:
-        waiting += _hand_out(visit, handed, wanted - waiting)
-    if waiting:
-        return Step("rate", answered + 1)
+        drawn = _hand_out(visit, handed, wanted - waiting)
+    if waiting or drawn:
+        return Step("rate", answered + 1, drawn)
     if hand_out and _may_get_more(visit, handed):
         return Step("wait")
     if visit.study.questions and visit.rater.answered_at is None:
@@ -122,14 +133,16 @@ def needs_opening(page: RaterPage, study: Study, now: float) -> bool:
     return page.leased_until is None or page.leased_until - now <= half
 
 
-def open_page(visit: Visit, position: int, *, hand_out: bool = True) -> RaterPage | None:
-    """A page of the rater's as it may be shown now, leased to them.
+def open_page(
+    visit: Visit, position: int, *, hand_out: bool = True, known: RaterPage | None = None
+) -> RaterPage | None:
+    """A page of the rater's as it may be shown now, leased to them; `known` where this transaction has read it.
 
     A page that was only set aside, or leased too long ago, may be somebody else's by now; then another takes its
     place. None when there is no other, and the rater goes where `next_step` says.
     """
     connection, rater = visit.connection, visit.rater
-    page = find_rater_page(connection, rater.id, position)
+    page = known or find_rater_page(connection, rater.id, position)
     while page is not None and page.assignment is not None and page.is_lost:
         give_up(visit, page.assignment)
         next_step(visit, hand_out=hand_out)
@@ -141,18 +154,20 @@ def open_page(visit: Visit, position: int, *, hand_out: bool = True) -> RaterPag
     return page
 
 
-def _hand_out(visit: Visit, handed: dict[tuple[str, str], int], wanted: int) -> int:
-    """Hand out up to `wanted` further pages; says how many there were."""
-    for count in range(wanted):
-        drawn = _draw_next(visit, handed)
-        if drawn is None:
-            return count
-        handed[drawn] = handed.get(drawn, 0) + 1
-    return wanted
+def _hand_out(visit: Visit, handed: dict[tuple[str, str], int], wanted: int) -> dict[int, list[str]]:
+    """Hand out up to `wanted` further pages; the pairs of those that there were, by position."""
+    drawn: dict[int, list[str]] = {}
+    while len(drawn) < wanted:
+        page = _draw_next(visit, handed)
+        if page is None:
+            break
+        drawn[page.position] = page.pair_ids
+        handed[page.block, page.kind] = handed.get((page.block, page.kind), 0) + 1
+    return drawn
 
 
-def _draw_next(visit: Visit, handed: Mapping[tuple[str, str], int]) -> tuple[str, str] | None:
-    """Hand out one page; its block and kind, or None when there is nothing more for this rater.
+def _draw_next(visit: Visit, handed: Mapping[tuple[str, str], int]) -> Appended | None:
+    """Hand out one page; None when there is nothing more for this rater.
 
     `handed` counts the rater's pages so far, by block and kind.
     """
@@ -166,19 +181,20 @@ def _draw_next(visit: Visit, handed: Mapping[tuple[str, str], int]) -> tuple[str
             extra -= max(0, drawn - quota)
         check = _check_due(visit, block, drawn, handed.get((block.name, "check"), 0))
         if check is not None:
-            append(visit, NextPage(position, block.name, "check", check))
-            return block.name, "check"
-        if (quota is None or drawn < quota) and draw(visit, position, block):
-            return block.name, "pair"
+            return append(visit, NextPage(position, block.name, "check", check))
+        if quota is None or drawn < quota:
+            page = draw(visit, position, block)
+            if page is not None:
+                return page
         if handed.get((block.name, "repeat"), 0) < block.repeats:
             repeated = _page_to_repeat(visit, block)
             if repeated is not None:
-                append(visit, NextPage(position, block.name, "repeat", repeated))
-                return block.name, "repeat"
+                return append(visit, NextPage(position, block.name, "repeat", repeated))
     if extra > 0:
         for block in blocks:
-            if draw(visit, position, block):
-                return block.name, "pair"
+            page = draw(visit, position, block)
+            if page is not None:
+                return page
     return None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ import sqlalchemy as sa
 
 from relstudy.studyapp.assignment.catalogue import Catalogue, PageRow
 from relstudy.studyapp.assignment.raters import HOLD_RATER, RATER_COLUMNS, Rater, Visit
+from relstudy.studyapp.assignment.versions import HEAD_COLUMNS, JOIN_AND_HOLD, Head, head_of, read_head
 from relstudy.studyapp.config.study_parts import Block
 from relstudy.studyapp.database.tables import assignments, raters, slots
 
@@ -41,6 +43,9 @@ class RaterPage:
     too_early : an earlier page is still unanswered
     upcoming : the pairs of the page after, where it is handed out already
     leased_until : when the page's lease ends (seconds since 1970), where it has one that is still the rater's
+    after : the page after itself, where it was read too
+    after_leased_until : the end of its lease
+    beyond : the pairs of the page after that one
     """
 
     rater: Rater
@@ -48,6 +53,9 @@ class RaterPage:
     too_early: bool
     upcoming: list[str] | None
     leased_until: float | None
+    after: Assignment | None = None
+    after_leased_until: float | None = None
+    beyond: list[str] | None = None
 
     @property
     def is_lost(self) -> bool:
@@ -56,9 +64,25 @@ class RaterPage:
         waits = page is not None and page.answered_at is None and page.slot_id is not None
         return waits and self.leased_until is None
 
+    def turned(self, position: int, handed: Mapping[int, list[str]]) -> RaterPage | None:
+        """The page at a position once this one is answered, if that is the page after, in the same transaction.
+
+        None where it has to be read.
+
+        Parameters
+        ----------
+        handed : the pairs of pages that were handed out since this one was read, by position
+        """
+        if self.assignment is None or self.assignment.answered_at is not None or self.after is None:
+            return None
+        if position != self.after.position:
+            return None
+        return RaterPage(self.rater, self.after, False, handed.get(position + 1, self.beyond), self.after_leased_until)
+
 
 def _page_query() -> sa.Select[Any]:
     page, after, before = assignments.alias("here"), assignments.alias("after"), assignments.alias("before")
+    beyond, slots_after = assignments.alias("beyond"), slots.alias("slots_after")
     position: sa.BindParameter[int] = sa.bindparam("position", type_=sa.Integer)
     # Pages are answered in their order, so the one before says it for all: a look-up however many there are.
     earlier = sa.select(before.c.id).where(
@@ -68,14 +92,19 @@ def _page_query() -> sa.Select[Any]:
         sa.select(
             *RATER_COLUMNS,
             *(page.c[name].label(f"here_{name}") for name in Assignment._fields),
-            after.c.pair_ids.label("upcoming"),
+            *(after.c[name].label(f"after_{name}") for name in Assignment._fields),
+            *HEAD_COLUMNS,
+            beyond.c.pair_ids.label("beyond"),
             slots.c.leased_until,
+            slots_after.c.leased_until.label("after_leased_until"),
             earlier.exists().label("too_early"),
         )
         .select_from(
             raters.outerjoin(page, (page.c.rater == raters.c.id) & (page.c.position == position))
             .outerjoin(after, (after.c.rater == raters.c.id) & (after.c.position == position + 1))
+            .outerjoin(beyond, (beyond.c.rater == raters.c.id) & (beyond.c.position == position + 2))
             .outerjoin(slots, (slots.c.id == page.c.slot_id) & (slots.c.assignment_id == page.c.id))
+            .outerjoin(slots_after, (slots_after.c.id == after.c.slot_id) & (slots_after.c.assignment_id == after.c.id))
         )
         .where(raters.c.id == sa.bindparam("rater"))
     )
@@ -85,6 +114,7 @@ def _page_query() -> sa.Select[Any]:
 _PAGE = _page_query()
 _RATER = slice(len(Rater._fields))
 _HERE = slice(_RATER.stop, _RATER.stop + len(Assignment._fields))
+_AFTER = slice(_HERE.stop, _HERE.stop + len(Assignment._fields))
 _INSERT = sa.insert(assignments)
 
 
@@ -94,14 +124,28 @@ def find_rater_page(connection: sa.Connection, rater: int, position: int, *, loc
         # A statement of its own: after waiting for a lock, PostgreSQL would show the page as it was before the wait.
         # SQLite has one writer at a time anyway.
         connection.execute(HOLD_RATER, {"rater": rater})
+    return look_at_page(connection, rater, position)[1]
+
+
+def look_at_page(connection: sa.Connection, rater: int, position: int) -> tuple[Head, RaterPage | None]:
+    """A rater and the page at a position, with the study's version and state, in one look."""
     row = connection.execute(_PAGE, {"rater": rater, "position": position}).one_or_none()
     if row is None:
-        return None
-    assignment = None
-    if row.here_id is not None:
-        assignment = Assignment(*row[_HERE])
-    rater_row = Rater(*row[_RATER])
-    return RaterPage(rater_row, assignment, bool(row.too_early), row.upcoming, row.leased_until)
+        return read_head(connection), None
+    here = Assignment(*row[_HERE]) if row.here_id is not None else None
+    after = Assignment(*row[_AFTER]) if row.after_id is not None else None
+    page = RaterPage(
+        *(Rater(*row[_RATER]), here, bool(row.too_early), after and after.pair_ids, row.leased_until),
+        *(after, row.after_leased_until, row.beyond),
+    )
+    return head_of(row), page
+
+
+def hold_page(connection: sa.Connection, rater: int, position: int) -> tuple[Head, RaterPage | None]:
+    """The same, and study and rater stay so until this transaction ends; to be called before anything is locked."""
+    if connection.dialect.name != "sqlite":  # by a statement of its own, for the reason above
+        connection.execute(JOIN_AND_HOLD, {"rater": rater})
+    return look_at_page(connection, rater, position)
 
 
 def count_answered(connection: sa.Connection, rater: Rater) -> int:
@@ -183,8 +227,18 @@ class NextPage:
     slot_id: int | None = None
 
 
-def append(visit: Visit, page: NextPage) -> int:
-    """Put a page at the end of a rater's sequence; the id of the assignment."""
+class Appended(NamedTuple):
+    """A page that was put at the end of a rater's sequence: the assignment's id, and what is on it."""
+
+    id: int
+    position: int
+    block: str
+    kind: str
+    pair_ids: list[str]
+
+
+def append(visit: Visit, page: NextPage) -> Appended:
+    """Put a page at the end of a rater's sequence."""
     generator = random.Random(f"{visit.rater.seed}:{page.position}:{page.page_id}")
     row = {
         "rater": visit.rater.id,
@@ -195,7 +249,7 @@ def append(visit: Visit, page: NextPage) -> int:
     }
     key = visit.connection.execute(_INSERT, row).inserted_primary_key
     assert key is not None
-    return int(key[0])
+    return Appended(int(key[0]), page.position, page.block, page.kind, row["pair_ids"])
 
 
 def give_up(visit: Visit, assignment: Assignment) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from relstudy.studyapp.assignment.raters import Visit
-from relstudy.studyapp.assignment.sequence import Assignment, NextPage, append
+from relstudy.studyapp.assignment.sequence import Appended, Assignment, NextPage, append
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block
 from relstudy.studyapp.database.store import Store
@@ -98,16 +98,16 @@ def lease_seconds(study: Study, position: int) -> float:
     return min(60 * study.lease_minutes, FIRST_LEASE * position)
 
 
-def draw(visit: Visit, position: int, block: Block) -> bool:
-    """Set one slot aside for the rater, at random over the pool; False when there is none."""
+def draw(visit: Visit, position: int, block: Block) -> Appended | None:
+    """Set one slot aside for the rater, at random over the pool; None when there is none."""
     values = {"rater": visit.rater.id, "block": block.name}
     slot = _expired_slot(visit, values) or visit.connection.execute(_OPEN, values).first()
     if slot is None:
-        return False
-    key = append(visit, NextPage(position, block.name, "pair", slot.page_id, slot.id))
+        return None
+    page = append(visit, NextPage(position, block.name, "pair", slot.page_id, slot.id))
     until = visit.now + min(RESERVED_SECONDS, 60 * visit.study.lease_minutes)
-    visit.connection.execute(_LEASE, {"slot": slot.id, "until": until, "assignment": key})
-    return True
+    visit.connection.execute(_LEASE, {"slot": slot.id, "until": until, "assignment": page.id})
+    return page
 
 
 def any_left(connection: sa.Connection, rater: int, blocks: Sequence[Block], now: float) -> bool:

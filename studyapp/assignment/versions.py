@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -21,7 +22,13 @@ _LOCK = 4242424243
 _NEWEST = sa.select(sa.func.max(versions.c.number)).scalar_subquery()
 _STATE = sa.select(settings.c.value).where(settings.c.key == "state").scalar_subquery()
 # Built once: building a statement costs more than running it.
-_HEAD = sa.select(_NEWEST.label("version"), _STATE.label("state"))
+HEAD_COLUMNS = (_NEWEST.label("version"), _STATE.label("state"))
+_HEAD = sa.select(*HEAD_COLUMNS)
+# PostgreSQL: first the lock of `join_version`, and once it is had, the rater's row. Rows are locked on top of the join.
+JOIN_AND_HOLD = sa.text(
+    f"WITH joined AS MATERIALIZED (SELECT pg_advisory_xact_lock_shared({_LOCK})) "
+    "SELECT raters.id FROM joined CROSS JOIN raters WHERE raters.id = :rater FOR UPDATE OF raters"
+)
 
 
 @dataclass(frozen=True)
@@ -45,7 +52,11 @@ class Version:
 
 def read_head(connection: sa.Connection) -> Head:
     """The newest version's number and the state, in one look."""
-    row = connection.execute(_HEAD).one()
+    return head_of(connection.execute(_HEAD).one())
+
+
+def head_of(row: sa.Row[Any]) -> Head:
+    """Version and state that a query of `HEAD_COLUMNS` has found."""
     return Head(row.version or 0, row.state or "open")
 
 

@@ -19,6 +19,7 @@ SILENCE = 3.0  # seconds without a byte, after which the server is asked
 REPLY = 2  # seconds that it has for that; libpq takes no less
 REMEMBERED = 1.0  # seconds in which nobody asks a silent server again
 STATEMENT = 60.0  # seconds that the server gives a statement
+RESTED = 1.0  # seconds after which a connection is asked before it is used
 HOPELESS = STATEMENT + 15.0
 """Seconds after which a connection is given up though the server answers others: its own process there hangs."""
 
@@ -69,6 +70,7 @@ def postgresql_engine(url: sa.URL, busy_seconds: float, **options: Any) -> sa.En
     options : of `sqlalchemy.create_engine`
     """
     engine = sa.create_engine(url, connect_args=connection_arguments(url, busy_seconds), **options)
+    _ask_after_rest(engine)
     server = _Server(HOPELESS if "statement_timeout" not in str(url.query.get("options", "")) else float("inf"))
 
     @sa.event.listens_for(engine, "do_connect")
@@ -79,6 +81,29 @@ def postgresql_engine(url: sa.URL, busy_seconds: float, **options: Any) -> sa.En
         return connection
 
     return engine
+
+
+def _ask_after_rest(engine: sa.Engine) -> None:
+    """Before a connection is used that nobody has used for RESTED seconds, ask whether it still leads to a server.
+
+    One that was used just now is not asked, which saves a page one of about ten ways to the server; should the server
+    have gone in that moment, the request fails as one does in whose middle it goes.
+    """
+
+    @sa.event.listens_for(engine, "checkin")
+    def _note(_connection: Any, record: Any) -> None:
+        record.info["used"] = time.monotonic()
+
+    @sa.event.listens_for(engine, "checkout")
+    def _ask(connection: Any, record: Any, _proxy: object) -> None:
+        used = record.info.get("used")
+        if used is None or time.monotonic() - used < RESTED:  # None: it was made just now
+            return
+        record.info.pop("used")
+        try:
+            engine.dialect.do_ping(connection)
+        except engine.dialect.loaded_dbapi.Error as error:
+            raise sa.exc.InvalidatePoolError from error
 
 
 def _knock(arguments: Any, parameters: Any) -> bool:

@@ -84,7 +84,6 @@ class Store:
                 pool_size=kept,
                 max_overflow=20 - kept,
                 pool_timeout=busy_seconds,
-                pool_pre_ping=True,
                 isolation_level="READ COMMITTED",
                 hide_parameters=True,  # a log of what went wrong holds no rater's id and no answers
             )

@@ -97,6 +97,9 @@ class Connection(HTTPChannel):
 
 REQUEST_SECONDS = 30  # for a request to be there whole
 MOST_CONNECTIONS = 8000  # in each worker; half-open ones cost little until they are closed
+# How long a thread keeps the interpreter from others that want it. Python's 5 ms are as long as a whole page takes: who
+# holds the database's only write transaction waited so long after each of its statements for threads that write HTML.
+SWITCH_SECONDS = 0.0005
 SPARE = 20  # of them, for those that come while room is being made: at its limit Waitress hears nobody
 
 
@@ -129,6 +132,7 @@ def make_worker(app: WsgiApp, listener: socket.socket, options: ServerOptions) -
     """
     import waitress
 
+    sys.setswitchinterval(SWITCH_SECONDS)
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     proxy: dict[str, object] = {}
     if options.trusted_proxy:

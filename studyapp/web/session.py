@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, NoReturn
 from flask import abort, make_response, redirect, request, session
 
 from relstudy.studyapp.assignment.raters import Rater, read_rater
-from relstudy.studyapp.assignment.sequence import Assignment, RaterPage, find_rater_page
+from relstudy.studyapp.assignment.sequence import Assignment, RaterPage
 from relstudy.studyapp.config.study_parts import PLATFORM_RULES
 from relstudy.studyapp.web.site import LANGUAGE, current_site
 
@@ -74,8 +74,7 @@ def rater_page(position: int) -> RaterPage | None:
     claimed = claimed_rater()
     if claimed is None:
         return None
-    with current_site().store.read_one() as connection:
-        page = find_rater_page(connection, claimed, position)
+    page = current_site().read_page(claimed, position)
     return page if page is not None and may_rate(page.rater) else None
 
 

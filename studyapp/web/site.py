@@ -15,6 +15,7 @@ from jinja2 import Environment
 
 from relstudy.studyapp.assignment.catalogue import Catalogue
 from relstudy.studyapp.assignment.raters import Rater, Visit
+from relstudy.studyapp.assignment.sequence import RaterPage, hold_page, look_at_page
 from relstudy.studyapp.assignment.versions import Head, Version, join_version, read_head, read_version, write_state
 from relstudy.studyapp.collection.displayed import DisplayedItems
 from relstudy.studyapp.config.language import Language
@@ -185,10 +186,29 @@ class Site:
     def write(self) -> Iterator[Transaction]:
         """A transaction in which, and after which, this request sees one version and one state of the study."""
         with self.store.write() as connection:
-            head = join_version(connection)
-            g.served = self._kept(head) or self._read(connection)
-            g.state = self._shown_state(head)
+            self._join(connection, join_version(connection))
             yield connection
+
+    @contextlib.contextmanager
+    def write_page(self, rater: int, position: int) -> Iterator[tuple[Transaction, RaterPage | None]]:
+        """The same, with a rater, who is held, and the page at a position, read in the same look."""
+        with self.store.write() as connection:
+            head, page = hold_page(connection, rater, position)
+            self._join(connection, head)
+            yield connection, page
+
+    def read_page(self, rater: int, position: int) -> RaterPage | None:
+        """A rater with the page at a position, as of the version that answers this request from then on."""
+        with self.store.read_one() as connection:
+            head, page = look_at_page(connection, rater, position)
+        kept = self._kept(head)
+        if kept is not None:
+            g.setdefault("served", kept)
+        return page
+
+    def _join(self, connection: Transaction, head: Head) -> None:
+        g.served = self._kept(head) or self._read(connection)
+        g.state = self._shown_state(head)
 
     def _kept(self, head: Head) -> Served | None:
         """The version that the database has, where this process has read it already.

@@ -11,8 +11,8 @@ from flask.typing import ResponseReturnValue
 
 from relstudy.studyapp.assignment.answers import Further, LockedError, Showing, submit
 from relstudy.studyapp.assignment.next_page import needs_opening, open_page
-from relstudy.studyapp.assignment.raters import Rater, lock_rater
-from relstudy.studyapp.assignment.sequence import Assignment, RaterPage, find_rater_page
+from relstudy.studyapp.assignment.raters import Rater
+from relstudy.studyapp.assignment.sequence import Assignment, RaterPage
 from relstudy.studyapp.config.study_parts import NOT_SHOWN
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.mount import at
@@ -77,12 +77,11 @@ def rate(position: int) -> ResponseReturnValue:
 def _open(rater: Rater, position: int) -> RaterPage | None:
     """The page as the rater may now see it, with its lease begun anew; None when they have to go elsewhere."""
     site = current_site()
-    with site.write() as connection:
-        locked = lock_rater(connection, rater.id)
-        if locked is None:
+    with site.write_page(rater.id, position) as (connection, page):
+        if page is None:
             return None
-        visit = site.visit(connection, locked, time.time())
-        return open_page(visit, position, hand_out=site.state == "open")
+        visit = site.visit(connection, page.rater, time.time())
+        return open_page(visit, position, hand_out=site.state == "open", known=page)
 
 
 @blueprint.post("/rate/<int(max=1000000):position>")
@@ -93,10 +92,9 @@ def save(position: int) -> ResponseReturnValue:
         return refusal_page("session", 401)
     site = current_site()
     form = request.form.get("form", "")
-    with site.write() as connection:
+    with site.write_page(claimed, position) as (connection, page):
         if site.state == "closed":
             return refusal_page("closed", 409)
-        page = find_rater_page(connection, claimed, position, lock=True)
         if page is not None and page.rater.outcome is not None and session.is_really(page.rater):
             return refusal_page("ended", 409, again=False)
         if page is None or not session.may_rate(page.rater):
@@ -120,7 +118,8 @@ def save(position: int) -> ResponseReturnValue:
                 return refusal_page("locked", 409, again=False)
             step = move_on(visit, hand_out=hand_out)
             at_once = PAGE in request.headers and step.name == "rate"
-            following = open_page(visit, step.position, hand_out=hand_out) if at_once else None
+            known = page.turned(step.position, step.handed)
+            following = open_page(visit, step.position, hand_out=hand_out, known=known) if at_once else None
     if not is_as_shown:
         chosen = read_choices(assignment) if assignment.answered_at is not None and may_change else {}
         changed = build_rating_page(page, assignment, chosen, message=site.texts("rate.changed"))

@@ -28,7 +28,7 @@ def test_a_rated_page_and_the_next_take_no_more_statements_than_counted_here(mak
     for _ in range(2):  # what is worked out once is known by then
         browser.rate()
     at_once, apart = statements_of_a_page(browser, made.store)
-    most = {"sqlite": (13, 19), "postgresql": (13, 18)}[made.store.engine.dialect.name]
+    most = {"sqlite": (11, 15), "postgresql": (10, 13)}[made.store.engine.dialect.name]
     assert len(at_once) <= most[0] and len(apart) <= most[1], "\n".join([*at_once, "", *apart])
 
 
