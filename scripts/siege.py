@@ -264,7 +264,7 @@ class Outcome:
     def faults(self) -> int:
         """Kills, restarts and failures of the disk."""
         count = sum((stage.done for stage in self.stages if stage.name in ("kills", "disk")), Counter[str]())
-        return sum(count.values())
+        return sum(number for what, number in count.items() if what != "database starts")
 
     @property
     def is_whole(self) -> bool:
@@ -343,7 +343,7 @@ def compared(table: pd.DataFrame, people: list[Patient]) -> tuple[int, int, int]
 
 def _stage(name: str, server: Server, people: list[Patient], seconds: float) -> Stage:
     stage = Stage(name)
-    _someone_is_served(people)
+    someone_is_served(people)
     with contextlib.ExitStack() as stack:
         if name == "half-open":
             stage.done["sockets"] = _hold_half_open(server.port, stack)
@@ -368,11 +368,20 @@ def _stage(name: str, server: Server, people: list[Patient], seconds: float) -> 
     return stage
 
 
-def _someone_is_served(people: list[Patient], patience: float = 60.0) -> None:
-    """Wait until further pages are answered, as after a kill."""
+def someone_is_served(people: list[Patient], revive: Callable[[], bool] = lambda: False, patience: float = 60.0) -> int:
+    """Wait until further pages are answered, as after a kill.
+
+    A database that fails may give up later than it was looked at, as it puts itself in order: `revive` is called as
+    long as nobody is served, and what is returned is how often that started it.
+    """
     before, until = sum(person.acknowledged for person in people), time.monotonic() + patience
+    started, look = 0, time.monotonic()
     while sum(person.acknowledged for person in people) < before + 4 * len(people) and time.monotonic() < until:
+        if time.monotonic() >= look:
+            started += revive()
+            look = time.monotonic() + 0.5
         time.sleep(0.01)
+    return started
 
 
 def _kill(server: Server, people: list[Patient], until: float, done: Counter[str]) -> None:
@@ -388,7 +397,7 @@ def _kill(server: Server, people: list[Patient], until: float, done: Counter[str
             done["database restarts"] += 1
         else:
             done["workers killed"] += server.kill_workers()
-        _someone_is_served(people)
+        someone_is_served(people)
 
 
 def _fail_disk(database: Database, people: list[Patient], until: float, done: Counter[str]) -> None:
@@ -403,9 +412,9 @@ def _fail_disk(database: Database, people: list[Patient], until: float, done: Co
         time.sleep(0.1)
         done[what] += database.disk.faults
         database.disk.mend()
-        if database.revive():
-            done["database starts"] += 1
-        _someone_is_served(people)
+        started = someone_is_served(people, database.revive)
+        if started:
+            done["database starts"] += started
 
 
 def _hold_half_open(port: int, stack: contextlib.ExitStack, count: int = 2200) -> int:

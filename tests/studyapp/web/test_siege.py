@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from scripts.siege import FAULTS, STAGES, Patient, Size, besiege, compared, databases
+from scripts.siege import FAULTS, STAGES, Patient, Size, besiege, compared, databases, someone_is_served
 
 
 @pytest.mark.slow
@@ -31,6 +31,16 @@ def test_honest_raters_lose_nothing_while_the_study_is_besieged(
     assert "half-open" not in stages or stages["half-open"].done["sockets"] > 1024
     assert all(stages["disk"].done[what] >= 1 for what in FAULTS), stages["disk"].done
     assert all(stage.acknowledged > 0 for stage in outcome.stages), "somebody is served in every stage"
+
+
+def test_a_database_that_gives_up_after_it_was_looked_at_is_started_again_while_nobody_is_served() -> None:
+    person, looks = Patient(0, 1, threading.Event()), iter([False, True])
+
+    def revive() -> bool:
+        person.acknowledged += 4 * (started := next(looks))
+        return started
+
+    assert someone_is_served([person], revive, patience=10.0) == 1
 
 
 def test_what_is_lost_changed_or_was_never_acknowledged_is_counted() -> None:
