@@ -55,7 +55,7 @@ def read_head(connection: sa.Connection) -> Head:
     return head_of(connection.execute(_HEAD).one())
 
 
-def head_of(row: sa.Row[Any]) -> Head:
+def head_of(row: Any) -> Head:
     """Version and state that a query of `HEAD_COLUMNS` has found."""
     return Head(row.version or 0, row.state or "open")
 
