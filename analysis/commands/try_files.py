@@ -31,6 +31,12 @@ class TryOptions(CommandOptions):
     """Options of `relstudy try`."""
 
     out: Path = option(Path("try"), "Folder for the page, the tables and the commands.", flags=("--out", "-o"))
+    people: str | None = option(
+        None,
+        "The file with people's answers, where several files hold grades: the others are then a model's, scored as a "
+        "system.",
+        metavar="FILE",
+    )
 
 
 @click.command("try")
@@ -47,6 +53,7 @@ def try_files(files: tuple[str, ...], options: TryOptions) -> None:
     Examples:
       relstudy try ratings.csv scores.csv
       relstudy try qrels.txt bm25.run dense.run
+      relstudy try labels.csv grades_of_a_model.csv --people labels.csv
       relstudy try my-study
     """
     from relstudy.analysis.inspection.steps import SCRIPT
@@ -57,7 +64,7 @@ def try_files(files: tuple[str, ...], options: TryOptions) -> None:
         raise RelstudyError(f"{out}: this is a file; -o needs a folder")
     if out.is_dir() and any(out.iterdir()) and not (out / SCRIPT).is_file():
         raise RelstudyError(f"{out} holds what `relstudy try` did not write; -o names another folder")
-    steps = _steps(files, out)
+    steps = _steps(files, out, options.people)
     for note in steps.notes:
         click.echo(f"{note}.")
     if not steps.commands:
@@ -73,10 +80,10 @@ def try_files(files: tuple[str, ...], options: TryOptions) -> None:
         click.echo(f"Next: relstudy try {shlex.join(files)} SCORES")
 
 
-def _steps(files: Sequence[str], out: Path) -> Steps:
+def _steps(files: Sequence[str], out: Path, people: str | None) -> Steps:
     """The commands for the files, whose readings are printed; ends where only a person can tell how one is read."""
     from relstudy.analysis.inspection.files import inspect_file
-    from relstudy.analysis.inspection.steps import narrowed, steps_of, steps_of_study
+    from relstudy.analysis.inspection.steps import ANSWERS, narrowed, of_people, part_of, steps_of, steps_of_study
 
     if len(files) == 1 and (Path(files[0]) / "study.toml").is_file():
         return steps_of_study(Path(files[0]), out)
@@ -84,6 +91,11 @@ def _steps(files: Sequence[str], out: Path) -> Steps:
     for number in range(len(findings)):
         findings[number] = _one_reading(findings[number])
         findings = narrowed(findings)
+    answers = [each.file for each in findings if part_of(each) in ANSWERS]
+    if people is None and len(answers) > 1 and is_terminal():
+        people = click.prompt("Which file holds people's answers?", type=click.Choice(answers))
+    if people is not None:
+        findings = of_people(findings, people)
     return steps_of(findings, out)
 
 

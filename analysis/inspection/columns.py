@@ -46,7 +46,7 @@ NAMES = {
         *("item", "product_id", "product", "sku", "asin", "pid", "passage_id", "passageid", "passage", "paragraph"),
         *("corpus_id", "image_id", "image", "video_id", "video", "instance_id", "stimulus_id", "stimulus"),
         *("candidate_id", "candidate", "url", "image_url", "input.result", "input.document", "input.image_url"),
-        *("input.image", "input.docid", "filename", "file_name", "pvs", "clip", "wav", "sample"),
+        *("input.image", "input.docid", "filename", "file_name", "pvs", "clip", "wav", "sample", "task_id", "task"),
         *("sentence2", "sentence_2", "sentence_b", "text2", "text_2", "text_b", "word2", "word_2", "hypothesis"),
         *(f"{what}{two}" for two in ("_b", "_2", "2", "_right") for what in ("image", "img", "item", "stimulus")),
     ),

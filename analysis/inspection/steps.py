@@ -10,7 +10,7 @@ from pathlib import Path
 
 from relstudy.analysis.inspection.finding import Inspection
 from relstudy.common.errors import RelstudyError
-from relstudy.common.option_words import list_entry
+from relstudy.common.option_words import list_entry, option
 from relstudy.common.reading import FILE_ENDING, Reading
 from relstudy.common.study_folder import score_files, table_in
 from relstudy.common.wording import count_of, listed
@@ -62,6 +62,42 @@ def _kept(finding: Inspection, answers: bool) -> Inspection:
     if len(fitting) == 1:
         return replace(fitting[0], notes=(*finding.notes, *fitting[0].notes))
     return replace(finding, readings=tuple(fitting)) if fitting else finding
+
+
+def of_people(findings: Sequence[Inspection], people: str) -> list[Inspection]:
+    """The findings, of which those of one file are people's answers; grades in the others are taken for a system's.
+
+    Parameters
+    ----------
+    people : the file, as it was given
+
+    Raises
+    ------
+    RelstudyError
+        where it is none of the files or holds no answers, or another's grades are words
+    """
+    named = [each for each in findings if each.file == people]
+    if not named:
+        files = listed([each.file for each in findings])
+        raise RelstudyError(f"{option('people', people)}: one of the files is needed, which are {files}")
+    if part_of(named[0]) not in ANSWERS:
+        raise RelstudyError(f"{people} holds no people's answers: it is {named[0].sentence}")
+    return [each if each.file == people or part_of(each) not in ANSWERS else _as_scores(each) for each in findings]
+
+
+def _as_scores(judged: Inspection) -> Inspection:
+    """Grades without raters as the scores of one system."""
+    stated = _stated(judged)
+    if part_of(judged) != "judgments" or "--values" in stated:
+        why = "words" if "--values" in stated else "by several raters"
+        raise RelstudyError(f"{judged.file} cannot be a system's scores: its grades are {why}")
+    theirs = {each.role: each.column for each in judged.columns}
+    entries = [f"{ours}={theirs[ours]}" for ours in ("query_id", "result_id") if theirs[ours] != ours]
+    entries.append(f"score={theirs.get('rating', 'judgment')}")
+    columns = shlex.quote(",".join(map(list_entry, entries)))
+    command = f"relstudy score {shlex.quote(judged.file)} -j judgments.csv --columns {columns}"
+    sentence = f"grades of a system: {judged.sentence}"
+    return replace(judged, kind="scores", sentence=sentence, notes=(), command=command)
 
 
 @dataclass(frozen=True)
@@ -130,8 +166,8 @@ def steps_of(readings: Sequence[Inspection], out: Path) -> Steps:
         )
     if len(answers) > 1:
         raise RelstudyError(
-            f"{listed([each.file for each in answers])} all hold people's answers; name one of them (relstudy join "
-            "puts several scales on one)"
+            f"{listed([each.file for each in answers])} all hold people's answers; {option('people', answers[0].file)} "
+            "says which do, and takes the others for a system's scores (relstudy join puts several scales on one)"
         )
     scores, pairs = by_part.get("scores", []), by_part.get("pairs", [])
     notes = [f"{each.file} has no part in this: {each.sentence}" for each in by_part.get("", [])]

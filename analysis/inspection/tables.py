@@ -97,13 +97,23 @@ def _readings(table: Checked, roles: dict[str, str], tool: str) -> list[Inspecti
     strong = grade is not None and (_plain(grade) not in WEAK or tool == "BEIR") and grade not in people
     if strong:
         judged = _judgments(table, roles, tool)
-        return [judged, _wide(table, roles, people)] if people else [judged]
+        if people:
+            return [judged, _wide(table, roles, people)]
+        # grades beside a system's name may be what it was given, or what it gives
+        key = [roles[name] for name in (*PAIR, "system") if name in roles]
+        by_system = len(key) == 3 and not frame.duplicated(key).any() and not _are_words(answers.get(str(grade)))
+        return [judged, _long_scores(table, roles, str(grade))] if by_system else [judged]
     if people:
         return [_wide(table, roles, people)]
     if not set(PAIR) <= set(roles):
         alike = _panel(frame, [name for name in answers if not SYSTEMS.search(name)])
         return [_wide(table, roles, alike)] if alike and _is_numbered(alike) else _one_item(table, roles, tool, alike)
     return _readings_of_pairs(table, roles, tool, answers)
+
+
+def _are_words(answers: Answers | None) -> bool:
+    """True where a column's answers are words, or it has none."""
+    return answers is None or bool(answers.words or answers.unordered)
 
 
 def _readings_by_rater(
@@ -338,14 +348,15 @@ def _wide(table: Checked, roles: dict[str, str], columns: list[str]) -> Inspecti
     assert answers is not None
     other, each = ("item", "rater") if by_item else ("rater", "pair")
     why = f"its values are on the scale of the other columns, so it is taken for one {other}'s"
+    article = "an" if by_item else "a"
     columns_read = (*described(roles, "by its name"), *(ColumnRole(name, "rating", why) for name in columns))
     notes = [f"every {other} must be the same {'thing' if by_item else 'person'} in all rows; a slot is no {other}"]
     notes += _left_out(table, {*columns, *roles.values()})
     inspection = Inspection(
         table.file,
         "wide raters",
-        f"a panel with one row a {each} and one column a {other}: {len(columns)} {other}s, {len(table.frame)} rows, "
-        f"{answers.count} ratings",
+        f"a panel with one row a {each} and one column {article} {other}: {len(columns)} {other}s, "
+        f"{len(table.frame)} rows, {answers.count} ratings",
         columns_read,
         (*notes, *remarks(answers)),
         RATING_USES[:3],

@@ -146,7 +146,10 @@ def test_on_a_terminal_it_asks_what_it_cannot_tell_and_no_more(here: Path, monke
     ("files", "said"),
     [
         (("scores.csv", "first.run"), "people's ratings or judgments are needed, and none of the files holds any"),
-        (("ratings.csv", "labels.csv", "scores.csv"), "labels.csv all hold people's answers; name one of them"),
+        (
+            ("ratings.csv", "labels.csv", "scores.csv"),
+            "labels.csv all hold people's answers; --people ratings.csv says",
+        ),
         (("labels.csv",), "there is nothing to do"),
         (("none.csv", "scores.csv"), "there is no such file"),
     ],
@@ -156,6 +159,27 @@ def test_files_that_make_no_page_are_refused_in_a_sentence(here: Path, files: tu
     assert done.exit_code == 1
     assert said in done.stderr
     assert not (here / "try").exists()
+
+
+@pytest.mark.slow
+def test_grades_of_a_model_beside_labels_are_a_systems_where_it_is_said_which_are_peoples(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Labels and many more grades of a model, both in ordinary names, could not be tried at all."""
+    grades = pd.read_csv("labels.csv")[["query", "product_id"]].assign(grade=lambda frame: frame.index % 4)
+    grades.to_csv("model.csv", index=False)
+    refused = tried("labels.csv", "model.csv")
+    assert refused.exit_code == 1 and "--people labels.csv says which do" in refused.stderr
+    done = tried("labels.csv", "model.csv", "--people", "labels.csv")
+    assert done.exit_code == 0, done.output
+    assert set(pd.read_csv(here / "try" / "scores.csv")["system"]) == {"grade"}
+    before = figures(here / "try")
+    assert made_again(here / "try") == before
+    monkeypatch.setattr("relstudy.analysis.commands.try_files.is_terminal", lambda: True)
+    asked = tried("labels.csv", "model.csv", typed="labels.csv\n")
+    assert asked.exit_code == 0 and figures(here / "try") == before
+    words = tried("labels.csv", "model.csv", "--people", "model.csv")
+    assert "labels.csv cannot be a system's scores: its grades are words" in words.stderr
 
 
 def test_ratings_alone_are_calibrated_and_what_lacks_is_said(here: Path) -> None:

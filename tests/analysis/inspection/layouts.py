@@ -312,5 +312,18 @@ LAYOUTS = (
            .replace(",1\n", ",green\n").replace(",2\n", ",blue\n").replace(",3\n", ",grey\n"), "asked", "ratings"),
     Layout("Two questions a row", "questions.csv",
            by_rater("{r},{q},{d},{g},{qn}", "worker,query,doc,fluency,adequacy"), "asked", "ratings ratings"),
+    Layout("ESCI, gains", "gains.csv",
+           by_pair("{qn},P{d},{g}", "query_id,product_id,gain").replace(",3\n", ",1.0\n").replace(",2\n", ",0.1\n")
+           .replace(",1\n", ",0.01\n"), "right", "judgments", [("1", "Pd1", 0), ("1", "Pd2", 0.1)], 12),
+    Layout("Labels of people beside a model's output", "human.csv",
+           by_pair("{q},{d},{g}", "query,passage_id,human_label"), "right", "judgments", JUDGED[:3], 12),
+    Layout("Grades of a model under its name", "llm.csv", by_pair("{q},{d},{g}", "query,passage_id,gpt4_grade"),
+           "right", "scores", [("gpt4_grade", "red lamp", "d1", 0)], 12),
+    Layout("Grades beside a column that names a model", "grades.csv",
+           by_pair("{q},{d},{g},gpt-4o", "query,passage_id,grade,model"), "asked", "judgments scores"),
+    Layout("crowd-kit, answers of workers", "answers.csv", by_rater("{q} {d},{r},{g}", "task,worker,label"),
+           "right", "ratings", [("ann", "red lamp d1", "red lamp d1", 0)], 36),
+    Layout("Quepid, a book of several judges", "book.csv", by_pair("{q},{d},{a},{b},{c}", "query,docid,ann,bob,cy"),
+           "asked", "ratings scores judgments"),
     Layout("A table of something else", "cities.csv", "city,people\nBonn,300\nUlm,120\n", "refused"),
 )  # fmt: skip

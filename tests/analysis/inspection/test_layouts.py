@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +18,7 @@ from relstudy.calibration.ratings import read_ratings
 from relstudy.common.reading import Reading
 from relstudy.mapping.scores.table import read_scores
 from tests.analysis.inspection.layouts import LAYOUTS, Layout
+from tests.places import ROOT
 
 BY_NAME = {layout.name: layout for layout in LAYOUTS}
 KINDS = {"ratings": "relstudy calibrate", "judgments": "relstudy score SCORES -j", "scores": "relstudy score"}
@@ -89,6 +93,16 @@ def test_where_only_a_person_can_tell_no_command_is_printed_as_the_one(written: 
     assert shown.exit_code == 0
     assert all(command in shown.stdout for command in commands)
     assert "next:\n" not in shown.stdout, "none of them is the next one"
+
+
+def test_the_page_of_layouts_is_what_its_script_prints_and_names_none_wrong() -> None:
+    """Of each table the page has what inspect says of it now."""
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts" / "layouts.py"], capture_output=True, text=True, check=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert done.stdout == (ROOT / "docs" / "reference" / "layouts.md").read_text(encoding="utf-8")
+    assert ", wrong 0." in done.stdout
 
 
 @named("refused")
