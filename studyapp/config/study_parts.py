@@ -124,6 +124,19 @@ class Block:
         return -(-self.more // self.results_per_page)
 
 
+class Between(tuple[float, ...]):
+    """Right answers on a slider: every number from the first to the last.
+
+    Examples
+    --------
+    >>> 70.5 in Between((60, 100)), 59 in Between((60, 100)), None in Between((60, 100))
+    (True, False, False)
+    """
+
+    def __contains__(self, value: object) -> bool:
+        return isinstance(value, int | float) and self[0] <= value <= self[-1]
+
+
 @dataclass(frozen=True)
 class KnownPair:
     """A pair whose right answers are known: for practice, or to check attention.

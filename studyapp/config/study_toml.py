@@ -21,6 +21,7 @@ from relstudy.studyapp.config.study_parts import (
     OF_CHOICES,
     QUESTION_KINDS,
     AnalysisSettings,
+    Between,
     Block,
     Entry,
     JudgeSettings,
@@ -34,13 +35,17 @@ from relstudy.studyapp.config.toml_checker import ID, NAME, PARAMETER, URL, VARI
 
 
 def read_scales(check: TomlChecker, data: dict[str, Any]) -> dict[str, Scale]:
-    """[scales.NAME]: the standard scales by name, changed or joined by these."""
+    """[scales.NAME]: the standard scales by name, changed or joined by these.
+
+    `continuous = true` makes a slider: `values` are its two ends, and any value between may have a label.
+    """
     scales = dict(SCALES)
     for name in data:
         path = ("scales", name)
         entry = check.table(data, ("scales",), name)
-        check.keys(entry, path, ("values", "labels", "undecided"))
+        check.keys(entry, path, ("values", "labels", "undecided", "continuous"))
         standard = SCALES.get(name)
+        continuous = check.yes(entry, path, "continuous", False)
         values = entry.get("values", list(standard.values) if standard else None)
         if (
             not isinstance(values, list)
@@ -50,21 +55,23 @@ def read_scales(check: TomlChecker, data: dict[str, Any]) -> dict[str, Scale]:
         ):
             check.fault((*path, "values"), values, "two to 21 ascending numbers are allowed, such as [1, 2, 3]")
             continue
+        if continuous and (len(values) != 2 or name in SCALES):
+            allowed = "a continuous scale has a name of its own and two ends, such as [0, 100]"
+            check.fault((*path, "values"), values, allowed)
+            continue
+        scale = Scale(name, tuple(values), {}, check.yes(entry, path, "undecided", True), continuous)
         labels = dict(standard.labels) if standard else {}
         for key, label in check.table(entry, path, "labels").items():
             try:
                 number = float(key)
             except ValueError:
                 number = float("nan")
-            if number not in values or not isinstance(label, str):
-                check.fault(
-                    (*path, "labels", key),
-                    label,
-                    f"a text for one of the values {values} is allowed, not for {key}",
-                )
+            if not scale.has(number) or not isinstance(label, str):
+                among = f"a value from {values[0]} to {values[1]}" if continuous else f"one of the values {values}"
+                check.fault((*path, "labels", key), label, f"a text for {among} is allowed, not for {key}")
             else:
                 labels[number] = label.strip()
-        scales[name] = Scale(name, tuple(values), labels, check.yes(entry, path, "undecided", True))
+        scales[name] = replace(scale, labels=labels)
     return scales
 
 
@@ -174,16 +181,12 @@ def read_known(
         asked = next(b for b in blocks if b.name == block)
         scale = asked.scale
         expected = entry.get("expected", None)
-        if not isinstance(expected, list) or not expected or not all(value in scale.values for value in expected):
-            allowed = ", ".join(map(show_value, scale.values))
-            check.fault((*path, "expected"), expected, f"a list of right answers is needed, each one of {allowed}")
-            expected = []
         pairs.append(
             KnownPair(
                 block=block,
                 query_id=check.text(entry, path, "query_id", None),
                 result_id=check.text(entry, path, "result_id", None),
-                expected=tuple(expected),
+                expected=_read_expected(check, (*path, "expected"), expected, scale),
                 feedback=check.text(entry, path, "feedback", ""),
                 also=_read_also(check, check.table(entry, path, "also"), (*path, "also"), asked),
             )
@@ -197,13 +200,24 @@ def _read_also(check: TomlChecker, data: dict[str, Any], path: Keys, block: Bloc
     check.keys(data, path, scales)
     also = {}
     for name in [name for name in data if name in scales]:
-        values, scale = data[name], scales[name]
-        if not isinstance(values, list) or not values or not all(value in scale.values for value in values):
-            allowed = ", ".join(map(show_value, scale.values))
-            check.fault((*path, name), values, f"a list of right answers is needed, each one of {allowed}")
-        else:
-            also[name] = tuple(values)
+        also[name] = _read_expected(check, (*path, name), data[name], scales[name])
     return also
+
+
+def _read_expected(check: TomlChecker, path: Keys, values: Any, scale: Scale) -> tuple[float, ...]:
+    """Right answers on a scale; on a slider the two ends of a stretch of them."""
+    numbers = isinstance(values, list) and all(isinstance(value, int | float) for value in values)
+    if scale.continuous:
+        if not numbers or len(values) != 2 or not scale.low <= values[0] <= values[1] <= scale.high:
+            ends = f"{show_value(scale.low)} to {show_value(scale.high)}"
+            check.fault(path, values, f"the lowest and the highest right answer are needed, within {ends}")
+            return ()
+        return Between(values)
+    if not numbers or not values or not all(value in scale.values for value in values):
+        allowed = ", ".join(map(show_value, scale.values))
+        check.fault(path, values, f"a list of right answers is needed, each one of {allowed}")
+        return ()
+    return tuple(values)
 
 
 def read_qualification(check: TomlChecker, data: dict[str, Any], practice: int) -> Qualification | None:

@@ -112,8 +112,20 @@ def paragraphs(text: str) -> tuple[str, ...]:
 def choices(scale: Scale) -> tuple[Choice, ...]:
     """A scale's buttons. A value of one digit has that key; others are numbered from 1, if there are at most nine.
 
-    Key 0 means undecided, unless 0 is a value of the scale: then undecided has U alone.
+    Key 0 means undecided, unless 0 is a value of the scale: then undecided has U alone. Of a slider the ticks: its ends
+    and what has a label.
     """
+    if scale.continuous:
+        ticks = sorted({scale.low, scale.high, *scale.labels})
+        return tuple(
+            Choice(
+                show_value(value),
+                scale.labels.get(value, ""),
+                "",
+                round(100 * (value - scale.low) / (scale.high - scale.low), 3),
+            )
+            for value in ticks
+        )
     whole = all(value == int(value) and 0 <= value <= 9 for value in scale.values)
     return tuple(
         Choice(

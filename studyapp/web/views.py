@@ -23,11 +23,15 @@ class ItemView:
 
 @dataclass(frozen=True)
 class Choice:
-    """One button of the scale. `value` is what the form sends, `label` may be empty, `digit` is its key."""
+    """One button of the scale. `value` is what the form sends, `label` may be empty, `digit` is its key.
+
+    Of a slider it is a tick: `along` is its place, in percent of the slider's length; None for a button.
+    """
 
     value: str
     label: str
     digit: str
+    along: float | None = None
 
 
 @dataclass(frozen=True)

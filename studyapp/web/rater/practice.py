@@ -11,7 +11,7 @@ from relstudy.common.scales import Scale, show_value
 from relstudy.studyapp.assignment.eligibility import PracticeResult, begin_again
 from relstudy.studyapp.assignment.next_page import open_attempt
 from relstudy.studyapp.assignment.sequence import Assignment
-from relstudy.studyapp.config.study_parts import NOT_SHOWN
+from relstudy.studyapp.config.study_parts import NOT_SHOWN, Between
 from relstudy.studyapp.sampling.ratable_pairs import known_pair_ids
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rater.navigation import locked_visit, rater_of_form
@@ -21,6 +21,8 @@ from relstudy.studyapp.web.site import current_site
 from relstudy.studyapp.web.views import AgainPage, Feedback, PracticePage
 
 blueprint = Blueprint("practice", __name__)
+NO_NUMBER = ("", "undecided", NOT_SHOWN)
+"""Answers that are no value of a scale."""
 
 
 @blueprint.get("/practice/<int(max=1000000):position>")
@@ -59,11 +61,14 @@ def feedback_page(assignment: Assignment, chosen: Mapping[Field, str], onward: s
                 asked.append((question.id, question.scale, entry.also[question.id]))
         item = item_view(site.items[entry.result_id])
         for name, scale, values in asked:
-            given, expected = chosen.get((pair_id, name), ""), [show_value(value) for value in values]
-            words = tuple(_in_words(scale, value) for value in expected)
+            given = chosen.get((pair_id, name), "")
+            words = tuple(_in_words(scale, show_value(value)) for value in values)
+            if isinstance(values, Between):
+                words = (" … ".join(words),)
+            is_right = given not in NO_NUMBER and float(given) in values
             about = block.question_called(name)
             what = entry.feedback if not name else about.text if about is not None else ""
-            feedback.append(Feedback(item, _in_words(scale, given), words, given in expected, what))
+            feedback.append(Feedback(item, _in_words(scale, given), words, is_right, what))
     query = item_view(site.items[site.catalogue.pairs[assignment.pair_ids[0]].query_id])
     return PracticePage(query, tuple(feedback), onward)
 
@@ -100,7 +105,7 @@ def begin_anew() -> ResponseReturnValue:
 
 def _in_words(scale: Scale, chosen: str) -> str:
     """An answer as its button has it: the study's word for undecided, a value with its label."""
-    if chosen in ("", "undecided", NOT_SHOWN):
+    if chosen in NO_NUMBER:
         return current_site().texts("rate.not_shown" if chosen == NOT_SHOWN else "rate.undecided")
     label = scale.labels.get(float(chosen), "")
     return f"{chosen} – {label}" if label else chosen

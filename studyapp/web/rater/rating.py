@@ -169,7 +169,7 @@ def _read_form(assignment: Assignment) -> _Sent:
     site, sent = current_site(), _Sent()
     block = site.study.block(assignment.block)
     for number, pair_id in enumerate(assignment.pair_ids, start=1):
-        text = request.form.get(f"rating-{number}", "")
+        text = _sent_value(f"rating-{number}")
         sent.typed[pair_id, ""] = text
         was_shown = not (block.not_shown and text == NOT_SHOWN)
         given: dict[str, float | str | bool | None] = {} if was_shown else {NOT_SHOWN: True}
@@ -178,7 +178,7 @@ def _read_form(assignment: Assignment) -> _Sent:
         except ValueError:
             sent.errors[pair_id, ""] = site.texts("rate.missing" if not text else "rate.invalid")
         for question in block.questions:
-            written = request.form.get(f"rating-{number}-{question.id}", "")
+            written = _sent_value(f"rating-{number}-{question.id}")
             sent.typed[pair_id, question.id] = written
             if not written.strip():
                 if question.required and was_shown:
@@ -191,6 +191,12 @@ def _read_form(assignment: Assignment) -> _Sent:
                 sent.errors[pair_id, question.id] = site.texts(reason, most=question.LONGEST)
         sent.further[pair_id] = given
     return sent
+
+
+def _sent_value(name: str) -> str:
+    """What a field holds; a slider has two, a number and buttons in its place, and both at once are no answer."""
+    values = [value for value in request.form.getlist(name) if value.strip()]
+    return " & ".join(values)
 
 
 def _seconds(elapsed: float) -> float:

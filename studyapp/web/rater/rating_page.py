@@ -109,6 +109,7 @@ def asked_on(assignment: Assignment) -> str:
     pairs = [version.catalogue.pairs[pair_id] for pair_id in assignment.pair_ids]
     looks = [version.items[item_id].look for pair in pairs for item_id in (pair.query_id, pair.result_id)]
     words = [block.question, repr(block.scale.values), repr(block.scale.labels), str(block.scale.undecided)]
+    words += ["slider"] if block.scale.continuous else []
     words += [repr(block.questions)] if block.questions else []
     asked = "\x1f".join([*assignment.pair_ids, *looks, *words])
     keyed = hmac.new(site.secret, b"asked:" + asked.encode(), hashlib.sha256)  # so that no page can be told by it

@@ -17,13 +17,15 @@
   };
   const keepDraft = (form) => {
     const typed = {};
-    for (const input of $$("input[type=radio]:checked, textarea", form)) if (input.value) typed[input.name] = input.value;
+    for (const input of $$("input[type=radio]:checked, input[type=number], textarea", form)) if (input.value) typed[input.name] = input.value;
     storage.write(draftName(form), typed);
   };
   const restoreDraft = (form) => {
     for (const [name, value] of Object.entries(storage.read(draftName(form)))) {
       const input = $$("input[type=radio]", form).find((radio) => radio.name === name && radio.value === value);
       if (input) input.checked = true;
+      const number = input ? null : $$("input[type=number]", form).find((field) => field.name === name);
+      if (number) { number.value = value; for (const radio of radios(number.form)) if (radio.name === name) radio.checked = !radio.value; }
       const words = $$("textarea", form).find((area) => area.name === name);
       if (words) words.value = value;
     }
@@ -33,14 +35,16 @@
   const results = (form) => $$(".result", form);
   const asks = (form) => $$(".result [data-ask]", form);
   const radios = (within) => $$("input[type=radio]", within);
-  const chosen = (within) => radios(within).find((radio) => radio.checked);
+  const slider = (within) => $("input[type=range]", within);
+  const numberOf = (within) => $("input[type=number]", within);
+  const chosen = (within) => radios(within).find((radio) => radio.checked && radio.value) || (slider(within) && numberOf(within).value ? slider(within) : undefined);
   const inWords = (ask) => ask.matches("textarea");
   const isLost = (result) => radios(result).some((radio) => radio.checked && radio.value === "not_shown");
   const lacks = (ask) => "required" in ask.dataset && !(inWords(ask) ? ask.value.trim() : chosen(ask)) && !isLost(ask.closest(".result"));
   const asksOf = (result) => $$("[data-ask]", result);
   // A ring on a value before anybody chose one would look like an answer, and the first value would be it: the focus is
   // on the whole scale until then.
-  const ownPlace = (ask) => inWords(ask) ? ask : chosen(ask) || ask;
+  const ownPlace = (ask) => inWords(ask) ? ask : chosen(ask) || slider(ask) || ask;
   const focusAsk = (ask) => {
     ownPlace(ask).focus({ preventScroll: true });
     ask.closest(".result").scrollIntoView({ block: "nearest" });
@@ -69,7 +73,7 @@
     const button = $("button[type=submit]", form);
     const ask = current(form) || asks(form)[0];
     // Where a result has several questions, up and down go over these, and left and right over the results.
-    const overAsks = ["ArrowUp", "ArrowDown"].includes(key) && asksOf(results(form)[0]).length > 1;
+    const overAsks = ["ArrowUp", "ArrowDown"].includes(key) && (asksOf(results(form)[0]).length > 1 || Boolean(slider(ask)));
     const all = overAsks ? asks(form) : results(form);
     const here = document.activeElement === button ? all.length : all.indexOf(overAsks ? ask : ask.closest(".result"));
     const rows = overAsks ? 1 : columns(all);
@@ -82,7 +86,7 @@
   };
 
   const keysOn = () => { const box = $("[data-keys]"); return !box || box.checked; };
-  const typing = (element) => element && element.matches("textarea, select, input:not([type=radio]):not([type=checkbox])");
+  const typing = (element) => element && element.matches("textarea, select, input:not([type=radio]):not([type=checkbox]):not([type=range])");
 
   document.addEventListener("keydown", (event) => {
     const form = ratingForm();
@@ -95,7 +99,7 @@
       return;
     }
     if (event.key === "Enter") {
-      const plain = event.target === document.body || event.target.matches("main, fieldset.scale, input[type=radio]");
+      const plain = event.target === document.body || event.target.matches("main, fieldset.scale, input[type=radio], input[type=range]");
       if (plain) { event.preventDefault(); form.requestSubmit(); }
       return;
     }
@@ -108,6 +112,7 @@
     if (event.key.startsWith("Arrow")) {
       // With one result on the page the browser's own way stays: arrows move along the scale. What scrolls, scrolls.
       if (event.target.closest("[data-scroll], audio, video")) return;
+      if (event.target.matches("input[type=range]") && (asks(form).length < 2 || ["ArrowLeft", "ArrowRight"].includes(event.key))) return;
       const over = results(form).length > 1 || (asks(form).length > 1 && ["ArrowUp", "ArrowDown"].includes(event.key));
       if (over && (event.target === document.body || event.target.closest(".result, main") ) && !event.shiftKey) {
         event.preventDefault();
@@ -125,7 +130,8 @@
     const options = radios(asked);
     // On keyboards whose digits need Shift (French), the bare key counts as its digit, too.
     const key = /^[^a-z0-9]$/i.test(event.key) && /^Digit\d$/.test(event.code) && !event.shiftKey ? event.code.slice(5) : event.key;
-    const undecided = ["u", "U"].includes(key) || (key === "0" && !options.some((radio) => radio.value === "0"));
+    if (key === " " && slider(asked) === event.target) { event.preventDefault(); setSlider(event.target); return; }
+    const undecided = ["u", "U"].includes(key) || (key === "0" && !slider(asked) && !options.some((radio) => radio.value === "0"));
     const input = options.find((radio) => radio.dataset.key === (undecided ? "undecided" : isX ? "x" : key));
     if (!input) return;
     event.preventDefault();
@@ -141,15 +147,41 @@
     }
     const form = event.target.closest("form[data-rating]");
     if (!form) return;
+    const scale = event.target.closest("fieldset.slider");
+    if (scale && !event.target.matches("input[type=range]")) showSlider(scale);
     settle(event.target);
     keepDraft(form);
   });
   document.addEventListener("input", (event) => {
     const form = event.target.closest("form[data-rating]");
-    if (!form || !event.target.matches("textarea")) return;
+    if (!form || !event.target.matches("textarea, input[type=range]")) return;
+    if (event.target.matches("input[type=range]")) return setSlider(event.target);
     settle(event.target);
     keepDraft(form);
   });
+  // A tap where the hidden handle stands changes nothing, and means it all the same; a finger that scrolls past does not.
+  document.addEventListener("pointerup", (event) => {
+    if (event.target.matches("form[data-rating] input[type=range]")) setSlider(event.target);
+  });
+
+  // --- a slider: a range beside the field for a number, which is what is sent; it has no value until it is given one ---
+  const setSlider = (range) => {
+    const scale = range.closest("fieldset");
+    numberOf(scale).value = range.value;
+    for (const radio of radios(scale)) radio.checked = !radio.value;
+    showSlider(scale);
+    settle(range);
+    keepDraft(range.form);
+  };
+  const showSlider = (scale) => {
+    const range = slider(scale), number = numberOf(scale);
+    if (!number) { range.classList.add("unset"); return; } // shown in the instructions
+    if (radios(scale).some((radio) => radio.checked && radio.value)) number.value = "";
+    range.classList.toggle("unset", !number.value);
+    range.value = number.value || (Number(range.min) + Number(range.max)) / 2;
+    const tick = $$(".ticks > span", scale).find((mark) => $(".value", mark).textContent === number.value);
+    range.setAttribute("aria-valuetext", number.value ? (tick || number).textContent.trim() || number.value : range.dataset.unset);
+  };
   const settle = (input) => {
     const result = input.closest(".result"), ask = input.closest("[data-ask]");
     if (!result || !ask) return;
@@ -372,7 +404,9 @@
   // --- each page, once it is there ------------------------------------------------------------------------------
   const start = (swapped = false) => {
     const form = ratingForm();
+    for (const mark of $$(".slider .ticks > span")) mark.style.insetInlineStart = `${mark.dataset.along}%`;
     if (!form) {
+      for (const scale of $$("fieldset.slider")) showSlider(scale);
       if (swapped) $("main").focus({ preventScroll: true });
       return;
     }
@@ -381,6 +415,7 @@
     for (const scale of $$("fieldset.scale", form)) scale.tabIndex = -1; // takes the focus, and is no stop of the tab key
     form.noValidate = true; // the browser's bubbles give way to words of the study's own language
     restoreDraft(form);
+    for (const scale of $$("fieldset.slider", form)) showSlider(scale);
     const box = $("[data-keys]");
     if (box) box.checked = !storage.read("keys").off;
     const first = asks(form).find(lacks) || asks(form)[0];
