@@ -176,7 +176,7 @@ def change_study(
     The study and what the change does to what was there
     """
     study = Study.load(folder)
-    items = DisplayedItems.load(Path(folder), read_secret(folder))
+    items = DisplayedItems.load(Path(folder), read_secret(folder), study.displays)
     drawn, with_answers = pairs_to_rate(study.folder / "pairs.csv", items), known_pairs(study, items)
     _require_practice_apart(drawn, with_answers)
     wanted = {pair.pair_id: pair for pair in [*drawn, *with_answers]}
@@ -222,7 +222,7 @@ def _change(connection: sa.Connection, study: Study, items: DisplayedItems, want
     changes = Changes(
         first=before is None,
         settings=() if before is None else differing_settings(before, study),
-        items=sum(row[:5] != rows[name][:5] for name, row in earlier.items() if name in rows),
+        items=sum(_look_of(row) != _look_of(rows[name]) for name, row in earlier.items() if name in rows),
         added=_count_added([pair for pair in wanted.values() if pair.pair_id not in was]),
         removed=removed,
         removed_ratings=_count_ratings(connection, removed),
@@ -233,6 +233,11 @@ def _change(connection: sa.Connection, study: Study, items: DisplayedItems, want
     if before is None or before.text != study.text or earlier != rows or changes.any:
         return replace(changes, version=add_version(connection, study, list(rows.values())))
     return changes
+
+
+def _look_of(row: list[Any]) -> list[Any]:
+    """What raters see of an item's row: everything but its role."""
+    return [*row[:5], *row[6:]]
 
 
 _FINISHED = sa.select(sa.func.count()).select_from(raters).where(raters.c.finished_at.is_not(None))

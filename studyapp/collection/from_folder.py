@@ -14,7 +14,7 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.files import replacing
 from relstudy.common.tables import write_table
 from relstudy.common.wording import count_of, listed_some
-from relstudy.studyapp.collection.items import can_be_shown
+from relstudy.studyapp.collection.kinds import can_be_shown
 
 TEXTS = (".txt", ".md")
 TO_CONVERT = (".tif", ".tiff", ".bmp")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -15,55 +15,48 @@ import numpy as np
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.tables import read_table
-
-IMAGE_TYPES = {
-    b"\xff\xd8\xff": "image/jpeg",
-    b"\x89PNG\r\n\x1a\n": "image/png",
-    b"GIF87a": "image/gif",
-    b"GIF89a": "image/gif",
-}
-
-
-def image_type(head: bytes) -> str | None:
-    """The media type by the file's first bytes; None for anything but JPEG, PNG, GIF and WebP."""
-    for magic, media_type in IMAGE_TYPES.items():
-        if head.startswith(magic):
-            return media_type
-    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
-        return "image/webp"
-    return None
-
-
-def can_be_shown(path: Path) -> bool:
-    """True if a file's first bytes are those of a picture that browsers show; what cannot be read is no such file."""
-    try:
-        with path.open("rb") as handle:
-            return image_type(handle.read(16)) is not None
-    except OSError:
-        return False
-
+from relstudy.studyapp.collection.kinds import (
+    KINDS,
+    PARADIGMS,
+    PLAYED,
+    are_captions,
+    file_type,
+    paradigm_of,
+)
+from relstudy.studyapp.collection.markup import html_of_markdown, plain_text
 
 if TYPE_CHECKING:
     from PIL import Image
 
-KINDS = ("image", "text")
 ROLES = ("both", "query", "result")
+COLUMNS = (
+    *("path", "text", "title", "keywords", "kind", "role", "alt", "captions", "description", "narrative"),
+    *("highlights", "display"),
+)
+FILES = ("image", "card", *PLAYED)
+"""Kinds with a file; that of a card is its picture, and need not be."""
 LONGEST_SIDE = 256
 
 
 @dataclass(frozen=True)
 class Item:
-    """A picture or a text.
+    """A picture, a text, a card, a sound or a film.
 
     Parameters
     ----------
     id : unique in the collection
-    kind : image or text
-    path : the picture's file, inside the study's folder; None for a text
-    text : the text itself; may be empty for a picture
+    kind : one of KINDS
+    path : the file of a picture, a sound, a film or a card's picture, inside the study's folder; None without one
+    text : the text itself, or its html or markdown; the transcript of a sound or a film; may be empty for a picture
     title : shown with it
     keywords : lower case, for the keyword system
     role : "query" (asks only), "result" (answers only) or "both"
+    alt : what a picture shows, for who does not see it
+    captions : the captions' file of a sound or a film
+    description, narrative : what a query is after, in a sentence and at length; no system sees them
+    highlights : begins and ends of what is marked in a text
+    display : which [display.NAME] of study.toml shows a card; empty: the only one
+    columns : everything that collection.csv says of it, by column
     """
 
     id: str
@@ -73,11 +66,36 @@ class Item:
     title: str = ""
     keywords: frozenset[str] = field(default_factory=frozenset)
     role: str = "both"
+    alt: str = ""
+    captions: Path | None = None
+    description: str = ""
+    narrative: str = ""
+    highlights: tuple[tuple[int, int], ...] = ()
+    display: str = ""
+    columns: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def paradigm(self) -> str:
+        """The way in which it asks: image or text."""
+        return paradigm_of(self.kind)
+
+    @property
+    def plain(self) -> str:
+        """Its text without any markup.
+
+        Examples
+        --------
+        >>> Item("a", "html", text="<p>a <b>lake</b></p>").plain, Item("b", "markdown", text="a *lake*").plain
+        ('a lake', 'a lake')
+        """
+        if self.kind not in ("html", "markdown"):
+            return self.text
+        return plain_text(self.text if self.kind == "html" else html_of_markdown(self.text))
 
     @property
     def words(self) -> frozenset[str]:
-        """The keywords; for a text without any, the words of its title and text."""
-        return self.keywords if self.keywords or self.kind == "image" else tokens(f"{self.title} {self.text}")
+        """The keywords; for what is no picture and has none, the words of its title and text."""
+        return self.keywords if self.keywords or self.kind == "image" else tokens(f"{self.title} {self.plain}")
 
 
 class Collection:
@@ -109,10 +127,12 @@ class Collection:
     def of(cls, table: Checked, folder: str | Path) -> Collection:
         """The items of a table, with pictures in `folder`.
 
-        `item_id` is required. `kind` is image or text (default: image where `path` is filled, else text). A picture
-        needs `path`, relative to the folder and staying inside it; a text needs `text` or `title`. `keywords` are
-        separated by commas, semicolons or bars, or else by blanks. `role` is query, result or both; where it is
-        empty, texts in a collection that holds pictures are queries only, everything else is both.
+        `item_id` is required. `kind` is one of KINDS (default: image where `path` is filled, else text). A picture, a
+        sound and a film need `path`, relative to the folder and staying inside it, which a card may have for its
+        picture; what is read needs `text` or `title`, a card `title`. `keywords` are separated by commas, semicolons
+        or bars, or else by blanks. `role` is query, result or both; where it is empty, texts in a collection that
+        holds anything else are queries only, pictures are both, and everything else is results only. `alt`,
+        `captions`, `description`, `narrative`, `highlights` ("12-30 41-50") and `display` may be there.
 
         Raises
         ------
@@ -125,10 +145,7 @@ class Collection:
         table.require("item_id")
         frame = table.frame.fillna("")
         number = len(frame)
-        columns = {
-            name: frame[name].astype("str").str.strip() if name in frame else None
-            for name in ("path", "text", "title", "keywords", "kind", "role")
-        }
+        columns = {name: frame[name].astype("str").str.strip() if name in frame else None for name in COLUMNS}
         values = {name: [""] * number if column is None else list(column) for name, column in columns.items()}
         ids = table.texts("item_id")
         table.add(ids.duplicated().to_numpy(), "item_id", "each item may stand there once")
@@ -137,65 +154,61 @@ class Collection:
             for kind, path in zip(values["kind"], values["path"], strict=True)
         ]
         if columns["kind"] is not None:
-            table.add(np.array([kind not in KINDS for kind in kinds], bool), "kind", "image or text is allowed")
+            table.add(
+                np.array([kind not in KINDS for kind in kinds], bool), "kind", f"one of {', '.join(KINDS)} is allowed"
+            )
         if columns["role"] is not None:
             table.add(
                 np.array([role not in (*ROLES, "") for role in values["role"]], bool),
                 "role",
                 "query, result or both is allowed, or empty",
             )
-        root = folder.resolve()
-        is_image = np.array([kind == "image" for kind in kinds], bool)
-        if columns["path"] is None:
-            if is_image.any():
-                table.require("path")
-        else:
-            inside = np.array([_inside(root, path) for path in values["path"]], bool)
-            there = np.array([(root / path).is_file() for path in values["path"]], bool)
-            table.add(is_image & ~inside, "path", f"a path that stays inside the study's folder {folder} is allowed")
-            table.add(is_image & inside & ~there, "path", f"a picture's file is needed there, seen from {folder}")
-            shown = [
-                not ok or can_be_shown(root / path) for path, ok in zip(values["path"], is_image & there, strict=True)
-            ]
-            table.add(~np.array(shown, bool), "path", "a picture that browsers show is needed: JPEG, PNG, GIF or WebP")
+        _check_files(table, folder, kinds, values, columns)
         silent = np.array(
             [
-                kind == "text" and not text and not title
+                kind in ("text", "html", "markdown") and not text and not title
                 for kind, text, title in zip(kinds, values["text"], values["title"], strict=True)
             ],
             bool,
         )
         if silent.any():
             table.add(silent, "item_id", "this text needs a value in column text or title")
+        untitled = np.array([kind == "card" and not t for kind, t in zip(kinds, values["title"], strict=True)], bool)
+        if untitled.any():
+            table.add(untitled, "item_id", "this card needs a value in column title")
+        spans = [_spans(said, text) for said, text in zip(values["highlights"], values["text"], strict=True)]
+        unread = np.array([span is None for span in spans], bool)
+        table.add(unread, "highlights", "begins and ends in the text are allowed, such as 12-30 41-50")
         table.raise_faults()
         if number == 0:
             raise RelstudyError(f"{table.file}: there is no item; at least a query and a result are needed")
-        text_role = "query" if is_image.any() else "both"
+        others = {kind for kind in kinds if kind != "text"}
+        roles = dict.fromkeys(KINDS, "result") | {"image": "both", "text": "query" if others else "both"}
         unsaid = [kind == "text" and not role for kind, role in zip(kinds, values["role"], strict=True)]
+        names = [str(name) for name in frame.columns]
+        rows = frame.astype("str").itertuples(index=False, name=None)
         return cls(
             (
                 Item(
                     id=item_id,
-                    kind=kind,
-                    path=folder / path if kind == "image" else None,
-                    text=text,
-                    title=title,
-                    keywords=split_keywords(keywords),
-                    role=role or ("both" if kind == "image" else text_role),
+                    kind=kinds[k],
+                    path=folder / values["path"][k] if kinds[k] in FILES and values["path"][k] else None,
+                    text=values["text"][k],
+                    title=values["title"][k],
+                    keywords=split_keywords(values["keywords"][k]),
+                    role=values["role"][k] or roles[kinds[k]],
+                    alt=values["alt"][k],
+                    captions=folder / values["captions"][k] if values["captions"][k] else None,
+                    description=values["description"][k],
+                    narrative=values["narrative"][k],
+                    highlights=spans[k] or (),
+                    display=values["display"][k],
+                    columns=dict(zip(names, row, strict=True)) if kinds[k] == "card" else {},
                 )
-                for item_id, kind, path, text, title, keywords, role in zip(
-                    ids,
-                    kinds,
-                    values["path"],
-                    values["text"],
-                    values["title"],
-                    values["keywords"],
-                    values["role"],
-                    strict=True,
-                )
+                for k, (item_id, row) in enumerate(zip(ids, rows, strict=True))
             ),
             folder,
-            sum(unsaid) if is_image.any() else 0,
+            sum(unsaid) if others else 0,
         )
 
     def __len__(self) -> int:
@@ -234,8 +247,8 @@ class Collection:
         return any(item.kind == "image" for item in self.items)
 
     def queries(self, paradigm: str) -> list[Item]:
-        """Items that may ask: pictures for query by image, texts for query by text."""
-        return [item for item in self.items if item.kind == paradigm and item.role != "result"]
+        """Items that may ask: pictures for query by image, everything else for query by text."""
+        return [item for item in self.items if item.paradigm == paradigm and item.role != "result"]
 
     def results(self, paradigm: str) -> np.ndarray:
         """Positions of the items that may answer, int64. A picture is answered by pictures; a text by anything."""
@@ -252,14 +265,18 @@ class Collection:
     def roles(self) -> dict[str, Any]:
         """Numbers of pictures and texts that may ask and may answer, and of texts that were only taken for queries."""
         return {
-            "queries": {kind: len(self.queries(kind)) for kind in KINDS},
-            "results": {kind: sum(item.kind == kind and item.role != "query" for item in self.items) for kind in KINDS},
+            "queries": {kind: len(self.queries(kind)) for kind in PARADIGMS},
+            "results": {
+                kind: sum(item.kind == kind and item.role != "query" for item in self.items)
+                for kind in KINDS
+                if kind in PARADIGMS or any(item.kind == kind for item in self.items)
+            },
             "assumed_queries": self.assumed_queries,
         }
 
     def paradigms(self) -> tuple[str, ...]:
         """The ways of asking that this collection allows, of image and text."""
-        return tuple(kind for kind in KINDS if self.queries(kind) and len(self.results(kind)) > 1)
+        return tuple(kind for kind in PARADIGMS if self.queries(kind) and len(self.results(kind)) > 1)
 
     def picture(self, position: int, longest: int = LONGEST_SIDE) -> Image.Image:
         """The picture at that position as RGB, its longer side at most `longest` pixels; transparency on white.
@@ -270,8 +287,8 @@ class Collection:
             when the item is no picture or its file cannot be decoded
         """
         item = self.items[position]
-        if item.path is None:
-            raise RelstudyError(f"item {item.id!r} is a text; a picture is needed")
+        if item.path is None or item.kind in PLAYED:
+            raise RelstudyError(f"item {item.id!r} is of kind {item.kind}; a picture is needed")
         return read_picture(item.path, longest)
 
     @cached_property
@@ -334,6 +351,47 @@ def tokens(text: str) -> frozenset[str]:
     ['a', 'blue', 'sea', 'sky', 'the']
     """
     return frozenset(re.findall(r"\w+", text.lower()))
+
+
+def _check_files(
+    table: Checked, folder: Path, kinds: list[str], values: Mapping[str, list[str]], columns: Mapping[str, Any]
+) -> None:
+    """Note every file that is absent, leads out of the folder, or is nothing that browsers show or play."""
+    root = folder.resolve()
+    if columns["path"] is None:
+        if any(kind in ("image", *PLAYED) for kind in kinds):
+            table.require("path")
+    else:
+        paths = values["path"]
+        has_file = np.array(
+            [kind in FILES and (kind != "card" or path != "") for kind, path in zip(kinds, paths, strict=True)], bool
+        )
+        inside = np.array([_inside(root, path) for path in paths], bool)
+        there = np.array([ok and (root / path).is_file() for path, ok in zip(paths, inside, strict=True)], bool)
+        table.add(has_file & ~inside, "path", f"a path that stays inside the study's folder {folder} is allowed")
+        played = np.array([kind in PLAYED for kind in kinds], bool)
+        for of_kind, what in ((~played, "picture"), (played, "sound's or a film")):
+            table.add(
+                of_kind & has_file & inside & ~there, "path", f"a {what}'s file is needed there, seen from {folder}"
+            )
+        shown = [
+            not ok or file_type(root / path, kind) is not None
+            for path, kind, ok in zip(paths, kinds, has_file & there, strict=True)
+        ]
+        wrong = ~np.array(shown, bool)
+        table.add(wrong & ~played, "path", "a picture that browsers show is needed: JPEG, PNG, GIF or WebP")
+        table.add(wrong & played, "path", "a sound or a film that browsers play is needed: MP4, WebM, Ogg, MP3, WAV")
+    if columns["captions"] is not None:
+        files = values["captions"]
+        good = [not path or (_inside(root, path) and are_captions(root / path)) for path in files]
+        table.add(~np.array(good, bool), "captions", f"a file of captions in WebVTT is needed, inside {folder}")
+
+
+def _spans(said: str, text: str) -> tuple[tuple[int, int], ...] | None:
+    """Begins and ends as they are written; None where they are none of the text."""
+    found = tuple((int(a), int(b)) for a, b in re.findall(r"(?<![\d-])(\d{1,9})-(\d{1,9})(?![\d-])", said))
+    left = re.sub(r"(?<![\d-])\d{1,9}-\d{1,9}(?![\d-])", "", said).strip(" ,;")
+    return None if left or any(not a < b <= len(text) for a, b in found) else found
 
 
 def _inside(root: Path, path: str) -> bool:

@@ -285,7 +285,7 @@ def _notes(
     expected = run.interview.asked.parameters.get("logprobs")
     if expected:
         whole = sum(
-            record["rating"] in run.interview.scales[run.interview.collection[record["query_id"]].kind].values
+            record["rating"] in run.interview.scales[run.interview.collection[record["query_id"]].paradigm].values
             for record in records
             if record.get("rating") is not None
         )
@@ -353,11 +353,13 @@ def _prepare(folder: Path, options: JudgeOptions) -> _Run:
         speaks_to_a_judge,
         text_hash,
     )
+    from relstudy.studyapp.judging.shown import as_judged, require_words
 
-    study, collection = Study.load(folder), Collection.load(folder)
+    study = Study.load(folder)
+    collection = as_judged(Collection.load(folder), study)
     candidates = pairs_to_judge(folder, collection, options.pairs)
     pairs = list(candidates.itertuples(index=False, name=None))
-    kinds = sorted({collection[query].kind for query, _ in pairs})
+    kinds = sorted({collection[query].paradigm for query, _ in pairs})
     prompt = NAMED.get(options.prompt) or NamedPrompt(_text(Path(options.prompt)))
     question = question_called(study, options.question)
     prompts = {kind: Prompt.of_study(study, kind, prompt.template, options.prompt, question) for kind in kinds}
@@ -381,6 +383,7 @@ def _prepare(folder: Path, options: JudgeOptions) -> _Run:
         pairs = list(sample.itertuples(index=False, name=None))
     questions = interview.questions(pairs)
     items = dict.fromkeys(item for pair in pairs for item in pair)
+    require_words(collection, items)
     speaking = [item for item in items if speaks_to_a_judge(collection[item])]
     twice = interview.again(questions, options.repeat)
     return _Run(interview, client, questions, *twice, probability, share, speaking, said)

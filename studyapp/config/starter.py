@@ -62,6 +62,13 @@ seed = 0                           # the order in which pairs are handed out
 # text = "Would you trust it?"
 # scale = "binary"
 
+# What cards (kind = card in collection.csv) show of their columns, in this order, and nothing else; picture is the file
+# in path:
+# [display.product]
+# fields = ["picture", "title", "price"]
+# labels = {{ price = "Price" }}
+# price = "price"
+
 # A scale of your own:
 # [scales.stars]
 # values = [1, 2, 3]

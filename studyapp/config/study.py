@@ -21,6 +21,7 @@ from relstudy.studyapp.config.study_parts import (
     WITHDRAWALS,
     AnalysisSettings,
     Block,
+    Display,
     Entry,
     JudgeSettings,
     KnownPair,
@@ -34,6 +35,7 @@ from relstudy.studyapp.config.study_toml import (
     WebhookSettings,
     read_analysis,
     read_blocks,
+    read_displays,
     read_entry,
     read_judges,
     read_known,
@@ -90,6 +92,7 @@ class Study:
     webhook: WebhookSettings
     sso: SignOnSettings
     languages: tuple[Language, ...] = ()
+    displays: dict[str, Display] = field(default_factory=dict)
     text: str = field(default="", repr=False, compare=False)
 
     def block(self, name: str) -> Block:
@@ -205,6 +208,7 @@ def _read(check: TomlChecker, data: dict[str, Any], folder: Path) -> Study:
             "handout",
             "entry",
             "scales",
+            "display",
             "blocks",
             "practice",
             "attention",
@@ -280,6 +284,7 @@ def _read(check: TomlChecker, data: dict[str, Any], folder: Path) -> Study:
         judges=read_judges(check, check.table(data, (), "judges")),
         analysis=read_analysis(check, check.table(data, (), "analysis")),
         webhook=read_webhook(check, check.table(data, (), "webhook")),
+        displays=read_displays(check, check.table(data, (), "display")),
         sso=read_sso(check, check.table(data, (), "sso"), str(head.get("url", ""))),
         languages=_read_languages(check, head, folder),
     )

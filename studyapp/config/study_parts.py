@@ -74,6 +74,27 @@ class ResultQuestion:
 
 
 @dataclass(frozen=True)
+class Display:
+    """How cards are shown: what is not listed here is not shown.
+
+    Parameters
+    ----------
+    name : as collection.csv names it in its column display
+    fields : columns of collection.csv in the order in which they are shown; PICTURE stands for the file in `path`
+    labels : words before a field, by column
+    price : the field that is set apart as a price; empty: none
+    """
+
+    name: str
+    fields: tuple[str, ...]
+    labels: dict[str, str] = field(default_factory=dict)
+    price: str = ""
+
+
+PICTURE = "picture"
+
+
+@dataclass(frozen=True)
 class Block:
     """One stretch of pages.
 
@@ -91,6 +112,8 @@ class Block:
     repeats : how many of the block's pages are shown a second time
     questions : further questions about each result
     not_shown : whether raters may say that a result could not be shown
+    highlight : "query": the query's words are marked in results; "no": nothing is
+    played : "once": a sound or a film has to be played to its end before the page is sent; "any": as raters like
     """
 
     name: str
@@ -105,6 +128,8 @@ class Block:
     repeats: int = 0
     questions: tuple[ResultQuestion, ...] = ()
     not_shown: bool = False
+    highlight: str = "no"
+    played: str = "any"
 
     def question_called(self, name: str) -> ResultQuestion | None:
         """The further question of that id; None where the block does not ask it."""

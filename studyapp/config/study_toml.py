@@ -23,6 +23,7 @@ from relstudy.studyapp.config.study_parts import (
     AnalysisSettings,
     Between,
     Block,
+    Display,
     Entry,
     JudgeSettings,
     KnownPair,
@@ -88,6 +89,7 @@ def read_blocks(check: TomlChecker, data: list[dict[str, Any]], scales: dict[str
             (
                 *("name", "pairs", "paradigm", "scale", "results_per_page", "question", "ratings_per_pair"),
                 *("pairs_per_rater", "more", "repeats", "questions", "not_shown"),
+                *("highlight", "played"),
             ),
         )
         pairs = check.one_of(entry, path, "pairs", "unique", ("base", "unique"))
@@ -119,10 +121,41 @@ def read_blocks(check: TomlChecker, data: list[dict[str, Any]], scales: dict[str
                 repeats=check.whole(entry, path, "repeats", 0, 0, 1000),
                 questions=_read_result_questions(check, entry, path, scales),
                 not_shown=check.yes(entry, path, NOT_SHOWN, False),
+                highlight=""
+                if (marks := check.one_of(entry, path, "highlight", "no", ("no", "query"))) == "no"
+                else marks,
+                played=""
+                if (played := check.one_of(entry, path, "played", "any", ("any", "once"))) == "any"
+                else played,
             )
         )
     _require_one_scale(check, blocks)
     return tuple(blocks)
+
+
+def read_displays(check: TomlChecker, data: dict[str, Any]) -> dict[str, Display]:
+    """[display.NAME]: how cards are shown."""
+    displays = {}
+    for name in data:
+        path = ("display", name)
+        entry = check.table(data, ("display",), name)
+        check.keys(entry, path, ("fields", "labels", "price"))
+        fields = check.texts(entry, path, "fields")
+        if not fields:
+            required = "a list of columns of collection.csv is required; only these are shown"
+            check.fault((*path, "fields"), None, required)
+        labels = {}
+        for column, label in check.table(entry, path, "labels").items():
+            if column not in fields or not isinstance(label, str):
+                allowed = f"a text for one of the fields {', '.join(fields)} is allowed"
+                check.fault((*path, "labels", column), label, allowed)
+            else:
+                labels[column] = label.strip()
+        price = check.text(entry, path, "price", "")
+        if price and price not in fields:
+            check.fault((*path, "price"), price, f"one of the fields {', '.join(fields)} is allowed")
+        displays[name] = Display(name, fields, labels, price)
+    return displays
 
 
 MOST_QUESTIONS = 10

@@ -127,6 +127,11 @@ ENGLISH: dict[str, str] = {
         "Please rate it as it is now."
     ),
     "rate.unanswered": "Please answer every question, or choose undecided.",
+    "rate.unplayed": "Please play every sound and film to its end first.",
+    "item.whole": "{what}: the whole text",
+    "item.intent": "What is looked for",
+    "item.transcript": "Transcript",
+    "item.captions": "Captions",
     "rate.long": "At most {most} signs are allowed.",
     "rate.not_shown": "could not be shown",
     "rate.further": "Result {number}: {question}",

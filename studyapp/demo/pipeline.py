@@ -167,7 +167,7 @@ def _score_all(folder: Path, names: tuple[str, ...], show: Stages) -> pd.DataFra
                 scores = system.score(query)
                 if scores is None:
                     continue
-                positions = collection.results(query.kind)
+                positions = collection.results(query.paradigm)
                 positions = positions[np.isfinite(scores[positions]) & (collection.ids[positions] != query.id)]
                 parts.append((name, query.id, collection.ids[positions], scores[positions]))
             stage.advance(1)

@@ -88,12 +88,12 @@ class Interview:
     def messages(self, question: Question) -> list[dict[str, Any]]:
         """Messages that are sent for a question."""
         query, result = self.collection[question.query_id], self.collection[question.result_id]
-        return self.prompts[query.kind].messages(query, result, question.moved)
+        return self.prompts[query.paradigm].messages(query, result, question.moved)
 
     def tokens(self, questions: Sequence[Question]) -> int:
         """About how many tokens the questions have."""
         items = ((self.collection[each.query_id], self.collection[each.result_id]) for each in questions)
-        return sum(self.prompts[query.kind].tokens(query, result) for query, result in items)
+        return sum(self.prompts[query.paradigm].tokens(query, result) for query, result in items)
 
     def record(self, question: Question, body: dict[str, Any] | None, seconds: float | None = None) -> dict[str, Any]:
         """A line of the log for an answer; None for no answer."""
@@ -119,7 +119,7 @@ class Interview:
     def read(self, query_id: str, body: dict[str, Any]) -> Answer:
         """The reading of an answer."""
         expected = bool(self.asked.parameters.get("logprobs"))
-        return read_reply(body, self.scales[self.collection[query_id].kind], self.form, expected)
+        return read_reply(body, self.scales[self.collection[query_id].paradigm], self.form, expected)
 
     def read_anew(self, log: AnswerLog) -> int:
         """Read every kept answer again, in memory alone; how many of them say something else than when they came."""

@@ -50,7 +50,7 @@ def pairs_to_judge(folder: Path, collection: Collection, extent: str) -> pd.Data
         drawn = drawn[drawn["pool"] != OUTSIDE]
     if extent == Extent.JUDGED:
         return drawn[PAIR].drop_duplicates().reset_index(drop=True)
-    paradigms = {collection[query].kind for query in drawn["query_id"].unique()}
+    paradigms = {collection[query].paradigm for query in drawn["query_id"].unique()}
     queries = [item.id for kind in sorted(paradigms) for item in collection.queries(kind)]
     if extent == Extent.QUERIES:
         asked = set(drawn["query_id"])

@@ -11,7 +11,8 @@ from typing import Any
 
 from relstudy.common.errors import RelstudyError
 from relstudy.common.scales import Scale, show_value
-from relstudy.studyapp.collection.items import Item, image_type
+from relstudy.studyapp.collection.items import Item
+from relstudy.studyapp.collection.kinds import image_type
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block, ResultQuestion
 from relstudy.studyapp.config.texts import ENGLISH
@@ -169,14 +170,14 @@ class Prompt:
         moved : whether the texts of items stand before all else, and where they belong only where to look for them
         """
         items = {"query": query, "result": result}
-        fenced = any(item.path is None for item in items.values())
+        fenced = {what: item for what, item in items.items() if has_text(item)}
         parts = [_text(_FENCED + "\n\n")] if fenced else []
         if moved:
-            parts += [_text(_fenced(what, item) + "\n\n") for what, item in items.items() if item.path is None]
+            parts += [_text(_fenced(what, item) + "\n\n") for what, item in fenced.items()]
         for piece in re.split(r"(\{\{.*?\}\}|\{[a-z_]+\})", self.template):
             name = piece[1:-1]
             if piece == f"{{{name}}}" and name in ITEMS:
-                parts.append(_part_of(name, items[name], moved))
+                parts += _parts_of(name, items[name], moved)
             elif piece == f"{{{name}}}" and name in self.filled:
                 parts.append(_text(self.filled[name]))
             elif piece:
@@ -194,7 +195,7 @@ class Prompt:
         """About how many tokens a question has."""
         letters = len(self.template) + len(_FENCED) + sum(map(len, self.filled.values()))
         pictures = sum(item.path is not None for item in (query, result))
-        letters += sum(len(item.title) + len(item.text) for item in (query, result))
+        letters += sum(len(item.title) + len(item.text) + len(item.description) for item in (query, result))
         return letters // LETTERS_OF_TOKEN + pictures * TOKENS_OF_PICTURE
 
 
@@ -270,23 +271,46 @@ def text_hash(text: str) -> str:
 
 def content_hash(item: Item) -> str:
     """A short hash of what a judge sees of an item."""
-    digest = hashlib.sha256(f"{item.kind}\x1f{item.title}\x1f{item.text}\x1f".encode())
+    shown = [item.kind, item.title, item.text, *(each for each in (item.description, item.narrative) if each)]
+    digest = hashlib.sha256(("\x1f".join(shown) + "\x1f").encode())
     if item.path is not None:
         digest.update(item.path.read_bytes())
     return digest.hexdigest()[:16]
 
 
-def _part_of(what: str, item: Item, moved: bool) -> dict[str, Any]:
-    if item.path is None:
-        return _text(f"(the {what} stands above, between its marks)" if moved else _fenced(what, item))
-    content = item.path.read_bytes()
-    url = f"data:{image_type(content[:16])};base64,{base64.b64encode(content).decode()}"
-    return {"type": "image_url", "image_url": {"url": url}}
+def has_text(item: Item) -> bool:
+    """True if something of an item is read: all of it, or what stands beside its picture.
+
+    Examples
+    --------
+    >>> picture, card = Item("a", "image", Path("a.png"), "words"), Item("b", "card", Path("b.png"), "An oar")
+    >>> has_text(picture), has_text(card), has_text(Item("c", "text", text="words"))
+    (False, True, True)
+    """
+    return item.path is None or item.kind == "card" or bool(item.description or item.narrative)
+
+
+def _parts_of(what: str, item: Item, moved: bool) -> list[dict[str, Any]]:
+    """An item's text, its picture, or both, in this order."""
+    parts = []
+    if has_text(item):
+        parts.append(_text(f"(the {what} stands above, between its marks)" if moved else _fenced(what, item)))
+    if item.path is not None:
+        content = item.path.read_bytes()
+        url = f"data:{image_type(content[:16])};base64,{base64.b64encode(content).decode()}"
+        parts.append({"type": "image_url", "image_url": {"url": url}})
+    return parts
+
+
+def _read_of(item: Item) -> str:
+    """Everything of an item that is read; of a picture, what is said of the query that it is."""
+    own = () if item.kind == "image" else (item.title, item.text)
+    return "\n".join(each for each in (*own, item.description, item.narrative) if each)
 
 
 def _fenced(what: str, item: Item) -> str:
     """An item's text between marks that it cannot hold itself."""
-    text = "\n".join(each for each in (item.title, item.text) if each)
+    text = _read_of(item)
     mark = text_hash(text)
     begin, end = (FENCE.format(edge=edge, what=what, mark=mark) for edge in ("begin", "end"))
     return f"{begin}\n{text}\n{end}"
@@ -302,7 +326,7 @@ def speaks_to_a_judge(item: Item) -> bool:
     >>> [speaks_to_a_judge(Item("i", "text", "", text, None)) for text in texts]
     [False, True, True]
     """
-    return _TO_A_JUDGE.search(f"{item.title}\n{item.text}") is not None
+    return _TO_A_JUDGE.search(f"{item.title}\n{_read_of(item)}") is not None
 
 
 def _text(text: str) -> dict[str, Any]:

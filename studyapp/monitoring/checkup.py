@@ -18,6 +18,8 @@ from relstudy.common.wording import listed
 from relstudy.studyapp.assignment.forgetting import complete_withdrawals
 from relstudy.studyapp.assignment.retention import retention_notes
 from relstudy.studyapp.assignment.synchronisation import change_study, require_own
+from relstudy.studyapp.collection.displayed import DisplayedItems
+from relstudy.studyapp.collection.kinds import PLAYED
 from relstudy.studyapp.config.accounts import read_accounts
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.backup import count_ratings
@@ -49,6 +51,7 @@ def check_study(folder: Path) -> list[Finding]:
         return [Finding("study.toml", "wrong", str(error), "mend the lines it names")]
     findings = [Finding("study.toml", "ok", f"study {study.id!r}, {len(study.blocks)} blocks")]
     findings += [*_folder(folder), *_private(folder), *_address(study), *_passphrase(study), *_ways_back(study)]
+    findings += _words_beside(folder, study)
     try:
         store = Store.of_study(folder)
     except RelstudyError as error:
@@ -113,6 +116,27 @@ def _ways_back(study: Study) -> Iterator[Finding]:
         yield Finding("ways back", "mind", words, "a code or an address for each in [entry.outcomes]")
     elif study.entry.is_platform:
         yield Finding("ways back", "ok", "every outcome leads back to the platform")
+
+
+def _words_beside(folder: Path, study: Study) -> Iterator[Finding]:
+    """What stands in for pictures, sounds and films with those who do not see or hear them."""
+    try:
+        items = DisplayedItems.load(folder, bytes(32), study.displays).by_id.values()
+    except RelstudyError as error:
+        yield Finding("items", "wrong", str(error), "mend collection.csv or study.toml")
+        return
+    pictures = [item for item in items if item.path is not None and item.kind not in PLAYED]
+    played = [item for item in items if item.kind in PLAYED]
+    unnamed = sum(not (item.more.get("alt") or (item.title and item.kind == "card")) for item in pictures)
+    unread = sum(item.captions is None and not item.text for item in played)
+    if unnamed:
+        words = f"{unnamed} of {len(pictures)} pictures have no alt text: who does not see them cannot rate them"
+        yield Finding("alt texts", "mind", words, "a column alt in collection.csv, with what each picture shows")
+    if unread:
+        words = f"{unread} of {len(played)} sounds and films have neither captions nor a transcript"
+        yield Finding("captions", "mind", words, "a column captions (WebVTT files) or text in collection.csv")
+    if (pictures or played) and not (unnamed or unread):
+        yield Finding("items", "ok", "every picture has an alt text, every sound and film captions or a transcript")
 
 
 def _database(folder: Path, study: Study, store: Store) -> Iterator[Finding]:

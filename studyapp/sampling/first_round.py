@@ -167,7 +167,7 @@ def draw_sample_from(
         query = drawn_queries[number]
         chances = candidate_probabilities(this, query, collection, sources)
         ordering_systems |= {name for name, said in chances.scores.items() if tells_apart(said, chances.candidates)}
-        expectation.add(chances, query.kind, this.query_probability[query.kind])
+        expectation.add(chances, query.paradigm, this.query_probability[query.paradigm])
         rows = draw_results(this, query, chances, collection, rng)
         scores.add(query.id, chances.scores, chances.population.eligible, rows["position"])
         parts.append({**rows, "query": np.full(len(rows["position"]), number)})
@@ -234,10 +234,10 @@ def draw_queries(
     if options.given is not None:
         wanted = [collection[name] for name in dict.fromkeys(options.given)]
         for item in wanted:
-            if item not in collection.queries(item.kind):
+            if item not in collection.queries(item.paradigm):
                 raise RelstudyError(f"item {item.id!r} cannot be a query: its role in collection.csv is result")
-        for kind in dict.fromkeys(item.kind for item in wanted):
-            of_kind = [item for item in wanted if item.kind == kind]
+        for kind in dict.fromkeys(item.paradigm for item in wanted):
+            of_kind = [item for item in wanted if item.paradigm == kind]
             drawn += of_kind
             probability[kind], population[kind] = 1.0, len(of_kind)
     else:
@@ -253,7 +253,7 @@ def draw_queries(
             "there is no query: at least one item with role query or both, and two that can answer, are needed"
         )
     for item in drawn:
-        if len(collection.results(item.kind)) < 2:
+        if len(collection.results(item.paradigm)) < 2:
             raise RelstudyError(
                 f"query {item.id!r} has no results to choose from; at least two items that can answer are needed"
             )

@@ -141,7 +141,7 @@ def _queries(study: DrawnStudy, options: NextOptions, rng: np.random.Generator) 
 def _given(study: DrawnStudy, paradigm: str) -> list[str]:
     """Ids of the queries of this paradigm that the first round was given as a list; empty where queries were drawn."""
     first = study.design.rounds[0]
-    return [name for name in first.given if study.collection[name].kind == paradigm]
+    return [name for name in first.given if study.collection[name].paradigm == paradigm]
 
 
 def _plan(

@@ -70,7 +70,7 @@ class Eligible:
     @classmethod
     def of(cls, query: Item, collection: Collection) -> Eligible:
         """The items of a collection that may be drawn as results of this query."""
-        return cls(collection.results(query.kind), collection.position(query.id))
+        return cls(collection.results(query.paradigm), collection.position(query.id))
 
     def __len__(self) -> int:
         return len(self.results) - int(self.holds_item(self.query))

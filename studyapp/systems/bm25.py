@@ -41,4 +41,4 @@ class BM25:
 
 
 def _text(item: Item) -> str:
-    return " ".join((item.title, item.text, *sorted(item.keywords)))
+    return " ".join((item.title, item.plain, *sorted(item.keywords)))

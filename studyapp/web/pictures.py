@@ -1,14 +1,17 @@
-"""Pictures, by their opaque keys."""
+"""Pictures, sounds, films and their captions, by their opaque keys."""
 
 from __future__ import annotations
 
 import json
 import logging
+import re
+from pathlib import Path
 
-from flask import Blueprint, abort
+from flask import Blueprint, Response, abort, request
 from flask.typing import ResponseReturnValue
 
-from relstudy.studyapp.collection.items import image_type
+from relstudy.studyapp.collection.displayed import DisplayedItem
+from relstudy.studyapp.collection.kinds import HEAD, PLAYED, image_type, played_type
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.admin.researchers import may_preview
 from relstudy.studyapp.web.large import send_whole
@@ -16,25 +19,79 @@ from relstudy.studyapp.web.site import current_site
 
 blueprint = Blueprint("pictures", __name__)
 
+PART = 1 << 20  # bytes; of a sound or a film no answer holds more, so that none keeps a thread for long
+_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
+
 
 @blueprint.get("/item/<key>")
 def item(key: str) -> ResponseReturnValue:
-    """A picture, by its opaque key; no part of the request becomes a path."""
+    """A picture, a sound or a film, by its opaque key; no part of the request becomes a path."""
+    found = _found(key)
+    if found.path is None:
+        abort(404)
+    try:
+        with open(found.path, "rb") as handle:
+            head = handle.read(HEAD)
+            is_played = found.kind in PLAYED
+            media_type = played_type(head, found.kind) if is_played else image_type(head)
+            if media_type is None:
+                abort(404)
+            if is_played and "Range" in request.headers:
+                return _kept(_part(found.path, media_type))
+    except OSError as error:  # gone since the study was checked
+        logging.getLogger("relstudy").error(json.dumps({"event": "item", "trouble": str(error)}))
+        abort(404)
+    response = _kept(send_whole(found.path.resolve(), media_type, max_age=86_400))
+    if is_played:
+        response.headers["Accept-Ranges"] = "bytes"
+    return response
+
+
+@blueprint.get("/item/<key>/captions")
+def captions(key: str) -> ResponseReturnValue:
+    """The captions of a sound or a film, in WebVTT."""
+    found = _found(key)
+    if found.captions is None or not found.captions.is_file():
+        abort(404)
+    return _kept(send_whole(found.captions.resolve(), "text/vtt", max_age=86_400))
+
+
+def _found(key: str) -> DisplayedItem:
+    """The item of that key, for raters of the study and those who may look at its pages."""
     rater = session.current_rater()
-    picture = current_site().items.by_key.get(key)
-    if picture is None or picture.path is None:
+    found = current_site().items.by_key.get(key)
+    if found is None:
         abort(404)
     if rater is None and not may_preview():
         abort(403)
-    try:
-        with open(picture.path, "rb") as handle:
-            media_type = image_type(handle.read(16))
-    except OSError as error:  # gone since the study was checked
-        logging.getLogger("relstudy").error(json.dumps({"event": "picture", "trouble": str(error)}))
-        abort(404)
-    if media_type is None:
-        abort(404)
-    response = send_whole(picture.path.resolve(), media_type, max_age=86_400)
+    return found
+
+
+def _kept(response: Response) -> Response:
     response.headers["Cache-Control"] = "private, max-age=86400, immutable"
     response.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
     return response
+
+
+def _part(path: Path, media_type: str) -> Response:
+    """One part of a file, of at most PART bytes, from where the request's range begins; 416 where it is beyond.
+
+    A range may end earlier than was asked for (RFC 9110, section 14.2); players ask for the next. Several ranges at
+    once, and units other than bytes, are answered by the whole file, as the same section allows.
+    """
+    size = path.stat().st_size
+    asked = _RANGE.fullmatch(request.headers["Range"].strip())
+    if asked is None or not (asked[1] or asked[2]):
+        response = send_whole(path.resolve(), media_type, max_age=86_400)
+        response.headers["Accept-Ranges"] = "bytes"
+        return response
+    begin = int(asked[1]) if asked[1] else max(0, size - int(asked[2]))
+    last = int(asked[2]) if asked[1] and asked[2] else size - 1
+    end = min(last, size - 1, begin + PART - 1)
+    if begin >= size or end < begin:
+        return Response("", 416, {"Content-Range": f"bytes */{size}"}, mimetype=media_type)
+    with path.open("rb") as handle:
+        handle.seek(begin)
+        content = handle.read(end - begin + 1)
+    headers = {"Content-Range": f"bytes {begin}-{end}/{size}", "Accept-Ranges": "bytes"}
+    return Response(content, 206, headers, mimetype=media_type)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 from urllib.parse import quote
@@ -11,11 +12,13 @@ from flask import g, request
 from flask.typing import ResponseReturnValue
 from jinja2 import Environment, pass_context
 from jinja2.runtime import Context
+from markupsafe import Markup, escape
 from werkzeug.exceptions import HTTPException
 
 from relstudy.common.scales import Scale, show_value
 from relstudy.studyapp.assignment.raters import Rater
-from relstudy.studyapp.collection.displayed import DisplayedItem
+from relstudy.studyapp.collection.displayed import CardField, DisplayedItem
+from relstudy.studyapp.collection.markup import mark_spans, mark_words
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.mount import at
 from relstudy.studyapp.web.site import current_site
@@ -137,10 +140,50 @@ def choices(scale: Scale) -> tuple[Choice, ...]:
     )
 
 
-def item_view(item: DisplayedItem) -> ItemView:
-    """An item as the rater sees it: no id, no file name."""
-    url = f"/item/{item.key}" if item.kind == "image" else ""
-    return ItemView(item.kind, item.key, url, item.title if item.kind == "text" else "", item.text)
+LONG = 1200
+"""Letters from which on a text scrolls in a column of its own."""
+
+
+def item_view(item: DisplayedItem, marked: Sequence[str] = ()) -> ItemView:
+    """An item as the rater sees it: no id, no file name. `marked` are the words that are marked in its text."""
+    words = tuple(marked)
+    kind = "text" if item.kind in ("html", "markdown") else item.kind
+    title, text = _view_of_text(item, words) if kind == "text" else (item.title, item.text)
+    return ItemView(
+        kind=kind,
+        key=item.key,
+        url=f"/item/{item.key}" if item.path is not None else "",
+        title="" if kind == "image" else title,
+        text=text,
+        is_html=bool(item.html),
+        fields=tuple(_marked_field(line, words) for line in item.fields),
+        alt=item.more.get("alt", "") or (item.title if kind == "card" else ""),
+        size=item.size,
+        captions=f"/item/{item.key}/captions" if item.captions is not None else "",
+        intent=tuple(part for name in ("description", "narrative") if (part := item.more.get(name))),
+        long=len(item.text) > LONG or sum(len(line.value) for line in item.fields) > LONG,
+    )
+
+
+def _view_of_text(item: DisplayedItem, marked: tuple[str, ...]) -> tuple[str, str]:
+    """Title and text, as html where the item is html or something in them is marked."""
+    spans = [(int(begin), int(end)) for begin, end in item.more.get("highlights", ())]
+    if item.html:
+        return _marked(escape(item.title), marked), Markup(mark_words(item.html, marked))
+    if not marked and not spans:
+        return item.title, item.text
+    text = Markup(mark_spans(item.text, spans)) if spans else escape(item.text)
+    return _marked(escape(item.title), marked), _marked(text, marked)
+
+
+def _marked(text: Markup, words: tuple[str, ...]) -> Markup:
+    return Markup(mark_words(str(text), words)) if words and "<mark>" not in text else text
+
+
+def _marked_field(line: CardField, marked: tuple[str, ...]) -> CardField:
+    if not marked or line.look == "price":
+        return line
+    return CardField(line.label, _marked(escape(line.value), marked), line.look)
 
 
 def unavailable() -> tuple[str, int]:

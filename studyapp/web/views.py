@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from relstudy.studyapp.collection.displayed import CardField
 from relstudy.studyapp.config.study_parts import BETWEEN
 
 
 @dataclass(frozen=True)
 class ItemView:
-    """A query or a result as the rater sees it.
+    """A query or a result as the rater sees it; `key` is opaque.
 
-    `kind` is "image" (show `url`) or "text" (show `title` and `text`). `key` is opaque.
+    `kind` is "image" (show `url`), "text" (`title` and `text`), "card" (`fields`, and the picture at `url`), "audio" or
+    "video" (play `url`; `text` is the transcript, `captions` an address or ""). `is_html` says that `text` is html.
+    `alt` is said in place of a picture, `size` its width and height, `intent` what a query is after, `long` whether
+    the text scrolls in a column of its own.
     """
 
     kind: str
@@ -19,6 +23,13 @@ class ItemView:
     url: str
     title: str
     text: str
+    is_html: bool = False
+    fields: tuple[CardField, ...] = ()
+    alt: str = ""
+    size: tuple[int, int] | None = None
+    captions: str = ""
+    intent: tuple[str, ...] = ()
+    long: bool = False
 
 
 @dataclass(frozen=True)
@@ -92,6 +103,7 @@ class RatingPage:
     preload: tuple[str, ...]
     message: str = ""
     not_shown: bool = False
+    played: str = "any"
 
 
 @dataclass(frozen=True)

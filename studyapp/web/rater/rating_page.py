@@ -11,6 +11,8 @@ from relstudy.studyapp.assignment.answers import read_answers
 from relstudy.studyapp.assignment.raters import Rater
 from relstudy.studyapp.assignment.sequence import Assignment, RaterPage, count_answered
 from relstudy.studyapp.assignment.versions import Version
+from relstudy.studyapp.collection.kinds import PLAYED, paradigm_of
+from relstudy.studyapp.collection.markup import words_to_mark
 from relstudy.studyapp.config.study_parts import NOT_SHOWN, was_shown
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.mount import at
@@ -39,6 +41,7 @@ def build_rating_page(
     block = site.study.block(assignment.block)
     pairs = [catalogue.pairs[pair_id] for pair_id in assignment.pair_ids]
     query = items[pairs[0].query_id]
+    marked = words_to_mark(query.title or query.text) if block.highlight == "query" and query.kind == "text" else ()
     earlier = assignment.answered_at is not None
     return RatingPage(
         number=assignment.position,
@@ -46,7 +49,7 @@ def build_rating_page(
         answered=_answered(page, assignment),
         pace=seconds_per_page(),
         practice=assignment.kind == "practice",
-        paradigm=query.kind,
+        paradigm=paradigm_of(query.kind),
         question=block.question,
         scale=block.scale.name,
         choices=choices(block.scale),
@@ -56,7 +59,7 @@ def build_rating_page(
             ResultView(
                 number,
                 f"rating-{number}",
-                item_view(items[pair.result_id]),
+                item_view(items[pair.result_id], marked),
                 chosen.get((pair.pair_id, ""), ""),
                 (errors or {}).get((pair.pair_id, ""), ""),
                 tuple(
@@ -82,6 +85,7 @@ def build_rating_page(
         preload=_pictures(served.version, page.upcoming or []),
         message=message,
         not_shown=block.not_shown,
+        played=block.played,
     )
 
 
@@ -111,6 +115,7 @@ def asked_on(assignment: Assignment) -> str:
     words = [block.question, repr(block.scale.values), repr(block.scale.labels), str(block.scale.undecided)]
     words += ["slider"] if block.scale.continuous else []
     words += [repr(block.questions)] if block.questions else []
+    words += [block.highlight, block.played] if (block.highlight, block.played) != ("no", "any") else []
     asked = "\x1f".join([*assignment.pair_ids, *looks, *words])
     keyed = hmac.new(site.secret, b"asked:" + asked.encode(), hashlib.sha256)  # so that no page can be told by it
     return f"{version.number}-{keyed.hexdigest()[:12]}"
@@ -143,4 +148,5 @@ def _answered(page: RaterPage, assignment: Assignment) -> int:
 def _pictures(version: Version, pair_ids: list[str]) -> tuple[str, ...]:
     shown = [version.catalogue.pairs[pair_id] for pair_id in pair_ids]
     ids = [*(pair.query_id for pair in shown[:1]), *(pair.result_id for pair in shown)]
-    return tuple(at(item_view(version.items[item_id]).url) for item_id in ids if version.items[item_id].kind == "image")
+    items = [version.items[item_id] for item_id in ids]
+    return tuple(at(item_view(item).url) for item in items if item.path is not None and item.kind not in PLAYED)

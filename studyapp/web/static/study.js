@@ -225,6 +225,29 @@
     },
   };
 
+  // --- sounds and films that are to be played to their end before the page is sent -------------------------------
+  // One that cannot be played asks for nothing: the page must never be a dead end.
+  const heard = (media) => {
+    let played = 0;
+    for (let k = 0; k < media.played.length; k += 1) played += media.played.end(k) - media.played.start(k);
+    return media.error !== null || "done" in media.dataset || (media.ended && played >= 0.9 * media.duration);
+  };
+  const unplayed = (form) => form.dataset.unplayed
+    ? $$(".query [data-media], .result [data-media]", form).filter((media) => !heard(media) && !(media.closest(".result") && isLost(media.closest(".result")))) : [];
+  const playedName = (form) => `${draftName(form)}:played`;
+  document.addEventListener("ended", (event) => {
+    const form = event.target.closest && event.target.closest("form[data-rating]");
+    if (!form || !heard(event.target)) return;
+    event.target.dataset.done = "";
+    const done = storage.read(playedName(form));
+    done[new URL(event.target.src).pathname] = true;
+    storage.write(playedName(form), done);
+  }, true);
+  const restorePlayed = (form) => {
+    const done = storage.read(playedName(form));
+    for (const media of $$("[data-media]", form)) if (done[new URL(media.src).pathname]) media.dataset.done = "";
+  };
+
   // --- saving ---------------------------------------------------------------------------------------------------
   const note = (form, kind, strong, words, button) => {
     const box = $("[data-alerts]", form);
@@ -288,6 +311,7 @@
     if (next || response.redirected) {
       const address = next ? new URL(next, location.href).href : response.url;
       storage.drop(draftName(form));
+      storage.drop(playedName(form));
       pace.add(timer.page);
       return response.ok ? show(answer, address) : location.assign(address);
     }
@@ -323,6 +347,11 @@
       const isMain = lacking.some((ask) => asksOf(ask.closest(".result"))[0] === ask);
       note(form, "bad", "", isMain ? form.dataset.lacking : form.dataset.unanswered);
       focusAsk(lacking[0]);
+    } else if (unplayed(form).length) {
+      const media = unplayed(form)[0];
+      note(form, "bad", "", form.dataset.unplayed);
+      media.focus({ preventScroll: true });
+      media.scrollIntoView({ block: "nearest" });
     } else {
       note(form);
       send(form);
@@ -416,6 +445,7 @@
     form.noValidate = true; // the browser's bubbles give way to words of the study's own language
     restoreDraft(form);
     for (const scale of $$("fieldset.slider", form)) showSlider(scale);
+    restorePlayed(form);
     const box = $("[data-keys]");
     if (box) box.checked = !storage.read("keys").off;
     const first = asks(form).find(lacks) || asks(form)[0];

@@ -1,0 +1,89 @@
+"""The kinds of items, and the files that browsers show or play, told by their first bytes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+IMAGE_TYPES = {
+    b"\xff\xd8\xff": "image/jpeg",
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"GIF87a": "image/gif",
+    b"GIF89a": "image/gif",
+}
+KINDS = ("image", "text", "html", "markdown", "card", "audio", "video")
+PARADIGMS = ("image", "text")
+"""The ways of asking: by a picture, and by anything else."""
+PLAYED = ("audio", "video")
+HEAD = 64
+"""Bytes of a file's beginning that say what it is."""
+
+
+def paradigm_of(kind: str) -> str:
+    """The way in which a query of this kind asks.
+
+    Examples
+    --------
+    >>> paradigm_of("image"), paradigm_of("text"), paradigm_of("card")
+    ('image', 'text', 'text')
+    """
+    return "image" if kind == "image" else "text"
+
+
+def image_type(head: bytes) -> str | None:
+    """The media type by the file's first bytes; None for anything but JPEG, PNG, GIF and WebP."""
+    for magic, media_type in IMAGE_TYPES.items():
+        if head.startswith(magic):
+            return media_type
+    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
+        return "image/webp"
+    return None
+
+
+def played_type(head: bytes, kind: str) -> str | None:
+    """The media type of a sound or a film by its first bytes; None for what browsers do not play.
+
+    Known are MP4 and WebM for both, and MP3, Ogg, WAV and FLAC for sounds (Ogg for films, too).
+
+    Examples
+    --------
+    >>> played_type(b"\\0\\0\\0\\x20ftypisom", "video"), played_type(b"ID3\\x04", "audio"), played_type(b"ID3", "video")
+    ('video/mp4', 'audio/mpeg', None)
+    """
+    if head[4:8] == b"ftyp":
+        return f"{kind}/mp4"
+    if head.startswith(b"\x1aE\xdf\xa3") and b"webm" in head:
+        return f"{kind}/webm"
+    if head.startswith(b"OggS"):
+        return f"{kind}/ogg"
+    if kind != "audio":
+        return None
+    if head.startswith(b"ID3") or (len(head) > 1 and head[0] == 0xFF and head[1] & 0xE6 == 0xE2):
+        return "audio/mpeg"
+    if head[:4] == b"RIFF" and head[8:12] == b"WAVE":
+        return "audio/wav"
+    return "audio/flac" if head.startswith(b"fLaC") else None
+
+
+def file_type(path: Path, kind: str) -> str | None:
+    """The media type of an item's file, where it is one that browsers show or play; what cannot be read is none."""
+    try:
+        with path.open("rb") as handle:
+            head = handle.read(HEAD)
+    except OSError:
+        return None
+    return played_type(head, kind) if kind in PLAYED else image_type(head)
+
+
+def can_be_shown(path: Path) -> bool:
+    """True if a file's first bytes are those of a picture that browsers show; what cannot be read is no such file."""
+    return file_type(path, "image") is not None
+
+
+def are_captions(path: Path) -> bool:
+    """True if a file holds captions in WebVTT."""
+    try:
+        with path.open("rb") as handle:
+            head = handle.read(16)
+    except OSError:
+        return False
+    return head.removeprefix(b"\xef\xbb\xbf")[:6] == b"WEBVTT"
