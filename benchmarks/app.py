@@ -5,6 +5,7 @@
     python benchmarks/app.py --gunicorn 3 --raters 50   # instead: the own server processes beside gunicorn's, in turns
     python benchmarks/app.py --profile             # and what a page costs: CPU milliseconds and SQL statements
     python benchmarks/app.py --studies 20 --raters 200  # instead: so many studies in one host beside one study alone
+    python benchmarks/app.py --media 300 --raters 300   # instead: raters alone, and beside so many who watch films
 
 Every rater has no think time: submits a page of four ratings on 1-5 and waits for the next page. Both are used as their
 own pages' scripts use them: ours is sent the form as study.js sends it, which asks for the next page in the answer and
@@ -320,6 +321,67 @@ def compare_host(studies: int, raters: int, seconds: float, processes: Processes
     shutil.rmtree(work, ignore_errors=True)
 
 
+FILM = 24 << 20  # bytes
+
+
+def film_folder(folder: Path) -> Path:
+    """The study of `our_folder` with a film beside, which is on nobody's page."""
+    our_folder(folder)
+    (folder / "film.mp4").write_bytes(b"\0\0\0\x20ftypisom" + os.urandom(FILM - 12))
+    with open(folder / "collection.csv", "a", encoding="utf-8") as items:
+        items.write("film,video,film.mp4\n")
+    with open(folder / "pairs.csv", "a", encoding="utf-8") as pairs:
+        pairs.write("film,q0,film,image,base\n")  # no block asks for it
+    return folder
+
+
+def compare_media(viewers: int, raters: int, seconds: float, processes: Processes) -> None:
+    """Raters alone and beside viewers of a film, each twice and in turns."""
+    from benchmarks.viewers import PACE, STALLED, Viewers
+    from relstudy.studyapp.assignment.synchronisation import prepare
+    from relstudy.studyapp.collection.displayed import item_key
+    from relstudy.studyapp.config.secret import read_secret
+    from relstudy.studyapp.config.study import Study
+    from relstudy.studyapp.database.store import Store
+    from relstudy.studyapp.monitoring.export import ratings_table
+
+    work = Path(tempfile.mkdtemp(prefix="relstudy-bench-"))
+    print(f"{viewers} viewers ask for a part of 1 MiB every {PACE:g} s each; {STALLED} more take nothing of theirs")
+    print(
+        f"{'served':22}{'raters':>7}{'ratings/s':>11}{'p50 s':>9}{'p95 s':>9}{'errors':>8}{'lost':>6}{'double':>8}"
+        f"{'parts/s':>9}{'MiB/s':>7}{'part p95 s':>12}{'failed':>8}"
+    )
+    for turn in (1, 2):
+        for name, watching in (("raters alone", 0), ("beside viewers", viewers)):
+            folder = film_folder(work / f"{turn}-{watching}")
+            store, port = Store.of_study(folder), free_port()
+            prepare(folder, store)
+            address = f"/item/{item_key(read_secret(folder), 'film')}"
+            with running(processes.command(folder, port), port, folder / "server.log"):
+                seen = Viewers(port, watching, address, FILM, seconds) if watching else None
+                tally = load("ours", port, raters, seconds, begin=seen.begin if seen else lambda: None)
+                watched = seen.end() if seen else None
+            table = ratings_table(store, Study.load(folder))
+            store.dispose()
+            acknowledged = 4 * sum(len(pages) for pages in tally.acknowledged.values())
+            double = int(table.duplicated("pair_id").sum())
+            row = figures(tally, seconds, max(0, acknowledged - len(table)), double)
+            line = (
+                f"{name:22}{raters:>7}{row['ratings_per_second']:>11.1f}{row['p50']:>9.3f}{row['p95']:>9.3f}"
+                f"{row['errors']:>8}{row['lost']:>6}{row['double']:>8}"
+            )
+            if watched is not None:
+                slow = float(np.percentile(watched.seconds, 95)) if watched.seconds else float("nan")
+                line += f"{len(watched.seconds) / seconds:>9.1f}{watched.bytes / 2**20 / seconds:>7.1f}{slow:>12.3f}"
+                line += f"{sum(watched.errors.values()):>8}"
+            print(line, flush=True)
+            kinds = [*row["kinds"].items(), *(watched.errors.most_common(3) if watched is not None else [])]
+            for kind, count in kinds:
+                print(f"    {count} x {kind}")
+    print(f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    shutil.rmtree(work, ignore_errors=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--raters", type=int, nargs="+", default=[50, 200])
@@ -333,6 +395,9 @@ def main() -> None:
         "--gunicorn", type=int, default=0, metavar="PAIRS", help="compare with gunicorn, and nothing else"
     )
     parser.add_argument("--studies", type=int, default=0, help="so many in one host beside one alone, and nothing else")
+    parser.add_argument(
+        "--media", type=int, default=0, help="so many viewers of a film beside raters, and nothing else"
+    )
     parser.add_argument("--profile", action="store_true", help="print CPU milliseconds and SQL statements a page too")
     options = parser.parse_args()
     processes = Processes(options.workers, options.threads)
@@ -341,6 +406,9 @@ def main() -> None:
         return
     if options.studies:
         compare_host(options.studies, options.raters[0], options.seconds, processes)
+        return
+    if options.media:
+        compare_media(options.media, options.raters[0], options.seconds, processes)
         return
     from tests.studyapp.cluster import Cluster, installed
 

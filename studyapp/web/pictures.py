@@ -39,7 +39,7 @@ def item(key: str) -> ResponseReturnValue:
             if is_played and "Range" in request.headers:
                 return _kept(_part(found.path, media_type))
     except OSError as error:  # gone since the study was checked
-        logging.getLogger("relstudy").error(json.dumps({"event": "item", "trouble": str(error)}))
+        logging.getLogger("relstudy").error(json.dumps({"event": "picture", "trouble": str(error)}))
         abort(404)
     response = _kept(send_whole(found.path.resolve(), media_type, max_age=86_400))
     if is_played:
