@@ -322,6 +322,14 @@ class Tally:
         value, _, _, alone, *_, truth = self.table
         return float(np.sqrt(np.mean((value - truth) ** 2) / np.mean((alone - truth) ** 2)))
 
+    @property
+    def bias(self) -> tuple[float, float]:
+        """Mean error in standard deviations of the errors, with help and of people alone."""
+        value, _, _, alone, *_, truth = self.table
+        errors = (value - truth, alone - truth)
+        helped, of_people = (float(each.mean() / each.std()) if each.std() > 0 else 0.0 for each in errors)
+        return helped, of_people
+
     def cell(self) -> str:
         if not self.rows:
             return "–"
@@ -415,7 +423,8 @@ def main(argv: Sequence[str]) -> None:
 
 
 def print_summary(cells: Sequence[tuple[str, Tally]], studies: int) -> None:
-    """By index: mean, least and largest coverage, how many cells lie outside of 92 to 98 %, errors and widths."""
+    """By index: mean, least and largest coverage, how many cells lie outside of 92 to 98 %, errors, widths, and the
+    mean size of the bias in standard deviations."""
     rows = []
     for index, title in zip(INDICES, SHOWN, strict=True):
         of_index = [each for name, each in cells if name == index]
@@ -423,15 +432,16 @@ def print_summary(cells: Sequence[tuple[str, Tally]], studies: int) -> None:
             continue
         helped, alone = np.array([each.coverage for each in of_index]).T
         widths, errors = np.array([each.width for each in of_index]), np.array([each.error for each in of_index])
+        biases = [each.bias for each in of_index]
         outside = [f"{np.mean((each < 0.92) | (each > 0.98)):.0%}" for each in (helped, alone)]
         rows.append(
             [
                 title, str(len(of_index)), f"{helped.mean():.1%}", f"{alone.mean():.1%}", f"{helped.min():.1%}",
                 f"{alone.min():.1%}", *outside, f"{errors.mean():.2f}", f"{errors.max():.2f}", f"{widths.mean():.2f}",
-                f"{widths.max():.2f}",
+                f"{widths.max():.2f}", *(f"{np.mean(np.abs(each)):.2f}" for each in zip(*biases, strict=True)),
             ]
         )  # fmt: skip
     header = ["index", "cells", "coverage", "alone", "least", "alone", "outside", "alone", "error", "worst"]
     print()
-    print_table(rows, [*header, "width", "widest"])
+    print_table(rows, [*header, "width", "widest", "bias", "alone"])
     print(f"\nA coverage of 95 % has a standard error of {0.218 / np.sqrt(studies):.1%} in a cell.")
