@@ -13,7 +13,7 @@ Worlds: `plain`; `ties` (scores in three steps); `noise` (people's noise as larg
 60 pairs a query, and some queries count five times as much); `newcomers` (half of the systems score a tenth of the
 pairs at random); `heavy` (errors of Student's t with 3 degrees of freedom, queries of which some are far harder);
 `raters` (12 raters of a study, two a pair, each with a taste for some systems' errors, so that other raters would put
-the systems in another order; true is what all raters would say; through `score_systems`, ratings from 1 to 5).
+the systems in another order; true is what all raters would say; ratings from 1 to 5).
 
 Columns: how often the true best is not in the best set (of equal ones the first, which is the hardest case of a best
 system), its size, how often it is exactly the best, and how often any of several equal best systems is left out. Beside
@@ -29,21 +29,26 @@ import argparse
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+from scipy import special
 
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.precision_recall import Retrieval
 from relstudy.analysis.indices.same_query import SameQuery
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.draws import Draws, LeftOut, whole_queries
-from relstudy.analysis.resampling.spread import DIFFERENCE
+from relstudy.analysis.resampling.spread import LEAST_FREEDOM
 from relstudy.analysis.scoring.best_set import PairedStatistics, ranks_of
+from relstudy.analysis.scoring.candidate import candidate_of
+from relstudy.analysis.scoring.comparison import compare
+from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.families import holm
+from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.analysis.scoring.run import score_systems
+from relstudy.analysis.scoring.scored_pairs import ScoredPairs
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.console import print_table, progress
 
@@ -51,8 +56,6 @@ SEED, REPLICATES, PAIRS, LEVEL, BEST = 4210, 300, 16, 0.95, 0.60
 SIZES, QUERIES = (2, 6, 20), (30, 100, 400)
 WORLDS = ("plain", "ties", "noise", "uneven", "newcomers", "heavy", "raters")
 SHAPES = ("equal", "one better", "ladder")
-ELSEWHERE = {"raters": ((6, 100),)}
-"""Systems and queries of the cells of worlds that are not plain: 6 and 20 systems, 100 queries, unless stated."""
 RATERS, RATINGS, TASTE = 12, 2, 0.2
 DECIDES, POOLED = "same_query", ("pearson", "average_precision", "normalised_rank")
 RULES = ("best set", "Holm", "vote")
@@ -159,27 +162,46 @@ def of_all_queries(
     }
 
 
+@dataclass(frozen=True, eq=False)
+class Apart:
+    """The differences of every two systems in one index, as `BootstrapStatistic.spread` has them one by one: float
+    [couples], and their replicates [couples, replicates]."""
+
+    difference: np.ndarray
+    error: np.ndarray
+    freedom: np.ndarray
+    replicates: np.ndarray
+
+    @classmethod
+    def of(cls, systems: Sequence[BootstrapStatistic], queries: int) -> Apart:
+        """Of the systems' figures, all of which vary and have a value in every replicate and without each query."""
+        first, second = np.triu_indices(len(systems), 1)
+        value = np.array([each.value for each in systems])
+        replicates = np.stack([each.replicates for each in systems])
+        left_out = np.stack([each.left_out for each in systems if each.left_out is not None])
+        drawn, without = replicates[first] - replicates[second], left_out[first] - left_out[second]
+        added = (queries - 1) * (without.mean(axis=1, keepdims=True) - without)
+        jackknife, whole = (added**2).mean(axis=1), queries * drawn.var(axis=1, ddof=1)
+        whole = np.maximum(whole, jackknife)
+        relative = ((added**4).mean(axis=1) / jackknife**2 - 3) / queries + 2 / (queries - 1)
+        relative = np.maximum(relative * (jackknife / whole) ** 2, 2 / (queries - 1))
+        freedom = np.maximum(2 / relative, LEAST_FREEDOM)
+        return cls(value[first] - value[second], np.sqrt(whole / (queries - 1)), freedom, drawn)
+
+    def p_values(self) -> np.ndarray:
+        """Two-sided, of each difference that is zero."""
+        p: np.ndarray = 2 * special.stdtr(self.freedom, -np.abs(self.difference) / self.error)
+        return p
+
+
 def by_rules(
     figures: Sequence[BootstrapStatistic], pooled: Mapping[str, Sequence[BootstrapStatistic]], queries: int
 ) -> tuple[set[int], ...]:
     """The sets by the project's rule, by Holm's correction over all pairs of systems, and by the vote."""
-    couples = list(combinations(range(len(figures)), 2))
-    differences = [figures[a] - figures[b] for a, b in couples]
-    spreads = [each.spread(DIFFERENCE, figures[0].clusters or queries) for each in differences]
-    paired = PairedStatistics.of(
-        np.array([each.value for each in differences]),
-        np.array([each.standard_error for each in spreads]),
-        np.array([each.degrees for each in spreads]),
-        np.stack([each.replicates for each in differences]),
-        queries,
-    )
-    tested: dict[str, tuple[np.ndarray, np.ndarray]] = {
-        DECIDES: (np.array([e.value for e in differences]), holm([each.p_value() for each in spreads]))
-    }
-    for index, systems in pooled.items():
-        apart = [systems[a] - systems[b] for a, b in couples]
-        p = holm([each.spread(DIFFERENCE, queries).p_value() for each in apart])
-        tested[index] = (np.array([each.value for each in apart]), p)
+    decides = Apart.of(figures, figures[0].clusters or queries)
+    paired = PairedStatistics.of(decides.difference, decides.error, decides.freedom, decides.replicates, queries)
+    of_index = {DECIDES: decides} | {index: Apart.of(systems, queries) for index, systems in pooled.items()}
+    tested = {index: (each.difference, holm(each.p_values())) for index, each in of_index.items()}
     best = set(np.flatnonzero(ranks_of(paired, LEVEL).best).tolist())
     return best, undefeated(ahead(tested, (DECIDES,))), undefeated(ahead(tested, POOLED))
 
@@ -206,7 +228,8 @@ def undefeated(before: np.ndarray) -> set[int]:
 
 
 def rated_study(drawn: Drawn, random: np.random.Generator) -> tuple[set[int], ...]:
-    """The sets of a study whose raters are a sample, by the whole way of `score_systems`."""
+    """The sets of a study whose raters are a sample, by the indices and comparisons of `score_systems`, which would
+    take twice as long with its curves and its figures of each system."""
     pairs, systems = len(drawn.query), len(drawn.score)
     taste = TASTE * random.normal(size=(RATERS, systems))
     rater = np.argsort(random.random((pairs, RATERS)), axis=1)[:, :RATINGS]
@@ -224,14 +247,18 @@ def rated_study(drawn: Drawn, random: np.random.Generator) -> tuple[set[int], ..
         primary=DECIDES, method="none", measures=(), directions={"*": "higher"}, raters="any", relevance="share",
         replicates=REPLICATES, seed=int(random.integers(2**31)),
     )  # fmt: skip
-    result = score_systems(judgments, scores, options=options)
+    pairs = JudgedPairs.of(judgments)
+    context = ScoringContext(pairs, pairs.draws(options.replicates, options.seed, options.population), options)
+    candidates = [candidate_of(pairs, str(name), rows, options) for name, rows in scores.groupby("system")]
+    systems = [SimpleNamespace(name=c.name, figures=ScoredPairs.of(context, c).figures({})) for c in candidates]
+    comparisons, ranks, _ = compare(context, candidates, systems)
     tested = {}
-    for index in result.own_indices:
-        of_index = [each for each in result.comparisons if each.index == index.name]
+    for index in context.indices:
+        of_index = [each for each in comparisons if each.index == index.name]
         values = [np.nan if each.difference.value is None else each.difference.value for each in of_index]
         p = holm([np.nan if each.p_value is None else each.p_value for each in of_index])
         tested[index.name] = (index.sign * np.array(values), p)
-    best = set(np.flatnonzero(result.ranks.best).tolist())
+    best = set(np.flatnonzero(ranks.best).tolist())
     return best, undefeated(ahead(tested, (DECIDES,))), undefeated(ahead(tested, POOLED))
 
 
@@ -246,8 +273,7 @@ def row(shape: str, systems: int, queries: int, world: str, studies: int) -> tup
         sets = study(skill, queries, world, np.random.default_rng([SEED, *number, one]))
         for tally, best in zip(tallies, sets, strict=True):
             tally.add(best, truth)
-    cells = [str(systems), str(queries), shape, world, *tallies[0].cells(studies)]
-    cells += [cell for each in tallies[1:] for cell in each.cells(studies)[:3]]
+    cells = [str(systems), str(queries), shape, world, *(cell for each in tallies for cell in each.cells(studies))]
     return cells, [each.lost / studies for each in tallies]
 
 
@@ -271,12 +297,11 @@ def main(argv: Sequence[str]) -> None:
         for systems in given.systems
         for queries in given.queries
         for shape in SHAPES
-        if world == "plain" or (systems, queries) in ELSEWHERE.get(world, ((6, 100), (20, 100)))
     ]
     with ProcessPoolExecutor(given.processes) as pool:
         rows, lost = zip(*pool.map(_row, cells), strict=True)
     header = ["lost", "size", "exact", "one left out"]
-    names = [*header, *(f"{rule}: {name}" for rule in RULES[1:] for name in header[:3])]
+    names = [*header, *(f"{rule}: {name}" for rule in RULES[1:] for name in header)]
     print_table(list(rows), ["systems", "queries", "truth", "world", *names])
     print()
     for rule, of_rule in zip(RULES, np.transpose(lost), strict=True):
