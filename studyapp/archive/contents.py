@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -24,6 +24,9 @@ from relstudy.studyapp.archive.metadata import About, citation, croissant, versi
 from relstudy.studyapp.archive.tables import ArchivedTable, NewCodes, archived, folder_tables, score_tables
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.texts import Texts
+
+if TYPE_CHECKING:
+    from relstudy.analysis.scoring.options import ScoringOptions
 
 KEPT: dict[str, tuple[str, ...]] = {
     "study": ("id", "title", "language", "consent", "instructions", "thanks"),
@@ -176,7 +179,7 @@ def make_archive(
     files["columns.csv"] = _dictionary(tables)
     notes = []
     try:
-        comparison, systems = _comparison(files)
+        comparison, systems = _comparison(files, _options_of(folder))
         files |= comparison
         notes.append(f"{COMPARISON} holds every system in scores/: {', '.join(systems)}.")
     except RelstudyError as error:
@@ -234,10 +237,17 @@ def _figures(folder: Path, codes: NewCodes) -> dict[str, bytes]:
     return {f"figures/{name}": f"{codes.in_text(text)}\n".encode() for name, text in figures.items()}
 
 
-def _comparison(files: Mapping[str, bytes]) -> tuple[dict[str, bytes], list[str]]:
+def _options_of(folder: Path) -> ScoringOptions:
+    """The choices by which the study's systems were compared last, else the defaults."""
+    from relstudy.analysis.scoring.options import ScoringOptions
+    from relstudy.analysis.study_run import read_study_folder
+
+    return read_study_folder(folder).options if (folder / "judgments.csv").is_file() else ScoringOptions()
+
+
+def _comparison(files: Mapping[str, bytes], options: ScoringOptions) -> tuple[dict[str, bytes], list[str]]:
     """The saved comparison that `relstudy score NEW --against` reads, made of the archive's own tables; its systems."""
     from relstudy.analysis.pipeline import score_tables as scored
-    from relstudy.analysis.scoring.options import ScoringOptions
     from relstudy.calibration.study_tables import read_study_tables
     from relstudy.mapping.fitted import read_mappings
     from relstudy.mapping.scores.table import read_scores
@@ -252,7 +262,7 @@ def _comparison(files: Mapping[str, bytes]) -> tuple[dict[str, bytes], list[str]
         if not scores:
             raise RelstudyError("there are no scores of systems (`relstudy sample` keeps them in scores/)")
         fitted = read_mappings(folder / "mappings") if (folder / "mappings").is_dir() else {}
-        run = scored(read_study_tables(file), scores, ScoringOptions(), fitted=fitted)
+        run = scored(read_study_tables(file), scores, options, fitted=fitted)
         run.save(str(folder / COMPARISON))
         return {COMPARISON: (folder / COMPARISON).read_bytes()}, [candidate.name for candidate in run.candidates]
 

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from relstudy.studyapp.cli import main
+from tests.analysis.test_one_run import holds_everywhere
 
 pytestmark = pytest.mark.server
 
@@ -54,6 +55,13 @@ def test_each_command_the_demo_names_gives_the_same_tables_by_hand(folder, tmp_p
     for system in ("keywords", "colour"):
         for index in ("average_precision", "normalised_rank"):
             assert ours[system][index]["value"] == pytest.approx(theirs[system][index]["value"])
+
+
+def test_every_way_out_of_a_run_says_the_same_of_the_demo_and_its_archive(folder, tmp_path):
+    study = shutil.copytree(folder, tmp_path / "demo")
+    for left in ("scored.json", "comparison.json"):
+        (study / left).unlink(missing_ok=True)
+    holds_everywhere(study, sorted(path.stem for path in (study / "scores").glob("*.csv")))
 
 
 def test_a_new_system_is_placed_among_the_others_without_asking_anyone_again(folder, tmp_path):
