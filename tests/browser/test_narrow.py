@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.sessions import Rater, serve, write_study
+from tests.browser.sessions import Rater, one_by_one, serve, write_study
 
 WORD = "https://example.org/" + "a-word-that-does-not-break/" * 8
 STUDY = f"""
@@ -116,3 +116,31 @@ def test_a_page_of_four_pictures_fits_a_laptop_with_its_button(
         smallest = page.locator(".result img").evaluate_all("all => Math.min(...all.map(e => e.clientHeight))")
     assert bottom <= height, f"the button ends at {bottom}"
     assert smallest >= 110, "pictures are large enough to be judged"
+
+
+@pytest.mark.parametrize(("width", "height"), [(1366, 657), (1280, 760), (1280, 900)])
+@pytest.mark.parametrize("scale", ["1-9", "binary"])
+@pytest.mark.parametrize("query", ["text", "image"])
+def test_a_page_of_one_picture_fits_a_laptop_with_its_button(
+    tmp_path: Path, new_page: Callable[..., Page], query: str, scale: str, width: int, height: int
+) -> None:
+    toml = one_by_one(scale).replace('paradigm = "text"', f'paradigm = "{query}"')
+    folder = write_study(tmp_path / "study", toml)
+    pairs = folder / "pairs.csv"  # a picture a query
+    lines = [
+        line
+        for line in pairs.read_text(encoding="utf-8").splitlines()
+        if "essay" not in line and not line.startswith(("p0-1", "p0-2", "p0-3", "p1-1", "p1-2", "p1-3"))
+    ]
+    pairs.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    page = new_page(width, height)
+    with serve(folder) as served:
+        page.goto(served.link())
+        page.get_by_role("checkbox").check()
+        for _ in range(2):
+            page.locator("main button").first.click()
+        page.wait_for_url("**/rate/1")
+        bottom = page.locator("[type=submit]").last.evaluate("e => e.getBoundingClientRect().bottom")
+        tall = page.locator(".result img").evaluate("e => e.clientHeight")
+    assert bottom <= height, f"the button ends at {bottom}, the picture is {tall} high"
+    assert tall >= 200, "the picture is large enough to be judged"
