@@ -174,11 +174,7 @@ def _print_standings(result: ScoreResult, ranked: Standings, most: int | None = 
     asked = [] if most is None else _asked(result)
     rows = []
     for name in ranked.names[:most]:
-        compared = None if name == first else ranked.comparison(index.name, first, name)
-        gap = Estimate.missing("")
-        if compared is not None:
-            gap = index.shown_difference(compared.difference)
-            gap = gap.negated() if compared.first == first else gap
+        gap = ranked.from_the_first(index, name)
         shown = result[name].shown(index)
         row = [ranked.rank(name), name, _number(shown.value), _ends(shown), _signed(gap.value), _ends(gap)]
         row += [_number(result[name].measures[measure].value) for measure in asked]

@@ -40,6 +40,7 @@ class Index:
     name : key in JSON and in tables
     term : what readers call it, in running text
     definition : how it is computed, as a phrase
+    plain : what it measures, as a phrase for readers without statistics; "" where its name says it
     reading : how to read it, in sentences for readers without statistics; "" gives them the definition
     needs : what it takes of people's judgments; figures of relevance weigh pairs as precision and recall do, figures
         of judgments as the correlation does
@@ -74,6 +75,7 @@ class Index:
     name: str
     term: str
     definition: str
+    plain: str = ""
     reading: str = ""
     needs: Needs
     figure: Figure | None = None

@@ -20,6 +20,7 @@ PEARSON = Index(
     name="pearson",
     term="correlation",
     definition="Pearson's r of scores with judgments; of which scores and which pairs, compared_by says",
+    plain="how closely scores follow people's judgments",
     needs=Needs.JUDGMENTS,
     draws=lambda pairs: pairs.correlation(),
     each_query=lambda pairs: pairs.correlation_in_each_query(),
@@ -38,6 +39,7 @@ AVERAGE_PRECISION = Index(
         "counts in its own precision as one pair of the collection; within a query left empty where fewer than "
         f"{FEWEST_RELEVANT} relevant results were drawn and others were not"
     ),
+    plain="the mean share of good matches from the top down to each good one, all pairs in one list",
     needs=Needs.RELEVANCE,
     reading=(
         "Go down the list of all pairs, best score first, and at each good match note the share of good ones so far; "
@@ -57,6 +59,7 @@ NORMALISED_RANK = Index(
     name="normalised_rank",
     term="good above poor",
     definition="one minus the weighted area under the ROC curve, ties half: 0 best, 0.5 random, 1 worst",
+    plain="how often a good match is above a poor one, whatever the query of either",
     needs=Needs.RELEVANCE,
     reading=(
         "How often a good match stands above a poor one, whatever the query of either: 1 always, 0.5 when guessing, 0 "
@@ -80,7 +83,13 @@ SAME_QUERY = Index(
         "of all couples of a good and a poor pair of one query, those with the good one above, ties half; a query "
         "counts by its couples over its pairs: 1 best, 0.5 random"
     ),
+    plain="in one result list, how often a good match is above a poor one",
     needs=Needs.LISTS,
+    reading=(
+        "How often a good match stands above a poor one of the same query, as in the list that somebody who searches "
+        "sees: 1 always, 0.5 when guessing, 0 never. A query counts by how much it has to order: one with hardly any "
+        "good match, or hardly any poor one, counts hardly."
+    ),
     draws=lambda pairs: pairs.good_above_poor(),
     each_query=lambda pairs: pairs.lists.by_query(),
     in_100=True,

@@ -229,7 +229,8 @@ def _first_ten(ordered: list[SystemScore]) -> str:
 
 
 def as_good(result: ScoreResult, columns: Mapping[str, str]) -> Iterator[tuple[int, str]]:
-    """The cells (row, column) that are not clearly worse than the best of their column; rows are best first.
+    """The cells (row, column) that are not clearly worse than the best of their column; rows are best first. By the
+    index that decides these are the best set.
 
     Parameters
     ----------
@@ -241,5 +242,8 @@ def as_good(result: ScoreResult, columns: Mapping[str, str]) -> Iterator[tuple[i
         if ordering.index not in columns or ordering.index not in compared or not ordering.systems:
             continue
         for row, name in enumerate(ranked.names):
-            if name in ordering.systems and not ranked.clear_by(ordering.index, ordering.systems[0], name):
+            if ordering.index == result.primary.name:
+                if name in ranked.best:
+                    yield row, columns[ordering.index]
+            elif name in ordering.systems and not ranked.clear_by(ordering.index, ordering.systems[0], name):
                 yield row, columns[ordering.index]

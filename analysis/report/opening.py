@@ -74,7 +74,7 @@ def overview(result: ScoreResult, verdict: Verdict) -> Overview:
             name,
             _in_figures(index, result[name].estimate(index), alone=len(ranked.names) == 1),
             name in ranked.best,
-            None if name == names[0] else _behind(ranked, index, names[0], name, unit),
+            None if name == names[0] else _behind(ranked, index, name, unit),
             [] if len(ranked.names) == 1 else [ranked.mark(each.name, names[0], name) for each in others],
         )
         for name in names
@@ -119,14 +119,9 @@ def _in_figures(index: Index, estimate: Estimate, alone: bool = False) -> str:
     return text
 
 
-def _behind(ranked: Standings, index: Index, first: str, name: str, unit: float) -> Estimate:
+def _behind(ranked: Standings, index: Index, name: str, unit: float) -> Estimate:
     """The system's figure minus the first's, in points; below zero it is behind."""
-    compared = ranked.comparison(index.name, first, name)
-    if compared is None:
-        return Estimate.missing("not compared")
-    difference = index.shown_difference(compared.difference)
-    if compared.first == first:
-        difference = difference.negated()
+    difference = ranked.from_the_first(index, name)
     value, low, high = (
         None if end is None else unit * end for end in (difference.value, difference.low, difference.high)
     )
@@ -156,7 +151,8 @@ def parting_section(result: ScoreResult, verdict: Verdict, items: Items | None, 
             shown.append(Parting(system, figures[0], other, figures[1], what, best))
     if not shown:
         return None
-    return Section("parting", "Where the two leaders differ", [Paragraph(verdict.parting), Partings(shown)])
+    heading = "Where the two leaders differ" if len(verdict.standings.best) > 1 else "Where the first two differ"
+    return Section("parting", heading, [Paragraph(verdict.parting), Partings(shown)])
 
 
 def _best_of(

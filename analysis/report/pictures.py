@@ -103,12 +103,13 @@ def band_between(axes: Axes, x: np.ndarray, low: np.ndarray, high: np.ndarray) -
         axes.plot(x, edge, color=SERIES[0], alpha=EDGE, linewidth=0.8, zorder=1.6)
 
 
-def strips(values: Mapping[str, np.ndarray], narrow: bool = False) -> str:
-    """A strip of dots for each name, first on top, with a line at its mean.
+def strips(values: Mapping[str, np.ndarray], lines: Mapping[str, float], narrow: bool = False) -> str:
+    """A strip of dots for each name, first on top, with a line at its figure.
 
     Parameters
     ----------
     values : of each query, 0 to 100
+    lines : the figure over all queries, 0 to 100; NaN where there is none
     narrow : as wide as a telephone
     """
     names = list(values)
@@ -117,19 +118,19 @@ def strips(values: Mapping[str, np.ndarray], narrow: bool = False) -> str:
         axes.grid(False, axis="y")
         axes.axvline(50, color=MUTED, linewidth=0.8, linestyle=(0, (2, 2)), zorder=1)
         random = np.random.default_rng(0)
-        for row, points in enumerate(values.values()):
+        for row, (name, points) in enumerate(values.items()):
             height = row + random.uniform(-0.22, 0.22, len(points))
             colour = SERIES[0] if row < LEADERS else MUTED
             axes.scatter(points, height, s=11, color=colour, alpha=0.5, linewidths=0)
-            axes.plot([points.mean()] * 2, [row - 0.36, row + 0.36], color=INK, linewidth=2)
+            axes.plot([lines[name]] * 2, [row - 0.36, row + 0.36], color=INK, linewidth=2)
         axes.set_xlim(-1, 101)
         axes.set_ylim(len(names) - 0.45, -0.55)
         axes.set_yticks(range(len(names)), [shortened(name) for name in names])
         axes.tick_params(axis="y", labelcolor=INK)
         axes.spines["left"].set_visible(False)
         axes.set_xlabel("Good above poor, in 100")
-        means = "; ".join(f"{name} mean {each.mean():.0f}" for name, each in values.items())
-        return svg(figure, f"By query{', narrow' if narrow else ''}: {means}")
+        figures = "; ".join(f"{name} {lines[name]:.0f}" for name in names if np.isfinite(lines[name]))
+        return svg(figure, f"By query{', narrow' if narrow else ''}: {figures}")
 
 
 def by_query(title: str, differences: Mapping[str, np.ndarray], narrow: bool = False) -> str:

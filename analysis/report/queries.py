@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.indices.known import NORMALISED_RANK
+from relstudy.analysis.indices.known import NORMALISED_RANK, SAME_QUERY
 from relstudy.analysis.report import pictures
 from relstudy.analysis.report.collection import Items
 from relstudy.analysis.report.layout import Block, Picture, Section
@@ -34,13 +34,16 @@ def queries_section(
         return None
     blocks: list[Block] = []
     by_name = {name: 100 * above[name].dropna().to_numpy() for name in names}
+    figures = {name: result[name].shown(SAME_QUERY).value for name in names}
+    lines = {name: np.nan if value is None else 100 * value for name, value in figures.items()}
     blocks.append(
         Picture(
-            [pictures.strips(by_name)],
+            [pictures.strips(by_name, lines)],
             "Each dot is a query: how often, in 100, a good match is above a poor one among its rated results. The "
-            "line is the mean; 50 is what guessing gives.",
+            f"line is the system's {SAME_QUERY.term}, in which a query counts by how much it has to order; 50 is what "
+            "guessing gives.",
             wide=True,
-            narrow=[pictures.strips(by_name, narrow=True)],
+            narrow=[pictures.strips(by_name, lines, narrow=True)],
             name="Queries",
         )
     )

@@ -73,6 +73,7 @@ def comparison(result: ScoreResult) -> Section:
     if len(ordered) > 1:
         blocks += who_beats_whom(result)
     blocks += [
+        Folded("The correlation in other forms", [correlations_table(result)]),
         Folded("How to read these numbers", [Terms(reading_indices(result))]),
         in_words(result),
         Folded("The measures as pictures", [picture]),
@@ -94,43 +95,26 @@ def _of_what(result: ScoreResult) -> str:
 
 
 def scores_table(result: ScoreResult) -> Table:
-    """Every system with every index and its rank, best first."""
-    ranked = standings(result)
+    """Every system with its rank, the index that decides, its distance from the first, and the other indices of every
+    run, best first."""
+    ranked, primary = standings(result), result.primary.index
     ordered = [result[name] for name in ranked.names]
     several, level = len(ordered) > 1, level_of(result)
-    mapped = any(system.mapped_scores is not None for system in ordered)
-    judged = any(system.collection is not None for system in ordered)
-    columns = [Column("System"), *([Column("Rank")] if several else []), Column("Correlation")]
-    noise_known = any(system.explained.of_reachable.value is not None for system in ordered)
-    if noise_known:
-        columns += [Column(name, 0, percent=True) for name in ("Explained", "Of reachable")]
-    if judged:
-        columns.append(Column("Over judged pairs"))
-    if mapped:
-        columns.append(Column("Raw correlation"))
-    others = [index for index in result.own_indices if index is not PEARSON]
-    columns += [Column("Spearman"), Column("Kendall"), *(Column(index.title) for index in others)]
+    indices = [primary, *(index for index in result.own_indices if index is not primary)]
+    columns = [Column("System"), *([Column("Rank")] if several else []), Column(primary.title)]
+    if several:
+        columns.append(Column("Behind the first", signed=True))
+    columns += [Column(index.title) for index in indices[1:]]
     partly = any(system.coverage.scored < system.coverage.judged for system in ordered)
     if partly:
         columns.append(Column("Pairs scored"))
     rows: list[list[Cell]] = []
     for system in ordered:
-        which = system.mapped if system.mapped_scores is not None else system.raw
-        row: list[Cell] = [system.name, *([ranked.rank(system.name)] if several else []), system.estimate(PEARSON)]
-        if noise_known:
-            row += [system.explained.share, system.explained.of_reachable]
-        if judged:
-            row.append(which.pearson)
-        if mapped:
-            row.append(system.raw.pearson)
-        which = which if system.collection is None else system.collection
-        row += [which.spearman, which.kendall, *(system.shown(index) for index in others)]
+        row: list[Cell] = [system.name, *([ranked.rank(system.name)] if several else []), system.shown(primary)]
+        if several:
+            row.append(ranked.from_the_first(primary, system.name))
+        row += [system.shown(index) for index in indices[1:]]
         rows.append([*row, system.coverage.scored] if partly else row)
-    best = [("Spearman", "max"), ("Kendall", "max")]
-    best += [(index.title, index.shown_better) for index in result.own_indices]
-    best += [(column.name, "max") for column in columns if column.name == "Over judged pairs"]
-    if all(system.direction.higher for system in ordered):  # a distance's raw correlation is negative
-        best += [(column.name, "max") for column in columns if column.name == "Raw correlation"]
     return Table(
         "systems",
         "How far each system agrees with people.",
@@ -138,13 +122,51 @@ def scores_table(result: ScoreResult) -> Table:
         rows,
         note=f"Intervals at {100 * level:g} %."
         + (
-            " Bold is the best of a column and, for what systems are compared by, what is not "
-            f"clearly worse. Ranks are by {result.primary.index.term}, with their {100 * level:g} % intervals."
+            " Bold is the best of a column and what is not clearly worse. "
+            f"Ranks are by {primary.term}, with their {100 * level:g} % intervals; behind the first is the paired "
+            "difference in it."
             if several
             else ""
         ),
-        best=tuple(best) if several else (),
-        as_good=frozenset(as_good(result, {index.name: index.title for index in result.own_indices})),
+        best=tuple((index.title, index.shown_better) for index in indices) if several else (),
+        as_good=frozenset(as_good(result, {index.name: index.title for index in indices})),
+        in_digits=True,
+    )
+
+
+def correlations_table(result: ScoreResult) -> Table:
+    """Every system's correlation in its other forms, and the shares of the variance that it explains, best first."""
+    ordered = order_of(result)
+    mapped = any(system.mapped_scores is not None for system in ordered)
+    judged = any(system.collection is not None for system in ordered)
+    noise_known = any(system.explained.of_reachable.value is not None for system in ordered)
+    columns = [Column("System"), Column("Correlation")]
+    if noise_known:
+        columns += [Column(name, 0, percent=True) for name in ("Explained", "Of reachable")]
+    columns += [Column("Over judged pairs")] if judged else []
+    columns += [Column("Raw correlation")] if mapped else []
+    columns += [Column("Spearman"), Column("Kendall")]
+    rows: list[list[Cell]] = []
+    for system in ordered:
+        which = system.mapped if system.mapped_scores is not None else system.raw
+        row: list[Cell] = [system.name, system.estimate(PEARSON)]
+        row += [system.explained.share, system.explained.of_reachable] if noise_known else []
+        row += [which.pearson] if judged else []
+        row += [system.raw.pearson] if mapped else []
+        which = which if system.collection is None else system.collection
+        rows.append([*row, which.spearman, which.kendall])
+    turned = any(not system.direction.higher for system in ordered)  # a distance's raw correlation is negative
+    best = [name for name in ("Over judged pairs", "Spearman", "Kendall") if name in {each.name for each in columns}]
+    return Table(
+        "correlations",
+        "The correlation with people's judgments in its other forms.",
+        columns,
+        rows,
+        note=f"Intervals at {100 * level_of(result):g} %."
+        + (" Bold is the best of a column." if len(rows) > 1 else ""),
+        best=tuple((name, "max") for name in [*best, *([] if turned or not mapped else ["Raw correlation"])])
+        if len(rows) > 1
+        else (),
         in_digits=True,
     )
 

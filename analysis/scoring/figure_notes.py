@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from relstudy.analysis.indices.known import index_of
-from relstudy.analysis.indices.precision_recall import TIED
 from relstudy.analysis.scoring.results import SystemScore
-from relstudy.common.wording import listed, listed_some, percent
+from relstudy.common.wording import listed, listed_some
 
 NO_INTERVAL = "no interval: "
 
@@ -57,7 +56,7 @@ def _tied(system: SystemScore) -> str | None:
         shares = [f"{len(shares)} shares from {shares[0]} to {shares[-1]}"]
     farthest = max(tied, key=lambda point: point.retrieved - point.share)
     return (
-        f"{system.name} gives many pairs the same score. Its precision and recall at {listed(shares)} of the "
-        f"collection are those with all pairs of the score at the cut, over {percent(TIED)} of what is retrieved: at "
-        f"most {100 * farthest.retrieved:.3g} % in place of {100 * farthest.share:g} %."
+        f"{system.name} gives many pairs the same score, and equal scores are retrieved together: its precision and "
+        f"recall at {listed(shares)} of the collection are of more than that, at most {100 * farthest.retrieved:.3g} % "
+        f"in place of {100 * farthest.share:g} %."
     )

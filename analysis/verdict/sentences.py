@@ -99,8 +99,9 @@ def measure(result: ScoreResult) -> str:
     """The primary index, how it came to be the one, and what guessing gives."""
     index = result.primary.index
     guess = None if index.guess is None else index.guess(None)
-    guessing = "" if guess is None or not index.in_100 else f" (guessing: {index.in_words(guess)})"
-    return f"Decided by {index.term}{guessing}, {result.primary.chosen}."
+    guessing = "" if guess is None or not index.in_100 else f"guessing: {index.in_words(guess)}"
+    words = "; ".join(filter(None, (index.plain, guessing)))
+    return f"Decided by {index.term}{words and f' ({words})'}, {result.primary.chosen}."
 
 
 def choice_heading(name: str) -> str:
@@ -209,7 +210,23 @@ def dropped(result: ScoreResult, ranked: Standings) -> str | None:
         )
     more = [f"{in_words(number - MOST_DROPPED)} more"] if number > MOST_DROPPED else []
     what = "one system" if number == 1 else f"{in_words(number)} systems"
-    return f"You can drop {what}: {listed([*said, *more])}."
+    return f"You can drop {what}: {listed([*said, *more])}.{_out_with_a_better_figure(result, ranked)}"
+
+
+def _out_with_a_better_figure(result: ScoreResult, ranked: Standings) -> str:
+    """A sentence, with a blank before it, on a system that is out though its figure is above one of the best set's;
+    empty where there is none."""
+    index = result.primary.index
+    figure = {name: result[name].estimate(index).value for name in (*ranked.best, *ranked.others)}
+    for out in ranked.others:
+        for kept in reversed(ranked.best):
+            one, other = figure[out], figure[kept]
+            if one is not None and other is not None and index.sign * (one - other) > 0:
+                return (
+                    f" {out} is out and {kept} is not, though its figure is no lower: how far {out} is behind "
+                    f"{ranked.best[0]} is known more closely."
+                )
+    return ""
 
 
 def parting(result: ScoreResult, ranked: Standings) -> str | None:
@@ -227,10 +244,14 @@ def parting(result: ScoreResult, ranked: Standings) -> str | None:
         return None
     ahead, behind = int((one > other)[both].sum()), int((one < other)[both].sum())
     ties = int(both.sum()) - ahead - behind
-    return (
+    said = (
         f"By {index.term}, {first} is better on {count_of(ahead, 'query', 'queries')}, {second} on {behind}, "
         f"{count_of(ties, 'tie')}."
     )
+    values = [result[name].estimate(index).value for name in (first, second)]
+    if ahead > behind or None in values or values[0] == values[1]:
+        return said
+    return f"{said} Over all {first} has the better figure, since where it is better it is better by more."
 
 
 def agreement(result: ScoreResult, system: SystemScore, reachable: float | None = None) -> str:

@@ -8,8 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
+from relstudy.analysis.indices.index import Index
 from relstudy.analysis.scoring.compared import Comparison
 from relstudy.analysis.scoring.results import ScoreResult
+from relstudy.common.estimates import Estimate
 
 MOST_IN_MATRIX = 12
 """A matrix of more systems is too wide for a screen."""
@@ -91,6 +93,16 @@ class Standings:
     def comparison(self, index: str, first: str, second: str) -> Comparison | None:
         """The comparison of two systems by an index, whichever is named first; None where there is none."""
         return self.compared.get(frozenset((first, second)), {}).get(index)
+
+    def from_the_first(self, index: Index, name: str) -> Estimate:
+        """A system's figure minus the first's, as readers see the index; below zero it is behind. Empty of the first
+        itself, and where the two are not compared."""
+        first = self.names[0]
+        compared = None if name == first else self.comparison(index.name, first, name)
+        if compared is None:
+            return Estimate.missing("" if name == first else "not compared")
+        shown = index.shown_difference(compared.difference)
+        return shown.negated() if compared.first == first else shown
 
     def clear_by(self, index: str, first: str, second: str) -> str | None:
         """The system that is clearly better by an index after correction over its family; None where neither is."""

@@ -13,7 +13,7 @@ from relstudy.analysis.indices.known import index_of
 from relstudy.analysis.pipeline import ScoringRun
 from relstudy.analysis.report import pictures
 from relstudy.analysis.report.best_few import measures_table, precision_recall_picture
-from relstudy.analysis.report.scored import scores_table
+from relstudy.analysis.report.scored import correlations_table, scores_table
 from relstudy.analysis.scoring.options import TestChanges, TestOptions
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.saved import comparison_json
@@ -186,7 +186,7 @@ class Scores(Result):
 
     @takes_options(TestOptions)
     def to_latex(self, marks: Literal["letters", "stars"] | None = None, **changes: Unpack[TestChanges]) -> str:
-        """The table of systems for a paper, and that of measures: booktabs, an interval below its number.
+        """The tables of systems, correlations and measures for a paper: booktabs, an interval below its number.
 
         Parameters
         ----------
@@ -198,7 +198,11 @@ class Scores(Result):
         if stated and marks is None:
             raise RelstudyError("tests have a part in the LaTeX table where `marks` says so: letters or stars")
         tests = None if marks is None else measure_tests(self.result, TestOptions(**stated))
-        tables = [scores_table(self.result), measures_table(self.result, tests, marks)]
+        tables = [
+            scores_table(self.result),
+            correlations_table(self.result),
+            measures_table(self.result, tests, marks),
+        ]
         return "\n".join(table.latex() for table in tables if table is not None)
 
     def _keep(self, path: Path) -> None:

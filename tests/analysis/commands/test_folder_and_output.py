@@ -49,7 +49,8 @@ def test_the_first_line_says_what_to_use_and_the_table_holds_ranks_and_how_far_b
     assert lines[1].startswith("If you need one today: s")
     assert len(lines) <= MOST_LINES
     assert any(
-        line.startswith("Decided by good above poor in the same query (guessing: 50 in 100), by ") for line in lines
+        line.startswith("Decided by good above poor in the same query (in one result list, how often ")
+        for line in lines
     )
     rows = [line.split() for line in lines if re.match(r" *\d(-\d)?  s\d", line)]
     assert [row[1] for row in rows] == ["s1", "s3", "s2", "s0"] and rows[0][0] == "1-2"

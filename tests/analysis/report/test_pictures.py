@@ -63,7 +63,9 @@ def test_curves_are_told_apart_without_colour_and_the_leaders_band_has_edges() -
 
 def test_a_picture_for_telephones_has_letters_of_the_same_size() -> None:
     values = {"one": np.array([50.0, 90.0]), "two": np.array([20.0, 30.0])}
-    wide, narrow = pictures.strips(values), pictures.strips(values, narrow=True)
+    lines = {"one": 80.0, "two": np.nan}
+    wide, narrow = pictures.strips(values, lines), pictures.strips(values, lines, narrow=True)
+    assert "By query: one 80<" in wide
     sizes = [float(re.search(r'viewBox="0 0 ([\d.]+)', each)[1]) for each in (wide, narrow)]  # type: ignore[index]
     assert sizes == [pytest.approx(72 * pictures.WIDE, abs=1), pytest.approx(72 * pictures.NARROW, abs=1)]
     assert 72 * pictures.NARROW * 96 / 72 <= 328  # pixels that a telephone 360 wide leaves between its margins

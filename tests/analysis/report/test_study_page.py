@@ -38,6 +38,7 @@ from relstudy.analysis.study_run import read_study_folder, score_study
 from relstudy.analysis.verdict.verdict import verdict_of
 from relstudy.common import tables as readers
 from relstudy.common.errors import RelstudyError, TableError
+from relstudy.common.estimates import Estimate
 from relstudy.studyapp.cli import main
 from tests.analysis.report.pages import page_of, run_of, tables_of
 from tests.places import EXAMPLE
@@ -136,10 +137,26 @@ def test_the_table_of_systems_holds_the_numbers_of_the_result(page: Page, result
         system = result[row["System"]]
         assert system.collection is not None
         assert float(row["Correlation"]) == system.collection.pearson.value
-        assert float(row["Over judged pairs"]) == system.mapped.pearson.value
         assert float(row["Correlation low"]) == system.collection.pearson.low
         assert float(row["Pooled AP"]) == system.indices["average_precision"].value
         assert float(row["Good above poor low"]) == 1 - (system.indices["normalised_rank"].high or 0)
+    for row in csv.DictReader(io.StringIO(table_of(page, "correlations").csv())):
+        assert float(row["Over judged pairs"]) == result[row["System"]].mapped.pearson.value
+        assert float(row["Spearman"]) == result[row["System"]].collection.spearman.value  # type: ignore[union-attr]
+
+
+def test_bold_in_the_column_that_decides_is_the_best_set_and_the_distances_are_those_of_the_first_screen(
+    page: Page, result: ScoreResult
+) -> None:
+    ranked, table = verdict_of(result).standings, table_of(page, "systems")
+    names = [column.name for column in table.columns]
+    assert names[2] == result.primary.index.title and names[3] == "Behind the first"
+    assert [str(table.rows[row][0]) for row, column in sorted(table.marked()) if column == 2] == ranked.best
+    overview = next(block for block in page.sections[0].blocks if isinstance(block, Overview))
+    behind = {row.name: row.behind for row in overview.rows if row.behind is not None}
+    for cells in table.rows[1:]:
+        shown, whole = behind[str(cells[0])], cells[3]
+        assert isinstance(whole, Estimate) and shown.value == pytest.approx(100 * (whole.value or 0))
 
 
 def test_uniformity_is_the_mean_distance_from_even_shares_by_source(page: Page, tables: PageTables) -> None:

@@ -98,9 +98,15 @@ def test_where_another_index_puts_another_system_clearly_ahead_a_sentence_says_s
 
 
 def test_the_primary_index_is_named_with_how_it_came_to_be_the_one() -> None:
-    assert verdict_of(made("ab")).measure == "Decided by correlation, as stated."
+    assert (
+        verdict_of(made("ab")).measure
+        == "Decided by correlation (how closely scores follow people's judgments), as stated."
+    )
     by_lists = verdict_of(made("ab", primary="same_query")).measure
-    assert by_lists == "Decided by good above poor in the same query (guessing: 50 in 100), as stated."
+    assert by_lists == (
+        "Decided by good above poor in the same query (in one result list, how often a good match is above a poor one; "
+        "guessing: 50 in 100), as stated."
+    )
 
 
 def test_one_system_is_measured_against_what_could_be_reached() -> None:
