@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import click
 
 from relstudy.common.errors import RelstudyError
-from relstudy.common.plain_names import without_controls
+from relstudy.common.plain_names import without_breaks, without_controls
 from relstudy.common.terminal import for_bars
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def say(text: str) -> None:
     What the program decided or assumed for the person belongs to the result and is printed with it, or stands under
     "notes" in JSON.
     """
-    click.echo(text, err=True)
+    click.echo(without_breaks(text), err=True)
 
 
 def progress(items: Iterable[T], what: str, total: int | None = None) -> Iterator[T]:
@@ -81,6 +81,7 @@ def styled(text: str, **style: Any) -> str:
 
 def print_table(rows: list[list[str]], header: list[str], dim: Collection[int] = ()) -> None:
     """Print rows as aligned columns: text to the left, numbers to the right; the columns `dim` stand back."""
+    rows = [[without_breaks(str(cell)) for cell in row] for row in rows]
     widths = [max(len(str(row[i])) for row in [header, *rows]) for i in range(len(header))]
     numeric = [all(_numeric(str(row[i])) for row in rows) for i in range(len(header))]
     for row in [header, *rows]:
@@ -98,5 +99,5 @@ def _numeric(text: str) -> bool:
 
 def fail(error: RelstudyError) -> NoReturn:
     """End the command with exit code 1 and the error's sentences on standard error."""
-    click.echo(f"relstudy: {error}", err=True)
+    click.echo("\n".join(without_breaks(line) for line in [f"relstudy: {error.lines[0]}", *error.lines[1:]]), err=True)
     sys.exit(1)

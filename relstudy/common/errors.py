@@ -8,6 +8,26 @@ from dataclasses import dataclass
 class RelstudyError(Exception):
     """Something the person at the keyboard can mend. The message is one clear sentence."""
 
+    @property
+    def lines(self) -> list[str]:
+        """The message's lines; a line break in any of them is a name's."""
+        return [str(self)]
+
+
+class SeveralErrors(RelstudyError):
+    """Several things to mend, each a line of the message."""
+
+    def __init__(self, *lines: str) -> None:
+        super().__init__(*lines)
+
+    @property
+    def lines(self) -> list[str]:
+        """The message's lines; a line break in any of them is a name's."""
+        return [str(line) for line in self.args]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
+
 
 class UnknownName(RelstudyError, KeyError):
     """A result holds nothing by this name; `in` and `.get()` take it for the KeyError that it is."""
@@ -74,6 +94,12 @@ class TableError(RelstudyError):
             left = self.count - sum(fault.count for fault in faults[: self.SHOWN])
             lines.append(f"... and {left} more fault{'s' * (left > 1)}")
         super().__init__("\n".join(lines))
+        self._lines = lines
+
+    @property
+    def lines(self) -> list[str]:
+        """The message's lines: a fault each."""
+        return self._lines
 
     def __reduce__(self) -> tuple[type[TableError], tuple[list[Fault], int]]:
         # Another process raises it whole: an exception is otherwise rebuilt from its message.

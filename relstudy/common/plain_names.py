@@ -10,6 +10,20 @@ from relstudy.common.errors import RelstudyError
 CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 """Control characters, line separators, and those that override the direction of writing (Unicode UAX 9)."""
 
+BREAKS = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+"""Where something may show a new line."""
+
+
+def without_breaks(text: str) -> str:
+    """A text that may name somebody's file or id, as the one line that it is to be: its line breaks are written out.
+
+    Examples
+    --------
+    >>> print(without_breaks("wrote a" + chr(10) + "relstudy: all is well"))
+    wrote a\\nrelstudy: all is well
+    """
+    return BREAKS.sub(lambda sign: ascii(sign[0])[1:-1], text)
+
 
 def without_controls(text: str) -> str:
     """A text of another machine with its control characters written out, to stand in a message.

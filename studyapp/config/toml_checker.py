@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import date, datetime
 from typing import Any
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.errors import SeveralErrors
 
 Path = tuple[str | int, ...]
 
@@ -219,4 +219,4 @@ class TomlChecker:
             shown = self.faults[: self.SHOWN]
             if len(self.faults) > self.SHOWN:
                 shown.append(f"... and {len(self.faults) - self.SHOWN} more faults")
-            raise RelstudyError("\n".join(shown))
+            raise SeveralErrors(*shown)

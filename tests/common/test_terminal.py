@@ -170,3 +170,29 @@ def test_an_escape_code_in_an_id_is_written_out_where_a_result_shows_itself() ->
             return pd.DataFrame({"query_id": ["q\x1b[8m"]})
 
     assert "q\\x1b[8m" in repr(Result())
+
+
+@pytest.mark.parametrize("sign", ["\n", "\r", "\x85", "\u2028"])
+def test_a_line_break_in_a_name_makes_no_line_of_its_own(
+    sign: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = f"a{sign}relstudy: all is well"
+    with pytest.raises(SystemExit):
+        main(["inspect", str(tmp_path / name)], prog_name="relstudy")
+    say(f"wrote {name}")
+    print_table([[name, "1"]], ["name", "n"])
+    said = capsys.readouterr()
+    written = ascii(sign)[1:-1]
+    assert f"a{written}relstudy: all is well" in said.err.splitlines()[0]
+    assert said.err.splitlines()[1:] == [f"wrote a{written}relstudy: all is well"]
+    assert len(said.out.splitlines()) == 2
+
+
+def test_each_fault_of_a_table_and_of_study_toml_keeps_its_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "study.toml").write_text('[study]\nid = 1\ntitle = "x\\nrelstudy: y"\n[entry]\nrules = ["ope\\nn"]\n')
+    with pytest.raises(SystemExit):
+        main(["status", str(tmp_path)], prog_name="relstudy")
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) >= 2 and not any(line.startswith(("relstudy: y", "n")) for line in lines)
