@@ -221,10 +221,21 @@ def print_directions(directions: dict[str, str | None]) -> None:
 
 
 def _items(counts: dict[str, int]) -> str:
-    """So many pictures and texts in words."""
-    words = {"image": "picture", "text": "text"}
-    named = [f"{count} {words[kind]}{'s' * (count != 1)}" for kind, count in counts.items() if count]
+    """So many items of each kind in words.
+
+    Examples
+    --------
+    >>> _items({"image": 0, "text": 1, "card": 8, "audio": 2, "html": 1}), _items({"text": 0})
+    ('1 text, 8 cards, 2 sounds, 1 web page', 'none')
+    """
+    words = {"image": "picture", "audio": "sound", "video": "film", "html": "web page", "markdown": "page in markdown"}
+    named = [_count(count, words.get(kind, kind)) for kind, count in counts.items() if count]
     return ", ".join(named) or "none"
+
+
+def _count(count: int, what: str) -> str:
+    plural = what.replace("page", "pages") if "page" in what else f"{what}s"
+    return f"{count} {what if count == 1 else plural}"
 
 
 def print_next_round(
