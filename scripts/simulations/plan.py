@@ -1,6 +1,6 @@
 """Does `relstudy plan` promise what `calibrate` and `score` deliver? Power of both, for twelve settings.
 
-    python scripts/coverage.py plan [--studies 24] [--settings 0 1 2 ...]
+    python scripts/coverage.py plan [--studies 24] [--settings 0 1 2 ...] [--seed 31]
 
 Promised is the power that the plan's curve gives at a size, fitted to three sizes around it. Delivered is the share of
 other studies of that size, with seeds that the plan has not seen, in which `relstudy calibrate` and `relstudy score`
@@ -25,7 +25,7 @@ from relstudy.analysis.planning.sources import assumed_studies
 from relstudy.analysis.planning.studies import Assumed
 from relstudy.common.console import print_table, progress
 
-SEED, OF_PLAN, REPLICATES = 660_000, 31, 200
+SEED, APART, REPLICATES = 31, 659_969, 200
 
 
 @dataclass(frozen=True)
@@ -65,12 +65,12 @@ SETTINGS = (
 )
 
 
-def delivered(setting: Setting, studies: int) -> tuple[float, float]:
+def delivered(setting: Setting, studies: int, seed: int) -> tuple[float, float]:
     """How often score finds the first system better than the second, and how often its verdict says so."""
     source, found, named = setting.source(), [], []
     index = f"condensed {setting.index}" if "@" in setting.index else setting.index
     for number in progress(range(studies), "studies", studies):
-        random = np.random.default_rng([SEED, SETTINGS.index(setting), number])
+        random = np.random.default_rng([seed + APART, SETTINGS.index(setting), number])
         study = source.world(setting.queries, random).draw(setting.queries, random)
         panel = rs.calibrate(study.ratings, pairs=study.pairs)
         measures = [setting.index] if "@" in setting.index else []
@@ -84,9 +84,9 @@ def delivered(setting: Setting, studies: int) -> tuple[float, float]:
     return float(np.mean(found)), float(np.mean(named))
 
 
-def promised(setting: Setting, studies: int) -> tuple[float, float, float]:
+def promised(setting: Setting, studies: int, seed: int) -> tuple[float, float, float]:
     """The power of the curve at the size, its standard error, and the verdict's share there."""
-    options = PlanOptions(index=setting.index, studies=studies, seed=OF_PLAN, base=20, raters=setting.raters)
+    options = PlanOptions(index=setting.index, studies=studies, seed=seed, base=20, raters=setting.raters)
     sizes = [round(setting.queries * factor) for factor in (0.6, 1.0, 1.5)]
     plan = plan_study(setting.source(), options, sizes)
     power = float(plan.power_at(setting.queries))
@@ -95,10 +95,10 @@ def promised(setting: Setting, studies: int) -> tuple[float, float, float]:
     return power, (high - low) / 2, plan.points[1].verdict or 0.0
 
 
-def row(setting: Setting, studies: int) -> list[str]:
+def row(setting: Setting, studies: int, seed: int) -> list[str]:
     """A line of the table."""
-    power, error, verdict = promised(setting, studies)
-    found, named = delivered(setting, studies)
+    power, error, verdict = promised(setting, studies, seed)
+    found, named = delivered(setting, studies, seed)
     both = float(np.hypot(error, np.sqrt(max(found * (1 - found), power * (1 - power)) / studies)))
     apart = float(np.sqrt((verdict * (1 - verdict) + named * (1 - named)) / studies))
     cells = [setting.index, str(setting.systems), str(setting.raters), str(setting.ratings), str(setting.queries)]
@@ -111,11 +111,12 @@ def main(argv: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(prog="coverage.py plan", description=__doc__, formatter_class=raw)
     parser.add_argument("--studies", type=int, default=24, help="of the plan at each of three sizes, and delivered")
     parser.add_argument("--settings", type=int, nargs="+", default=list(range(len(SETTINGS))))
+    parser.add_argument("--seed", type=int, default=SEED, help="of the plan; that of what is delivered is another")
     given = parser.parse_args(argv)
-    rows = [row(SETTINGS[number], given.studies) for number in given.settings]
+    rows = [row(SETTINGS[number], given.studies, given.seed) for number in given.settings]
     print(
-        f"{given.studies} studies a size, seeds {OF_PLAN} (plan) and {SEED} (delivered); apart: in standard errors of "
-        "both.\n"
+        f"{given.studies} studies a size, seeds {given.seed} (plan) and {given.seed + APART} (delivered); apart: in "
+        "standard errors of both.\n"
     )
     header = ["systems", "raters", "ratings", "queries", "promised", "delivered", "apart"]
     print_table(rows, ["index", *header, "verdict promised", "delivered", "apart"])
