@@ -66,7 +66,7 @@ def running(command: list[str], port: int, log: Path, environment: dict[str, str
             start_new_session=True,
         )
         try:
-            deadline = time.monotonic() + 120
+            deadline = time.monotonic() + 300  # a large study on a busy machine
             while True:
                 try:
                     socket.create_connection(("127.0.0.1", port), timeout=1).close()

@@ -232,6 +232,8 @@ ENGLISH: dict[str, str] = {
     "error.parameter": "The link lacks the parameter {name}. Please start from the platform's page again.",
     "error.often": "Too many attempts. Please wait a few minutes and try again.",
     "error.other": "Something went wrong on our side. Please try again in a moment.",
+    "admin.making": "The figures are being worked out",
+    "admin.making.wait": "With so many ratings this takes a while. This page shows them as soon as they are there.",
     "error.making": "Another large table is being made at the moment. Please try again in a minute.",
     "error.missing": "There is no such page.",
     "error.large": "What was sent is too large.",

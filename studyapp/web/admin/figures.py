@@ -8,20 +8,28 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from flask import Flask, current_app
+import sqlalchemy as sa
+from flask import Flask, Response, abort, current_app, make_response, request
 from markupsafe import Markup
 from werkzeug.exceptions import ServiceUnavailable
 
 from relstudy.studyapp.database.errors import DATABASE_ERRORS
+from relstudy.studyapp.database.tables import ratings
 from relstudy.studyapp.monitoring.statistics import StudyStatistics, study_statistics
 from relstudy.studyapp.monitoring.status import BlockStatus, Status, study_status
 from relstudy.studyapp.web.admin import charts
 from relstudy.studyapp.web.large import is_being_made, one_at_a_time
+from relstudy.studyapp.web.rendering import show
 from relstudy.studyapp.web.site import current_site
+from relstudy.studyapp.web.views import MessagePage
 
 FRESH = 5.0  # seconds that the figures may be old
 WAITED_FOR = 0.5  # seconds: figures that took longer the last time are worked out behind the pages
+FEW = 50_000  # ratings, of which the figures take about a second
+ASK_AGAIN = 2  # seconds
 SHARE = 20  # and so many times as long as they took to work out, so that a page left open costs the raters little
+
+_NEWEST = sa.select(sa.func.max(ratings.c.id))
 
 
 @dataclass(frozen=True)
@@ -40,17 +48,35 @@ class KeptFigures:
 def recent_figures() -> tuple[Status, StudyStatistics]:
     """Status and statistics, a little while old.
 
-    Those that take long are worked out behind the pages, which meanwhile show the last ones.
+    Those that take long are worked out behind the pages, which meanwhile show the last ones; where there are none yet,
+    the request is answered by a page that asks again by itself.
     """
     cache: dict[str, KeptFigures] = current_app.extensions.setdefault("relstudy-figures", {})
     kept = cache.get("figures")
-    if kept is None or (not kept.is_fresh and not is_being_made() and kept.seconds <= WAITED_FOR):
+    is_quick = kept.seconds <= WAITED_FOR if kept is not None else _has_few_ratings()
+    if kept is not None and (kept.is_fresh or is_being_made()):
+        return kept.figures
+    if is_quick:
         with one_at_a_time():
-            kept = _fresh_figures(cache)
-    elif not kept.is_fresh and not is_being_made():
+            return _fresh_figures(cache).figures
+    if not is_being_made():
         app = current_app._get_current_object()  # type: ignore[attr-defined]
         threading.Thread(target=_work_out_behind, args=(app, cache), daemon=True).start()
+    if kept is None:
+        abort(_please_wait())
     return kept.figures
+
+
+def _has_few_ratings() -> bool:
+    with current_site().store.read_one() as connection:
+        return (connection.execute(_NEWEST).scalar_one() or 0) <= FEW
+
+
+def _please_wait() -> Response:
+    """The page that is shown until the figures are there for the first time."""
+    texts = current_site().texts
+    page = MessagePage(texts("admin.making"), texts("admin.making.wait"), request.path, texts("refused.again"))
+    return make_response(show("message.html", page), 202, {"Refresh": str(ASK_AGAIN)})
 
 
 def _work_out_behind(app: Flask, cache: dict[str, KeptFigures]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -418,3 +419,22 @@ def test_the_overview_shows_what_a_round_that_a_judge_shaped_is_to_gain(make_lab
     assert "&lt;colour&gt;" in text and "<colour>" not in text
     (lab.folder / "rounds" / "round-1.json").write_text('{"round": 1}')
     assert admin.get("/admin/").status_code == 200
+
+
+def test_the_first_look_at_many_ratings_waits_for_no_figures_and_shows_them_as_soon_as_they_are_there(
+    make_lab: Callable[..., Lab], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab = make_lab()
+    lab.rate(1, lambda _: "3")
+    admin, go_on, work_out = lab.admin(), threading.Event(), figures.study_statistics
+    monkeypatch.setattr(figures, "FEW", 0)
+    monkeypatch.setattr(figures, "study_statistics", lambda *given: go_on.wait(30) and work_out(*given))
+    for address in ("/admin/", "/admin/raters"):
+        answer = admin.get(address)
+        assert answer.status_code == 202 and answer.headers["Refresh"] == "2", answer.text
+        assert "being worked out" in answer.text
+    go_on.set()
+    deadline = time.monotonic() + 30
+    while (answer := admin.get("/admin/")).status_code == 202 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert answer.status_code == 200 and "being worked out" not in answer.text
