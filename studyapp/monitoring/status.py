@@ -285,6 +285,12 @@ LATEST = 500  # ratings looked at: enough for a median, and a short read of the 
 FEWEST = 20  # ratings before a pace counts: five pages of four, about one person's first minutes
 
 
+def may_have_ratings(store: Store) -> int:
+    """Number of ratings that there are at most: the newest one's id, which is read without counting them."""
+    with store.read_one() as connection:
+        return connection.execute(sa.select(sa.func.max(ratings.c.id))).scalar_one() or 0
+
+
 def seconds_per_rating(store: Store) -> float | None:
     """Median seconds of the latest ratings; None while there are few, and where programs rated."""
     latest = sa.select(ratings.c.seconds).order_by(ratings.c.id.desc()).limit(LATEST)

@@ -8,15 +8,13 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-import sqlalchemy as sa
 from flask import Flask, Response, abort, current_app, make_response, request
 from markupsafe import Markup
 from werkzeug.exceptions import ServiceUnavailable
 
 from relstudy.studyapp.database.errors import DATABASE_ERRORS
-from relstudy.studyapp.database.tables import ratings
 from relstudy.studyapp.monitoring.statistics import StudyStatistics, study_statistics
-from relstudy.studyapp.monitoring.status import BlockStatus, Status, study_status
+from relstudy.studyapp.monitoring.status import BlockStatus, Status, may_have_ratings, study_status
 from relstudy.studyapp.web.admin import charts
 from relstudy.studyapp.web.large import is_being_made, one_at_a_time
 from relstudy.studyapp.web.rendering import show
@@ -28,8 +26,6 @@ WAITED_FOR = 0.5  # seconds: figures that took longer the last time are worked o
 FEW = 50_000  # ratings, of which the figures take about a second
 ASK_AGAIN = 2  # seconds
 SHARE = 20  # and so many times as long as they took to work out, so that a page left open costs the raters little
-
-_NEWEST = sa.select(sa.func.max(ratings.c.id))
 
 
 @dataclass(frozen=True)
@@ -53,7 +49,7 @@ def recent_figures() -> tuple[Status, StudyStatistics]:
     """
     cache: dict[str, KeptFigures] = current_app.extensions.setdefault("relstudy-figures", {})
     kept = cache.get("figures")
-    is_quick = kept.seconds <= WAITED_FOR if kept is not None else _has_few_ratings()
+    is_quick = kept.seconds <= WAITED_FOR if kept is not None else may_have_ratings(current_site().store) <= FEW
     if kept is not None and (kept.is_fresh or is_being_made()):
         return kept.figures
     if is_quick:
@@ -65,11 +61,6 @@ def recent_figures() -> tuple[Status, StudyStatistics]:
     if kept is None:
         abort(_please_wait())
     return kept.figures
-
-
-def _has_few_ratings() -> bool:
-    with current_site().store.read_one() as connection:
-        return (connection.execute(_NEWEST).scalar_one() or 0) <= FEW
 
 
 def _please_wait() -> Response:
