@@ -29,6 +29,7 @@ COMMANDS = (
     "relstudy fit scores.csv -j judged/judgments.csv -o mappings",
     "relstudy score scores.csv -j judged/judgments.csv --mappings mappings -o figures --report report.html",
 )
+IN_README = "tifa160"
 SHOWN = 14
 """Lines of the last command on the page."""
 
@@ -62,6 +63,7 @@ class Study:
     tables : reads them
     published : what others published, each with what it is of and the same from these tables; empty where nothing is
     remark : how the two go together, or why there is nothing beside
+    how : what the last command says besides
     """
 
     title: str
@@ -70,6 +72,13 @@ class Study:
     tables: Callable[[Path], Tables]
     published: Callable[[Tables, Path], list[tuple[str, str, str]]] = lambda tables, data: []
     remark: str = ""
+    how: str = ""
+
+    @property
+    def commands(self) -> list[str]:
+        """What is typed, one a line."""
+        *first, last = COMMANDS
+        return [*first, f"{last} {self.how}".rstrip()]
 
 
 def _ratings(folder: Path) -> pd.DataFrame:
@@ -152,6 +161,8 @@ def _chorus_published(tables: Tables, data: Path) -> list[tuple[str, str, str]]:
     return [("pairs whose final rating is the median of the three agents'", "final_rating", f"{100 * same:.1f} %")]
 
 
+LAST = "--policy worst --allow-low-coverage"
+"""What an engine did not return is last, as for whoever searches."""
 NONE = "The repository publishes no figure of these pairs to hold against this."
 STUDIES = {
     "tifa160": Study(
@@ -197,6 +208,7 @@ STUDIES = {
         _haystack,
         _haystack_published,
         "The figures kept in the snapshots are of earlier ratings, which changed afterwards: these do not give them.",
+        LAST,
     ),
     "chorus": Study(
         "Do other raters say the same of these searches?",
@@ -206,6 +218,7 @@ STUDIES = {
         _chorus,
         _chorus_published,
         "Nothing is published of these engines and agents together; its own final rating is mostly the agents' median.",
+        LAST,
     ),
 }
 
@@ -220,7 +233,7 @@ def make(name: str, study: Study, data: Path, out: Path, queries: int | None) ->
         folder = Path(passing)
         tables.ratings.to_csv(folder / "ratings.csv", index=False)
         tables.scores.to_csv(folder / "scores.csv", index=False)
-        for line in COMMANDS:
+        for line in study.commands:
             words = [sys.executable, "-m", *shlex.split(line)]
             done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
             if done.returncode:
@@ -234,7 +247,7 @@ def make(name: str, study: Study, data: Path, out: Path, queries: int | None) ->
         "",
         f"{len(given):,} ratings by {given['rater_id'].nunique()} people; tables from {study.source}.",
         "",
-        *("```text", *(f"$ {line}" for line in COMMANDS), *done.stdout.splitlines()[:SHOWN], "```"),
+        *("```text", *(f"$ {line}" for line in study.commands), *done.stdout.splitlines()[:SHOWN], "```"),
         "",
         f"**[The report]({name}.html)** is what the last command wrote.",
         "",
@@ -262,14 +275,32 @@ def contents(out: Path) -> None:
     (out / "index.md").write_text("\n".join([*lines, ""]), encoding="utf-8")
 
 
+def picture(out: Path) -> None:
+    """README's picture: the first screen of a report, by day and by night."""
+    from playwright.sync_api import sync_playwright
+
+    from scripts.make_report_picture import take
+    from tests.chromium import CHROMIUM, FLAGS
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        for scheme, ending in (("light", ""), ("dark", "-dark")):
+            take(browser, (out / f"{IN_README}.html").resolve(), out / f"{IN_README}{ending}.png", scheme)
+        browser.close()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("studies", nargs="*", choices=[*STUDIES, []], metavar="STUDY")
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--out", type=Path, default=DOCS)
     parser.add_argument("--queries", type=int, help="take so many queries of each study alone")
+    parser.add_argument("--picture", action="store_true", help="take README's picture of a report that is there")
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
+    if arguments.picture:
+        picture(arguments.out)
+        return
     for name in arguments.studies or STUDIES:
         make(name, STUDIES[name], arguments.data, arguments.out, arguments.queries)
         print(f"{name}: {arguments.out / name}.html")

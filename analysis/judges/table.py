@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.scoring.candidate import Candidate
+from relstudy.analysis.scoring.candidate import Candidate, worse_than_all
 from relstudy.calibration.qrels import is_qrels, read_qrels
 from relstudy.common.arguments import shown
 from relstudy.common.checked import Checked
@@ -105,11 +105,7 @@ class JudgeTable:
                 f"must hold them all ({option('policy', 'worst')} ranks those that it does not return last)"
             )
         given_scores = np.r_[candidate.given[np.isfinite(candidate.given)], values[~missing]]
-        worst = (
-            np.nextafter(given_scores.min(), -np.inf)
-            if candidate.direction.higher
-            else np.nextafter(given_scores.max(), np.inf)
-        )
+        worst = worse_than_all(given_scores, candidate.direction.higher)
         return np.where(missing, worst, values)
 
     def without(self, queries: Collection[str]) -> JudgeTable:

@@ -167,8 +167,7 @@ def candidate_from(
     coverage = Coverage(count, len(pairs), policy, examples)
     score, used = aligned, scored
     if policy == "worst" and count < len(pairs):
-        worst = aligned[scored].min() if direction.higher else aligned[scored].max()
-        score = np.where(scored, aligned, np.nextafter(worst, -np.inf if direction.higher else np.inf))
+        score = np.where(scored, aligned, worse_than_all(aligned[scored], direction.higher))
         used = np.ones(len(pairs), dtype=bool)
     return Candidate(name, aligned, score, used, direction, coverage, run=run)
 
@@ -207,3 +206,19 @@ def runs_against(pairs: JudgedPairs, aligned: np.ndarray, higher: bool, options:
     if interval.low is None or interval.high is None:
         return False
     return interval.high < 0 if higher else interval.low > 0
+
+
+def worse_than_all(scores: np.ndarray, higher: bool) -> float:
+    """The nearest number that is worse than all scores; of a worst score of 0 one that mappings can divide by.
+
+    Examples
+    --------
+    >>> worse_than_all(np.array([3.0, 1.0]), True) < 1, worse_than_all(np.array([0.0, 8.0]), True) * 2**50
+    (True, -2.0)
+    """
+    worst = scores.min() if higher else scores.max()
+    beyond = float(np.nextafter(worst, -np.inf if higher else np.inf))
+    if abs(beyond - worst) >= np.finfo(float).tiny:
+        return beyond
+    step = np.finfo(float).eps * (np.ptp(scores) or 1.0)
+    return float(worst - step if higher else worst + step)

@@ -158,6 +158,18 @@ def test_policy_worst_ranks_unscored_pairs_below_all_others_and_ties_them() -> N
     assert worst.coverage.policy == "worst"
 
 
+def test_where_the_worst_score_is_nought_what_is_not_scored_can_still_be_mapped() -> None:
+    """The number next to 0 is 5e-324, which no column of a mapping can be divided by: eigenvalues did not converge."""
+    judgments, scores = tables(systems=(0.7,))
+    whole = scores.assign(score=(scores["score"] - scores["score"].median()).clip(lower=0))
+    options = {"policy": "worst", "method": "correlation", "measures": (), "replicates": 50}
+    result = score(whole.iloc[40:], judgments, **options).result["s0"]
+    assert result.mapped.pearson.value is not None
+    below = whole.assign(score=whole["score"].where(np.arange(len(whole)) >= 40, -1.0))
+    by_hand = score(below, judgments, **options).result["s0"]
+    assert result.indices["average_precision"].value == by_hand.indices["average_precision"].value
+
+
 def test_no_relevant_pair_leaves_retrieval_empty_with_the_reason_and_keeps_correlation() -> None:
     judgments, scores = tables(systems=(0.7,))
     system = score_systems(judgments, scores, options=ScoringOptions(threshold=99, replicates=50))["s0"]
