@@ -250,6 +250,22 @@ def count(
     return CountTable(total, relevant, {**facts, **(about or {})})
 
 
+def scan(queries: Codes, database: Codes) -> np.ndarray:
+    """Database codes at each distance from each query, whatever is relevant, on one thread: int64 (M, Q + 1)."""
+    if usable_engine() == "numpy":
+        return np.stack(
+            [np.bincount(database.distances_from(row), minlength=queries.bits + 1) for row in queries.rows()]
+        )
+    import numba
+
+    threads = numba.get_num_threads()
+    numba.set_num_threads(1)
+    try:
+        return _totals(queries, database)
+    finally:
+        numba.set_num_threads(threads)
+
+
 def _by_numba(queries: Codes, database: Codes, truth: Truth) -> tuple[np.ndarray, np.ndarray]:
     from relstudy.analysis.hashing.counting import kernels
 
@@ -259,13 +275,22 @@ def _by_numba(queries: Codes, database: Codes, truth: Truth) -> tuple[np.ndarray
         marks = np.ascontiguousarray(truth.queries.masks.T)
         return kernels.count_by_labels(database.columns, truth.database.masks, rows, marks, bits)
     classes = ByClass.of(truth) if isinstance(truth, LabelTruth) else None
-    # Each class costs a pass over a joint histogram; many small ones are counted apart.
+    # Each class costs a pass over a joint histogram; many small ones are counted each by its own queries.
     if classes is not None and len(classes.starts) * (bits + 1) ** 2 <= len(database):
         columns = database.take(classes.order).columns
         return kernels.count_by_class(columns, classes.starts, rows, classes.query_class, bits)
+    total = _totals(queries, database)
+    if classes is None:
+        return total, _relevant_apart(queries, database, truth.of)
+    columns = database.take(classes.order).columns
+    return total, kernels.count_own_class(columns, classes.starts, rows, classes.query_class, bits)
+
+
+def _totals(queries: Codes, database: Codes) -> np.ndarray:
+    from relstudy.analysis.hashing.counting import kernels
+
     one_class, nobodys = np.array([0, len(database)]), np.full(len(queries), -1)
-    total, _ = kernels.count_by_class(database.columns, one_class, rows, nobodys, bits)
-    return total, _relevant_apart(queries, database, truth.of if classes is None else classes.rows)
+    return kernels.count_by_class(database.columns, one_class, queries.rows(), nobodys, queries.bits)[0]
 
 
 def _relevant_apart(queries: Codes, database: Codes, of: Callable[[int], np.ndarray]) -> np.ndarray:

@@ -160,6 +160,37 @@ def count_by_class(
     return total, relevant
 
 
+@compiled_for_all_cores
+def count_own_class(
+    columns: np.ndarray, starts: np.ndarray, queries: np.ndarray, classes: np.ndarray, bits: int
+) -> np.ndarray:
+    """Histograms over the radius of each query's own class alone, int64 (M, Q + 1); arguments as of `count_by_class`.
+
+    Where classes are many or small, a pass over each of them for every query would mostly empty and add up joint
+    histograms.
+    """
+    side, words = bits + 1, len(columns)
+    relevant = np.zeros((len(queries), side), np.int64)
+    for i in prange(len(queries)):
+        if classes[i] < 0 or classes[i] + 1 >= len(starts):
+            continue
+        low, end = starts[classes[i]], starts[classes[i] + 1]
+        keys = np.empty(min(BLOCK, end - low), np.uint16)
+        counts = np.zeros(2 * side, np.uint16)
+        while low < end:
+            high = min(low + BLOCK, end)
+            out = keys[: high - low]
+            counts[:] = 0
+            _distance(columns[0, low:high], queries[i, 0], out)
+            for w in range(1, words):
+                _add_distance(columns[w, low:high], queries[i, w], out)
+            _count_halves(out, counts, side)
+            for d in range(side):
+                relevant[i, d] += np.int64(counts[d]) + np.int64(counts[side + d])
+            low = high
+    return relevant
+
+
 @compiled
 def _mark_shared(labels: np.ndarray, query: np.uint64, out: np.ndarray) -> None:
     for j in range(labels.size):

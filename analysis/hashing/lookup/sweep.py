@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 
 from relstudy.analysis.hashing.codes.packed import Codes
-from relstudy.analysis.hashing.counting.counts import count
-from relstudy.analysis.hashing.lookup.bucket_index import BucketIndex, LookUpResult, segments
+from relstudy.analysis.hashing.counting.counts import scan
+from relstudy.analysis.hashing.lookup.bucket_index import BucketIndex, LookUpResult, MultiIndex, segments
 from relstudy.analysis.hashing.lookup.with_faiss import FaissBuckets
 from relstudy.analysis.hashing.options import Searcher
 from relstudy.analysis.hashing.truth.relevance import Truth, check_sizes
 
 REPEATS = 3
+LEAST_TIMED = 0.1
+"""Seconds of the processor that a look-up is repeated for: a clock tells nothing of one that takes microseconds."""
 
 
 @dataclass(frozen=True)
@@ -26,17 +28,20 @@ class LookUp:
 
     Parameters
     ----------
-    bits, tables, flips : K, L and the bits flipped in each table; None for the scan of all codes
+    bits, tables, flips : K (of the widest table), L and the bits flipped in each table (at most); None for the scan of
+        all codes
+    within : the radius beyond which what was found is left out, after its distance was measured; None keeps all
     probes : buckets that a query looks into
     candidates : mean codes found by a query
     empty : queries that found nothing
     precision, recall, f1 : micro (Moran 2016, Eq. 3.6, 3.7 and 3.10), None for 0/0
-    milliseconds : of the processor a query, the least of three runs
+    milliseconds : of the processor a query, the least of three runs of at least a tenth of a second
     """
 
     bits: int | None
     tables: int | None
     flips: int | None
+    within: int | None
     probes: int | None
     candidates: float
     empty: int
@@ -59,6 +64,7 @@ class Grid:
     bits, tables, flips : K, L and flips, each several
     seed : of a permutation of the bits before they are cut into segments; None cuts the code as it stands
     searcher : who looks up
+    radii : within each of which codes are also searched exactly, in several tables (Norouzi, Punjani and Fleet 2012)
     """
 
     bits: tuple[int, ...]
@@ -66,6 +72,7 @@ class Grid:
     flips: tuple[int, ...] = (0,)
     seed: int | None = None
     searcher: Searcher = "numpy"
+    radii: tuple[int, ...] = ()
 
     def settings(self, code_bits: int) -> list[tuple[int, int, int]]:
         """(K, L, flips) that fit a code."""
@@ -90,31 +97,44 @@ def sweep(
     check_sizes(truth, len(queries), len(database))
     wanted = np.array([len(truth.of(query)) for query in range(len(queries))])
     everything = np.full(len(queries), len(database))
-    table, spent = timed(lambda: count(queries, database, truth))
-    rows = [_row((None, None, None, None), (everything, table.relevant.sum(axis=1), wanted), spent)]
+    scan(queries.take(slice(0, 1)), database)  # what is compiled at the first call is no part of its time
+    _, spent = timed(lambda: scan(queries, database))
+    rows = [_row((None, None, None, None, None), (everything, wanted, wanted), spent)]
+    watch = watch or (lambda items, _: iter(items))
     settings = grid.settings(database.bits)
-    for width, tables, flips in (watch or (lambda items, _: iter(items)))(settings, len(settings)):
+    for width, tables, flips in watch(settings, len(settings)):
         index: BucketIndex | FaissBuckets
         inverted = BucketIndex.of(database, segments(database.bits, width, tables, grid.seed))
         index = inverted if grid.searcher == "numpy" else FaissBuckets(database, width, tables)
         result, spent = timed(lambda index=index, flips=flips: index.look_up(queries, flips))  # type: ignore[misc]
         figures = (result.candidates, result.relevant(truth), wanted)
-        rows.append(_row((width, tables, flips, inverted.probes(flips)), figures, spent))
+        rows.append(_row((width, tables, flips, None, inverted.probes(flips)), figures, spent))
+    if grid.radii:
+        several = MultiIndex.of(database, grid.seed)
+        for radius in watch(grid.radii, len(grid.radii)):
+            result, spent = timed(lambda radius=radius: several.within(queries, radius))  # type: ignore[misc]
+            figures = (result.candidates, result.relevant(truth), wanted)
+            flips = several.flips(radius)
+            setting = (several.widest, len(flips), max(flips), radius, several.index.probes(flips))
+            rows.append(_row(setting, figures, spent))
     return rows
 
 
 def timed(work: Callable[[], Any]) -> tuple[Any, float]:
-    """The work's result, and the least seconds of the processor over three runs."""
+    """The work's result, and its seconds of the processor: the least of three runs, each as often as fills a tenth of a
+    second."""
     spent = []
     for _ in range(REPEATS):
-        start = time.process_time()
-        result: LookUpResult | Any = work()
-        spent.append(time.process_time() - start)
+        times, start = 0, time.process_time()
+        while times == 0 or time.process_time() - start < LEAST_TIMED:
+            result: LookUpResult | Any = work()
+            times += 1
+        spent.append((time.process_time() - start) / times)
     return result, min(spent)
 
 
 def _row(
-    setting: tuple[int | None, int | None, int | None, int | None],
+    setting: tuple[int | None, int | None, int | None, int | None, int | None],
     counts: tuple[np.ndarray, np.ndarray, np.ndarray],
     spent: float,
 ) -> LookUp:

@@ -56,8 +56,14 @@ def test_look_up_prints_time_beside_candidates_and_recall(folder: Path) -> None:
 
 
 def test_a_search_by_radius_probes_the_ball(folder: Path) -> None:
-    rows = hash_json(f"look-up {CODES} --radius 2")["look_ups"][1:]
+    both = hash_json(f"look-up {CODES} --radius 2")["look_ups"][1:]
+    rows, several = both[:3], both[3:]
     assert [row["probes"] for row in rows] == [1, 13, 79]
+    # the same balls in tables of part of the bits, with fewer probes
+    assert [row["within"] for row in several] == [0, 1, 2]
+    found = ("candidates", "empty", "precision", "recall")
+    assert [[row[name] for name in found] for row in several] == [[row[name] for name in found] for row in rows]
+    assert all(few["probes"] < all_["probes"] for few, all_ in zip(several[1:], rows[1:], strict=True))
     hash_json("count " + CODES + " -o t.npz")
     table = hash_json("evaluate t.npz")
     assert [row["candidates"] for row in rows] == [row["candidates"] for row in table["lookup"][:3]]

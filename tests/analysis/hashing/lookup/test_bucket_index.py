@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from relstudy.analysis.hashing.codes.packed import Codes
-from relstudy.analysis.hashing.counting.counts import count
-from relstudy.analysis.hashing.lookup.bucket_index import BucketIndex, segments
-from relstudy.analysis.hashing.lookup.sweep import Grid, sweep
+from relstudy.analysis.hashing.counting.counts import count, scan
+from relstudy.analysis.hashing.lookup.bucket_index import BucketIndex, MultiIndex, segments
+from relstudy.analysis.hashing.lookup.sweep import LEAST_TIMED, Grid, sweep, timed
 from relstudy.analysis.hashing.lookup.with_faiss import FaissBuckets
 from relstudy.analysis.hashing.metrics.ball import ball_sizes
 from relstudy.analysis.hashing.metrics.buckets import expected_look_up
@@ -59,6 +59,51 @@ def test_one_table_of_all_bits_searches_by_radius(world) -> None:
         assert (found.candidates == table.total[:, : radius + 1].sum(axis=1)).all()
         assert (found.relevant(truth) == table.relevant[:, : radius + 1].sum(axis=1)).all()
         assert index.probes(radius) == ball_sizes(BITS, radius)[-1]
+
+
+@pytest.mark.parametrize(("bits", "tables"), [(20, None), (20, 3), (130, None), (130, 7)])
+def test_several_tables_find_all_codes_within_a_radius_and_no_other(bits: int, tables: int | None) -> None:
+    """Norouzi, Punjani and Fleet 2012, propositions 1 and 2, at radii below, at and above the number of tables."""
+    rng = np.random.default_rng(3)
+    centres = rng.random((3, bits)) < 0.5
+    queries, database = (
+        Codes.from_bits(centres[rng.integers(0, 3, size)] ^ (rng.random((size, bits)) < 0.06)) for size in (30, 700)
+    )
+    distance = (queries.unpacked()[:, None] != database.unpacked()[None]).sum(axis=2)
+    several = MultiIndex.of(database, seed=None if tables else 1, tables=tables)
+    for radius in (0, 1, 2, 5, 8):
+        found = several.within(queries, radius)
+        parts = zip(found.starts[:-1], found.starts[1:], strict=True)
+        assert [found.rows[a:b].tolist() for a, b in parts] == [
+            np.flatnonzero(row <= radius).tolist() for row in distance
+        ]
+    assert (distance <= 8).any(axis=1).sum() > 10  # or nothing was looked for
+
+
+def test_fewer_keys_are_probed_in_several_tables_than_the_ball_has_codes() -> None:
+    database = Codes.from_bits(np.random.default_rng(1).random((4096, 64)) < 0.5)
+    several = MultiIndex.of(database)  # 64 / log2(4096), in whole tables
+    assert len(several.index.tables) == 5
+    assert several.flips(3) == (0, 0, 0, 0, -1)
+    assert several.index.probes(several.flips(3)) == 4 < ball_sizes(64, 3)[-1] == 43_745
+
+
+def test_a_scan_counts_every_distance_on_one_thread_and_leaves_the_others_as_they_were(world) -> None:
+    import numba
+
+    queries, database, truth = world
+    before = numba.get_num_threads()
+    assert (scan(queries, database) == count(queries, database, truth, engine="numpy").total).all()
+    assert numba.get_num_threads() == before
+
+
+def test_what_takes_microseconds_is_repeated_until_a_clock_can_tell_it() -> None:
+    calls = []
+    result, seconds = timed(lambda: calls.append(1) or 7)
+    assert result == 7 and len(calls) > 3000
+    assert (
+        seconds < 3 * LEAST_TIMED / len(calls) * 4
+    )  # three runs, each a share of the calls; four times for a busy machine
 
 
 @pytest.mark.slow
