@@ -9,11 +9,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from click.testing import CliRunner
 from joserfc.jwk import OctKey, RSAKey
+from werkzeug.test import Client
 
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.cli import main
@@ -23,10 +25,12 @@ from relstudy.studyapp.monitoring.audit_log import read_entries
 from relstudy.studyapp.web import listening
 from relstudy.studyapp.web.admin.access import set_password
 from relstudy.studyapp.web.app import create_app
+from relstudy.studyapp.web.host import host_app
+from relstudy.studyapp.web.hosted import HostedStudies
 from relstudy.studyapp.web.options import ServerOptions
 from relstudy.studyapp.web.sign_on import PROXIED, require_proxy
 from tests.studyapp.browse import Browser
-from tests.studyapp.studies import TOML, Made
+from tests.studyapp.studies import TOML, Made, write_study
 from tests.studyapp.web.admin.provider import Provider
 
 pytestmark = pytest.mark.slow
@@ -329,3 +333,26 @@ def test_serve_ends_in_a_sentence_where_a_header_has_no_proxy(behind: Made) -> N
     command = [sys.executable, "-m", "relstudy", "serve", str(behind.folder), "--port", "0"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 1 and "--trusted-proxy" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_under_a_host_each_study_has_its_own_way_back_and_lets_nobody_into_another(
+    tmp_path: Path, provider: Provider
+) -> None:
+    for name in ("one", "two"):
+        folder = write_study(tmp_path / "studies" / name, base_queries=1, unique_queries=1, results=2)
+        (folder / "study.toml").write_text(of_provider(provider))
+    studies = HostedStudies([tmp_path / "studies"], "http://localhost", secure=False, url_is_given=True)
+    browser = Browser.__new__(Browser)
+    browser.client, browser.environ = Client(host_app(studies)), {}
+    assert "/one/admin/sso" in browser.get("/one/admin/login").links
+    to = browser.client.get("/one/admin/sso").headers["Location"]
+    back = provider.authorize(to)
+    assert provider.asked[0]["redirect_uri"] == "http://localhost/one/admin/sso/back"
+    two = browser.client.get(back.replace("/one/", "/two/").removeprefix("http://localhost"))
+    assert two.status_code == 400, "a code for one study is none for the other"
+    browser.get(back.removeprefix("http://localhost"))
+    assert browser.address == "/one/admin/" and "anna@example.org" in browser.page.text
+    assert browser.client.get("/two/admin/").status_code in (302, 303), "nobody is in there"
+    assert "anna@example.org" in read_accounts(tmp_path / "studies" / "one")
+    assert "anna@example.org" not in read_accounts(tmp_path / "studies" / "two")
+    studies.close()
