@@ -56,7 +56,7 @@ def questions_section(folder: Path, own: Judgments, question: str | None = None)
         Column("question"),
         Column("pairs judged in both", digits=0),
         Column("correlation", signed=True),
-        Column("good there, of those good here", percent=True),
+        Column("good there, of those good here", digits=0, percent=True),
     ]
     blocks: list[Block] = [
         Paragraph(

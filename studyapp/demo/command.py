@@ -26,6 +26,9 @@ class DemoOptions(CommandOptions):
     images: int | None = option(None, "Number of pictures.", shown="320; full: 1000", at_least=60, at_most=20_000)
     raters: int | None = option(None, "Number of simulated raters.", shown="12; full: 16", at_least=2, at_most=500)
     scale: Literal["small", "full"] = option("small", "full: 1,000 pictures, queries by text too; takes minutes.")
+    show: Literal["pictures", "cards"] = option(
+        "pictures", "cards: the pictures are a shop's cards, found by words, with two questions about each."
+    )
     paper: bool = option(
         False,
         "The paper's systems, a second round, other scales, and the paper's tables as printed; takes minutes.",
@@ -38,9 +41,13 @@ class DemoOptions(CommandOptions):
         from relstudy.studyapp.demo.sizes import SIZES
 
         size = SIZES[self.scale]
+        if self.show == "cards":
+            if self.paper:
+                raise click.UsageError("--paper goes with --show pictures: the paper's raters saw pictures")
+            size = size.as_a_shop()
         if self.images is not None:
-            queries = min(size.queries, round(self.images * size.queries / size.images))
-            size = replace(size, images=self.images, queries=queries)
+            fewer = min(size.queries, round(self.images * size.queries / size.images))
+            size = replace(size, images=self.images, queries=size.queries if size.cards else fewer)
         if self.raters is not None:
             size = replace(size, raters=self.raters, ratings_per_pair=min(size.ratings_per_pair, self.raters))
         return size.as_in_the_paper() if self.paper else size
@@ -61,6 +68,7 @@ def demo(folder: Path, options: DemoOptions, as_json: bool) -> None:
     Examples:
       relstudy demo
       relstudy demo my-demo --no-serve --raters 20
+      relstudy demo my-shop --show cards
     """
     from relstudy.common.console import print_json, say
     from relstudy.studyapp.demo.pipeline import run_demo

@@ -29,7 +29,7 @@ OWN_FILES = (
     ),
     *("calibrated.csv", "scores.json", "comparison.json", "scored.json", "demo.log"),
 )
-OWN_FOLDERS = ("pictures", "scores", "mappings", "report", "truth", "figures", "interfaces", "judges")
+OWN_FOLDERS = ("pictures", "scores", "mappings", "report", "truth", "figures", "interfaces", "judges", "questions")
 
 
 def claim(folder: Path, size: Size, seed: int) -> None:
@@ -122,7 +122,47 @@ pairs_per_rater = "all"
 """
 
 
+CARDS = """
+[display.print]
+fields = ["picture", "title", "size", "price"]
+labels = {{ size = "Size" }}
+price = "price"
+
+[scales.yes-no]
+values = [0, 1]
+labels = {{ 0 = "no", 1 = "yes" }}
+
+[[blocks]]
+name = "base"
+pairs = "base"
+paradigm = "text"
+results_per_page = 4
+question = "How well does the print match these words?"
+not_shown = true
+{further}
+[[blocks]]
+name = "unique"
+pairs = "unique"
+paradigm = "text"
+results_per_page = 4
+question = "How well does the print match these words?"
+not_shown = true
+ratings_per_pair = {ratings_per_pair}
+pairs_per_rater = "all"
+{further}"""
+FURTHER = """
+[[blocks.questions]]
+id = "look"
+text = "Would you look at it more closely?"
+scale = "yes-no"
+"""
+
+
 def write_study(folder: Path, size: Size, seed: int) -> None:
-    """Write FOLDER/study.toml; blocks for queries by text only where there are any."""
+    """Write FOLDER/study.toml; blocks for queries by text only where there are any, and cards in place of pictures."""
     blocks = STUDY + (TEXT_BLOCKS if size.wishes else "")
-    write_text(blocks.format(seed=seed, ratings_per_pair=size.ratings_per_pair), folder / "study.toml")
+    if size.cards:
+        head = STUDY.partition("[[blocks]]")[0].replace("which is one picture, and", "which is a few words, and")
+        blocks = head.replace("Which pictures match?", "Which prints match?") + CARDS
+    values = {"seed": seed, "ratings_per_pair": size.ratings_per_pair, "further": FURTHER}
+    write_text(blocks.format(**values), folder / "study.toml")

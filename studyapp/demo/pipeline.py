@@ -16,8 +16,10 @@ import pandas as pd
 from relstudy.common.console import progress
 from relstudy.common.files import write_json, write_text
 from relstudy.common.pairs_table import read_pairs
+from relstudy.common.study_folder import question_folder
 from relstudy.common.tables import write_table
 from relstudy.studyapp.collection.items import Collection
+from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.demo.folder import claim, write_study
 from relstudy.studyapp.demo.judge import judged_stage
 from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters, with_careless
@@ -113,7 +115,7 @@ def run_demo(
     for name in (*names, *variants):
         make(name)
     claim(folder, size, seed)
-    show = Stages(10 + bool(variants) + 5 * (size.rounds - 1) + size.paper, quiet=quiet)
+    show = Stages(10 + bool(variants) + size.cards + 5 * (size.rounds - 1) + size.paper, quiet=quiet)
     with without_database_url():
         try:
             collection = _paint(folder, size, seed, show)
@@ -132,6 +134,8 @@ def run_demo(
             rows, whole = _compare(folder, collection, panel, people, everything, scored)
             files = [str(score_file(folder, name)) for name in names]
             judged = judged_stage(folder, collection, whole, files, names, seed, show)
+            if size.cards:
+                _learn_further(folder, show)
             if variants:
                 _score_variants(folder, variants, show)
             interfaces = other_interfaces(folder, panel, show) if size.paper else []
@@ -149,6 +153,7 @@ def run_demo(
 def _paint(folder: Path, size: Size, seed: int, show: Stages) -> DemoCollection:
     with show.stage("Paint the collection", units=size.images) as stage:
         collection = make_collection(size.images, seed, size.wishes)
+        collection = collection.as_cards() if size.cards else collection
         write_collection(collection, folder, workers=min(os.cpu_count() or 1, 4), done=stage.advance)
         write_study(folder, size, seed)
         words = f", {size.wishes} queries by text" if size.wishes else ""
@@ -163,7 +168,7 @@ def _score_all(folder: Path, names: tuple[str, ...], show: Stages) -> pd.DataFra
         parts = []
         for name in names:
             system = fit(name, collection, folder, progress)
-            for query in collection:
+            for query in (item for item in collection if item.role != "result"):
                 scores = system.score(query)
                 if scores is None:
                     continue
@@ -204,6 +209,20 @@ def _learn(folder: Path, names: tuple[str, ...], show: Stages) -> None:
         stage.outcome = f"{exported['ratings']:,} ratings, {exported['undecided']} undecided"
     _calibrate(folder, show)
     _fit(folder, names, show)
+
+
+def _learn_further(folder: Path, show: Stages) -> None:
+    """Judgments of the further questions, each in a folder of its own."""
+    names = list(Study.load(folder).result_questions)
+    command = f"relstudy export {folder} --question NAME; relstudy calibrate {folder}/questions/NAME/ratings.csv"
+    with show.stage("Export the further questions", command=command, units=len(names)) as stage:
+        for name in names:
+            exported = run_command("export", str(folder), "--question", name, show=show)
+            own = question_folder(folder, name)
+            arguments = [str(own / "ratings.csv"), "-o", str(own), "--pairs", str(folder / "pairs.csv")]
+            run_command("calibrate", *arguments, show=show)
+            stage.advance(1)
+            stage.outcome += f"{name}: {exported['ratings']:,} answers"
 
 
 def _calibrate(folder: Path, show: Stages) -> None:

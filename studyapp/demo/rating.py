@@ -19,6 +19,7 @@ from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.collection.displayed import item_key
 from relstudy.studyapp.config.secret import read_secret
 from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.config.study_parts import NOT_SHOWN
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.demo.panel import SimulatedPanel
 from relstudy.studyapp.demo.server import serving
@@ -215,10 +216,11 @@ def visit(
             fields = dict(page.boxes)
             for number, key in page.results.items():
                 name = f"rating-{number}"
-                fields[name] = answer(page.query, key, page.choices[name])
+                for field in (each for each in page.choices if each == name or each.startswith(f"{name}-")):
+                    fields[field] = answer(page.query, key, page.choices[field])
             page = visitor.submit(page, fields)
             if on_page is not None:
-                on_page(len(fields))
+                on_page(len(page.results))
         raise RelstudyError(f"{link}: not at the end after {most} pages")
     finally:
         visitor.close()
@@ -281,7 +283,7 @@ def rate(
     ):
         invitations = invite(database.store, study, len(whom))
         secret = read_secret(folder)
-        items = {item_key(secret, item): item for item in panel.collection.query_ids}
+        items = {item_key(secret, item): item for item in panel.collection.ids}
         answers = [_answers(panel, index, items) for index in whom]
         ends = visit_all(address, [invitation.path for invitation in invitations], answers, stage.advance)
         unfinished = [
@@ -307,7 +309,7 @@ class _Database:
 
 def _answers(panel: SimulatedPanel, rater: int, items: dict[str, str]) -> Answer:
     def answer(query: str, result: str, offered: list[str]) -> str:
-        values = [float(value) for value in offered if value != "undecided"]
+        values = [float(value) for value in offered if value not in ("undecided", NOT_SHOWN)]
         rating = panel.answer(rater, items[query], items[result], values)
         return "undecided" if rating is None else next(text for text in offered if text == f"{rating:g}")
 

@@ -19,6 +19,9 @@ PAPER_WISHES = 16
 CONCEPT_VARIANTS = ("romm-all", "romm-test", "rwmm-all", "rwmm-test")
 
 
+SHOP_QUERIES = 16
+
+
 @dataclass(frozen=True)
 class Size:
     """Size of a demo.
@@ -35,6 +38,7 @@ class Size:
     choosing : systems that choose the pairs; empty for those that are installed
     rounds : of pairs and raters, each later one shaped by the mappings of those before; 1 or 2
     paper : whether the paper's tables are written, for which the base pairs are rated on other scales, too
+    cards : whether the pictures are shown as a shop's cards, which words ask for
     """
 
     images: int = 320
@@ -48,6 +52,13 @@ class Size:
     choosing: tuple[str, ...] = ()
     rounds: int = 1
     paper: bool = False
+    cards: bool = False
+
+    def as_a_shop(self) -> Size:
+        """Cards that words ask for, with fewer queries than by picture, and two questions about each."""
+        systems = ("keywords", *(("bm25",) if importlib.util.find_spec("bm25s") else ()))
+        asked = replace(self, wishes=SHOP_QUERIES, queries=SHOP_QUERIES, results=24, base=40)
+        return replace(asked, cards=True, variants=(), choosing=systems)
 
     def as_in_the_paper(self) -> Size:
         """With the four systems that chose the paper's pairs, its six others, two rounds, and the paper's tables.

@@ -72,8 +72,8 @@ class DemoCollection:
     ----------
     scenes : latent parameters, one a picture
     items : collection.csv (pictures first, then text queries)
-    truth : true relevance on 1 to 5 of every picture (column) for every item (row) as the query; shape (items,
-        pictures)
+    truth : true relevance on 1 to 5 of every picture (column) for every item that asks (row) as the query; shape
+        (items that ask, pictures)
     """
 
     scenes: tuple[Scene, ...]
@@ -83,12 +83,33 @@ class DemoCollection:
     @property
     def picture_ids(self) -> list[str]:
         """Ids of the pictures, in the order of the truth's columns."""
-        return self.items.loc[self.items["kind"] == "image", "item_id"].tolist()
+        return self.items.loc[self.items["kind"].isin(["image", "card"]), "item_id"].tolist()
 
     @property
     def query_ids(self) -> list[str]:
-        """Ids of all items, in the order of the truth's rows."""
+        """Ids of the items that ask, in the order of the truth's rows."""
+        return self.items.loc[self.items["kind"] != "card", "item_id"].tolist()
+
+    @property
+    def ids(self) -> list[str]:
+        """Ids of all items."""
         return self.items["item_id"].tolist()
+
+    def as_cards(self) -> DemoCollection:
+        """The pictures as prints in a shop, which only words ask for; `stock` is a column that no rater is to see.
+
+        Examples
+        --------
+        >>> shop = make_collection(12, seed=3, wishes=2).as_cards()
+        >>> shop.truth.shape, shop.items["kind"].value_counts().to_dict(), shop.items["price"][0].endswith(" €")
+        ((2, 12), {'card': 12, 'text': 2}, True)
+        """
+        prints = [_print_of(scene) for scene in self.scenes]
+        asks = len(self.items) - len(prints)
+        nothing = dict.fromkeys(prints[0], "")
+        items = self.items.assign(kind=["card"] * len(prints) + ["text"] * asks)
+        more = pd.DataFrame(prints + [nothing] * asks)
+        return DemoCollection(self.scenes, items.assign(**more), self.truth[len(prints) :])
 
     def relevance(self, query_ids: Sequence[str], result_ids: Sequence[str]) -> np.ndarray:
         """True relevance of pairs, on 1 to 5."""
@@ -202,3 +223,20 @@ def _keywords(scene: Scene) -> list[str]:
         if len(set(words)) < FEWEST_WORDS:
             words.append(word)
     return sorted(set(words))
+
+
+_PRINTS = (("20 × 13 cm", 24), ("30 × 20 cm", 39), ("60 × 40 cm", 89))
+
+
+def _print_of(scene: Scene) -> dict[str, str]:
+    """Title, size, price and stock of a print of the scene, and what it shows in words."""
+    rng = np.random.default_rng([scene.seed, 2])
+    size, price = _PRINTS[int(rng.integers(len(_PRINTS)))]
+    shown = f"{_PLACE_WORDS[scene.place][0]} at {_HOUR_WORDS[scene.hour][0]}"
+    return {
+        "title": f"{shown.capitalize()}, print",
+        "size": size,
+        "price": f"{price + int(rng.integers(0, 10))}.00 €",
+        "stock": str(int(rng.integers(0, 40))),
+        "alt": f"A painted picture: {shown}",
+    }

@@ -1,6 +1,7 @@
 """The demo end to end: a small one through the real server, every table read back with the library."""
 
 import json
+import sqlite3
 from dataclasses import replace
 
 import numpy as np
@@ -412,3 +413,25 @@ def test_rows_of_the_recovered_table_follow_from_the_tables_on_disk(finished):
     assert [row.recovered for row in again] == pytest.approx([row.recovered for row in finished.rows[2:4]])
     truth = panel.collection.relevance(list(judgments.query_id), list(judgments.result_id))
     assert again[0].recovered == pytest.approx(np.corrcoef(judgments.judgment, truth)[0, 1], abs=1e-9)
+
+
+@pytest.mark.slow
+def test_the_demo_of_cards_is_a_shop_with_two_questions_and_its_stock_is_shown_to_nobody(tmp_path):
+    size = replace(Size(), images=60, raters=4, ratings_per_pair=2).as_a_shop()
+    outcome = run_demo(tmp_path / "shop", replace(size, results=8, base=20), seed=2, quiet=True)
+    folder = outcome.folder
+    items = pd.read_csv(folder / "collection.csv", dtype=str)
+    assert items["kind"].value_counts().to_dict() == {"card": 60, "text": 16}
+    main, look = pd.read_csv(folder / "ratings.csv"), pd.read_csv(folder / "questions" / "look" / "ratings.csv")
+    assert len(main) == len(look) == outcome.ratings and set(look["scale_high"]) == {1}
+    both = main.merge(look, on=["rater_id", "pair_id"], suffixes=("", "_look")).dropna(subset=["rating", "rating_look"])
+    assert both["rating"].corr(both["rating_look"]) > 0.5
+    with without_database_url():
+        shown = run_command("status", str(folder))
+    assert sum(block["could_not_be_shown"] for block in shown["blocks"]) == 0
+    database = sqlite3.connect(folder / "study.db")
+    kept = database.execute("SELECT shown_items FROM versions").fetchone()[0]
+    database.close()
+    assert '"Size"' in kept and "stock" not in kept
+    assert (folder / "report" / "questions" / "look" / "index.html").is_file()
+    assert "The questions together" in outcome.report.read_text()
