@@ -48,6 +48,7 @@ class ScoringRun:
     within : the same within groups of judged pairs; None: without groups
     places : where the new systems stand among those of a saved comparison, as sentences
     tests : of the measures; None where they were not asked for
+    unhelped : why help that was asked for is not given, as sentences, which are among the notes too
     """
 
     study: StudyTables
@@ -59,6 +60,7 @@ class ScoringRun:
     within: Groups | None = None
     places: tuple[str, ...] = ()
     tests: MeasureTests | None = None
+    unhelped: tuple[str, ...] = ()
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -185,7 +187,9 @@ def score_tables(
     places = [] if saved is None else [sentence for name in new for sentence in place_among(result, name)]
     facts = StudyFacts.of(judgments, result)
     tests = None if testing is None else measure_tests(result, testing)
-    return ScoringRun(study, result, candidates, pairs, facts, assisted, within, tuple(places), tests)
+    return ScoringRun(
+        study, result, candidates, pairs, facts, assisted, within, tuple(places), tests, unhelped=tuple(unhelped)
+    )
 
 
 def _assisted(

@@ -36,6 +36,8 @@ def print_run(run: ScoringRun, verbose: bool) -> None:
         _print_all(run.result, run.verdict)
     else:
         _print_brief(run.result, run.verdict)
+        for sentence in run.unhelped if not Brief.of(run.result, run.verdict).notes else ():
+            click.echo(sentence)
     for sentence in run.places:
         click.echo(sentence)
     if run.tests is not None:

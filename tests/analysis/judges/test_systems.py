@@ -295,6 +295,11 @@ def test_score_says_what_helped_and_why_it_does_not(world: World, study: pd.Data
     done = CliRunner().invoke(main, [*command, str(narrow)])
     assert done.exit_code == 0, done.output
     assert "The systems' scores do not help: the score tables hold the judged pairs alone" in done.output
+    # also where seven systems leave no room for notes: it was asked for
+    several = study[PAIR].merge(world.scores, on=PAIR)
+    several.assign(**{f"s{k}": several["score"] * (k - 2.5) for k in range(5)}).to_csv(narrow, index=False)
+    done = CliRunner().invoke(main, [*command, str(narrow)])
+    assert done.output.count("The systems' scores do not help") == 1 and "notes and all else" in done.output
     told = json.loads(CliRunner().invoke(main, [*command, str(scores), "--json"]).output)
     assert told["systems"]["score"]["assisted"]["average_precision"]["people"]["value"] == pytest.approx(
         told["systems"]["score"]["average_precision"]["value"]
