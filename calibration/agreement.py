@@ -18,6 +18,7 @@ from relstudy.common.estimates import Estimate
 Level = Literal["nominal", "ordinal", "interval"]
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
 MOST_VALUES = 100
+MOST_AT_ONCE = 100_000
 
 
 def krippendorff_alpha(panel: Panel, level: Level) -> Estimate:
@@ -40,8 +41,6 @@ def krippendorff_alpha(panel: Panel, level: Level) -> Estimate:
     >>> round(krippendorff_alpha(Panel.from_frame(frame), "interval").value, 4)
     0.7273
     """
-    import krippendorff
-
     decided = panel.decided()
     values, code = np.unique(decided.rating, return_inverse=True)
     missing = _not_for_categories(decided, values)
@@ -56,7 +55,7 @@ def krippendorff_alpha(panel: Panel, level: Level) -> Estimate:
         cells = np.bincount(decided.pair * len(values) + code, minlength=decided.n_pairs * len(values))
         counts = cells.reshape(decided.n_pairs, len(values))
         counts = counts[counts.sum(axis=1) > 1]
-        value = float(krippendorff.alpha(value_counts=counts, value_domain=values, level_of_measurement=level))
+        value = _alpha_of_counts(counts, values, level)
     distances = Distances.of(several, level)
     observed = mean_over_pairs(several, distances.apart, several.by_pair())
     chance = mean_over_ratings(several, distances.typical)
@@ -64,6 +63,27 @@ def krippendorff_alpha(panel: Panel, level: Level) -> Estimate:
     twice = Figure(chance.value, 2 * chance.by_rating, 2 * chance.by_pair)
     alpha = observed.over(twice).times(-1.0, 1.0)
     return Figure(value, alpha.by_rating, alpha.by_pair).estimate(several, "fisher")
+
+
+def _alpha_of_counts(counts: np.ndarray, values: np.ndarray, level: Level) -> float:
+    """Alpha from how often each pair got each value, int array (pairs, values): by the package, whose memory grows with
+    pairs times values squared, and beyond `MOST_AT_ONCE` pairs by the same sums as products of matrices."""
+    if len(counts) <= MOST_AT_ONCE:
+        import krippendorff
+
+        return float(krippendorff.alpha(value_counts=counts, value_domain=values, level_of_measurement=level))
+    shares = counts / (counts.sum(axis=1) - 1)[:, None]
+    observed = counts.T @ shares - np.diag(shares.sum(axis=0))
+    total = counts.sum(axis=0)
+    chance = (np.outer(total, total) - np.diag(total)) / (total.sum() - 1)
+    if level == "interval":
+        apart = (values[:, None] - values[None, :]) ** 2
+    elif level == "nominal":
+        apart = 1.0 - np.eye(len(values))
+    else:
+        middle = np.cumsum(total) - total / 2
+        apart = (middle[:, None] - middle[None, :]) ** 2
+    return float(1 - np.sum(observed * apart) / np.sum(chance * apart))
 
 
 def interval_alpha(panel: Panel) -> float:
@@ -101,7 +121,7 @@ class Distances:
         else:
             middle = np.cumsum(count) - count / 2
             table = (middle[:, None] - middle[None, :]) ** 2
-        return cls(mean_from_others(panel, code, table), table @ count / (n - 1) @ np.eye(len(values))[:, code])
+        return cls(mean_from_others(panel, code, table), (table @ count / (n - 1))[code])
 
 
 def mean_from_others(panel: Panel, code: np.ndarray, table: np.ndarray) -> np.ndarray:

@@ -130,7 +130,7 @@ def calibrate(
     from relstudy.calibration.ratings import add_judge, read_ratings, with_people
     from relstudy.calibration.study_tables import write_with_provenance
     from relstudy.common.reading import Reading
-    from relstudy.common.tables import read_table
+    from relstudy.common.tables import read_table, release_unused
 
     if out is not None and out.is_file() and not packed:
         raise RelstudyError(f"{out}: this is a file; -o needs a folder")
@@ -155,6 +155,7 @@ def calibrate(
         reading = reading.among_several()
         drawn = reading.names_only(read_table(pairs), "pairs")
     rated = read_ratings(ratings, **as_read, reading=reading)
+    release_unused()
     reading.refuse_unfound()
     if people is not None:
         rated = replace(rated, frame=with_people(rated.frame, people))
@@ -163,6 +164,7 @@ def calibrate(
         rated = add_judge(rated, of_study if of_study is not None and of_study.is_file() else with_judge)
     next(steps)
     result = put_on_one_scale(rated)
+    del rated  # whose rows are let go once they are written
     if drawn is not None:
         result = result.with_probabilities(drawn)
     if compare is not None:
@@ -180,6 +182,7 @@ def calibrate(
     if compare is not None:
         return
     next(steps)
+    result = result.for_figures()
     figures_of = pipeline.summary(result, lambda folds: progress(folds, "folds"))
     list(steps)  # takes the bar away
     if as_json:

@@ -78,6 +78,8 @@ class Panel:
 
     def keep(self, rows: np.ndarray) -> Panel:
         """The same raters and pairs with only some rows (bool array, N, or row numbers)."""
+        if rows.dtype == bool and rows.all():
+            return self
         return replace(self, rater=self.rater[rows], pair=self.pair[rows], rating=self.rating[rows])
 
     def decided(self) -> Panel:

@@ -33,6 +33,7 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
 from relstudy.common.hand_out import HandOut
 from relstudy.common.option_words import option
+from relstudy.common.probabilities import PAIR
 from relstudy.common.tables import write_table
 from relstudy.common.wording import count_of
 
@@ -84,6 +85,12 @@ class Calibration:
             otherwise = with_design(judgments.careless.otherwise, pairs)[0]
             judgments = replace(judgments, careless=replace(judgments.careless, otherwise=otherwise))
         return replace(self, judgments=judgments, drawn=drawn)
+
+    def for_figures(self) -> Calibration:
+        """The same without the rows of text that `summary` does not read: they are most of what a large one holds."""
+        frame = self.ratings.frame[["rating"] if self.drawn is None else [*PAIR, "rating"]]
+        judgments = replace(self.judgments, ratings=None)
+        return replace(self, ratings=replace(self.ratings, frame=frame), judgments=judgments)
 
     def write(self, folder: Path) -> None:
         """Write judgments.csv, raters.csv and calibrated.csv; judgments-careless.csv where raters look careless."""

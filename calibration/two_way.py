@@ -70,14 +70,14 @@ class Figure:
         panel : the panel whose rows `by_rating` follows
         scale : on which the interval is symmetric: log for variances, Fisher's z for correlations
         """
-        raters, pairs = sizes = np.unique(panel.rater).size, np.unique(panel.pair).size
+        raters, pairs = sizes = _sizes(panel)
         if raters < LEAST_RATERS:
             return Estimate(self.value, reason=FEW)
         return interval(self.value, *self._variances(panel, raters, pairs), sizes, scale)
 
     def standard_error(self, panel: Panel) -> float:
         """For raters and pairs like these, as `estimate`; for pairs alone where there are but two raters."""
-        raters, pairs = np.unique(panel.rater).size, np.unique(panel.pair).size
+        raters, pairs = _sizes(panel)
         if raters < LEAST_RATERS:
             return float(np.sqrt(self.by_pair @ self.by_pair * of_couples(pairs)))
         parts, both = self._variances(panel, raters, pairs)
@@ -88,6 +88,11 @@ class Figure:
         rater = panel.by_rater(self.by_rating)
         parts = float(rater @ rater) * of_couples(raters), float(self.by_pair @ self.by_pair) * of_couples(pairs)
         return parts, float(self.by_rating @ self.by_rating)
+
+
+def _sizes(panel: Panel) -> tuple[int, int]:
+    """Numbers of raters and of pairs with a row."""
+    return int(np.count_nonzero(panel.by_rater())), int(np.count_nonzero(panel.by_pair()))
 
 
 def variance_of(parts: tuple[float, float], both: float) -> float:

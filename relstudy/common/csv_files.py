@@ -153,7 +153,8 @@ def _rows(file: str, layout: Layout) -> tuple[pd.DataFrame, np.ndarray]:
     if ragged:
         raise TableError(ragged, more)
     first = 2 + layout.skipped
-    return frame, np.setdiff1d(np.arange(first, first + len(frame) + len(blank)), blank)
+    rows = np.arange(first, first + len(frame) + len(blank))
+    return frame, np.setdiff1d(rows, blank) if blank else rows
 
 
 def _parsed(file: str, layout: Layout, names: list[str]) -> tuple[pd.DataFrame, list[Fault], int, list[int]]:

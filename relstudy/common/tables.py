@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from relstudy.common.checked import Checked
@@ -19,6 +21,11 @@ from relstudy.common.files import replacing
 from relstudy.common.headers import plain_name
 from relstudy.common.json_files import is_json, read_records
 from relstudy.common.packed import BROKEN, refuse_swelling
+
+ROWS_AT_ONCE = 100_000
+"""Rows that are in memory as text at a time when a table is written."""
+SPECIAL = r"[\",\r\n]"
+"""Characters for which a field of CSV stands in quotes."""
 
 
 def read_table(path: str | os.PathLike[str] | Checked, *required: str) -> Checked:
@@ -69,6 +76,13 @@ def _read(file: str) -> Checked:
     return read_records(file).table(file) if is_json(file) else read_csv(file)
 
 
+def release_unused() -> None:
+    """Give back the memory that reading took and what was read does not need, which Arrow keeps for the next table."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
+
+
 def _refuse_swelling_parquet(file: str) -> None:
     """Look at the number of cells before they are read: a column of one value repeated takes hardly a byte."""
     import pyarrow.parquet as pq
@@ -83,7 +97,55 @@ def write_table(frame: pd.DataFrame, path: str | os.PathLike[str], *, private: b
         if beside.suffix == ".parquet":
             frame.to_parquet(beside, index=False)
         else:
-            frame.to_csv(beside, index=False)
+            with open(beside, "wb") as file:
+                frame.iloc[:0].to_csv(file, index=False)
+                for start in range(0, len(frame), ROWS_AT_ONCE):
+                    rows = frame.iloc[start : start + ROWS_AT_ONCE]
+                    lines = _plain_lines(rows)
+                    if lines is None:
+                        rows.to_csv(file, index=False, header=False)
+                    else:
+                        file.write(lines)
+
+
+def _plain_lines(rows: pd.DataFrame) -> memoryview | None:
+    """Rows as lines of CSV, the bytes that pandas writes; None where a value needs quotes or is of another type."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if rows.shape[1] < 2 or not rows.columns.is_unique:
+        return None
+    columns = [_plain_texts(rows.iloc[:, place]) for place in range(rows.shape[1])]
+    if any(texts is None for texts in columns):
+        return None
+    lines = pc.binary_join_element_wise(*columns, pa.scalar(",", pa.large_string()))
+    lines = pc.binary_join_element_wise(lines, pa.scalar("", pa.large_string()), pa.scalar("\n", pa.large_string()))
+    return memoryview(lines.buffers()[2] or b"")
+
+
+def _plain_texts(column: pd.Series) -> Any:
+    """A column's values as Arrow's large strings, "" where missing; None where one needs quotes or is of another type.
+
+    Numbers are written once for each distinct value, and as Python writes them, since Arrow writes some otherwise.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.dtype
+    if isinstance(kind, pd.StringDtype):
+        texts = pa.array(column, type=pa.large_string(), from_pandas=True)
+        texts = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+        return None if pc.any(pc.match_substring_regex(texts, SPECIAL)).as_py() else texts.fill_null("")
+    if not isinstance(kind, np.dtype) or kind.kind not in "biuf" or (kind.kind == "f" and kind.itemsize != 8):
+        return None
+    numbers = column.to_numpy()
+    if kind.kind == "f":  # by their bits, for -0.0 is written otherwise than 0.0
+        code, bits = pd.factorize(np.ascontiguousarray(numbers).view(np.int64))
+        values = bits.view(float)
+    else:
+        code, values = pd.factorize(numbers)
+    written = pa.array(["" if value != value else repr(value) for value in values.tolist()], pa.large_string())
+    return written.take(pa.array(code))
 
 
 def pair_keys(frame: pd.DataFrame, columns: Sequence[str] = ("query_id", "result_id")) -> pd.MultiIndex:

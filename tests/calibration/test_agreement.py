@@ -37,12 +37,16 @@ def complete(seed: int) -> tuple[Panel, np.ndarray]:
 
 @pytest.mark.parametrize("level", agreement.LEVELS)
 @pytest.mark.parametrize("seed", range(3))
-def test_alpha_with_gaps_equals_the_package_on_the_whole_matrix(level: agreement.Level, seed: int) -> None:
+def test_alpha_with_gaps_equals_the_package_on_the_whole_matrix(
+    level: agreement.Level, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     panel, matrix = with_gaps(seed)
     expected = krippendorff.alpha(matrix.T, level_of_measurement=level)
     assert agreement.krippendorff_alpha(panel, level).value == pytest.approx(expected, abs=1e-12)
     if level == "interval":
         assert agreement.interval_alpha(panel) == pytest.approx(expected, abs=1e-12), "from variances"
+    monkeypatch.setattr(agreement, "MOST_AT_ONCE", 0)
+    assert agreement.krippendorff_alpha(panel, level).value == pytest.approx(expected, abs=1e-12), "of many pairs"
 
 
 @pytest.mark.parametrize("seed", range(3))
