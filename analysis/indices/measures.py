@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from importlib.util import find_spec
 from typing import Any
 
@@ -156,10 +156,84 @@ def measure_by_query(
     -------
     DataFrame[measure, query_id, value]
     """
-    qrels = pd.DataFrame({"query_id": query_id, "doc_id": result_id, "relevance": relevance})
-    scored = np.isfinite(score)
-    run = pd.DataFrame({"query_id": query_id[scored], "doc_id": result_id[scored], "score": score[scored]})
-    return measure_run(measures, qrels, run)
+    evaluation = Evaluation.of_pairs(measures, query_id, result_id, relevance)
+    return evaluation.values(evaluation.run_of(query_id, result_id, score))
+
+
+class Evaluation:
+    """Measures against the same qrels, for one run after another: the qrels are handed to the libraries once.
+
+    Parameters
+    ----------
+    measures : names as ir-measures writes them
+    qrels : DataFrame[query_id, doc_id, relevance]
+
+    Raises
+    ------
+    RelstudyError
+        naming a measure that ir-measures does not know
+
+    Examples
+    --------
+    >>> pairs = np.array(["q", "q"], dtype=object), np.array(["x", "y"], dtype=object)
+    >>> evaluation = Evaluation.of_pairs(["RR"], *pairs, np.array([0, 1]))
+    >>> runs = [evaluation.run_of(*pairs, np.array(score)) for score in ([0.2, 0.1], [0.1, 0.2])]
+    >>> [evaluation.values(run)["value"].tolist() for run in runs]
+    [[0.5], [1.0]]
+    """
+
+    def __init__(self, measures: Sequence[str], qrels: pd.DataFrame) -> None:
+        # one of ir-measures' providers takes numbers alone for queries
+        self.numbers = {name: str(number) for number, name in enumerate(dict.fromkeys(qrels["query_id"]), start=1)}
+        self.names = {number: name for name, number in self.numbers.items()}
+        self.measures = list(measures)
+        self.parsed = [parsed_measure(name) for name in measures]
+        self.judged = _by_query(qrels, "relevance", self.numbers)
+
+    @classmethod
+    def of_pairs(
+        cls, measures: Sequence[str], query_id: np.ndarray, result_id: np.ndarray, relevance: np.ndarray
+    ) -> Evaluation:
+        """Of judged pairs: text [pairs] twice, and whole numbers [pairs]."""
+        return cls(measures, pd.DataFrame({"query_id": query_id, "doc_id": result_id, "relevance": relevance}))
+
+    def run_of(self, query_id: np.ndarray, result_id: np.ndarray, score: np.ndarray) -> ByQuery:
+        """A run of scored pairs, without those whose score (float [pairs]) is NaN; good for every evaluation of qrels
+        with the same queries."""
+        scored = np.isfinite(score)
+        run = pd.DataFrame({"query_id": query_id[scored], "doc_id": result_id[scored], "score": score[scored]})
+        return _by_query(run, "score", self.numbers)
+
+    @cached_property
+    def _evaluator(self) -> Any:
+        import ir_measures
+
+        return ir_measures.evaluator(self.parsed, self.judged)
+
+    def values(self, run: ByQuery) -> pd.DataFrame:
+        """Each measure's value for each query of a run: DataFrame[measure, query_id, value].
+
+        Raises
+        ------
+        RelstudyError
+            naming a measure that ir-measures knows and cannot compute
+        """
+        if any(measure.NAME in IN_THE_ORDER_GIVEN for measure in self.parsed):
+            run = {query: _as_trec_eval(results) for query, results in run.items()}
+        try:
+            values = list(self._evaluator.iter_calc(run))
+        except Exception:  # each provider fails in its own way: AssertionError, ValueError, CalledProcessError
+            for name in self.measures:
+                _try_alone(name, self.judged, run)
+            raise
+        written: dict[int, str] = {}  # a measure's name is put together anew whenever it is asked for
+        rows = []
+        for value in values:
+            key = id(value.measure)
+            if key not in written:
+                written[key] = str(value.measure)
+            rows.append((written[key], self.names[value.query_id], value.value))
+        return pd.DataFrame(rows, columns=["measure", "query_id", "value"])
 
 
 def measure_run(measures: Sequence[str], qrels: pd.DataFrame, run: pd.DataFrame) -> pd.DataFrame:
@@ -170,23 +244,8 @@ def measure_run(measures: Sequence[str], qrels: pd.DataFrame, run: pd.DataFrame)
     RelstudyError
         naming a measure that ir-measures does not know, or knows and cannot compute
     """
-    import ir_measures
-
-    # one of ir-measures' providers takes numbers alone for queries
-    numbers = {name: str(number) for number, name in enumerate(dict.fromkeys(qrels["query_id"]), start=1)}
-    names = {number: name for name, number in numbers.items()}
-    judged, ranked = _by_query(qrels, "relevance", numbers), _by_query(run, "score", numbers)
-    parsed = [parsed_measure(name) for name in measures]
-    if any(measure.NAME in IN_THE_ORDER_GIVEN for measure in parsed):
-        ranked = {query: _as_trec_eval(results) for query, results in ranked.items()}
-    try:
-        values = list(ir_measures.iter_calc(parsed, judged, ranked))
-    except Exception:  # each provider fails in its own way: AssertionError, ValueError, CalledProcessError
-        for name in measures:
-            _try_alone(name, judged, ranked)
-        raise
-    rows = [(str(value.measure), names[value.query_id], value.value) for value in values]
-    return pd.DataFrame(rows, columns=["measure", "query_id", "value"])
+    evaluation = Evaluation(measures, qrels)
+    return evaluation.values(_by_query(run, "score", evaluation.numbers))
 
 
 def _by_query(table: pd.DataFrame, value: str, numbers: Mapping[str, str]) -> ByQuery:

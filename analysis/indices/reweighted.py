@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from relstudy.analysis.indices import kernels
 from relstudy.analysis.indices.correlation import group_ends, pearson_of_sums
@@ -22,23 +21,39 @@ def _retrieval_by_replicate(
     group_end: np.ndarray,
     weight: np.ndarray,
     own: np.ndarray,
+    order: np.ndarray,
     mass: np.ndarray,
     hits: np.ndarray,
     start: int,
     stop: int,
 ) -> np.ndarray:
-    """`kernels.retrieval` of each replicate's pairs, with columns of `mass` and `hits` in order of descending score."""
+    """`kernels.retrieval` of each replicate's pairs; `order` is by descending score, as `weight` and `own` are."""
     pairs = len(weight)
     row, once = np.zeros(pairs, dtype=np.int64), np.ones((1, 1))
     w, alone, share = np.empty(pairs), np.empty(pairs), np.empty(pairs)
     figures = np.empty((2, stop - start))
     for b in range(start, stop):
+        of_pairs, of_hits = mass[b], hits[b]
         for i in range(pairs):
-            w[i] = weight[i] * mass[b, i]
-            alone[i] = own[i] * mass[b, i]
-            share[i] = min(hits[b, i] / mass[b, i], 1.0) if mass[b, i] > 0.0 else 0.0
+            here = of_pairs[order[i]]
+            w[i] = weight[i] * here
+            alone[i] = own[i] * here
+            share[i] = min(of_hits[order[i]] / here, 1.0) if here > 0.0 else 0.0
         figures[:, b - start] = kernels.retrieval(row, group_end, w, alone, share, once, 0, 1)[:, 0]
     return figures
+
+
+@compiled
+def _sums_by_bin(
+    bin_of: np.ndarray, bins: int, weight: np.ndarray, amount: np.ndarray, start: int, stop: int
+) -> np.ndarray:
+    """Weight times `amount` [replicates, pairs] of the pairs in each bin, float64 [bins, stop - start]."""
+    table = np.zeros((bins, stop - start))
+    for b in range(start, stop):
+        here = amount[b]
+        for i in range(len(weight)):
+            table[bin_of[i], b - start] += weight[i] * here[i]
+    return table
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +90,9 @@ class ReweightedPairs:
         number = len(self.mass)
 
         def part_of(part: slice) -> np.ndarray:
-            mass, hits = self.mass[part][:, order], self.hits[part][:, order]
-            figures: np.ndarray = _retrieval_by_replicate(end, w, alone, mass, hits, 0, len(mass))
+            figures: np.ndarray = _retrieval_by_replicate(
+                end, w, alone, order, self.mass, self.hits, part.start, part.stop
+            )
             return figures
 
         figures = in_threads(part_of, chunks(number, max(1, min(64, -(-number // 2)))))
@@ -92,11 +108,15 @@ class ReweightedPairs:
         """
         ascending, threshold_of = np.unique(thresholds, return_inverse=True)
         bins = np.searchsorted(ascending, score, side="right")
-        in_bin = sparse.csr_array((weight, (bins, np.arange(len(score)))), shape=(len(ascending) + 1, len(score)))
+        w = np.asarray(weight, dtype=np.float64)
 
         def above(amount: np.ndarray) -> np.ndarray:
-            sums: np.ndarray = (in_bin @ amount.T)[::-1].cumsum(axis=0)[::-1]
-            return sums
+            def part_of(part: slice) -> np.ndarray:
+                return np.asarray(_sums_by_bin(bins, len(ascending) + 1, w, amount, part.start, part.stop))
+
+            number = len(amount)
+            sums = in_threads(part_of, chunks(number, max(1, min(64, -(-number // 2)))))
+            return np.asarray(sums[::-1].cumsum(axis=0)[::-1])
 
         seen, hits = above(self.mass), above(self.hits)
         with np.errstate(invalid="ignore", divide="ignore"):

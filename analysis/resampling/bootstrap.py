@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -79,7 +80,7 @@ class RaterReplicates:
     queries: int
     raters: int
 
-    @property
+    @cached_property
     def by_rater(self) -> float:
         """The variance by raters.
 
@@ -87,7 +88,7 @@ class RaterReplicates:
         """
         return float(np.nanvar(self.drawn, ddof=1)) * (self.raters + 1) / (self.raters - 1)
 
-    @property
+    @cached_property
     def beyond(self) -> float:
         """The variance by raters beyond that which queries vary by too; 0 where raters show none."""
         return max(self.by_rater - float(np.nanvar(self.both, ddof=1)), 0.0)
@@ -179,10 +180,12 @@ class BootstrapStatistic:
         return self.over_raters()._estimate(level)
 
     def _estimate(self, level: float) -> Estimate:
-        low, high = percentile_interval(self.replicates, level)
-        if self.clusters is not None and self.clusters > 1 and (self.scale is not SHARE or 0 < self.value < 1):
+        by_queries = self.clusters is not None and self.clusters > 1 and (self.scale is not SHARE or 0 < self.value < 1)
+        if by_queries:
             low, high = self.spread(self.scale).interval(level, self.effective)
-        elif np.isfinite(low):
+        else:
+            low, high = percentile_interval(self.replicates, level)
+        if np.isfinite(low) and not by_queries:
             if self.clusters is not None and self.scale is SHARE:
                 low, high = max(low, 0.0), min(high, 1.0)
             if self.effective is not None:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.first_judged import depths_of, first_judged, residuals
 from relstudy.analysis.indices.measures import QueryValues, run_measures
 from relstudy.analysis.indices.ties import TieRange, tie_range
@@ -200,8 +199,7 @@ def runs_against(pairs: JudgedPairs, aligned: np.ndarray, higher: bool, options:
     scored = np.isfinite(aligned)
     if not scored.any():
         return False
-    counts = pairs.counts(DIRECTION_REPLICATES, options.seed)
-    correlation = CorrelationBootstrap(pairs.query[scored], pairs.judgment[scored], counts)
+    correlation = pairs.correlation_of(scored, DIRECTION_REPLICATES, options.seed)
     interval = correlation.correlate(aligned[scored], ("spearman",))["spearman"].estimate(options.level)
     if interval.low is None or interval.high is None:
         return False

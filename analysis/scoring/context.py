@@ -10,6 +10,7 @@ import numpy as np
 from relstudy.analysis.indices.correlation import INDICES as CORRELATIONS
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.known import run_indices
+from relstudy.analysis.indices.measures import Evaluation
 from relstudy.analysis.indices.precision_recall import RETRIEVAL, Retrieval
 from relstudy.analysis.indices.reweighted import ReweightedJudgments, ReweightedPairs
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, RaterReplicates
@@ -63,6 +64,8 @@ class ScoringContext:
         if self.rater_population.raters is not None:
             finite = pairs.population(options.population, options.replicates).finite
             self.raters = RaterDraws.of(pairs, self.relevance, options.replicates, options.seed, finite)
+        self.evaluations: list[Evaluation] | None = None
+        """Of measures, made when one is first asked for."""
         self._under_raters: dict[tuple[bool, bytes], list[ReweightedJudgments]] = {}
         self._judgments: dict[tuple[bool, bytes], CorrelationBootstrap] = {}
 

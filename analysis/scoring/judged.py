@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.resampling.bootstrap import REPLICATES, query_counts
 from relstudy.analysis.resampling.draws import MOST_CELLS, Draws, two_stages, whole_queries
 from relstudy.analysis.scoring.design_limits import DesignLimits
@@ -258,6 +259,20 @@ class JudgedPairs:
         """Counts of each query drawn with replacement, float64 [queries, replicates]."""
         return query_counts(len(self.queries), replicates, seed)
 
+    def correlation_of(self, scored: np.ndarray, replicates: int, seed: int) -> CorrelationBootstrap:
+        """The judgments of some pairs (bool [pairs]), prepared for correlation over whole queries drawn anew; kept for
+        the next system that scores the same pairs."""
+        key = replicates, seed, np.packbits(scored).tobytes()
+        if key not in self._correlations:
+            self._correlations.clear()
+            counts = self.counts(replicates, seed)
+            self._correlations[key] = CorrelationBootstrap(self.query[scored], self.judgment[scored], counts)
+        return self._correlations[key]
+
+    @cached_property
+    def _correlations(self) -> dict[tuple[int, int, bytes], CorrelationBootstrap]:
+        return {}
+
     @cached_property
     def fraction(self) -> np.ndarray:
         """The probability that each query was drawn, float [queries], NaN where unknown."""
@@ -325,7 +340,7 @@ class JudgedPairs:
         """Which rows of a table are of judged pairs, bool [rows]."""
         return _keys(scores).isin(self._index)
 
-    @property
+    @cached_property
     def _index(self) -> pd.MultiIndex:
         return pd.MultiIndex.from_arrays([self.query_id, self.result_id])
 

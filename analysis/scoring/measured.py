@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from relstudy.analysis.indices.measures import (
+    Evaluation,
     QueryValues,
-    measure_by_query,
     scales_with_gains,
     takes_relevant_or_not,
     values_by_query,
@@ -60,18 +60,29 @@ def condensed(context: ScoringContext, candidate: Candidate) -> dict[str, QueryV
     pairs = context.pairs
     score = np.full(len(pairs), np.nan)
     score[candidate.used] = candidate.ranking
+    if context.evaluations is None:
+        context.evaluations = _evaluations(context)
+    by_query: dict[str, QueryValues] = {}
+    run = None
+    for evaluation in context.evaluations:
+        run = evaluation.run_of(pairs.query_id, pairs.result_id, score) if run is None else run
+        by_query |= values_by_query(evaluation.measures, pairs.queries, evaluation.values(run))
+    return by_query
+
+
+def _evaluations(context: ScoringContext) -> list[Evaluation]:
+    """The measures asked for, by what of the judgments they take."""
+    pairs = context.pairs
     rounded = gains(pairs.judgment, pairs.scale.scale) if pairs.gain is None else pairs.gain
     whole, factor = whole_multiple(rounded)
     binary = (context.relevance.values > 0.5).astype(np.int64)
     names = asked_measures(context.options)
     graded = [name for name in names if not takes_relevant_or_not(name)]
-    by_query: dict[str, QueryValues] = {}
-    for relevance, chosen in (
+    asked = (
         (binary, [name for name in names if takes_relevant_or_not(name)]),
         (whole, [name for name in graded if factor == 1 or scales_with_gains(name)]),
         (whole // factor, [name for name in graded if factor > 1 and not scales_with_gains(name)]),
-    ):
-        if chosen:
-            table = measure_by_query(chosen, pairs.query_id, pairs.result_id, relevance, score)
-            by_query |= values_by_query(chosen, pairs.queries, table)
-    return by_query
+    )
+    return [
+        Evaluation.of_pairs(chosen, pairs.query_id, pairs.result_id, relevance) for relevance, chosen in asked if chosen
+    ]

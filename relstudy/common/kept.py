@@ -24,13 +24,15 @@ import numpy as np
 import pandas as pd
 
 from relstudy.common.errors import RelstudyError
-from relstudy.common.files import read_json, write_json
+from relstudy.common.files import read_json, write_text
 
 T = TypeVar("T")
 VERSION = 1
 KIND = "relstudy {}"
 NUMBERS = "biuf"
 """Kinds of NumPy's types that are kept as bytes."""
+PACKED = 1
+"""How hard arrays are packed: replicates hardly get smaller, and a table of zeros does at once."""
 FLOAT, PAIRS, ARRAY, FRAME = "@float", "@pairs", "@array", "@frame"
 """Keys of what JSON has no form for: a number that is not finite, a mapping by what is no text, an array, a table."""
 
@@ -45,7 +47,7 @@ def write_kept(value: Any, kind: str, path: str | os.PathLike[str], beside: Mapp
     beside : further entries of the file
     """
     content = {"kind": KIND.format(kind), "version": VERSION, **(beside or {}), "result": kept(value)}
-    write_json({**content, "checksum": checksum(content)}, path)
+    write_text(json.dumps({**content, "checksum": checksum(content)}, allow_nan=False, ensure_ascii=False) + "\n", path)
 
 
 def read_kept(content: Mapping[str, Any], form: type[T], file: str) -> T:
@@ -113,7 +115,7 @@ def kept(value: Any) -> Any:
 
 def _kept_array(array: np.ndarray) -> dict[str, Any]:
     if array.dtype.kind in NUMBERS:
-        packed = base64.b64encode(zlib.compress(np.ascontiguousarray(array).tobytes())).decode()
+        packed = base64.b64encode(zlib.compress(np.ascontiguousarray(array).tobytes(), PACKED)).decode()
         return {ARRAY: array.dtype.str, "shape": list(array.shape), "bytes": packed}
     return {ARRAY: "object", "shape": list(array.shape), "values": [kept(each) for each in array.ravel().tolist()]}
 
