@@ -19,6 +19,7 @@ from relstudy.calibration.ratings import Ratings, read_ratings
 from relstudy.calibration.study_tables import InputFile, StudyTables
 from relstudy.common.errors import RelstudyError
 from relstudy.common.probabilities import PAIR
+from relstudy.common.study_folder import COLLECTION, items_file
 from relstudy.common.tables import read_table
 
 NO_TITLE = "Systems against people's judgments"
@@ -26,7 +27,7 @@ NO_TITLE = "Systems against people's judgments"
 TABLES = {
     "raters.csv": ("rater_id",),
     "truth/recovered.csv": ("quantity", "system", "true", "recovered"),
-    "collection.csv": ("item_id",),
+    COLLECTION: ("item_id",),
 }
 """Tables that a page alone reads, with the columns that they need."""
 
@@ -123,10 +124,12 @@ def page_tables(study: StudyTables, folder: Path | None = None, read: Iterable[I
     files = [*study.files, *read]
     if folder is None:
         return PageTables(study, files=_in_order(files))
-    there = {name: columns for name, columns in TABLES.items() if (folder / name).is_file()}
-    found = {name: read_table(folder / name, *columns).frame.astype(str) for name, columns in there.items()}
-    files += [InputFile.of(folder / name, folder) for name in (*there, "study.toml") if (folder / name).is_file()]
-    items = items_of(folder, found.get("collection.csv"))
+    paths = {name: items_file(folder) if name == COLLECTION else folder / name for name in TABLES}
+    there = {name: path for name, path in paths.items() if path.is_file()}
+    found = {name: read_table(path, *TABLES[name]).frame.astype(str) for name, path in there.items()}
+    toml = folder / "study.toml"
+    files += [InputFile.of(path, folder) for path in (*there.values(), toml) if path.is_file()]
+    items = items_of(folder, found.get(COLLECTION))
     raters, truth = found.get("raters.csv"), found.get("truth/recovered.csv")
     return PageTables(study, _title(folder), raters, truth, items, folder, _in_order(files))
 
@@ -144,8 +147,8 @@ def read_items(folder: Path) -> Items | None:
     RelstudyError
         where collection.csv has faults
     """
-    path = folder / "collection.csv"
-    return items_of(folder, read_table(path, *TABLES[path.name]).frame.astype(str) if path.is_file() else None)
+    path = items_file(folder)
+    return items_of(folder, read_table(path, *TABLES[COLLECTION]).frame.astype(str) if path.is_file() else None)
 
 
 def _in_order(files: Iterable[InputFile]) -> tuple[InputFile, ...]:

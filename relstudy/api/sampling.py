@@ -22,6 +22,7 @@ from relstudy.common.options import fields_given
 from relstudy.common.python_options import takes_options
 from relstudy.common.results import FolderResult, Summary
 from relstudy.studyapp.collection.items import Collection
+from relstudy.studyapp.collection.large import open_collection
 from relstudy.studyapp.commands.sample import write
 from relstudy.studyapp.commands.sample_output import cost_of, summarise
 from relstudy.studyapp.config.study import Study
@@ -204,7 +205,7 @@ def _collection(collection: TableSource) -> tuple[Collection, Path | None]:
         return Collection.of(table_of(given, "the collection"), Path()), None
     path = Path(given)
     if path.is_dir():
-        return Collection.load(path), path
+        return open_collection(path), path
     return Collection.of(table_of(path, "the collection"), path.parent), path.parent
 
 

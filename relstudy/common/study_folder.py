@@ -7,8 +7,16 @@ from pathlib import Path
 from relstudy.common.errors import RelstudyError
 from relstudy.common.packed import ENDINGS
 
+COLLECTION, ITEMS = "collection.csv", "items.parquet"
+"""A study's items as a person wrote them, and those that `relstudy sample` copied from a collection elsewhere."""
 SCORE_ENDINGS = (".csv", ".tsv", ".parquet", ".run", ".trec", ".txt")
 """Endings of the names of score tables and runs, also before .gz and its like."""
+
+
+def items_file(folder: Path) -> Path:
+    """The table of the items that a study shows; where it has none, the path of collection.csv."""
+    copied = folder / ITEMS
+    return copied if copied.is_file() else folder / COLLECTION
 
 
 def is_score_file(path: Path) -> bool:

@@ -26,7 +26,7 @@ from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import LEASED, OPEN, UNDECIDED, pages, pairs, raters, ratings, settings, slots
 from relstudy.studyapp.sampling.ratable_pairs import STORED, Pair, known_pair_ids, known_pairs, pairs_to_rate
 
-_NOT_ASKED = ("folder", "text", "judges")  # raters see nothing of them
+_NOT_ASKED = ("folder", "text", "judges", "collection")  # raters see nothing of them
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -14,6 +14,7 @@ import numpy as np
 
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
+from relstudy.common.study_folder import COLLECTION, items_file
 from relstudy.common.tables import read_table
 from relstudy.studyapp.collection.kinds import (
     KINDS,
@@ -120,8 +121,14 @@ class Collection:
 
     @classmethod
     def load(cls, folder: str | Path) -> Collection:
+        """The items that a study shows, those that `sample` copied to FOLDER/items.parquet, else FOLDER/collection.csv;
+        see `Collection.of`."""
+        return Collection.of(read_table(items_file(Path(folder))), folder)
+
+    @classmethod
+    def whole(cls, folder: str | Path) -> Collection:
         """Read FOLDER/collection.csv; see `Collection.of`."""
-        return cls.of(read_table(Path(folder) / "collection.csv"), folder)
+        return Collection.of(read_table(Path(folder) / COLLECTION), folder)
 
     @classmethod
     def of(cls, table: Checked, folder: str | Path) -> Collection:
@@ -229,6 +236,10 @@ class Collection:
             return self._positions[item_id]
         except KeyError:
             raise RelstudyError(f"collection.csv: there is no item {item_id!r}") from None
+
+    def positions(self, item_ids: Sequence[str] | np.ndarray) -> np.ndarray:
+        """Positions of some items, int64, -1 where there is none."""
+        return np.fromiter((self._positions.get(each, -1) for each in item_ids), np.int64, len(item_ids))
 
     @cached_property
     def ids(self) -> np.ndarray:

@@ -165,13 +165,14 @@ def _queries_of(path: Path) -> list[str]:
 
 
 def _from_file(own: Path, folder: Path, name: str, path: Path, tuned: list[str] | None) -> dict[str, Any]:
+    from relstudy.common.study_folder import items_file
     from relstudy.studyapp.collection.items import Collection
     from relstudy.studyapp.judging.results import judge_files, table_of_file, write_judge
 
     *_, log = judge_files(own, name)
     if log.exists():
         raise RelstudyError(f"the judge {name} was asked: its answers are in {log}; give the scores another --judge")
-    collection = Collection.load(folder) if (folder / "collection.csv").is_file() else None
+    collection = Collection.load(folder) if items_file(folder).is_file() else None
     table, notes = table_of_file(path, name, collection)
     said = {"scores": path.name, "date": _today(), "notes": notes, **_tuned(tuned)}
     return write_judge(own, name, table, said)

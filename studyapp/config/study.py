@@ -21,6 +21,7 @@ from relstudy.studyapp.config.study_parts import (
     WITHDRAWALS,
     AnalysisSettings,
     Block,
+    CollectionSettings,
     Display,
     Entry,
     JudgeSettings,
@@ -35,6 +36,7 @@ from relstudy.studyapp.config.study_toml import (
     WebhookSettings,
     read_analysis,
     read_blocks,
+    read_collection,
     read_displays,
     read_entry,
     read_judges,
@@ -93,6 +95,7 @@ class Study:
     sso: SignOnSettings
     languages: tuple[Language, ...] = ()
     displays: dict[str, Display] = field(default_factory=dict)
+    collection: CollectionSettings = field(default_factory=CollectionSettings)
     text: str = field(default="", repr=False, compare=False)
 
     def block(self, name: str) -> Block:
@@ -222,6 +225,7 @@ def _read(check: TomlChecker, data: dict[str, Any], folder: Path) -> Study:
             "analysis",
             "webhook",
             "sso",
+            "collection",
         ),
     )
     if "study" not in data:
@@ -287,6 +291,7 @@ def _read(check: TomlChecker, data: dict[str, Any], folder: Path) -> Study:
         displays=read_displays(check, check.table(data, (), "display")),
         sso=read_sso(check, check.table(data, (), "sso"), str(head.get("url", ""))),
         languages=_read_languages(check, head, folder),
+        collection=read_collection(check, check.table(data, (), "collection")),
     )
     if study.entry.failed_checks_allowed is not None and not study.attention:
         check.fault(

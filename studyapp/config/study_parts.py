@@ -365,6 +365,22 @@ class AnalysisSettings:
 
 
 @dataclass(frozen=True)
+class CollectionSettings:
+    """Where the items are that pairs are drawn from, seen from the study's folder.
+
+    Parameters
+    ----------
+    path : a file or a folder of them; empty: collection.csv in the study
+    root : folder, zip or tar file that pictures' paths start from; empty: where the collection is
+    pictures : name of an item's picture, such as {id}.jpg, where the collection names none
+    """
+
+    path: str = ""
+    root: str = ""
+    pictures: str = ""
+
+
+@dataclass(frozen=True)
 class JudgeSettings:
     """Settings of the study's automatic judges.
 

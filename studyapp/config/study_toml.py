@@ -23,6 +23,7 @@ from relstudy.studyapp.config.study_parts import (
     AnalysisSettings,
     Between,
     Block,
+    CollectionSettings,
     Display,
     Entry,
     JudgeSettings,
@@ -417,6 +418,16 @@ def read_analysis(check: TomlChecker, data: dict[str, Any]) -> AnalysisSettings:
         except RelstudyError as error:
             check.fault((*path, "primary"), None, str(error))
     return AnalysisSettings(primary, check.number(data, path, "matters", 0.05, 1e-6, 1e6))
+
+
+def read_collection(check: TomlChecker, data: dict[str, Any]) -> CollectionSettings:
+    """The table [collection] of study.toml."""
+    path = ("collection",)
+    check.keys(data, path, ("path", "root", "pictures"))
+    pictures = check.text(data, path, "pictures", "")
+    if pictures and "{id}" not in pictures:
+        check.fault((*path, "pictures"), pictures, "a name that holds {id} is allowed, such as {id}.jpg")
+    return CollectionSettings(check.text(data, path, "path", ""), check.text(data, path, "root", ""), pictures)
 
 
 def _read_outcomes(check: TomlChecker, data: dict[str, Any], completion_url: str) -> dict[str, str]:

@@ -16,9 +16,11 @@ from relstudy.common.drawing import (
     simple_random_sample,
 )
 from relstudy.common.errors import RelstudyError
+from relstudy.common.option_words import option
 from relstudy.common.pairs_table import COLUMNS, INSIDE, PAGE, ROUND
 from relstudy.common.reach import REACH
 from relstudy.studyapp.collection.items import Collection, Item
+from relstudy.studyapp.collection.large import LargeCollection, open_collection
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.sampling.design import Design, Round, candidate_probabilities
 from relstudy.studyapp.sampling.forecast import Assumed, Forecast, forecast
@@ -64,6 +66,7 @@ class Sample:
     pool : query_id, result_id, depth of all results that pairs could be drawn from, where they are a pool
     directions : of each system of a score table, which scores are better, as the table says; None where it doesn't
     notes : how the score tables were read, one sentence each
+    collection : what was drawn from
     """
 
     pairs: pd.DataFrame
@@ -74,6 +77,7 @@ class Sample:
     pool: pd.DataFrame | None = None
     directions: Mapping[str, str | None] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    collection: Collection | None = None
 
     def queries(self, paradigm: str) -> int:
         """Number of queries of this way of asking that were drawn."""
@@ -117,9 +121,15 @@ def draw_sample(folder: Path, options: SampleOptions, progress: Progress = silen
         when the collection allows no query, a candidate would have no chance, or the base block is larger than the
         sample
     """
-    collection = Collection.load(folder)
+    collection = open_collection(folder)
     sources = open_sources(folder, collection, options.systems, progress)
-    return draw_sample_from(collection, sources, options, progress)
+    drawn = draw_sample_from(collection, sources, options, progress)
+    if options.systems is None and isinstance(collection, LargeCollection):
+        note = (
+            f"{len(collection):,} items are read in a stream, and no built-in system scores them all unless it is named"
+        )
+        return replace(drawn, notes=(*drawn.notes, note + f" ({option('systems')})."))
+    return drawn
 
 
 def draw_sample_from(
@@ -202,7 +212,8 @@ def draw_sample_from(
         pairs = pairs.drop(columns=PAGE)
     whole_pool = pd.concat(pools, ignore_index=True) if pools else None
     ordering, notes = directions_of(sources), (*notes_of(sources), *silent_systems(sources, ordering_systems))
-    return Sample(pairs, Design((this,)), expectation, scores, collection.roles(), whole_pool, ordering, notes)
+    roles = collection.roles()
+    return Sample(pairs, Design((this,)), expectation, scores, roles, whole_pool, ordering, notes, collection)
 
 
 def results_from_each(options: SampleOptions, systems: int) -> int:
@@ -234,7 +245,7 @@ def draw_queries(
     if options.given is not None:
         wanted = [collection[name] for name in dict.fromkeys(options.given)]
         for item in wanted:
-            if item not in collection.queries(item.paradigm):
+            if item.role == "result":
                 raise RelstudyError(f"item {item.id!r} cannot be a query: its role in collection.csv is result")
         for kind in dict.fromkeys(item.paradigm for item in wanted):
             of_kind = [item for item in wanted if item.paradigm == kind]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +12,7 @@ import pandas as pd
 from relstudy.common.errors import RelstudyError
 from relstudy.common.pairs_table import PAGE, read_pairs, round_column
 from relstudy.studyapp.collection.items import Collection, Item
+from relstudy.studyapp.collection.large import open_collection
 from relstudy.studyapp.sampling.design import Design, Round, candidate_probabilities, population_of, scores_of
 from relstudy.studyapp.sampling.first_round import number_pairs, one_table, pool_table
 from relstudy.studyapp.sampling.kept_scores import ScoreTableWriter
@@ -41,7 +42,7 @@ class DrawnStudy:
     @classmethod
     def load(cls, folder: Path, progress: Progress = silent) -> DrawnStudy:
         """The study in `folder`."""
-        collection, design = Collection.load(folder), Design.load(folder)
+        collection, design = open_collection(folder), Design.load(folder)
         pairs = drawn_pairs(folder / "pairs.csv")
         return cls(collection, sources_of_rounds(folder, collection, design, progress), design, pairs)
 
@@ -72,6 +73,7 @@ class Extended:
     smallest : smallest inclusion probability of any candidate of the queries concerned
     scores : what the systems said of these queries
     pool : as `Sample` has it, of the queries of all rounds of this way of asking
+    collection : what was drawn from
     """
 
     pairs: pd.DataFrame
@@ -80,6 +82,7 @@ class Extended:
     smallest: float
     scores: ScoreTableWriter
     pool: pd.DataFrame | None
+    collection: Collection | None = field(default=None, kw_only=True)
 
 
 def extend(
@@ -169,7 +172,7 @@ def extend(
     whole = pd.concat([old, number_pairs(added, rng, first)], ignore_index=True)
     whole.loc[whole["paradigm"] == paradigm, "query_probability"] = design.query_probability(paradigm)
     pool = pd.concat(pools, ignore_index=True) if pools else None
-    return Extended(whole, design, len(added), smallest, scores, pool)
+    return Extended(whole, design, len(added), smallest, scores, pool, collection=collection)
 
 
 def _first_drawn(pairs: pd.DataFrame, rounds: int) -> dict[int, np.ndarray]:

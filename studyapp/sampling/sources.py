@@ -17,6 +17,7 @@ from relstudy.common.pairs_table import NO_SYSTEM, SOURCE_SEPARATOR
 from relstudy.common.study_folder import score_files
 from relstudy.mapping.scores.score_table import ScoreTable
 from relstudy.studyapp.collection.items import Collection, Item
+from relstudy.studyapp.collection.large import LargeCollection
 from relstudy.studyapp.sampling.kept_scores import is_computed
 from relstudy.studyapp.sampling.population import ScoredItems
 from relstudy.studyapp.systems import SYSTEMS, fit
@@ -90,13 +91,15 @@ def sources_of(scores: ScoreTable | pd.DataFrame, collection: Collection, stamp:
     """The systems of a score table that is in memory; `file` is what messages call it."""
     table = ScoreTable.of(scores)
     for column in ("query_id", "result_id"):
-        unknown = [name for name in table.frame[column].unique() if name not in collection]
-        if unknown:
+        names = table.frame[column].unique()
+        unknown = np.asarray(names, dtype=object)[collection.positions(names) < 0]
+        if len(unknown):
             raise RelstudyError(
-                f"{file}, column {column}: {unknown[0]!r} is not in collection.csv"
+                f"{file}, column {column}: {unknown[0]!r} is not in the collection"
                 + (f", nor are {len(unknown) - 1} others" if len(unknown) > 1 else "")
             )
-    placed = table.frame.assign(position=[collection.position(name) for name in table.frame["result_id"]])
+    code, names = pd.factorize(table.frame["result_id"])
+    placed = table.frame.assign(position=collection.positions(np.asarray(names, dtype=object))[code])
     systems = []
     for name, system in placed.groupby("system", sort=True):
         direction = table.directions.get(str(name))
@@ -139,7 +142,9 @@ def silent_systems(sources: Sequence[Source], ordering: Container[str]) -> tuple
 
 
 def default_systems(collection: Collection) -> list[str]:
-    """The built-in systems that work on this collection without the extra."""
+    """The built-in systems that work on this collection without the extra; none where it is read in a stream."""
+    if isinstance(collection, LargeCollection):
+        return []
     names = []
     if any(item.words for item in collection):
         names.append("keywords")
