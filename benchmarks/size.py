@@ -1,13 +1,20 @@
-"""What each command costs as a study grows: processor seconds and peak memory, each step a process of its own.
+"""What each command costs as a study or its collection grows: processor seconds and peak memory, each step a process.
 
     python benchmarks/size.py                                   # 4,000, 40,000 and 200,000 pairs, 5 systems
     python benchmarks/size.py --pairs 1000 4000 --steps calibrate
     python benchmarks/size.py --pairs 20000 --systems 20 --steps fit score
+    python benchmarks/size.py --items 100000 1000000 10000000   # sample and serve, 1,000 queries, three runs
+    python benchmarks/size.py --peers                           # beside each, what one would write by hand
 
 Tables are drawn with a fixed seed: raters whose leniency, stretch and noise differ, 30 base pairs that everybody rates,
-three ratings a pair beyond them, twenty pairs a query, systems that see a pair's worth through noise. The exponent is
-the slope of log seconds on log pairs from the size before: 1 is linear. Seconds are the processor's, of the process and
-its children; memory is the most that the process held.
+three ratings a pair beyond them, twenty pairs a query, systems that see a pair's worth through noise. Collections are
+texts of eight words in Parquet beside the study, with three runs of a thousand results a query; they are removed
+afterwards. The exponent is the slope of log seconds on log size from the size before: 1 is linear. Seconds are the
+processor's, of the process and its children; memory is the most that the process held.
+
+Peers do the part of the work that they do, on the same tables in the same run, and no more: pandas reads the ratings
+and takes z-scores and means, scikit-learn fits an isotonic regression a system, ir_measures computes AP, nDCG@10 and
+P@10 a system without an interval, SciPy three correlations a system without an interval, pandas reads the collection.
 """
 
 from __future__ import annotations
@@ -19,6 +26,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
@@ -27,15 +35,18 @@ import pandas as pd
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[0] = str(ROOT)  # this folder holds files with the names of packages, so it must not come first
 
+from benchmarks.app import free_port, running  # noqa: E402
 from relstudy.common.console import print_table  # noqa: E402
 
 BASE, RATINGS_A_PAIR, PAIRS_A_RATER, PAIRS_A_QUERY = 30, 3, 1500, 20
+QUERIES, DEPTH, RUNS = 1000, 1000, 3
 COMMANDS = {
     "calibrate": ["calibrate", "."],
     "fit": ["fit", ".", "--method", "isotonic"],
     "score": ["score", "."],
     "report": ["report", "."],
 }
+SAMPLE = ["sample", ".", "--results", "10", "--base", "20"]
 IN_ITS_PROCESS = """
 import json, resource, sys
 from relstudy.studyapp.cli import main
@@ -81,10 +92,135 @@ def make_tables(folder: Path, pairs: int, systems: int, seed: int = 20260101) ->
     return len(ratings)
 
 
-def run_step(folder: Path, step: str) -> dict[str, float]:
-    """Processor seconds and megabytes of a command in a process of its own; ends the script where it fails."""
+PEERS = {
+    "calibrate": (
+        "pandas: z-scores, means",
+        """
+import pandas as pd
+ratings = pd.read_csv("ratings.csv")
+base = ratings[ratings["block"] == "base"].groupby("rater_id")["rating"].agg(["mean", "std"])
+by_rater = base.reindex(ratings["rater_id"]).to_numpy()
+z = (ratings["rating"].to_numpy() - by_rater[:, 0]) / by_rater[:, 1]
+ratings.assign(z=z).groupby(["query_id", "result_id"])["z"].agg(["mean", "std", "size"]).to_csv("peer.csv")
+""",
+    ),
+    "fit": (
+        "scikit-learn: one fit",
+        """
+import pandas as pd
+from sklearn.isotonic import IsotonicRegression
+pairs = pd.read_csv("judgments.csv").merge(pd.read_csv("scores/systems.csv"), on=["query_id", "result_id"])
+for name in [name for name in pairs if name.startswith("system")]:
+    IsotonicRegression(out_of_bounds="clip").fit(pairs[name], pairs["judgment"])
+""",
+    ),
+    "score": (
+        "ir_measures and SciPy: no intervals",
+        """
+import ir_measures, pandas as pd
+from ir_measures import AP, P, nDCG
+from scipy import stats
+pairs = pd.read_csv("judgments.csv").merge(pd.read_csv("scores/systems.csv"), on=["query_id", "result_id"])
+grades = pairs["judgment"].round().astype(int)
+qrels = pairs[["query_id"]].assign(doc_id=pairs["result_id"], relevance=grades)
+for name in [name for name in pairs if name.startswith("system")]:
+    run = pairs[["query_id"]].assign(doc_id=pairs["result_id"], score=pairs[name])
+    ir_measures.calc_aggregate([AP(rel=4), nDCG@10, P(rel=4)@10], qrels, run)
+    for correlation in (stats.pearsonr, stats.spearmanr, stats.kendalltau):
+        correlation(pairs[name], pairs["judgment"])
+""",
+    ),
+    "sample": (
+        "pandas: the collection read and indexed",
+        """
+import pandas as pd
+collection = pd.read_parquet("../corpus.parquet").set_index("item_id")
+collection.index.get_indexer(["d1", "d2"])
+""",
+    ),
+}
+"""What one would write by hand for a step: its name, and the program."""
+WRAPPED = """
+import json, resource, sys
+code = 0
+exec(sys.argv[2], {"__name__": "peer"})
+own = resource.getrusage(resource.RUSAGE_SELF)
+seconds = own.ru_utime + own.ru_stime
+json.dump({"code": code, "seconds": seconds, "megabytes": own.ru_maxrss / 1024}, open(sys.argv[1], "w"))
+"""
+
+
+def make_collection(folder: Path, items: int, queries: int = QUERIES, depth: int = DEPTH, seed: int = 20260101) -> None:
+    """Writes corpus.parquet, texts of eight words, and beside it a study with three runs and without the collection."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    rng = np.random.default_rng(seed)
+    words = pa.array([f"word{number}" for number in range(5000)], pa.string())
+    columns = pa.schema([("item_id", pa.string()), ("text", pa.string()), ("role", pa.string())])
+    with pq.ParquetWriter(folder / "corpus.parquet", columns) as corpus:
+        for start in range(0, items, 500_000):
+            number = min(500_000, items - start)
+            parts = [words.take(pa.array(rng.integers(0, 5000, number))) for _ in range(8)]
+            ids = pc.binary_join_element_wise("d", pc.cast(pa.array(np.arange(start, start + number)), pa.string()), "")
+            roles = pa.array(["result"] * number)
+            corpus.write_table(
+                pa.table({"item_id": ids, "text": pc.binary_join_element_wise(*parts, " "), "role": roles})
+            )
+        names = [f"q{number}" for number in range(queries)]
+        corpus.write_table(
+            pa.table({"item_id": names, "text": [f"query {each}" for each in names], "role": ["query"] * queries})
+        )
+    scores = folder / "study" / "scores"
+    scores.mkdir(parents=True)
+    for system in range(RUNS):
+        with (scores / f"run{system}.run").open("w") as run:
+            for name in names:
+                found = rng.permutation(np.unique(rng.integers(0, items, depth + depth // 10)))[:depth]
+                ranked = np.sort(rng.normal(size=len(found)))[::-1]
+                run.writelines(
+                    f"{name} Q0 d{result} {rank} {score:.5f} run{system}\n"
+                    for rank, (result, score) in enumerate(zip(found, ranked, strict=True), start=1)
+                )
+    toml = '[study]\nid = "large"\ntitle = "Large"\n[collection]\npath = "../corpus.parquet"\n'
+    (folder / "study" / "study.toml").write_text(toml)
+
+
+def serve_cost(study: Path) -> dict[str, float]:
+    """Seconds until a study's server answers, and the most megabytes that a worker held; the clock's seconds."""
+    port = free_port()
+    command = [sys.executable, "-m", "relstudy", "serve", str(study), "--port", str(port), "--quiet", "--workers", "2"]
+    begun = time.monotonic()
+    with running(command, port, study / "server.log", {"PYTHONPATH": str(ROOT)}) as group:
+        seconds = time.monotonic() - begun
+        workers: list[int] = []
+        while len(workers) < 2 and time.monotonic() < begun + 60:
+            workers = _megabytes_of_workers(group)
+    return {"seconds": seconds, "megabytes": max(workers, default=0)}
+
+
+def _megabytes_of_workers(group: int) -> list[int]:
+    """The most that each process of a group held, but for the first, which starts the others."""
+    held = []
+    for status in Path("/proc").glob("[0-9]*/status"):
+        try:
+            told = dict(line.split(":", 1) for line in status.read_text().splitlines() if ":" in line)
+            fields = (status.parent / "stat").read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            continue  # it ended meanwhile
+        if int(fields[2]) == group and int(told["Pid"]) != group:
+            held.append(int(told["VmHWM"].split()[0]) // 1024)
+    return held
+
+
+def run_step(folder: Path, step: str, peer: bool = False) -> dict[str, float]:
+    """Processor seconds and megabytes of a command, or of what one would write by hand for it, in a process of its own;
+    ends the script where it fails."""
     answer = folder / "cost.json"
-    command = [sys.executable, "-c", IN_ITS_PROCESS, str(answer), *COMMANDS[step]]
+    run = [WRAPPED, str(answer), PEERS[step][1]] if peer else None
+    command = [sys.executable, "-c", *(run or [IN_ITS_PROCESS, str(answer), *COMMANDS.get(step, SAMPLE)])]
+    answer.unlink(missing_ok=True)
     ended = subprocess.run(
         command, cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True
     )
@@ -94,34 +230,79 @@ def run_step(folder: Path, step: str) -> dict[str, float]:
     return dict(cost)
 
 
+class Table:
+    """Rows of the table, with the exponent of each step from the size before."""
+
+    def __init__(self) -> None:
+        self.rows: list[list[str]] = []
+        self.before: dict[str, tuple[int, float]] = {}
+
+    def add(self, step: str, size: int, cost: dict[str, float], *what: str) -> None:
+        """One step at one size."""
+        exponent = ""
+        if step in self.before:
+            smaller, seconds = self.before[step]
+            exponent = f"{math.log(cost['seconds'] / seconds) / math.log(size / smaller):.2f}"
+        self.before[step] = size, cost["seconds"]
+        self.rows.append([step, *what, f"{cost['seconds']:.1f}", f"{cost['megabytes']:,.0f}", exponent])
+        print(f"{step}, {size:,}: {cost['seconds']:.1f} s, {cost['megabytes']:,.0f} MB", file=sys.stderr)
+
+
+def of_studies(sizes: list[int], systems: int, steps: list[str], peers: bool) -> None:
+    """Prints the commands' costs at some numbers of pairs."""
+    table = Table()
+    for pairs in sorted(sizes):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            size = [f"{make_tables(folder, pairs, systems):,}", f"{pairs:,}", str(systems)]
+            for step in COMMANDS:
+                if step not in steps and step != "calibrate":
+                    continue
+                cost = run_step(folder, step)  # the other steps need the judgments of calibrate
+                if step not in steps:
+                    continue
+                table.add(step, pairs, cost, *size)
+                if peers and step in PEERS:
+                    table.add(f"  {PEERS[step][0]}", pairs, run_step(folder, step, peer=True), *size)
+    print_table(table.rows, ["command", "ratings", "pairs", "systems", "seconds", "MB", "exponent"])
+
+
+def of_collections(sizes: list[int], queries: int, depth: int, peers: bool) -> None:
+    """Prints what drawing and serving cost at some numbers of items."""
+    table = Table()
+    for items in sorted(sizes):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            make_collection(folder, items, queries, depth)
+            size = [f"{items:,}", f"{queries:,}"]
+            SAMPLE[2:2] = ["--queries", str(queries)]
+            table.add("sample", items, run_step(folder / "study", "sample"), *size)
+            del SAMPLE[2:4]
+            if peers:
+                table.add(f"  {PEERS['sample'][0]}", items, run_step(folder / "study", "sample", peer=True), *size)
+            (folder / "corpus.parquet").unlink()  # the study needs nothing of it any more
+            table.add("serve, until it answers; a worker", items, serve_cost(folder / "study"), *size)
+    print_table(table.rows, ["command", "items", "queries", "seconds", "MB", "exponent"])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", type=int, nargs="+", default=[4_000, 40_000, 200_000])
     parser.add_argument("--systems", type=int, default=5)
     parser.add_argument("--steps", nargs="+", choices=list(COMMANDS), default=list(COMMANDS))
+    parser.add_argument("--items", type=int, nargs="+", help="measure collections of so many items instead")
+    parser.add_argument("--queries", type=int, default=QUERIES)
+    parser.add_argument("--depth", type=int, default=DEPTH, help="results of a query in each run")
+    parser.add_argument("--peers", action="store_true")
     given = parser.parse_args()
-    rows: list[list[str]] = []
-    before: dict[str, tuple[int, float]] = {}
-    for pairs in sorted(given.pairs):
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            ratings = make_tables(folder, pairs, given.systems)
-            for step in COMMANDS:
-                if step not in given.steps and step != "calibrate":
-                    continue
-                cost = run_step(folder, step)  # the other steps need the judgments of calibrate
-                if step not in given.steps:
-                    continue
-                exponent = ""
-                if step in before:
-                    smaller, seconds = before[step]
-                    exponent = f"{math.log(cost['seconds'] / seconds) / math.log(pairs / smaller):.2f}"
-                before[step] = pairs, cost["seconds"]
-                size = [f"{ratings:,}", f"{pairs:,}", str(given.systems)]
-                rows.append([step, *size, f"{cost['seconds']:.1f}", f"{cost['megabytes']:,.0f}", exponent])
-                print(f"{step}, {pairs:,} pairs: {cost['seconds']:.1f} s, {cost['megabytes']:,.0f} MB", file=sys.stderr)
-    print_table(rows, ["command", "ratings", "pairs", "systems", "seconds", "MB", "exponent"])
-    print(f"\n{os.cpu_count()} processor cores.")
+    begun = os.getloadavg()[0]
+    if given.items:
+        of_collections(given.items, given.queries, given.depth, given.peers)
+    else:
+        of_studies(given.pairs, given.systems, given.steps, given.peers)
+    print(
+        f"\n{os.cpu_count()} processor cores; load {begun:.0f} at the beginning, {os.getloadavg()[0]:.0f} at the end."
+    )
 
 
 if __name__ == "__main__":

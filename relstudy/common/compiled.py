@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
@@ -22,6 +23,12 @@ def compiled(function: F) -> F:
 def compiled_for_all_cores(function: F) -> F:
     """As `compiled`; the passes of a loop over `numba.prange` are shared out among the cores."""
     return _compiled(function, parallel=True)
+
+
+def is_kept(function: Any) -> bool:
+    """True where machine code of a compiled function is in a cache, of this version of it or another."""
+    place = getattr(getattr(function, "_cache", None), "cache_path", None)
+    return place is not None and any(Path(place).glob(f"*.{function.__name__}-*.nbi"))
 
 
 def _compiled(function: F, parallel: bool) -> F:

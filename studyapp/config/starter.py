@@ -134,6 +134,13 @@ seed = 0                           # the order in which pairs are handed out
 primary = "same_query"
 matters = 0.05
 
+# A collection elsewhere: a Parquet, JSONL or CSV file or a folder of them, and where its pictures are (a folder, zip or
+# tar file). What is drawn is copied into the study:
+# [collection]
+# path = "../corpus"
+# root = "../pictures"
+# pictures = "{{id}}.jpg"
+
 # Automatic judges (relstudy judge): where their server's key is, what a million tokens cost, and what one judgment by a
 # person does (relstudy judge --budget):
 # [judges]

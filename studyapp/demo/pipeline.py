@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from relstudy.analysis.compiling import compiling_meanwhile
 from relstudy.common.console import progress
 from relstudy.common.files import write_json, write_text
 from relstudy.common.pairs_table import read_pairs
@@ -118,11 +119,12 @@ def run_demo(
     show = Stages(10 + bool(variants) + size.cards + 5 * (size.rounds - 1) + size.paper, quiet=quiet)
     with without_database_url():
         try:
-            collection = _paint(folder, size, seed, show)
-            panel = SimulatedPanel(with_careless(draw_raters(size.raters * size.rounds, seed)), collection, seed)
-            everything = _score_all(folder, names, show)
-            _sample(folder, size, seed, names, show)
-            people, count = rate(folder, panel, show, range(size.raters))
+            with compiling_meanwhile():
+                collection = _paint(folder, size, seed, show)
+                panel = SimulatedPanel(with_careless(draw_raters(size.raters * size.rounds, seed)), collection, seed)
+                everything = _score_all(folder, names, show)
+                _sample(folder, size, seed, names, show)
+                people, count = rate(folder, panel, show, range(size.raters))
             _learn(folder, names, show)
             for later in range(1, size.rounds):
                 sample_again(folder, size, seed + later, show)
