@@ -98,8 +98,8 @@ def sources_of(scores: ScoreTable | pd.DataFrame, collection: Collection, stamp:
                 f"{file}, column {column}: {unknown[0]!r} is not in the collection"
                 + (f", nor are {len(unknown) - 1} others" if len(unknown) > 1 else "")
             )
-    code, names = pd.factorize(table.frame["result_id"])
-    placed = table.frame.assign(position=collection.positions(np.asarray(names, dtype=object))[code])
+    code, results = pd.factorize(table.frame["result_id"])
+    placed = table.frame.assign(position=collection.positions(np.asarray(results, dtype=object))[code])
     systems = []
     for name, system in placed.groupby("system", sort=True):
         direction = table.directions.get(str(name))
