@@ -6,8 +6,10 @@ import numpy as np
 import pandas as pd
 
 from relstudy.common.checked import Checked
-from relstudy.common.errors import Fault, TableError
+from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.option_words import option
+from relstudy.common.pairs_table import OTHER
+from relstudy.common.wording import count_of
 
 BLOCKS = ("base", "unique")
 ASIDE = ("check", "repeat", "practice")
@@ -22,6 +24,36 @@ def rows_aside(table: Checked) -> np.ndarray:
     if "block" not in table.frame:
         return np.zeros(len(table.frame), dtype=bool)
     return table.frame["block"].astype("str").str.strip().isin(ASIDE).to_numpy(dtype=bool)
+
+
+def is_couple(table: Checked) -> np.ndarray:
+    """Rows that say which of two results is better (column other_id), bool [rows]."""
+    if OTHER not in table.frame:
+        return np.zeros(len(table.frame), dtype=bool)
+    other = table.frame[OTHER]
+    return (other.notna() & (other.astype("str").str.strip() != "")).to_numpy(dtype=bool)
+
+
+def without_couples(table: Checked) -> Checked:
+    """The table without couples, which are no ratings of one pair, and a note of their number.
+
+    Raises
+    ------
+    RelstudyError
+        where there is nothing else
+    """
+    couples = is_couple(table)
+    if not couples.any():
+        return table
+    if couples.all():
+        raise RelstudyError(
+            f"{table.file}: every row says which of two results is better (column other_id); relstudy preferences "
+            "takes these"
+        )
+    rest = table.among(table.frame[~couples].reset_index(drop=True), table.rows[~couples])
+    said = f"{count_of(int(couples.sum()), 'row')} on which of two results is better left out; relstudy preferences "
+    rest.notes = (*table.notes, said + "takes these")
+    return rest
 
 
 def marked_base(table: Checked, base_column: str | None) -> tuple[np.ndarray, str] | None:

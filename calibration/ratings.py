@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from relstudy.calibration.blocks import check_base_is_of_pairs, marked_base, rated_by_all, rows_aside
+from relstudy.calibration.blocks import (
+    check_base_is_of_pairs,
+    marked_base,
+    rated_by_all,
+    rows_aside,
+    without_couples,
+)
 from relstudy.calibration.rating_rows import KEY, alike_note, aside_note, merge_duplicates, merged_note, rating_numbers
 from relstudy.calibration.set_aside import COLUMN as SET_ASIDE
 from relstudy.calibration.set_aside import without_not_shown, without_set_aside
@@ -188,7 +194,7 @@ def read_ratings(
     refuse_slots(table)
     inspect = "relstudy inspect names what it may be"
     table.require(*REQUIRED, way_out=lambda name: f"{table.words.column(name)} says which it is; {inspect}")
-    table = table if with_set_aside else without_set_aside(table)
+    table = without_couples(table if with_set_aside else without_set_aside(table))
     table, lost = without_not_shown(table)
     ratings = check_ratings(table, base_column=base_column, trust_raters=trust_raters, scale=reading.scale)
     return replace(ratings, not_shown=lost) if lost else ratings

@@ -26,6 +26,10 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
             "relstudy.calibration.command:calibrate",
             "Ratings to judgments and rater profiles, on one scale.",
         ),
+        "preferences": (
+            "relstudy.calibration.preferences_command:preferences",
+            "Which of two results is better, as judgments of each.",
+        ),
         "join": ("relstudy.analysis.commands.join:join", "Put judgments given on different scales on one."),
         "fit": ("relstudy.mapping.command:fit", "Map system scores to judgments; choose the method out of sample."),
         "report": ("relstudy.analysis.commands.report:report", "Write the report page of a study."),
@@ -36,6 +40,10 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
             "The whole way, on a rendered collection and a simulated panel.",
         ),
         "sample": ("relstudy.studyapp.commands.sample:sample", "Choose pairs with known inclusion probabilities."),
+        "couples": (
+            "relstudy.studyapp.commands.couples:couples",
+            "Choose couples of results to compare, with known probabilities.",
+        ),
         "systems": (
             "relstudy.studyapp.commands.systems:systems",
             "Score a study's queries with the built-in retrieval systems.",

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from relstudy.analysis.linking.levels import ODDS, with_levels
 from relstudy.analysis.linking.link import ScaleLink, link_scales
 from relstudy.calibration.design import with_design
 from relstudy.calibration.judgments import COLUMNS, Judgments, write_judgments
@@ -89,10 +90,19 @@ def join_judgments(
         raise RelstudyError("joining takes judgments on two scales or more, and there is one table")
     first_name, *others = tables
     first = tables[first_name]
+    # judgments of couples compare results of one query; the queries' levels come from the first table
+    tables = {
+        name: with_levels(first, each) if name != first_name and ODDS in each.frame else each
+        for name, each in tables.items()
+    }
     links = {name: link_scales(first, tables[name], (first_name, name), settings) for name in progress(others)}
     frames = [_plain(first, first_name).assign(judgment_given=first.frame["judgment"].to_numpy())]
     frames += [_mapped(_plain(tables[name], name), link, first) for name, link in links.items()]
     stacked = pd.concat(frames, ignore_index=True)
+    # where no table says it, an empty column would be read back as text
+    stacked = stacked.drop(
+        columns=[n for n in ("relevant_share", "relevance_cut") if n in stacked and stacked[n].isna().all()]
+    )
     frame = stacked[~stacked.duplicated(PAIR)].reset_index(drop=True).assign(**first.scale.scale.columns())
     judgments = Judgments(frame, first.scale)
     if pairs is not None:

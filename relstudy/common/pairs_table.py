@@ -27,6 +27,9 @@ SOURCE_SEPARATOR = ";"
 INSIDE, OUTSIDE = "inside", "outside"
 """Values of column `pool`, where results are drawn from the pool of what systems rank highest."""
 
+OTHER = "other_id"
+"""Column of the second result in the rows of couples: two results of one query, and people say which is better."""
+
 PAGE = "page"
 """Column that says which of its query's pages a pair is shown on, where the draw decides that."""
 
@@ -38,15 +41,18 @@ MOST = 1e9
 
 
 def read_pairs(
-    path: str | os.PathLike[str] | Checked, *required: str, items: Container[str] | None = None
+    path: str | os.PathLike[str] | Checked, *required: str, items: Container[str] | None = None, couples: bool = False
 ) -> pd.DataFrame:
     """Read a pairs table (CSV or Parquet).
+
+    Rows with an other_id are couples, two results of one query that people compare; they are no pairs.
 
     Parameters
     ----------
     path : a table with query_id and result_id
     required : further columns without which the table is refused
     items : ids of the collection; a pair of any other is refused
+    couples : read the couples, and not the pairs; other_id is a column then, and a couple may stand there once
 
     Returns
     -------
@@ -67,10 +73,11 @@ def read_pairs(
         probabilities, a query's probability below that of one of its pairs, a pair twice in a paradigm with another
         pair_id, source, rank, block, round, pool or page
     """
-    table = under_own_names(read_table(path), (*COLUMNS, "pool", PAGE))
+    table = under_own_names(read_table(path), (*COLUMNS, "pool", PAGE, OTHER))
     table.require(*PAIR, *required)
+    table = _couples_or_pairs(table, couples)
     frame = table.frame.copy()
-    for name in PAIR:
+    for name in (*PAIR, OTHER) if couples else PAIR:
         frame[name] = table.texts(name)
         if items is not None:
             absent = [item != "" and item not in items for item in frame[name]]
@@ -92,13 +99,37 @@ def read_pairs(
     for column in [str(name) for name in frame if ROUND.fullmatch(str(name))]:
         frame[column] = table.numbers(column, low=0, high=1, empty=True)
     read_probabilities(table, frame)
-    check_one_a_pair(table, frame)
-    repeated = _repeated(table, frame)
+    if couples:
+        _check_couples(table, frame)
+        repeated = np.zeros(len(frame), dtype=bool)
+    else:
+        check_one_a_pair(table, frame)
+        repeated = _repeated(table, frame)
     table.raise_faults()
     frame = frame[~repeated].reset_index(drop=True)
     if "query_probability" not in frame:
         frame["query_probability"] = np.nan
     return frame[[*COLUMNS, *(name for name in frame if name not in COLUMNS)]]
+
+
+def _couples_or_pairs(table: Checked, couples: bool) -> Checked:
+    """The rows that are couples, or those that are pairs; of pairs without the column other_id."""
+    if OTHER not in table.frame:
+        none = table.frame.iloc[:0].assign(**{OTHER: pd.Series(dtype="str")})
+        return table.among(none, table.rows[:0]) if couples else table
+    text = table.frame[OTHER]
+    is_couple = (text.notna() & (text.astype("str").str.strip() != "")).to_numpy()
+    chosen = is_couple if couples else ~is_couple
+    frame = table.frame if couples else table.frame.drop(columns=OTHER)
+    return table.among(frame[chosen].reset_index(drop=True), table.rows[chosen])
+
+
+def _check_couples(table: Checked, frame: pd.DataFrame) -> None:
+    """Note as faults a result that is compared with itself, and a couple that stands there twice, whichever way."""
+    table.add(frame[OTHER] == frame["result_id"], OTHER, "another result than result_id is needed")
+    first, second = np.minimum(frame["result_id"], frame[OTHER]), np.maximum(frame["result_id"], frame[OTHER])
+    again = pd.DataFrame({"query": frame["query_id"], "first": first, "second": second}).duplicated()
+    table.add(again.to_numpy(), OTHER, "this couple stands in an earlier row; each may stand there once")
 
 
 def pair_rows(path: str | os.PathLike[str] | Checked) -> Checked:

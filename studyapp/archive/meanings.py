@@ -11,6 +11,7 @@ _PAIR = {
     "query_id": "id of the query in the collection",
     "result_id": "id of the result in the collection",
 }
+_OTHER = "id of the second result of a couple, of which people say which is better; empty for a pair"
 _SCALE = {
     "scale_low": "lowest value of the scale",
     "scale_high": "highest value of the scale",
@@ -30,7 +31,8 @@ _RATINGS = {
     "rater_id": RATERS_CODE,
     **_PAIR,
     "scale": "the scale's name; a table with several scales is split by `--scale` before calibration",
-    "rating": "the number, or empty for undecided",
+    "rating": "the number, or empty for undecided; of a couple -1 (the left one is better), 0 (neither) or 1 (the "
+    "right one)",
     "seconds": "time on the page divided by its results, summed over changes",
     "block": "`base` or `unique`; `check` (with its fillers), `repeat` and `practice` for ratings that calibration "
     "leaves aside",
@@ -47,6 +49,8 @@ _RATINGS = {
     "group": "the rater's group, where the study has groups of raters; `calibrate --compare group=NAME` compares them",
     "set_aside": "1 for ratings of a rater who was set aside or withdrew; calibration leaves them out unless asked",
     "not_shown": "1 where the rater said that the result could not be shown; neither rated nor undecided",
+    "other_id": _OTHER,
+    "left": "of a couple: the result that stood on the left, which chance decides for each rater",
     "words": "the answer in words, of a question that has no scale",
     **_SCALE,
 }
@@ -100,6 +104,7 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "query_probability": _DRAWN["query_probability"],
         "pool": _DRAWN["pool"],
         "design_reach": _DRAWN["design_reach"],
+        "other_id": _OTHER,
         "page": "which of its query's pages the pair is shown on, where the draw decides that",
         "round_N_probability": "with which probability the pair was first drawn in round N, where there are several",
     },

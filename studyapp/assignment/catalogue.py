@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -14,6 +15,20 @@ class PairRow:
     pair_id: str
     query_id: str
     result_id: str
+    other_id: str | None = None
+
+    @property
+    def item_ids(self) -> tuple[str, ...]:
+        """Everything that it shows: the query, its result, and the other one of a couple."""
+        shown = (self.query_id, self.result_id)
+        return shown if self.other_id is None else (*shown, self.other_id)
+
+    def sides(self, seed: int) -> tuple[str, ...]:
+        """The results as a rater of this seed sees them, from left to right; chance decides, once for each rater."""
+        if self.other_id is None:
+            return (self.result_id,)
+        both = (self.result_id, self.other_id)
+        return both if random.Random(f"{seed}:{self.pair_id}:side").random() < 0.5 else both[::-1]
 
 
 @dataclass(frozen=True)
@@ -43,8 +58,9 @@ class Catalogue:
             self._read(connection)
 
     def _read(self, connection: sa.Connection) -> None:
-        rows = connection.execute(sa.select(pairs.c.pair_id, pairs.c.query_id, pairs.c.result_id, pairs.c.active)).all()
-        self.pairs = {row.pair_id: PairRow(row.pair_id, row.query_id, row.result_id) for row in rows}
+        names = (pairs.c.pair_id, pairs.c.query_id, pairs.c.result_id, pairs.c.other_id)
+        rows = connection.execute(sa.select(*names, pairs.c.active)).all()
+        self.pairs = {row.pair_id: PairRow(row.pair_id, row.query_id, row.result_id, row.other_id) for row in rows}
         gone = {row.pair_id for row in rows if not row.active}
         for row in connection.execute(sa.select(pages).order_by(pages.c.id)):
             pair_ids = tuple(pair_id for pair_id in row.pair_ids if pair_id not in gone)

@@ -216,8 +216,8 @@ def _change(connection: sa.Connection, study: Study, items: DisplayedItems, want
     was = {pair_id for pair_id, row in stored.items() if row.active}
     removed = tuple(sorted(was - wanted.keys()))
     earlier = {row[0]: row for row in read_item_rows(connection)}
-    shown = {item for pair in wanted.values() for item in (pair.query_id, pair.result_id)}
-    shown |= {item for row in stored.values() for item in (row.query_id, row.result_id)}
+    both = (*wanted.values(), *stored.values())
+    shown = {item for pair in both for item in (pair.query_id, pair.result_id, pair.other_id) if item is not None}
     rows = {name: row for name, row in earlier.items() if name in shown} | items.rows(study.folder, sorted(shown))
     changes = Changes(
         first=before is None,
@@ -255,7 +255,7 @@ def _count_ratings(connection: sa.Connection, pair_ids: tuple[str, ...]) -> int:
 
 def _require_practice_apart(drawn: list[Pair], with_answers: list[Pair]) -> None:
     """Refuse practice on a pair that is rated later: practice would have shown its answer by then."""
-    ids = {(pair.query_id, pair.result_id): pair.pair_id for pair in drawn}
+    ids = {(pair.query_id, pair.result_id): pair.pair_id for pair in drawn if pair.other_id is None}
     for pair in with_answers:
         drawn_id = ids.get((pair.query_id, pair.result_id))
         if pair.block == "practice" and drawn_id is not None:
@@ -286,13 +286,17 @@ def _changed(stored: dict[str, Any], wanted: dict[str, Pair]) -> str:
     """Message about the first pair id that the database has for another pair; empty where there is none."""
     for pair_id, row in stored.items():
         pair = wanted.get(pair_id)
-        if pair and (pair.query_id, pair.result_id, pair.block) != (row.query_id, row.result_id, row.block):
+        if pair and _shown(pair) != _shown(row):
             return (
                 f"pairs.csv: pair {pair_id!r} is query {pair.query_id!r}, result {pair.result_id!r}, block "
                 f"{pair.block!r}, but the study's database has it as {row.query_id!r}, {row.result_id!r}, "
                 f"{row.block!r}; there may be ratings with this id, so give the new pair a new one"
             )
     return ""
+
+
+def _shown(pair: Any) -> tuple[Any, ...]:
+    return (pair.query_id, pair.result_id, pair.other_id, pair.block)
 
 
 def _keep_pairs(connection: sa.Connection, stored: dict[str, Any], wanted: dict[str, Pair]) -> None:
@@ -360,7 +364,8 @@ def _set_active(connection: sa.Connection, study: Study, wanted: dict[str, Pair]
 
 
 def _asks_for(block: Block, pair: Pair) -> bool:
-    return pair.block == block.pairs and block.paradigm in (None, pair.paradigm)
+    is_asked_so = (pair.other_id is not None) == block.is_comparison
+    return is_asked_so and pair.block == block.pairs and block.paradigm in (None, pair.paradigm)
 
 
 def _add_slots(connection: sa.Connection, study: Study, block: Block) -> None:

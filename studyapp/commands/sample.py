@@ -271,7 +271,7 @@ def _complete_round(folder: Path) -> None:
 def _categories(study: Study | None, paradigm: str) -> tuple[float, ...]:
     """The scale that queries of this paradigm are rated on; 1-5 where there is no study.toml."""
     for block in study.blocks if study else ():
-        if block.paradigm in (paradigm, None):
+        if block.paradigm in (paradigm, None) and not block.is_comparison:
             return block.scale.categories
     return (1, 2, 3, 4, 5)
 

@@ -73,6 +73,11 @@ class ResultQuestion:
         return words
 
 
+ASKS = ("rating", "which")
+WHICH = Scale("which", (-1, 0, 1))
+"""The scale of which of two is better: the left one, neither, or the right one."""
+
+
 @dataclass(frozen=True)
 class Display:
     """How cards are shown: what is not listed here is not shown.
@@ -114,6 +119,7 @@ class Block:
     not_shown : whether raters may say that a result could not be shown
     highlight : "query": the query's words are marked in results; "no": nothing is
     played : "once": a sound or a film has to be played to its end before the page is sent; "any": as raters like
+    ask : "rating" of each result, or "which" of two results is better
     """
 
     name: str
@@ -130,6 +136,12 @@ class Block:
     not_shown: bool = False
     highlight: str = "no"
     played: str = "any"
+    ask: str = "rating"
+
+    @property
+    def is_comparison(self) -> bool:
+        """True if raters say which of two results is better."""
+        return self.ask == "which"
 
     def question_called(self, name: str) -> ResultQuestion | None:
         """The further question of that id; None where the block does not ask it."""

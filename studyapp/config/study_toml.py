@@ -14,12 +14,14 @@ from relstudy.common.scales import SCALES, Scale, show_value
 from relstudy.studyapp.config.accounts import ROLES
 from relstudy.studyapp.config.outcomes import OUTCOMES
 from relstudy.studyapp.config.study_parts import (
+    ASKS,
     BETWEEN,
     ENTRY_RULES,
     EVENTS,
     NOT_SHOWN,
     OF_CHOICES,
     QUESTION_KINDS,
+    WHICH,
     AnalysisSettings,
     Between,
     Block,
@@ -91,6 +93,7 @@ def read_blocks(check: TomlChecker, data: list[dict[str, Any]], scales: dict[str
                 *("name", "pairs", "paradigm", "scale", "results_per_page", "question", "ratings_per_pair"),
                 *("pairs_per_rater", "more", "repeats", "questions", "not_shown"),
                 *("highlight", "played"),
+                "ask",
             ),
         )
         pairs = check.one_of(entry, path, "pairs", "unique", ("base", "unique"))
@@ -106,14 +109,23 @@ def read_blocks(check: TomlChecker, data: list[dict[str, Any]], scales: dict[str
             if pairs == "base" and key in entry:
                 check.fault((*path, key), entry[key], "only a block of unique pairs has this setting")
         everything = entry.get("pairs_per_rater") == "all"
-        results_per_page = check.whole(entry, path, "results_per_page", 1 if paradigm == "text" else 4, 1, 40)
+        ask = check.one_of(entry, path, "ask", "rating", ASKS)
+        which = ask == "which"
+        for key in ("scale", "results_per_page", "questions"):
+            if which and key in entry:
+                check.fault(
+                    (*path, key), entry[key], 'a block with ask = "which" shows one couple on a page, and has none'
+                )
+        alone = which or paradigm == "text"
+        results_per_page = check.whole(entry, path, "results_per_page", 1 if alone else 4, 1, 40)
         results = "the result" if results_per_page == 1 else "each result"
+        default = "Which result matches the query better?" if which else f"How well does {results} match the query?"
         blocks.append(
             Block(
                 name=name,
                 pairs=pairs,
-                scale=scales[scale],
-                question=check.text(entry, path, "question", f"How well does {results} match the query?"),
+                scale=WHICH if which else scales[scale],
+                question=check.text(entry, path, "question", default),
                 paradigm=paradigm,
                 results_per_page=results_per_page,
                 ratings_per_pair=check.whole(entry, path, "ratings_per_pair", 1, 1, 1000),
@@ -128,6 +140,7 @@ def read_blocks(check: TomlChecker, data: list[dict[str, Any]], scales: dict[str
                 played=""
                 if (played := check.one_of(entry, path, "played", "any", ("any", "once"))) == "any"
                 else played,
+                ask=ask,
             )
         )
     _require_one_scale(check, blocks)
@@ -213,6 +226,8 @@ def read_known(
         check.keys(entry, path, ("block", "query_id", "result_id", "expected", "also", *feedback))
         block = check.one_of(entry, path, "block", names[0], names)
         asked = next(b for b in blocks if b.name == block)
+        if asked.is_comparison:
+            check.fault((*path, "block"), block, "a block that asks for ratings is allowed, and not which of two")
         scale = asked.scale
         expected = entry.get("expected", None)
         pairs.append(

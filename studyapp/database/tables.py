@@ -23,7 +23,8 @@ settings = sa.Table(
     sa.Column("value", sa.Text, nullable=False),
 )
 
-# What can be rated. `block` is base, unique, practice or check (an attention check, or a filler beside one).
+# What can be rated. `block` is base, unique, practice or check (an attention check, or a filler beside one). With
+# `other_id` it is a couple of results that are compared.
 pairs = sa.Table(
     "pairs",
     metadata,
@@ -37,6 +38,7 @@ pairs = sa.Table(
     sa.Column("rank", sa.Integer),
     sa.Column("block", sa.Text, nullable=False),
     sa.Column("active", sa.Boolean, nullable=False),
+    sa.Column("other_id", sa.Text),
 )
 
 # A page shows one query with some of its results; the same for every rater, in an order of the rater's own.

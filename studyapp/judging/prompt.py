@@ -216,7 +216,7 @@ def _default_instructions(study: Study) -> str:
 
 def block_of(study: Study, paradigm: str) -> Block:
     """The block whose question and scale pairs of this kind have: that of unique pairs before the base block."""
-    blocks = [block for block in study.blocks if block.paradigm in (paradigm, None)]
+    blocks = [block for block in study.blocks if block.paradigm in (paradigm, None) and not block.is_comparison]
     if not blocks:
         raise RelstudyError(f"{study.folder / 'study.toml'}: no block asks for queries of the kind {paradigm}")
     return next((block for block in blocks if block.unique), blocks[0])

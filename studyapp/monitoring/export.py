@@ -16,12 +16,13 @@ import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
 from relstudy.common.hand_out import HandOut
-from relstudy.common.pairs_table import read_pairs
+from relstudy.common.pairs_table import OTHER, read_pairs
 from relstudy.common.probabilities import PAIR
 from relstudy.common.reach import REACH
 from relstudy.common.response import DRAWN, Response, response_of
 from relstudy.common.scales import SCALE_COLUMNS
 from relstudy.studyapp.assignment.answers import Further, select_ratings
+from relstudy.studyapp.assignment.catalogue import PairRow
 from relstudy.studyapp.assignment.eligibility import outcome_of
 from relstudy.studyapp.assignment.raters import Rater, read_raters
 from relstudy.studyapp.assignment.set_aside import LEFT_OUT
@@ -104,6 +105,8 @@ class _Rules:
         return self.hand_outs.get(block, HandOut.RANDOM).value if kind == "unique" else ""
 
 
+LEFT = "left"
+"""The column of which result of a couple stood on the left."""
 WORDS = "words"
 """The column of answers to a question that is answered in words."""
 
@@ -121,7 +124,9 @@ def ratings_table(
     `surplus` marks a late answer for a pair that had its k ratings. `passed` (checks and practice) says whether the
     answer is one of those expected; it is empty for the fillers on a check's page. `place` is the result's on the page
     that its rater saw, from 1. `group` is the rater's, where the study has groups. With `history`, every revision is a
-    row, with its number in `revision`. `handed_out` is said of unique pairs only: everyone rates the base block.
+    row, with its number in `revision`. Of a couple `rating` is -1, 0 or 1 (the left one is better, neither, the right
+    one), and `left` names the result that stood there. `handed_out` is said of unique pairs only: everyone rates the
+    base block.
     """
     scale = None if question is None else question.scale
     rules = _Rules(
@@ -134,6 +139,8 @@ def ratings_table(
         question if scale is not None else None,
     )
     columns = [*COLUMNS, *(["group"] if study.groups else []), *(["revision"] if history else [])]
+    compares = any(block.is_comparison for block in study.blocks)
+    columns += [OTHER, LEFT] if compares else []
     columns += [WORDS] if question is not None and not scale else []
     cells: dict[str, list[Any]] = {column: [] for column in columns}
     same: dict[Any, Any] = {}  # ids come again and again: each is kept once
@@ -141,7 +148,7 @@ def ratings_table(
         *(raters.c.rater_id, pairs.c.query_id, pairs.c.result_id, pairs.c.block, pairs.c.source, pairs.c.rank),
         *(pairs.c.inclusion_probability, pairs.c.query_probability, assignments.c.block.label("study_block")),
         *(assignments.c.kind, assignments.c.position, assignments.c.pair_ids, assignments.c.surplus, ratings.c.version),
-        *(raters.c.outcome, raters.c.rater_group),
+        *(raters.c.outcome, raters.c.rater_group, raters.c.seed, pairs.c.other_id),
         every_revision=history,
     )
     with store.read() as connection:
@@ -150,6 +157,8 @@ def ratings_table(
             if not rows:
                 continue
             records = _columns(rows, rules)
+            if compares:
+                records |= {OTHER: [row.other_id or "" for row in rows], LEFT: [_left(row) for row in rows]}
             if WORDS in cells and question is not None:
                 records[WORDS] = [_no_formula(str((row.further or {}).get(question.id, ""))) for row in rows]
             for column, kept in cells.items():
@@ -157,6 +166,13 @@ def ratings_table(
     frame = pd.DataFrame({column: pd.Series(cells.pop(column)) for column in columns})
     numbers = dict.fromkeys(["rating", "inclusion_probability", "query_probability", *SCALE_COLUMNS], "float64")
     return _as_drawn(frame.astype({**numbers, "rank": "Int64", "version": "Int64"}), study)
+
+
+def _left(row: sa.Row[Any]) -> str:
+    """The result of a couple that its rater saw on the left; empty for a pair."""
+    if row.other_id is None:
+        return ""
+    return PairRow(row.pair_id, row.query_id, row.result_id, row.other_id).sides(row.seed)[0]
 
 
 def _as_drawn(frame: pd.DataFrame, study: Study) -> pd.DataFrame:
@@ -203,6 +219,8 @@ def judged_pairs(ratings: pd.DataFrame) -> pd.DataFrame:
     counted = ratings["block"].isin(["base", "unique"]) & ratings["rating"].notna()
     if "set_aside" in ratings:
         counted &= ratings["set_aside"] == 0
+    if OTHER in ratings:
+        counted &= ratings[OTHER] == ""
     return ratings.loc[counted, PAIR].drop_duplicates()
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from relstudy.common.pairs_table import PAGE, read_pairs
+import pandas as pd
+
+from relstudy.common.errors import RelstudyError
+from relstudy.common.pairs_table import OTHER, PAGE, read_pairs
 from relstudy.studyapp.collection.displayed import DisplayedItems
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import KnownPair
@@ -15,7 +18,8 @@ from relstudy.studyapp.config.study_parts import KnownPair
 class Pair:
     """A query and a result to be rated together; `block` is base, unique, practice or check.
 
-    Pairs of one query and `page` stand on a page together; None leaves that to chance.
+    Pairs of one query and `page` stand on a page together; None leaves that to chance. With `other_id` it is a couple
+    of two results, of which people say which is better.
     """
 
     pair_id: str
@@ -28,6 +32,7 @@ class Pair:
     rank: int | None
     block: str
     page: int | None = None
+    other_id: str | None = None
 
 
 STORED = tuple(field.name for field in fields(Pair) if field.name != PAGE)
@@ -35,7 +40,7 @@ STORED = tuple(field.name for field in fields(Pair) if field.name != PAGE)
 
 
 def pairs_to_rate(path: Path, items: DisplayedItems) -> list[Pair]:
-    """The rows of pairs.csv as pairs that can be shown.
+    """The rows of pairs.csv as pairs, and couples, that can be shown.
 
     Parameters
     ----------
@@ -48,10 +53,19 @@ def pairs_to_rate(path: Path, items: DisplayedItems) -> list[Pair]:
     TableError
         for ids that the collection lacks, and every other fault of the table
     """
-    frame = read_pairs(path, "pair_id", items=items.by_id)
+    pairs = _as_pairs(read_pairs(path, "pair_id", items=items.by_id), items)
+    couples = _as_pairs(read_pairs(path, "pair_id", items=items.by_id, couples=True), items)
+    twice = {pair.pair_id for pair in pairs} & {pair.pair_id for pair in couples}
+    if twice:
+        raise RelstudyError(f"{path}: {min(twice)!r} is the id of a pair and of a couple; ids must differ")
+    return [*pairs, *couples]
+
+
+def _as_pairs(frame: pd.DataFrame, items: DisplayedItems) -> list[Pair]:
     kinds = [items[query_id].kind for query_id in frame["query_id"]]
     frame["paradigm"] = frame["paradigm"].where(frame["paradigm"] != "", kinds)
-    frame[PAGE] = frame.get(PAGE)
+    for name in (PAGE, OTHER):
+        frame[name] = frame.get(name)
     rows = frame[[field.name for field in fields(Pair)]].astype(object)
     return [Pair(*row) for row in rows.where(rows.notna(), None).itertuples(index=False)]
 

@@ -63,7 +63,10 @@ class FurtherView:
 
 @dataclass(frozen=True)
 class ResultView:
-    """One result with its field: `name` is the form field, `chosen` the value to show as chosen ("" for none)."""
+    """One result with its field: `name` is the form field, `chosen` the value to show as chosen ("" for none).
+
+    With `other` it is a couple, of which `item` stands on the left.
+    """
 
     number: int
     name: str
@@ -71,6 +74,7 @@ class ResultView:
     chosen: str
     error: str = ""
     further: tuple[FurtherView, ...] = ()
+    other: ItemView | None = None
 
 
 @dataclass(frozen=True)

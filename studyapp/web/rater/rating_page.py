@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Mapping
+from dataclasses import replace
 
-from relstudy.common.scales import show_value
+from relstudy.common.scales import Scale, show_value
 from relstudy.studyapp.assignment.answers import read_answers
 from relstudy.studyapp.assignment.raters import Rater
 from relstudy.studyapp.assignment.sequence import Assignment, RaterPage, count_answered
@@ -52,14 +53,14 @@ def build_rating_page(
         paradigm=paradigm_of(query.kind),
         question=block.question,
         scale=block.scale.name,
-        choices=choices(block.scale),
+        choices=choices(_with_words(block.scale) if block.is_comparison else block.scale),
         undecided=block.scale.undecided,
         query=item_view(query),
         results=tuple(
             ResultView(
                 number,
                 f"rating-{number}",
-                item_view(items[pair.result_id], marked),
+                item_view(items[(sides := pair.sides(rater.seed))[0]], marked),
                 chosen.get((pair.pair_id, ""), ""),
                 (errors or {}).get((pair.pair_id, ""), ""),
                 tuple(
@@ -74,6 +75,7 @@ def build_rating_page(
                     )
                     for question in block.questions
                 ),
+                None if len(sides) < 2 else item_view(items[sides[1]], marked),
             )
             for number, pair in enumerate(pairs, start=1)
         ),
@@ -89,6 +91,13 @@ def build_rating_page(
     )
 
 
+def _with_words(scale: Scale) -> Scale:
+    """The answers to which of two is better, in the words of the page's language."""
+    texts = current_site().texts
+    names = ("which.left", "which.equal", "which.right")
+    return replace(scale, labels=dict(zip(scale.values, map(texts, names), strict=True)))
+
+
 def _may_go_back(assignment: Assignment, rater: Rater) -> bool:
     return assignment.position > rater.locked_to + 1 and session.has_given()
 
@@ -97,7 +106,7 @@ def can_be_shown(assignment: Assignment) -> bool:
     """True if the study still has what a page asks: of an answered one, its block and its items may be gone."""
     version = current_site().served.version
     shown = [version.catalogue.pairs[pair_id] for pair_id in assignment.pair_ids]
-    has_items = all({pair.query_id, pair.result_id} <= version.items.by_id.keys() for pair in shown)
+    has_items = all(version.items.by_id.keys() >= set(pair.item_ids) for pair in shown)
     return has_items and any(block.name == assignment.block for block in version.study.blocks)
 
 
@@ -111,7 +120,7 @@ def asked_on(assignment: Assignment) -> str:
     version = site.served.version
     block = version.study.block(assignment.block)
     pairs = [version.catalogue.pairs[pair_id] for pair_id in assignment.pair_ids]
-    looks = [version.items[item_id].look for pair in pairs for item_id in (pair.query_id, pair.result_id)]
+    looks = [version.items[item_id].look for pair in pairs for item_id in pair.item_ids]
     words = [block.question, repr(block.scale.values), repr(block.scale.labels), str(block.scale.undecided)]
     words += ["slider"] if block.scale.continuous else []
     words += [repr(block.questions)] if block.questions else []
@@ -147,6 +156,6 @@ def _answered(page: RaterPage, assignment: Assignment) -> int:
 
 def _pictures(version: Version, pair_ids: list[str]) -> tuple[str, ...]:
     shown = [version.catalogue.pairs[pair_id] for pair_id in pair_ids]
-    ids = [*(pair.query_id for pair in shown[:1]), *(pair.result_id for pair in shown)]
+    ids = list(dict.fromkeys(item_id for pair in shown for item_id in pair.item_ids))
     items = [version.items[item_id] for item_id in ids]
     return tuple(at(item_view(item).url) for item in items if item.path is not None and item.kind not in PLAYED)

@@ -1,0 +1,65 @@
+"""relstudy preferences: which of two results is better, as judgments of each result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from relstudy.common.command_options import taking
+from relstudy.common.console import print_json, print_table, say
+from relstudy.common.errors import RelstudyError
+from relstudy.common.options import CommandOptions, option
+from relstudy.common.study_folder import table_in
+from relstudy.common.wording import count_of, span
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreferencesOptions(CommandOptions):
+    """Options of `relstudy preferences`."""
+
+    output: Path = option(..., "Folder to write to.", flags=("-o", "--output"))
+
+
+@click.command()
+@click.argument("ratings", type=click.Path(path_type=Path))
+@taking(PreferencesOptions)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def preferences(ratings: Path, options: PreferencesOptions, as_json: bool) -> None:
+    """Turn answers to which of two results is better into a judgment of each result.
+
+    RATINGS is a table that holds couples (columns other_id and left), or a study's folder. A judgment is the chance
+    that people prefer the result to an average one of its query; raters' lean to a side and readiness to call two equal
+    are taken out. Writes judgments.csv and raters.csv.
+
+    \b
+    relstudy preferences my-study -o my-study/which
+    relstudy join my-study my-study/which -o joined
+    """
+    from relstudy.calibration.preferences import read_preferences
+
+    output = options.output
+    if output.is_file():
+        raise RelstudyError(f"{output}: this is a file; -o needs a folder")
+    if ratings.is_dir():
+        ratings = table_in(ratings, "ratings.csv", f"relstudy export {ratings}")
+    found = read_preferences(ratings)
+    files = found.write(output)
+    if as_json:
+        print_json(found.as_json())
+        return
+    answers, lean = int(found.raters["n_ratings"].sum()), found.lean
+    queries = count_of(int(found.judgments.frame["query_id"].nunique()), "query", "queries")
+    click.echo(
+        f"{count_of(answers, 'answer')} by {count_of(len(found.raters), 'rater')} on "
+        f"{count_of(len(found.judgments), 'result')} of {queries}; {found.undecided} undecided"
+    )
+    interval = span(lean.low, lean.high, "+.2f")
+    click.echo(f"lean to the left: {lean.value:+.2f} log odds, 95 % interval {interval}; it is taken out")
+    columns = ["rater_id", "n_ratings", "equal", "lean", "tie"]
+    rows = [[str(row[0]), str(row[1]), *(f"{each:.2f}" for each in row[2:])] for row in found.raters[columns].values]
+    print_table(rows, ["rater", "answers", "called equal", "lean to the left", "tie"])
+    for note in found.notes:
+        click.echo(note)
+    say(f"wrote {', '.join(map(str, files))}")

@@ -1,0 +1,108 @@
+"""Judgments of couples, joined to ratings: levels from pairs that have both, and errors that hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from relstudy.analysis.linking.joined import join_judgments
+from relstudy.analysis.linking.levels import with_levels
+from relstudy.calibration.judgments import Judgments
+from relstudy.calibration.preferences import PreferenceStudy, read_preferences
+from relstudy.studyapp.cli import main
+
+pytestmark = pytest.mark.slow
+QUERIES, RESULTS = 40, 6
+
+
+def world(rng: np.random.Generator, folder: Path) -> tuple[Judgments, PreferenceStudy, np.ndarray]:
+    """Ratings of three results of each query, couples of all six, and the true quality of each [queries, results]."""
+    truth = np.clip(3 + rng.normal(0, 0.7, (QUERIES, 1)) + rng.normal(0, 0.7, (QUERIES, RESULTS)), 1, 5)
+    rated = [(f"q{q}", f"x{r}", truth[q, r] + rng.normal(0, 0.3)) for q in range(QUERIES) for r in range(3)]
+    first = Judgments.of(
+        pd.DataFrame(rated, columns=["query_id", "result_id", "judgment"]).assign(
+            scale_low=1, scale_high=5, scale_step=1
+        )
+    )
+    rows = []
+    for rater, lean in enumerate(rng.normal(0.2, 0.5, 8)):
+        for query in rng.integers(QUERIES, size=150):
+            left, right = rng.permutation(RESULTS)[:2]
+            ahead = 1.8 * (truth[query, left] - truth[query, right]) + lean
+            weights = np.exp([ahead / 2, -0.3, -ahead / 2])
+            answer = rng.choice([-1, 0, 1], p=weights / weights.sum())
+            rows.append((f"r{rater}", f"q{query}", f"x{left}", f"x{right}", f"x{left}", answer))
+    names = ["rater_id", "query_id", "result_id", "other_id", "left", "rating"]
+    pd.DataFrame(rows, columns=names).to_csv(folder / "which.csv", index=False)
+    return first, read_preferences(folder / "which.csv"), truth
+
+
+def test_a_joined_judgment_of_a_couple_says_what_the_pair_would_be_rated(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    held, errors, plain = [], [], []
+    for _ in range(3):
+        first, which, truth = world(rng, tmp_path)
+        frame = join_judgments({"1-5": first, "which": which.judgments}).judgments.frame
+        new = frame[frame["interface"] == "which"]
+        at = [truth[int(q[1:]), int(r[1:])] for q, r in zip(new["query_id"], new["result_id"], strict=True)]
+        assert len(new) > 100 and new["judgment_given"].between(-8, 8).all()
+        errors.append(np.sqrt(np.mean((new["judgment"] - at) ** 2)))
+        plain.append(np.std(at))
+        held.append(np.mean(np.abs(new["judgment"] - at) < 1.96 * new["standard_error"]))
+    assert np.mean(errors) < 0.6 * np.mean(plain)
+    # its error counts the noise of the ratings too, and so is on the safe side
+    assert 0.92 <= np.mean(held) <= 1.0
+
+
+def test_preferences_and_what_they_are_joined_to_are_scored(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    first, which, truth = world(rng, tmp_path)
+    which.write(tmp_path / "which")
+    first.frame.to_csv(tmp_path / "rated.csv", index=False)
+    for system, noise in (("good", 0.4), ("bad", 1.5)):
+        scores = [
+            (system, f"q{q}", f"x{r}", truth[q, r] + rng.normal(0, noise))
+            for q in range(QUERIES)
+            for r in range(RESULTS)
+        ]
+        table = pd.DataFrame(scores, columns=["system", "query_id", "result_id", "score"])
+        table.to_csv(tmp_path / f"{system}.csv", index=False)
+    systems = [str(tmp_path / "good.csv"), str(tmp_path / "bad.csv")]
+
+    def run(*arguments: str) -> str:
+        done = CliRunner().invoke(main, list(arguments), catch_exceptions=False)
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    run("join", f"rated={tmp_path / 'rated.csv'}", str(tmp_path / "which"), "-o", str(tmp_path / "joined"))
+    for judgments in ("which", "joined"):
+        said = run("score", *systems, "--judgments", str(tmp_path / judgments / "judgments.csv"), "--replicates", "200")
+        assert "Use good: it is ahead of bad." in said
+
+
+def test_levels_put_log_odds_on_the_ratings_line_and_never_use_a_pairs_own_rating() -> None:
+    first = Judgments.of(
+        pd.DataFrame(
+            {
+                "query_id": np.repeat(["a", "b"], 3),
+                "result_id": ["x", "y", "z"] * 2,
+                "judgment": [1.0, 2, 3, 3, 4, 5],
+                "scale_low": 1,
+                "scale_high": 5,
+                "scale_step": 1,
+            }
+        )
+    )
+    odds = first.frame[["query_id", "result_id"]].assign(log_odds=[-2.0, 0, 2] * 2, judgment=0.5)
+    other = Judgments(
+        pd.concat([odds, odds.iloc[:1].assign(result_id="new", log_odds=1.0)], ignore_index=True), first.scale
+    )
+    levelled = with_levels(first, other).frame["judgment"].to_numpy()
+    np.testing.assert_allclose(levelled, [1, 2, 3, 3, 4, 5, 2.5], atol=1e-9)
+    moved = first.frame.assign(judgment=[1.5, 2, 3, 3, 4, 5])
+    again = with_levels(Judgments.of(moved), other).frame["judgment"].to_numpy()
+    assert again[6] != pytest.approx(2.5)  # it counts for others of the query
