@@ -29,6 +29,8 @@ COMMANDS = (
     "relstudy fit scores.csv -j judged/judgments.csv -o mappings",
     "relstudy score scores.csv -j judged/judgments.csv --mappings mappings -o figures --report report.html",
 )
+REPORTS = "reports"
+"""The folder of the reports: beside the pages they would have the names that these get on the site."""
 IN_README = "tifa160"
 SHOWN = 14
 """Lines of the last command on the page."""
@@ -238,7 +240,7 @@ def make(name: str, study: Study, data: Path, out: Path, queries: int | None) ->
             done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
             if done.returncode:
                 raise SystemExit(f"{name}: {line}\n{done.stderr}")
-        (out / f"{name}.html").write_bytes((folder / "report.html").read_bytes())
+        (out / REPORTS / f"{name}.html").write_bytes((folder / "report.html").read_bytes())
     given = tables.ratings[tables.ratings["rating"] != ""]
     lines = [
         f"# {study.title}",
@@ -247,9 +249,11 @@ def make(name: str, study: Study, data: Path, out: Path, queries: int | None) ->
         "",
         f"{len(given):,} ratings by {given['rater_id'].nunique()} people; tables from {study.source}.",
         "",
-        *("```text", *(f"$ {line}" for line in study.commands), *done.stdout.splitlines()[:SHOWN], "```"),
+        *("```shell", *study.commands, "```"),
         "",
-        f"**[The report]({name}.html)** is what the last command wrote.",
+        *("```text", *done.stdout.splitlines()[:SHOWN], "```"),
+        "",
+        f"**[The report]({REPORTS}/{name}.html)** is what the last command wrote.",
         "",
         "## Beside what was published",
         "",
@@ -270,7 +274,7 @@ def contents(out: Path) -> None:
         "was published beside it. `python scripts/gallery.py` makes these pages of tables that are not in this project",
         "([where they come from](../how-to/public-human-data.md)).",
         "",
-        *(f"- [{study.title}]({name}.md) ([report]({name}.html))" for name, study in STUDIES.items()),
+        *(f"- [{study.title}]({name}.md) ([report]({REPORTS}/{name}.html))" for name, study in STUDIES.items()),
     ]
     (out / "index.md").write_text("\n".join([*lines, ""]), encoding="utf-8")
 
@@ -285,7 +289,7 @@ def picture(out: Path) -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         for scheme, ending in (("light", ""), ("dark", "-dark")):
-            take(browser, (out / f"{IN_README}.html").resolve(), out / f"{IN_README}{ending}.png", scheme)
+            take(browser, (out / REPORTS / f"{IN_README}.html").resolve(), out / f"{IN_README}{ending}.png", scheme)
         browser.close()
 
 
@@ -297,13 +301,13 @@ def main() -> None:
     parser.add_argument("--queries", type=int, help="take so many queries of each study alone")
     parser.add_argument("--picture", action="store_true", help="take README's picture of a report that is there")
     arguments = parser.parse_args()
-    arguments.out.mkdir(parents=True, exist_ok=True)
+    (arguments.out / REPORTS).mkdir(parents=True, exist_ok=True)
     if arguments.picture:
         picture(arguments.out)
         return
     for name in arguments.studies or STUDIES:
         make(name, STUDIES[name], arguments.data, arguments.out, arguments.queries)
-        print(f"{name}: {arguments.out / name}.html")
+        print(f"{name}: {arguments.out / REPORTS / name}.html")
     contents(arguments.out)
 
 

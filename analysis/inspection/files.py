@@ -173,9 +173,7 @@ def inspect_folder(folder: str) -> Inspection:
     root = Path(folder)
     files = [path for path in sorted(root.rglob("*"))[:MOST_FILES] if path.is_file() and not path.name.startswith(".")]
     if (root / "study.toml").is_file():
-        there = [
-            name for name in ("collection.csv", "pairs.csv", "ratings.csv", "judgments.csv") if (root / name).is_file()
-        ]
+        there = [name for name in TABLES if (root / name).is_file()]
         sentence = (
             f"a study of relstudy, with {listed(there)}" if there else "a study of relstudy, without a collection"
         )

@@ -106,7 +106,8 @@ def test_the_site_builds_strictly_so_no_internal_link_or_anchor_is_broken(site: 
 def test_no_page_fetches_anything_from_elsewhere(site: Path) -> None:
     for page in site.rglob("*.html"):
         fetched = Assets(page.read_text(encoding="utf-8")).found
-        assert fetched
+        # a report holds all that it shows
+        assert bool(fetched) != ("reports" in page.parts)
         assert not [address for address in fetched if re.match(r"(https?:)?//", address)], page.name
     for sheet in site.rglob("*.css"):
         assert not re.search(r"url\(['\"]?(https?:)?//", sheet.read_text(encoding="utf-8"))
