@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import html
 import io
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -26,6 +28,8 @@ class Items:
         if item in self.table.index:
             for column in ("text", "title"):
                 if column in self.table and (said := str(self.table.at[item, column]).strip()):
+                    if "kind" in self.table and str(self.table.at[item, "kind"]).strip() == "html":
+                        said = " ".join(html.unescape(re.sub(r"<[^>]*>", " ", said)).split())
                     return said if len(said) <= 80 else f"{said[:78].rstrip()} …"
         return item
 

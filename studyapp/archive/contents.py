@@ -21,7 +21,14 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.files import replacing
 from relstudy.common.study_folder import score_files
 from relstudy.studyapp.archive.metadata import About, citation, croissant, versions
-from relstudy.studyapp.archive.tables import ArchivedTable, NewCodes, archived, folder_tables, score_tables
+from relstudy.studyapp.archive.tables import (
+    ArchivedTable,
+    NewCodes,
+    archived,
+    folder_tables,
+    question_tables,
+    score_tables,
+)
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.texts import Texts
 
@@ -42,8 +49,8 @@ KEPT: dict[str, tuple[str, ...]] = {
 }
 """Of these tables, the settings that are kept."""
 WHOLE = (
-    *("handout", "scales", "blocks", "practice", "qualification", "attention", "screening", "groups", "limits"),
-    *("questions", "texts", "analysis"),
+    *("handout", "scales", "display", "blocks", "practice", "qualification", "attention", "screening", "groups"),
+    *("limits", "questions", "texts", "analysis"),
 )
 """Tables that are kept as they are. Whatever is neither here nor above is left out, so that nothing slips through."""
 NO_PASSPHRASE = "left out"
@@ -118,7 +125,7 @@ def _text(text: str) -> str:
 COMPARISON = "comparison.json"
 NEVER = (
     "raters' codes as the study has them, ids of platforms, kept parameters, personal links, completion codes",
-    "answers to the exit questions",
+    "answers to the exit questions, and what raters wrote about results",
     "when a rater came, and when a rating was given",
     "names of networks and machines",
     "items of the collection: the tables have their ids, and they may belong to others",
@@ -167,6 +174,7 @@ def make_archive(
     tables = [
         archived("ratings", ratings, codes, meanings),
         *folder_tables(folder, codes, meanings),
+        *question_tables(folder, codes, meanings),
         *score_tables(folder),
     ]
     settings, settings_left_out = public_settings(study)

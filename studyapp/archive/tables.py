@@ -7,13 +7,13 @@ import hmac
 import io
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pandas as pd
 
 from relstudy.common.errors import RelstudyError
-from relstudy.common.study_folder import score_files
+from relstudy.common.study_folder import QUESTIONS, score_files
 from relstudy.common.tables import read_table
 from relstudy.studyapp.archive.meanings import MEANINGS, meaning_of
 
@@ -71,6 +71,8 @@ class NewCodes:
 OF_FOLDER = ("pairs", "judgments", "calibrated", "raters", "pool")
 """Tables of the folder, beside the ratings."""
 NOT_KEPT = ("rated_at",)
+WORDS = "words"
+"""The column of what raters wrote."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +122,19 @@ def folder_tables(folder: Path, codes: NewCodes, described: dict[str, str]) -> l
         file = next((f for e in (".csv", ".parquet") if (f := folder / f"{kind}{e}").is_file()), None)
         if file is not None:
             tables.append(archived(kind, read_table(file).frame, codes, described))
+    return tables
+
+
+def question_tables(folder: Path, codes: NewCodes, described: dict[str, str]) -> list[ArchivedTable]:
+    """The tables of further questions that are there; what raters wrote in words is no part of them."""
+    tables = []
+    for own in sorted(path for path in (folder / QUESTIONS).glob("*") if path.is_dir()):
+        for kind in ("ratings", "judgments"):
+            if (own / f"{kind}.csv").is_file():
+                frame = read_table(own / f"{kind}.csv").frame
+                if WORDS not in frame:
+                    table = archived(kind, frame, codes, described)
+                    tables.append(replace(table, path=f"{QUESTIONS}/{own.name}/{kind}.csv"))
     return tables
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 import tomllib
 import zipfile
 from collections.abc import Iterator
@@ -266,3 +267,22 @@ def test_a_study_that_was_never_served_is_archived_from_its_ratings_csv(rated: P
     assert "no comparison.json" in done.output and "no judgments yet" in done.output
     (folder / "ratings.csv").unlink()
     assert "there are no ratings" in run("archive", folder).output
+
+
+def test_tables_of_further_questions_are_archived_under_new_codes_and_what_was_written_is_not(
+    rated: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "study"
+    shutil.copytree(rated, folder)
+    table = pd.read_csv(folder / "ratings.csv")
+    for name, more in (("trust", {}), ("why", {"words": "aunt Mary says so"})):
+        (folder / "questions" / name).mkdir(parents=True)
+        table.assign(**more).to_csv(folder / "questions" / name / "ratings.csv", index=False)
+    done = run("archive", folder, "-o", tmp_path / "study.zip")
+    assert done.exit_code == 0, done.output
+    files = contents(tmp_path / "study.zip")
+    own = pd.read_csv(io.BytesIO(files["questions/trust/ratings.csv"]))
+    assert set(own["rater_id"]) == set(pd.read_csv(io.BytesIO(files["ratings.csv"]))["rater_id"])
+    assert set(own["rater_id"]).isdisjoint(table["rater_id"]) and "rated_at" not in own
+    assert "questions/why/ratings.csv" not in files and not any(b"aunt Mary" in content for content in files.values())
+    assert b"questions/trust/ratings.csv" in files["columns.csv"]
