@@ -97,7 +97,7 @@ def overview(result: ScoreResult, verdict: Verdict) -> Overview:
         caption += f" The first {len(names)} of {count_of(len(ranked.names), 'system')}; the table below has all."
     return Overview(
         rows,
-        f"{index.term}{', in 100' if index.in_100 else ''}",
+        index.term + (", in\u00a0100" if index.in_100 else ""),
         [] if len(ranked.names) == 1 else [f"by {each.term}" for each in others],
         f"points behind the first, {level} range" if len(ranked.names) > 1 else "",
         float(low),
@@ -189,7 +189,8 @@ def disagreements_section(
         Examples(examples),
         Paragraph(
             "The pairs with the greatest difference between people's judgment and the system's score on the same "
-            "scale, mapped by a fit that has not seen the query. The query is on the left.",
+            "scale, mapped by a fit that has not seen the query. The query is on the left. A judgment can lie beyond "
+            "the ends of the scale, since calibration moves ratings.",
             quiet=True,
         ),
     ]

@@ -84,9 +84,9 @@ def reading_indices(result: ScoreResult) -> list[Term]:
             (
                 "p",
                 "How often two equally good systems would seem to differ this much or more by the luck of the queries, "
-                "after allowing for the number of pairs compared "
-                f"within the measure. Below {more_than_chance(result):g} this page speaks of more than "
-                "chance.",
+                "after allowing for all that is compared at once: every two systems by the measure that decides, and "
+                f"every two by all other measures together. Below {more_than_chance(result):g} this page speaks of "
+                "more than chance.",
             )
         )
     if result.weighting is Weighting.DESIGN:

@@ -24,6 +24,7 @@ from relstudy.analysis.report.raters import MOST_COUNTED, raters_section, scale_
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.report.tested import section_of_tests
 from relstudy.analysis.report.trust import coverage_sentence, trust_section
+from relstudy.analysis.scoring.relevance import RelevanceRule
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.calibration.ratings import Ratings
 from relstudy.common.estimates import Estimate
@@ -100,7 +101,9 @@ def lead(tables: PageTables, result: ScoreResult) -> str:
     pairs, queries = int(result.pairs["judged"]), int(result.pairs["queries"])
     systems = count_of(len(result.systems), "retrieval system")
     what = f"{count_of(pairs, 'pair')} of a query and a result ({count_of(queries, 'query', 'queries')})"
-    good = f"{tenths(result.pairs['relevant'])} of the pairs are good matches."
+    shared = result.relevance.rule is RelevanceRule.SHARE
+    counted = " (a pair counts by the share of its ratings that call it one)" if shared else ""
+    good = f"{tenths(result.pairs['relevant'])} of the pairs are good matches{counted}."
     if tables.ratings is None:
         return f"People judged {what}. {good} This page says how far {systems} agree with them."
     frame = tables.ratings.frame

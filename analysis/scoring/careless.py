@@ -55,10 +55,10 @@ def sensitivity(
     if not said:
         return None
     show = "shows" if len(careless.raters) == 1 else "show"
-    now, then = ("count", "without them") if careless.how == "keep" else ("do not count", "if they counted like others")
+    now, then = ("count", "Without them") if careless.how == "keep" else ("do not count", "If they counted like others")
     return (
-        f"{careless.who} {show} no sign of agreement with the others, and their ratings {now}; {then}: "
-        f"{'; '.join(said)}{_leader(both[result.primary.name], result.primary.index)}"
+        f"{careless.who} {show} no sign of agreement with the others, and their ratings {now}. {then}, "
+        f"{'; '.join(said)}{_leader(both[result.primary.name], result.primary.index)}."
     )
 
 
@@ -90,8 +90,8 @@ def _in_words(index: Index, figures: Sequence[tuple[str, float, float]]) -> str:
     """The figures that change most, in the order of the systems."""
     changes = sorted((abs(then - now) for _, now, then in figures), reverse=True)[:MOST]
     told = [each for each in figures if abs(each[2] - each[1]) >= changes[-1]][:MOST]
-    systems = [f"{system} {index.in_words(now)} -> {index.in_words(then)}" for system, now, then in told]
-    return f"{index.term} {listed(systems)}"
+    systems = [f"{index.in_words(then)} for {system} (now {index.in_words(now)})" for system, now, then in told]
+    return f"{index.term} would be {listed(systems)}"
 
 
 def _leader(figures: Sequence[tuple[str, float, float]], index: Index) -> str:

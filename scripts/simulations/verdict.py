@@ -287,6 +287,7 @@ def main(argv: Sequence[str]) -> None:
     parser.add_argument("--studies", type=int, default=100)
     parser.add_argument("--systems", type=int, nargs="+", default=list(SIZES))
     parser.add_argument("--queries", type=int, nargs="+", default=list(QUERIES))
+    parser.add_argument("--truth", nargs="+", choices=SHAPES, default=list(SHAPES), dest="shapes")
     parser.add_argument("--worlds", nargs="+", choices=WORLDS, default=list(WORLDS))
     parser.add_argument("--processes", type=int, default=1)
     given = parser.parse_args(argv)
@@ -296,7 +297,7 @@ def main(argv: Sequence[str]) -> None:
         for world in given.worlds
         for systems in given.systems
         for queries in given.queries
-        for shape in SHAPES
+        for shape in given.shapes
     ]
     with ProcessPoolExecutor(given.processes) as pool:
         rows, lost = zip(*pool.map(_row, cells), strict=True)

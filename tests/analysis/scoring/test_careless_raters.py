@@ -36,9 +36,9 @@ def test_the_line_gives_the_figures_of_the_other_way(study: Study) -> None:
     for note, now, then in ((of_kept, kept, weighed), (of_weighed, weighed, kept)):
         (line,) = note
         assert line.startswith("2 raters (")
-        told = re.findall(r"pooled AP (system 1 .* -> [.\d]+)", line)[0]
+        told = re.findall(r"pooled AP would be (.*\(now [.\d]+\))", line)[0]
         for name, value in now.items():
-            assert f"{name} {value:.2f} -> {then[name]:.2f}" in told
+            assert f"{then[name]:.2f} for {name} (now {value:.2f})" in told
         assert "system 1 comes first either way" in line
 
 
@@ -52,9 +52,9 @@ def test_the_command_and_the_page_say_the_same(study: Study, tmp_path: Path) -> 
     run = CliRunner()
     assert run.invoke(main, ["calibrate", str(folder)], catch_exceptions=False).exit_code == 0
     scored = run.invoke(main, ["score", str(folder), "--replicates", "50", "--verbose"], catch_exceptions=False)
-    said = re.findall(r"2 raters \([^\n]*their ratings do not count; if they counted[^\n]*", scored.output)
+    said = re.findall(r"2 raters \([^\n]*their ratings do not count\. If they counted[^\n]*", scored.output)
     assert said, scored.output
     page = tmp_path / "page.html"
     done = run.invoke(main, ["report", str(folder), "--out", str(page), "--replicates", "50"], catch_exceptions=False)
     assert done.exit_code == 0, done.output
-    assert "their ratings do not count; if they counted" in page.read_text(encoding="utf-8")
+    assert "their ratings do not count. If they counted" in page.read_text(encoding="utf-8")
