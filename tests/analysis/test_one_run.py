@@ -113,6 +113,61 @@ def test_every_way_out_of_a_run_says_the_same_of_foreign_ratings(shared_data: Pa
         long = scores[["query_id", "result_id", name]].rename(columns={name: "score"})
         long.assign(system=name).to_csv(study / "scores" / f"{name}.csv", index=False)
     holds_everywhere(study, ["bleu", "clipscore_vitb32"])
+    never_two_answers(study)
+
+
+def by_folder(study: Path) -> dict[str, Any]:
+    return dict(json.loads(run("score", study, *FEW, "--json"))["verdict"])
+
+
+def by_report(study: Path) -> dict[str, Any]:
+    return dict(json.loads(run("report", study, *FEW, "--json"))["verdict"])
+
+
+def by_files(study: Path) -> dict[str, Any]:
+    return dict(json.loads(run(*scoring(study, *files_of(study)), "--json"))["verdict"])
+
+
+def by_one_more(study: Path) -> dict[str, Any]:
+    """All but one system are compared and kept, and the last is scored against them."""
+    *first, last = files_of(study)
+    run(*scoring(study, *first), "--save", study / "first.json")
+    return dict(json.loads(run("score", last, "--against", study / "first.json", "--json"))["verdict"])
+
+
+def by_python(study: Path) -> dict[str, Any]:
+    files = {path.stem: path for path in files_of(study)}
+    mappings = study / "mappings" if (study / "mappings").is_dir() else None
+    return rs.score(files, study / "judgments.csv", mappings=mappings, replicates=60).verdict.as_json()
+
+
+def files_of(study: Path) -> list[Path]:
+    return sorted((study / "scores").glob("*.csv"))
+
+
+def scoring(study: Path, *files: Path) -> list[str | Path]:
+    """The command that scores some files as the study's folder is scored."""
+    mappings = ["--mappings", study / "mappings"] if (study / "mappings").is_dir() else []
+    return ["score", *files, "--judgments", study / "judgments.csv", *mappings, *FEW]
+
+
+WAYS = (by_folder, by_files, by_one_more, by_report, by_python)
+"""The ways to ask which systems of a study are the best."""
+
+
+def never_two_answers(study: Path) -> None:
+    """Ask in every way, and then in the other order, in one folder, where each leaves what it leaves."""
+    answers = []
+    for way in (*WAYS, *reversed(WAYS)):
+        verdict = way(study)
+        ranks = {each["system"]: (each["shown"], sorted(each["ahead_of"])) for each in verdict["ranks"]}
+        answers.append((verdict["headline"], verdict["primary"], verdict["choice"], ranks))
+    assert all(answer == answers[0] for answer in answers)
+
+
+@pytest.mark.slow
+def test_whoever_asks_in_five_ways_in_any_order_has_one_answer_of_the_example(tmp_path: Path) -> None:
+    never_two_answers(Path(shutil.copytree(EXAMPLE, tmp_path / "study")))
 
 
 @pytest.mark.slow
