@@ -18,7 +18,8 @@ from relstudy.common.estimates import Estimate
 Level = Literal["nominal", "ordinal", "interval"]
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
 MOST_VALUES = 100
-MOST_AT_ONCE = 100_000
+MOST_AT_ONCE = 10_000_000
+"""Pairs times values squared that the package is given: it holds several arrays of so many numbers."""
 
 
 def krippendorff_alpha(panel: Panel, level: Level) -> Estimate:
@@ -67,8 +68,8 @@ def krippendorff_alpha(panel: Panel, level: Level) -> Estimate:
 
 def _alpha_of_counts(counts: np.ndarray, values: np.ndarray, level: Level) -> float:
     """Alpha from how often each pair got each value, int array (pairs, values): by the package, whose memory grows with
-    pairs times values squared, and beyond `MOST_AT_ONCE` pairs by the same sums as products of matrices."""
-    if len(counts) <= MOST_AT_ONCE:
+    pairs times values squared, and beyond `MOST_AT_ONCE` by the same sums as products of matrices."""
+    if len(counts) * len(values) ** 2 <= MOST_AT_ONCE:
         import krippendorff
 
         return float(krippendorff.alpha(value_counts=counts, value_domain=values, level_of_measurement=level))
