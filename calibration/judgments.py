@@ -47,6 +47,9 @@ VALUES = ("judgment", "relevant_share", "inclusion_probability")
 SLACK = 0.75
 """Most steps by which calibration may carry a judgment beyond the scale's end, for the scale to be read off them."""
 
+OF_QRELS = "qrels"
+"""What the note on a scale begins with where it is that of qrels' grades."""
+
 
 @dataclass(frozen=True, eq=False)
 class CarelessRaters:
@@ -430,7 +433,7 @@ def _not_whole(judgments: Judgments) -> str | None:
 def _qrels_scale(judgments: Judgments) -> KnownScale:
     numbers = judgments.frame["judgment"].to_numpy(dtype=float)
     high = max(1.0, float(numbers.max()))
-    by_levels = scale_of_values(numbers, "qrels", SLACK)
+    by_levels = scale_of_values(numbers, OF_QRELS, SLACK)
     if high == 1 and len(by_levels.scale.values) > 2 and by_levels.scale.step is None:
         return by_levels
-    return KnownScale(Scale.between(0, high), "values", f"qrels, whose highest grade is {high:g}")
+    return KnownScale(Scale.between(0, high), "values", f"{OF_QRELS}, whose highest grade is {high:g}")

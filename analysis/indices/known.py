@@ -10,11 +10,44 @@ from relstudy.analysis.indices.derivatives import of_average_precision, of_norma
 from relstudy.analysis.indices.first_judged import depths_of, judged_name
 from relstudy.analysis.indices.index import Index, Needs
 from relstudy.analysis.indices.measures import parsed_measure, takes_relevant_or_not
+from relstudy.analysis.indices.sampled import is_estimable
 from relstudy.analysis.indices.within_query import FEWEST_RELEVANT
 from relstudy.analysis.resampling.spread import CORRELATION
 from relstudy.common.errors import RelstudyError
 
-CONDENSED = "condensed "
+CONDENSED, ESTIMATED = "condensed ", "estimated "
+PREFIXES = (CONDENSED, ESTIMATED)
+"""Before the names of measures of judged pairs alone, and of those that a sample of pairs estimates."""
+
+
+def bare_name(name: str) -> str:
+    """The name of a measure as ir-measures has it.
+
+    Examples
+    --------
+    >>> bare_name("condensed nDCG@10"), bare_name("AP")
+    ('nDCG@10', 'AP')
+    """
+    return next((name.removeprefix(each) for each in PREFIXES if name.startswith(each)), name)
+
+
+def named_under(measure: str, unjudged: str) -> str:
+    """The name of a measure by what is made of results that nobody judged.
+
+    Parameters
+    ----------
+    unjudged : "poor", "skip" or "weigh", which skips in measures that a sample does not estimate
+
+    Examples
+    --------
+    >>> named_under("AP", "poor"), named_under("AP", "weigh"), named_under("RR", "weigh")
+    ('AP', 'estimated AP', 'condensed RR')
+    """
+    bare = str(parsed_measure(bare_name(measure)))
+    if unjudged == "poor":
+        return bare
+    return (ESTIMATED if unjudged == "weigh" and is_estimable(bare) else CONDENSED) + bare
+
 
 PEARSON = Index(
     name="pearson",
@@ -149,12 +182,12 @@ def index_of(name: str) -> Index:
     return next((index for index in _own if index.name == name), None) or _measure(name)
 
 
-def index_called(name: str, condensed: bool = False) -> Index:
+def index_called(name: str, unjudged: str = "poor") -> Index:
     """The index that somebody names: by its key, its term or another of its names, else a measure of ir-measures.
 
     Parameters
     ----------
-    condensed : whether a measure is meant of judged pairs alone
+    unjudged : what a measure makes of results that nobody judged (`named_under`)
 
     Raises
     ------
@@ -163,7 +196,7 @@ def index_called(name: str, condensed: bool = False) -> Index:
 
     Examples
     --------
-    >>> index_called("correlation").name, index_called("nDCG@10", condensed=True).name
+    >>> index_called("correlation").name, index_called("nDCG@10", "skip").name
     ('pearson', 'condensed nDCG@10')
     """
     plain = name.strip().lower().replace("_", " ")
@@ -171,7 +204,7 @@ def index_called(name: str, condensed: bool = False) -> Index:
         if plain in (each.lower().replace("_", " ") for each in (index.name, index.term, *index.also)):
             return index
     try:
-        return index_of(f"{CONDENSED}{name.removeprefix(CONDENSED)}" if condensed else name)
+        return index_of(name if unjudged == "poor" else named_under(name, unjudged))
     except RelstudyError:
         named = ", ".join(index.name for index in _own)
         raise RelstudyError(f"{name!r} is no index: one of {named}, or a measure such as nDCG@10, is needed") from None
@@ -179,10 +212,11 @@ def index_called(name: str, condensed: bool = False) -> Index:
 
 @cache
 def _measure(name: str) -> Index:
-    bare = str(parsed_measure(name.removeprefix(CONDENSED)))
+    bare = str(parsed_measure(bare_name(name)))
+    prefix = next((each for each in PREFIXES if name.startswith(each)), "")
     return Index(
-        name=(CONDENSED if name.startswith(CONDENSED) else "") + bare,
-        term=(CONDENSED if name.startswith(CONDENSED) else "") + bare,
+        name=prefix + bare,
+        term=prefix + bare,
         definition=f"{bare} of ir-measures",
         needs=Needs.GRADES if not takes_relevant_or_not(bare) else Needs.BINARY,
         draws=lambda pairs: pairs.over_queries(bare),
@@ -200,18 +234,18 @@ def judged_beside(index: Index) -> str | None:
     >>> judged_beside(index_of("nDCG@10")), judged_beside(PEARSON)
     ('judged@10', None)
     """
-    return judged_name(depths_of([index.name.removeprefix(CONDENSED)])[0]) if index.of_run else None
+    return judged_name(depths_of([bare_name(index.name)])[0]) if index.of_run else None
 
 
-def run_indices(measures: Sequence[str], condensed: bool) -> tuple[Index, ...]:
+def run_indices(measures: Sequence[str], unjudged: str) -> tuple[Index, ...]:
     """The indices of a scoring run: those of every run, then the measures asked for.
 
     Parameters
     ----------
-    condensed : whether measures are of condensed lists
+    unjudged : what measures make of results that nobody judged (`named_under`)
     """
-    names = dict.fromkeys(str(parsed_measure(name)) for name in measures)
-    return (*own_indices(), *(index_of(f"{CONDENSED}{name}" if condensed else name) for name in names))
+    names = dict.fromkeys(named_under(name, unjudged) for name in measures)
+    return (*own_indices(), *(index_of(name) for name in names))
 
 
 def limited_figures() -> list[str]:

@@ -32,14 +32,18 @@ class QueryValues:
 
     Parameters
     ----------
-    values : float [queries], 0 where nothing was retrieved
+    values : float [queries], 0 where nothing was retrieved, NaN where a query has none, which then has no part
     summed : whether the measure is the sum over queries (a count) and not their mean
     weight : how much each query counts in the mean, float [queries] above 0; None: all alike
+    errors : standard error of each, of drawing a query's results, float [queries]; None where they are not estimates
+    missing : why there is no figure over queries; None where there is
     """
 
     values: np.ndarray
     summed: bool = False
     weight: np.ndarray | None = None
+    errors: np.ndarray | None = None
+    missing: str | None = None
 
     def weighted(self, weight: np.ndarray | None) -> QueryValues:
         """The same, each query counted by its weight; a sum counts each as it is."""
@@ -47,12 +51,22 @@ class QueryValues:
 
     def total(self, counts: np.ndarray | None = None) -> Any:
         """The measure over all queries, or in each replicate of `counts` (float [queries, replicates])."""
+        known = np.isfinite(self.values)
+        if not known.all():
+            if self.missing is not None or not known.any():
+                return float("nan") if counts is None else np.full(counts.shape[1], np.nan)
+            return self._among(known).total(None if counts is None else counts[known])
         if counts is None:
             return float(self.values.sum() if self.summed else np.average(self.values, weights=self.weight))
         if self.weight is not None:
             return (self.values * self.weight) @ counts / (self.weight @ counts)
         total = self.values @ counts
-        return total if self.summed else total / counts.sum(axis=0)
+        with np.errstate(invalid="ignore"):
+            return total if self.summed else total / counts.sum(axis=0)
+
+    def _among(self, known: np.ndarray) -> QueryValues:
+        """The same of some queries alone."""
+        return replace(self, values=self.values[known], weight=None if self.weight is None else self.weight[known])
 
     def left_out(self) -> np.ndarray | None:
         """The measure without each query, float [queries], a sum as that of as many queries; None with one query.
@@ -64,6 +78,9 @@ class QueryValues:
         >>> QueryValues(np.array([0.0, 0.5, 1.0]), weight=np.array([1.0, 1.0, 2.0])).left_out().round(3).tolist()
         [0.833, 0.667, 0.25]
         """
+        known = np.isfinite(self.values)
+        if not known.all():
+            return None if self.missing is not None else self._among(known).left_out()
         number = len(self.values)
         if number < 2:
             return None

@@ -1,15 +1,17 @@
 """Measures of a query's whole ranking, estimated from a sample of its results with known inclusion probabilities.
 
-A judged result stands for one over its probability of the results like it. Sums are divided by what the same sample
-gives for a sum that is known (Hajek 1971): the number of results, or their discounts, above a cutoff. Recall, average
-precision and the best order rest on the number of relevant results, which the sample must estimate too: average
-precision as Aslam and Pavlu 2007 (statAP), the best order by numbers of each grade as Yilmaz, Kanoulas and Aslam 2008.
+A judged result stands for one over its probability of the results like it (Horvitz and Thompson 1952), so precision and
+rank-biased precision are right on average, however few of a query are judged; a query's own estimate may then be above
+1. Recall, average precision and the best order rest on the number of relevant results, too, which the sample must
+estimate: average precision as Aslam and Pavlu 2007 have it (statAP), the best order by estimated numbers of each grade
+as Yilmaz, Kanoulas and Aslam 2008 do. Such ratios lean where that number is uncertain (`LARGEST`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +21,9 @@ ESTIMABLE = frozenset(("P", "R", "nDCG", "RBP", "AP"))
 """Measures that a sample estimates."""
 ON_RELEVANT = frozenset(("R", "nDCG", "AP"))
 """Those of them that rest on the number of relevant results."""
+LARGEST = 0.3
+"""The largest coefficient of variation of a query's number of relevant results, root mean square over queries, with
+which figures that rest on it are given (scripts/sampled_measures.py)."""
 PARAMETERS = frozenset(("cutoff", "rel", "p"))
 """Of measures that can be estimated; others, as judged_only or gains, mean another measure."""
 
@@ -81,8 +86,15 @@ def is_estimable(name: str) -> bool:
     return measure.NAME in ESTIMABLE and set(measure.params) <= PARAMETERS
 
 
-def estimated(name: str, judged: SampledList) -> SampledValue:
-    """A measure of one query, with the standard error of drawing its results (Berger and Skinner 2005, a jackknife).
+def estimated(name: str, judged: SampledList, with_error: bool = True) -> SampledValue:
+    """A measure of one query, with the standard error of drawing its results.
+
+    Sums have Hajek's variance of a fixed number of draws, recall its linear form (Sarndal, Swensson and Wretman 1992,
+    result 5.6.2), and average precision and nDCG the jackknife of Berger and Skinner 2005.
+
+    Parameters
+    ----------
+    with_error : whether the error is computed
 
     Examples
     --------
@@ -92,85 +104,143 @@ def estimated(name: str, judged: SampledList) -> SampledValue:
     (SampledValue(value=0.5, error=0.0, reason=None), 0.8333)
     """
     measure = parsed_measure(name)
-    figure, wanted = _figure(measure)
-    inside = wanted(judged)
-    if not inside.any():
-        cutoff = measure.params.get("cutoff")
-        of = "of its relevant results" if measure.NAME in ON_RELEVANT else f"of its first {cutoff} results"
-        return SampledValue(
-            float("nan"), reason=f"none {of if cutoff or measure.NAME in ON_RELEVANT else 'of its results'} was judged"
-        )
-    value = figure(judged)
-    number = len(judged.rank)
-    if number < 2:
-        return SampledValue(value, 0.0 if (judged.probability == 1).all() else float("nan"))
-    share = judged.weight / judged.weight.sum()
-    moved = np.zeros(number)
-    for each in np.flatnonzero(judged.probability < 1):
-        rest = judged.without(int(each))
-        moved[each] = (1 - share[each]) * (value - figure(rest)) if wanted(rest).any() else value
-    drawn = 1.0 - judged.probability
-    scale = number / (number - 1)
-    return SampledValue(value, float(np.sqrt(scale * np.sum(drawn * moved**2))))
+    estimator = _ESTIMATORS[measure.NAME](measure.params)
+    if not len(judged.rank):
+        return SampledValue(float("nan"), reason="none of its results was judged")
+    if measure.NAME in ON_RELEVANT and not (estimator.relevance(judged) > 0).any():
+        return SampledValue(float("nan"), reason="none of its judged results is relevant")
+    value = estimator.figure(judged)
+    return SampledValue(value, estimator.error(judged, value) if with_error else float("nan"))
 
 
-Estimator = Callable[[SampledList], float]
+def uncertainty(name: str, judged: SampledList) -> float:
+    """The coefficient of variation of the number of relevant results as the sample gives it; NaN where none is."""
+    relevant = judged.weight * is_relevant(name, judged)
+    total = relevant.sum()
+    return float(np.sqrt(((1 - judged.probability) * relevant**2).sum()) / total) if total > 0 else float("nan")
 
 
-def _figure(measure: object) -> tuple[Estimator, Callable[[SampledList], np.ndarray]]:
-    """How a measure is estimated, and which judged results must be there."""
-    name, params = measure.NAME, measure.params  # type: ignore[attr-defined]
-    cutoff = params.get("cutoff")
+def is_relevant(name: str, judged: SampledList) -> np.ndarray:
+    """Which judged results a measure takes for relevant to any degree, bool [judged]."""
+    measure = parsed_measure(name)
+    return np.asarray(_ESTIMATORS[measure.NAME](measure.params).relevance(judged) > 0)
 
-    def relevance(judged: SampledList) -> np.ndarray:
-        return (judged.gain >= params["rel"]) * 1.0 if "rel" in params else judged.relevance
 
-    def found(judged: SampledList) -> np.ndarray:
-        last = judged.retrieved if cutoff is None else cutoff
+class Estimator:
+    """How a measure of one query is estimated, of the parameters that its name has."""
+
+    def __init__(self, params: Mapping[str, Any]) -> None:
+        self.cutoff: int | None = params.get("cutoff")
+        self.rel: int | None = params.get("rel")
+        self.p = float(params.get("p", 0.8))
+
+    def figure(self, judged: SampledList) -> float:
+        """The estimate."""
+        raise NotImplementedError
+
+    def relevance(self, judged: SampledList) -> np.ndarray:
+        """What counts as relevant: those from the grade in the measure's name, else people's shares."""
+        return judged.relevance if self.rel is None else (judged.gain >= self.rel) * 1.0
+
+    def found(self, judged: SampledList) -> np.ndarray:
+        """The results within the cutoff."""
+        last = judged.retrieved if self.cutoff is None else self.cutoff
         return np.asarray((judged.rank >= 1) & (judged.rank <= last))
 
-    def precision(judged: SampledList) -> float:
-        return float((judged.weight * relevance(judged) * found(judged)).sum() / cutoff)
+    def error(self, judged: SampledList, value: float) -> float:
+        """The jackknife, for results of unequal probability."""
+        number = len(judged.rank)
+        if number < 2:
+            return 0.0 if (judged.probability == 1).all() else float("nan")
+        share = judged.weight / judged.weight.sum()
+        moved = np.zeros(number)
+        for each in np.flatnonzero(judged.probability < 1):
+            rest = judged.without(int(each))
+            other = self.figure(rest) if (self.relevance(rest) > 0).any() else 0.0
+            moved[each] = (1 - share[each]) * (value - other)
+        return float(np.sqrt(number / (number - 1) * np.sum((1 - judged.probability) * moved**2)))
 
-    def rank_biased(judged: SampledList) -> float:
-        p = float(params.get("p", 0.8))
-        share = (1 - p) * p ** np.maximum(judged.rank - 1.0, 0.0)
-        return float((judged.weight * relevance(judged) * found(judged) * share).sum())
 
-    def recall(judged: SampledList) -> float:
-        relevant = judged.weight * relevance(judged)
-        return float((relevant * found(judged)).sum() / relevant.sum())
+class Sum(Estimator):
+    """A sum over results, each times its weight."""
 
-    def average_precision(judged: SampledList) -> float:
-        relevant = judged.weight * relevance(judged)
+    def parts(self, judged: SampledList) -> np.ndarray:
+        """What each result adds were it alone."""
+        raise NotImplementedError
+
+    def figure(self, judged: SampledList) -> float:
+        return float((judged.weight * self.parts(judged)).sum())
+
+    def error(self, judged: SampledList, value: float) -> float:
+        return _error_of_sum(judged, self.parts(judged))
+
+
+def _error_of_sum(judged: SampledList, parts: np.ndarray) -> float:
+    """Of a weighted sum in a sample of fixed size (Hajek 1964)."""
+    varies, number = 1.0 - judged.probability, len(parts)
+    if not varies.sum() > 0:
+        return 0.0
+    if number < 2:
+        return float("nan")
+    each = judged.weight * parts
+    about = (varies * each).sum() / varies.sum()
+    return float(np.sqrt(number / (number - 1) * np.sum(varies * (each - about) ** 2)))
+
+
+class Precision(Sum):
+    """P@k: the weights of the relevant results above the cutoff, over k."""
+
+    def parts(self, judged: SampledList) -> np.ndarray:
+        assert self.cutoff is not None
+        return np.asarray(self.relevance(judged) * self.found(judged) / self.cutoff)
+
+
+class RankBiased(Sum):
+    """Rank-biased precision."""
+
+    def parts(self, judged: SampledList) -> np.ndarray:
+        looked = (1 - self.p) * self.p ** np.maximum(judged.rank - 1.0, 0.0)
+        return np.asarray(self.relevance(judged) * self.found(judged) * looked)
+
+
+class Recall(Estimator):
+    """R@k: the relevant results above the cutoff over all, both as the sample gives them."""
+
+    def figure(self, judged: SampledList) -> float:
+        relevant = judged.weight * self.relevance(judged)
+        return float((relevant * self.found(judged)).sum() / relevant.sum())
+
+    def error(self, judged: SampledList, value: float) -> float:
+        relevant = self.relevance(judged)
+        parts = relevant * (self.found(judged) - value) / (judged.weight * relevant).sum()
+        return _error_of_sum(judged, parts)
+
+
+class AveragePrecision(Estimator):
+    """statAP: precision at each relevant result, with those above it weighted by the chance that both are drawn."""
+
+    def figure(self, judged: SampledList) -> float:
         order = np.argsort(np.where(judged.rank >= 1, judged.rank, np.iinfo(np.int64).max), kind="stable")
-        rank, mass, own, chance = (
-            each[order] for each in (judged.rank, relevant, relevance(judged), 1.0 - judged.probability)
-        )
-        together = _together(chance)
-        above = np.array([(mass[:k] * (rank[:k] >= 1) / together[k, :k]).sum() for k in range(len(rank))])
-        at = (above + own) / np.maximum(rank, 1)
-        return float((mass * at * found(judged)[order]).sum() / mass.sum())
+        relevance, rank, weight = self.relevance(judged)[order], judged.rank[order], judged.weight[order]
+        mass = weight * relevance
+        retrieved = np.where(rank >= 1, mass, 0.0)
+        above = np.tril(retrieved[None, :] / _together(1.0 - judged.probability[order]), -1).sum(axis=1)
+        at = (above + relevance) / np.maximum(rank, 1)
+        return float((mass * at * self.found(judged)[order]).sum() / mass.sum())
 
-    def gained(judged: SampledList) -> float:
-        discount = np.where(found(judged), 1.0 / np.log2(np.maximum(judged.rank, 1) + 1.0), 0.0)
-        ideal = _ideal(judged, cutoff)
-        return float((judged.weight * discount * judged.gain).sum() / ideal) if ideal > 0 else 0.0
 
-    def some_relevant(judged: SampledList) -> np.ndarray:
-        return np.asarray((judged.gain if name == "nDCG" else relevance(judged)) > 0)
+class Gain(Estimator):
+    """nDCG: discounted gain over that of the best order, with as many results of each gain as the sample stands for."""
 
-    def some_first(judged: SampledList) -> np.ndarray:
-        return np.asarray(some_relevant(judged) & found(judged).any())
+    def relevance(self, judged: SampledList) -> np.ndarray:
+        return judged.gain
 
-    figures = {
-        "P": (precision, found),
-        "RBP": (rank_biased, found),
-        "R": (recall, some_relevant),
-        "AP": (average_precision, some_relevant),
-        "nDCG": (gained, some_first),
-    }
-    return figures[name]
+    def figure(self, judged: SampledList) -> float:
+        discount = np.where(self.found(judged), 1.0 / np.log2(np.maximum(judged.rank, 1) + 1.0), 0.0)
+        return float((judged.weight * discount * judged.gain).sum() / _ideal(judged, self.cutoff))
+
+
+_ESTIMATORS = {"P": Precision, "RBP": RankBiased, "R": Recall, "AP": AveragePrecision, "nDCG": Gain}
 
 
 def _together(left_out: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ from itertools import combinations
 import numpy as np
 
 from relstudy.analysis.indices.index import Index
-from relstudy.analysis.indices.known import CONDENSED
+from relstudy.analysis.indices.known import bare_name
 from relstudy.analysis.planning.worlds import Study
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.spread import DIFFERENCE
@@ -78,7 +78,7 @@ class ScoredStudy:
             frame[DRAWN] = len(study.pairs)
         proposers = tuple(sorted(set(study.pairs["source"])))
         pairs = JudgedPairs.of(replace(judgments, frame=frame, proposers=proposers))
-        asked = tuple(name.removeprefix(CONDENSED) for name in measures)
+        asked = tuple(bare_name(name) for name in measures)
         measures = asked_measures(ScoringOptions(measures=asked, primary=primary))
         options = ScoringOptions(
             replicates=replicates,

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from relstudy.analysis.indices.known import AVERAGE_PRECISION, CONDENSED
+from relstudy.analysis.indices.known import AVERAGE_PRECISION, CONDENSED, ESTIMATED
 from relstudy.analysis.report.curve_picture import Band, precision_recall
 from relstudy.analysis.report.layout import Block, Folded, Paragraph, Picture, Section, Terms
 from relstudy.analysis.report.pictures import Trace
@@ -216,7 +216,7 @@ STARRED = "Stars say that a system differs from the baseline (p below .05, .01 a
 
 def _first_ten(ordered: list[SystemScore]) -> str:
     """Precision at 10 of the first systems as a count; empty where it was not computed."""
-    name = next((name for name in ("P@10", f"{CONDENSED}P@10") if name in ordered[0].measures), "")
+    name = next((name for name in ("P@10", f"{ESTIMATED}P@10", f"{CONDENSED}P@10") if name in ordered[0].measures), "")
     shown = [
         f"{10 * value:.1f} with {system.name}"
         for system in ordered[:2]

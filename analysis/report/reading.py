@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from relstudy.analysis.indices.known import CONDENSED, PEARSON
+from relstudy.analysis.indices.known import PEARSON, bare_name
 from relstudy.analysis.report.words import more_than_chance
 from relstudy.analysis.scoring.judged import Weighting
 from relstudy.analysis.scoring.relevance import RelevanceRule
@@ -135,8 +135,7 @@ def reading_graded(names: Sequence[str]) -> list[Term]:
         shown = [
             name
             for name in names
-            if (bare := name.removeprefix(CONDENSED)).startswith(start)
-            and (start != "AP" or bare[2:3] in ("", "@", "("))
+            if (bare := bare_name(name)).startswith(start) and (start != "AP" or bare[2:3] in ("", "@", "("))
         ]
         if shown:
             terms.append((", ".join(shown), text))

@@ -9,14 +9,17 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.indices.first_judged import depths_of, first_judged, residuals
-from relstudy.analysis.indices.measures import QueryValues, run_measures
+from relstudy.analysis.indices.measures import QueryValues, parsed_measure, run_measures
+from relstudy.analysis.indices.sampled import is_estimable
 from relstudy.analysis.indices.ties import TieRange, tie_range
 from relstudy.analysis.scoring.direction import Direction, DirectionSource
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.mapping_used import MappingUsed
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.analysis.scoring.primary import asked_measures, skips_unjudged
+from relstudy.analysis.scoring.primary import asked_measures, unjudged_in
+from relstudy.analysis.scoring.relevance import relevance_of
 from relstudy.analysis.scoring.results import Coverage
+from relstudy.analysis.scoring.sampled import estimates
 from relstudy.common.errors import RelstudyError
 from relstudy.common.option_words import option
 from relstudy.common.wording import percent
@@ -59,7 +62,8 @@ class Candidate:
     direction : which scores are better
     run : whether the scores are a TREC run's, which holds all that the system retrieved
     measures : under qrels, by query: each measure's value, of everything that the system retrieved or of what of it was
-        judged, and the shares of its first results that are judged (`first_judged`); else None
+        judged, and the shares of its first results that are judged (`first_judged`); under a sample of known
+        probabilities the measures that it estimates (`estimates`); else None
     ties : what other orders of its equal scores would give; None where they change nothing, or that is not known
     """
 
@@ -111,14 +115,21 @@ def candidate_of(
     direction = direction_of(pairs, name, aligned, options, definite)
     candidate = candidate_from(pairs, name, aligned, options, direction, run)
     names = asked_measures(options)
-    if not pairs.qrels or not names:
+    if not names:
+        return candidate
+    unjudged = unjudged_in(pairs, options)
+    if unjudged == "weigh":
+        relevance = relevance_of(pairs, options.relevance, options.threshold)
+        chosen = [str(parsed_measure(each)) for each in names if is_estimable(each)]
+        return replace(candidate, measures=estimates(pairs, relevance, chosen, scores, direction.higher, run))
+    if not pairs.qrels:
         return candidate
     judged = pd.DataFrame({"query_id": pairs.query_id, "result_id": pairs.result_id, "judgment": pairs.judgment})
     if pairs.unjudged is not None:
         judged = pd.concat([judged, pairs.unjudged[pairs.unjudged["query_id"].isin(pairs.queries)]], ignore_index=True)
     known = pairs.judged(scores)
     shares = first_judged(depths_of(names), known, pairs.queries, scores, direction.higher)
-    if skips_unjudged(pairs, options):
+    if unjudged == "skip":
         scores = scores[known]
     else:
         shares |= residuals(names, known, pairs.queries, scores, direction.higher)

@@ -14,6 +14,8 @@ from itertools import combinations
 
 import numpy as np
 
+from relstudy.analysis.indices.known import ESTIMATED, bare_name
+from relstudy.analysis.indices.measures import QueryValues
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.spread import DIFFERENCE, Spread
 from relstudy.analysis.scoring.best_set import PairedStatistics, Ranks, nothing_known, ranks_of
@@ -22,7 +24,7 @@ from relstudy.analysis.scoring.compared import Agreement, Comparison, Family, Or
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.families import centred, family_corrected
 from relstudy.analysis.scoring.results import SystemScore
-from relstudy.analysis.scoring.scored_pairs import ScoredPairs
+from relstudy.analysis.scoring.scored_pairs import ScoredPairs, averaged
 from relstudy.common.estimates import Estimate
 
 LEAST_COMMON = 0.5
@@ -49,10 +51,11 @@ def compare(
     differences = []
     for (a, b), used in zip(couples, shared, strict=True):
         left, right = (_figures_on(context, candidates[k], systems[k], used) for k in (a, b))
-        differences.append({name: (left[name] - right[name]).over_raters() for name in names})
+        of_couple = {name: (left[name] - right[name]).over_raters() for name in names}
+        differences.append(of_couple | _on_common_queries(context, candidates[a], candidates[b]))
     for index in context.indices:
-        clusters = [context.draws.queries] * len(couples) if index.of_run else on_shared
         of_index = [each[index.name] for each in differences]
+        clusters = [each.clusters or context.draws.queries for each in of_index] if index.of_run else on_shared
         spreads = [each.spread(DIFFERENCE, number) for each, number in zip(of_index, clusters, strict=True)]
         p_values = [_p_value(*each) for each in zip(of_index, spreads, strict=True)]
         if index.name == context.primary.name and couples:
@@ -125,6 +128,20 @@ def _figures_on(
     return {
         index.name: system.figures[index.name] if index.of_run else pairs.figure(index) for index in context.indices
     }
+
+
+def _on_common_queries(context: ScoringContext, first: Candidate, second: Candidate) -> dict[str, BootstrapStatistic]:
+    """Differences of estimated measures over the queries of which both have a value, by the measures' names."""
+    names = [index.name for index in context.indices if index.name.startswith(ESTIMATED)]
+    found = {}
+    for name in names:
+        one, other = ((each.measures or {}).get(bare_name(name)) for each in (first, second))
+        if one is None or other is None:
+            continue
+        missing, worth = one.missing or other.missing, context.pairs.worth_of_queries
+        values = QueryValues(one.values - other.values, missing=missing).weighted(worth)
+        found[name] = averaged(context, values, sampled=True)
+    return found
 
 
 def _proposed(context: ScoringContext, *names: str) -> tuple[str, ...] | None:

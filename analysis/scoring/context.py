@@ -18,7 +18,7 @@ from relstudy.analysis.resampling.draws import Draws, LeftOut
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.judged import JudgedPairs, Weighting, rank_power_weights
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.analysis.scoring.primary import asked_measures, primary_of, skips_unjudged
+from relstudy.analysis.scoring.primary import asked_measures, primary_of, unjudged_in
 from relstudy.analysis.scoring.rater_draws import RaterDraws, rater_population, whole_steps
 from relstudy.analysis.scoring.relevance import relevance_of
 from relstudy.common.errors import RelstudyError
@@ -51,7 +51,7 @@ class ScoringContext:
     def __init__(self, pairs: JudgedPairs, draws: Draws, options: ScoringOptions) -> None:
         self.pairs = pairs
         self.options = options
-        self.indices = run_indices(asked_measures(options), condensed=skips_unjudged(pairs, options))
+        self.indices = run_indices(asked_measures(options), unjudged_in(pairs, options))
         self.draws = draws
         self.weights_missing = pairs.weights_missing(options.weights)
         self.design = pairs.design_weights(options.weights)

@@ -10,13 +10,14 @@ from relstudy.analysis.indices import ties
 from relstudy.analysis.indices.known import own_indices
 from relstudy.analysis.indices.measures import RANKED_BY_NAME, parsed_measure, takes_relevant_or_not
 from relstudy.analysis.indices.precision_recall import RARE, TIED
+from relstudy.analysis.indices.sampled import is_estimable
 from relstudy.analysis.scoring.candidate import Candidate, runs_against
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.judged import JudgedPairs, Weighting
 from relstudy.analysis.scoring.mapping_used import MappingOrigin
 from relstudy.analysis.scoring.measured import withheld
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.analysis.scoring.primary import asked_measures, skips_unjudged
+from relstudy.analysis.scoring.primary import asked_measures, unjudged_in
 from relstudy.analysis.scoring.relevance import Relevance, RelevanceRule
 from relstudy.analysis.scoring.trec import gains_in_words
 from relstudy.common.wording import count_of, listed, percent
@@ -126,7 +127,7 @@ def _measures(pairs: JudgedPairs, relevance: Relevance, options: ScoringOptions)
     if pairs.qrels:
         words = (
             "condensed: ir-measures on what of a system's results somebody judged"
-            if skips_unjudged(pairs, options)
+            if unjudged_in(pairs, options) == "skip"
             else "ir-measures on everything that a system retrieved, what nobody judged counting as poor"
         )
         words += ", by the whole qrels as they are; mean over the qrels' queries, one without results counting 0; "
@@ -141,12 +142,23 @@ def _measures(pairs: JudgedPairs, relevance: Relevance, options: ScoringOptions)
             f"{words}; {listed(from_one)} {'takes' if len(from_one) == 1 else 'take'} grades from 1 as relevant, as "
             f"trec_eval does, whatever the threshold: {_from_grade(from_one[0], stricter)} takes those from {stricter}"
         )
-    empty = withheld(pairs, options)
-    if empty is not None:
-        return f"left empty: {empty}"
     shares = relevance.rule is RelevanceRule.SHARE
     taken = "pairs that more than half of their ratings call relevant" if shares else "the threshold"
-    return (
+    words = ""
+    if unjudged_in(pairs, options) == "weigh":
+        words = (
+            "estimated: of everything that a system scored, each judged pair standing for one over its probability of "
+            "the results like it (AP as statAP, nDCG by estimated numbers of each gain); mean over the queries that "
+            "have a value; relevant by the share of people who call it so; gains: "
+            f"{gains_in_words(pairs.scale.scale, pairs.gain)}"
+        )
+        if all(map(is_estimable, measures)):
+            return words
+        words += "; others "
+    empty = withheld(pairs, options)
+    if empty is not None:
+        return f"{words}left empty: {empty}"
+    return words + (
         "condensed: ir-measures on the judged pairs of each query alone, every pair counted alike, mean over queries; "
         f"measures of relevant or not take {taken}, all others gains: {gains_in_words(pairs.scale.scale, pairs.gain)}"
     )

@@ -188,4 +188,7 @@ def _measures_within(
     measures: Mapping[str, QueryValues], pairs: JudgedPairs, part: JudgedPairs
 ) -> dict[str, QueryValues]:
     kept = np.isin(pairs.queries, part.queries)
-    return {name: replace(each, values=each.values[kept]) for name, each in measures.items()}
+    return {
+        name: replace(each, values=each.values[kept], errors=None if each.errors is None else each.errors[kept])
+        for name, each in measures.items()
+    }

@@ -15,7 +15,7 @@ from relstudy.analysis.resampling.bootstrap import REPLICATES, query_counts
 from relstudy.analysis.resampling.draws import MOST_CELLS, Draws, two_stages, whole_queries
 from relstudy.analysis.scoring.design_limits import DesignLimits
 from relstudy.analysis.scoring.trec import stated_gains
-from relstudy.calibration.judgments import Judgments
+from relstudy.calibration.judgments import OF_QRELS, Judgments
 from relstudy.calibration.pair_ratings import PairRatings
 from relstudy.common.errors import RelstudyError
 from relstudy.common.option_words import option
@@ -222,6 +222,11 @@ class JudgedPairs:
     def cut(self, threshold: float | None = None) -> float:
         """The threshold that is stated, or the cut of the judgments' scale."""
         return self.scale.scale.cut if threshold is None else threshold
+
+    @property
+    def of_qrels(self) -> bool:
+        """True where judgments are grades of qrels, whole or sampled: measures take those from 1 as relevant."""
+        return self.qrels or self.scale.note.startswith(OF_QRELS)
 
     def weighting(self, asked: str) -> Weighting:
         """The weighting as `asked`: alike where no inclusion probability is known."""

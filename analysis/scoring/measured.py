@@ -8,8 +8,11 @@ The term is that of Sakai 2007.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from relstudy.analysis.indices.known import CONDENSED, ESTIMATED, bare_name
 from relstudy.analysis.indices.measures import (
     Evaluation,
     QueryValues,
@@ -21,7 +24,7 @@ from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.analysis.scoring.primary import asked_measures
+from relstudy.analysis.scoring.primary import unjudged_in
 from relstudy.analysis.scoring.trec import gains, whole_multiple
 from relstudy.common.option_words import option
 
@@ -30,13 +33,18 @@ def measured(context: ScoringContext, candidate: Candidate) -> dict[str, QueryVa
     """The measures asked for, of each query, by their names without "condensed "; of whole runs under qrels."""
     if context.pairs.qrels:
         return dict(candidate.measures or {})
+    if unjudged_in(context.pairs, context.options) == "weigh":
+        kept = candidate.measures or {}
+        asked = [bare_name(index.name) for index in context.indices if index.name.startswith(ESTIMATED)]
+        return {name: kept[name] for name in asked if name in kept}
     if withheld(context.pairs, context.options) is not None:
         return {}
-    return condensed(context, candidate) if asked_measures(context.options) else {}
+    names = [index.name.removeprefix(CONDENSED) for index in context.indices if index.name.startswith(CONDENSED)]
+    return condensed(context, candidate, names) if names else {}
 
 
 def withheld(pairs: JudgedPairs, options: ScoringOptions) -> str | None:
-    """Why measures are left empty, as a phrase; None where they are not.
+    """Why measures of condensed lists are left empty, as a phrase; None where they are not.
 
     Where the results of a query were drawn by lot, a condensed list is a short one of mostly other results: nDCG@10 of
     .342 was printed for .588 where 600 of 50,000 pairs were drawn. Who wants it all the same asks for it.
@@ -49,7 +57,7 @@ def withheld(pairs: JudgedPairs, options: ScoringOptions) -> str | None:
     )
 
 
-def condensed(context: ScoringContext, candidate: Candidate) -> dict[str, QueryValues]:
+def condensed(context: ScoringContext, candidate: Candidate, names: Sequence[str]) -> dict[str, QueryValues]:
     """Measures of each query's judged pairs alone, in the system's order.
 
     Measures that take pairs as relevant or not, at a grade that their name leaves open, take those pairs as relevant
@@ -76,7 +84,6 @@ def _evaluations(context: ScoringContext) -> list[Evaluation]:
     rounded = gains(pairs.judgment, pairs.scale.scale) if pairs.gain is None else pairs.gain
     whole, factor = whole_multiple(rounded)
     binary = (context.relevance.values > 0.5).astype(np.int64)
-    names = asked_measures(context.options)
     graded = [name for name in names if not takes_relevant_or_not(name)]
     asked = (
         (binary, [name for name in names if takes_relevant_or_not(name)]),

@@ -16,7 +16,7 @@ Method = Literal[Compared, OfTheSource, "best", "none"]
 Relevance = Literal["auto", "share", "mean"]
 Correlation = Literal["auto", "collection", "judged"]
 Weights = Literal["design", "equal", "rank-power"]
-Unjudged = Literal["auto", "poor", "skip"]
+Unjudged = Literal["auto", "poor", "skip", "weigh"]
 Policy = Literal["auto", "drop", "worst"]
 Population = Literal["auto", "collection", "open"]
 Raters = Literal["auto", "any", "these"]
@@ -114,8 +114,9 @@ class ScoringOptions:
     )
     unjudged: Unjudged = option(
         "auto",
-        "What measures make of a result that nobody judged: it counts as poor, as for trec_eval, or they skip it.",
-        shown="poor under whole qrels, else skip",
+        "What measures make of a result that nobody judged: it counts as poor, as for trec_eval, or they skip it, or "
+        "judged ones stand for it by their inclusion probabilities.",
+        shown="poor under whole qrels, weigh under a sample of known probabilities, else skip",
         heading=COUNTS,
     )
     primary: str | None = option(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from relstudy.analysis.indices.index import Index
-from relstudy.analysis.indices.known import CONDENSED, PEARSON, SAME_QUERY, index_called, index_of
+from relstudy.analysis.indices.known import PEARSON, SAME_QUERY, bare_name, index_called, index_of
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.relevance import Relevance
@@ -55,9 +56,9 @@ def primary_of(pairs: JudgedPairs, relevance: Relevance, options: ScoringOptions
 
 def _chosen(pairs: JudgedPairs, relevance: Relevance, options: ScoringOptions) -> tuple[str, str]:
     if options.primary is not None:
-        return index_called(options.primary, condensed=skips_unjudged(pairs, options)).name, "as stated"
+        return index_called(options.primary, unjudged_in(pairs, options)).name, "as stated"
     if pairs.qrels and options.measures:
-        first = index_called(options.measures[0], condensed=skips_unjudged(pairs, options)).name
+        first = index_called(options.measures[0], unjudged_in(pairs, options)).name
         return first, "the first measure, since the judgments are whole qrels"
     if pairs.design.withheld is not None:
         return PEARSON.name, f"by default, since the design does not reach what {SAME_QUERY.term} needs"
@@ -77,20 +78,31 @@ def queries_with_both(pairs: JudgedPairs, relevance: Relevance) -> int:
     return int((good & poor & (np.bincount(pairs.query, minlength=number) >= LEAST_PAIRS)).sum())
 
 
-def skips_unjudged(pairs: JudgedPairs, options: ScoringOptions) -> bool:
-    """True where measures are of condensed lists: what nobody judged is left out of them.
+def unjudged_in(pairs: JudgedPairs, options: ScoringOptions) -> Literal["poor", "skip", "weigh"]:
+    """What measures make of results that nobody judged: they are poor, or left out, or those judged stand for them.
 
     Raises
     ------
     RelstudyError
-        where it is to count as poor and the judgments are not whole qrels
+        where they are to count as poor and the judgments are not whole qrels, or judged ones are to stand for them and
+        probabilities are not known
     """
     if options.unjudged == "poor" and not pairs.qrels:
         raise RelstudyError(
             f"what nobody judged counts as poor ({option('unjudged', 'poor')}) under whole qrels alone; of "
             "pairs outside other judgments nothing is known"
         )
-    return options.unjudged == "skip" or not pairs.qrels
+    sampled = bool(np.isfinite(pairs.probability).all()) and not pairs.qrels
+    if options.unjudged == "weigh" and not sampled:
+        raise RelstudyError(
+            f"judged pairs stand for others ({option('unjudged', 'weigh')}) where the inclusion probability of every "
+            "pair is known, and here it is not"
+        )
+    if options.unjudged != "auto":
+        return options.unjudged
+    if pairs.qrels:
+        return "poor"
+    return "weigh" if sampled and pairs.results_drawn else "skip"
 
 
 def asked_measures(options: ScoringOptions) -> tuple[str, ...]:
@@ -98,5 +110,5 @@ def asked_measures(options: ScoringOptions) -> tuple[str, ...]:
     if options.primary is None:
         return options.measures
     index = index_called(options.primary)
-    bare = index.name.removeprefix(CONDENSED)
+    bare = bare_name(index.name)
     return (*options.measures, bare) if index.of_run and bare not in options.measures else options.measures

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.indices.correlation import INDICES as CORRELATIONS
-from relstudy.analysis.indices.known import PEARSON
+from relstudy.analysis.indices.known import PEARSON, bare_name
 from relstudy.analysis.indices.normalised_rank import (
     normalised_rank_fifth_power,
     normalised_rank_plain,
@@ -264,5 +264,9 @@ def indices_by_query(pairs: ScoredPairs) -> pd.DataFrame:
         "pairs": np.bincount(pairs.query, minlength=number),
         "relevant": np.bincount(pairs.query, pairs.relevance, number),
     }
-    indices = {index.name: index.by_query(pairs) for index in pairs.context.indices}
+    indices: dict[str, np.ndarray] = {}
+    for index in pairs.context.indices:
+        indices[index.name] = index.by_query(pairs)
+        errors = pairs.measured(bare_name(index.name)).errors if index.of_run else None
+        indices |= {} if errors is None else {f"{index.name} error": errors}
     return pd.DataFrame(columns | indices | {name: each.values for name, each in pairs.first_judged.items()})

@@ -182,7 +182,10 @@ def _system_json(candidate: Candidate) -> dict[str, Any]:
     }
     if candidate.measures is not None:
         content["measures"] = {
-            name: {"by_query": each.values.tolist(), "summed": each.summed} for name, each in candidate.measures.items()
+            name: {"by_query": _numbers(each.values), "summed": each.summed}
+            | ({} if each.errors is None else {"errors": _numbers(each.errors)})
+            | ({} if each.missing is None else {"missing": each.missing})
+            for name, each in candidate.measures.items()
         }
     if candidate.mapped is not None:
         content["mapping"] = candidate.mapped.mapping.as_json()
@@ -279,7 +282,12 @@ def _saved(content: dict[str, Any], file: str) -> SavedComparison:
         candidate = candidate_from(pairs, entry["system"], aligned, options, direction, bool(entry["run"]))
         if "measures" in entry:
             measures = {
-                name: QueryValues(_array(each["by_query"]), bool(each["summed"]))
+                name: QueryValues(
+                    _array(each["by_query"]),
+                    bool(each["summed"]),
+                    errors=None if "errors" not in each else _array(each["errors"]),
+                    missing=each.get("missing"),
+                )
                 for name, each in entry["measures"].items()
             }
             if any(len(each.values) != len(pairs.queries) for each in measures.values()):

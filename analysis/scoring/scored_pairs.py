@@ -19,7 +19,7 @@ from relstudy.analysis.resampling.spread import Transform
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.measured import measured, withheld
-from relstudy.analysis.scoring.primary import asked_measures
+from relstudy.analysis.scoring.primary import asked_measures, unjudged_in
 from relstudy.analysis.scoring.rater_draws import whole_steps
 
 
@@ -174,8 +174,30 @@ class ScoredPairs(SystemPairs):
                 withheld(self.context.pairs, self.context.options) or "the saved comparison does not hold this measure"
             )
             return BootstrapStatistic(np.nan, self.context.nothing, reason)
-        values = self.measures[name]
-        replicates = values.total(self.context.draws.counts)
-        return BootstrapStatistic(
-            values.total(), replicates, left_out=values.left_out(), averaged=values.weight is None
-        )
+        sampled = unjudged_in(self.context.pairs, self.context.options) == "weigh"
+        return averaged(self.context, self.measures[name], sampled)
+
+
+def averaged(
+    context: ScoringContext, values: QueryValues, sampled: bool = False, withheld: str | None = None
+) -> BootstrapStatistic:
+    """A mean (or sum) of values of queries, over all of them and in every replicate.
+
+    Parameters
+    ----------
+    sampled : whether each value is an estimate from a sample, which may be beyond the bounds of the measure
+    withheld : why it has no interval; None where it has one
+    """
+    if values.missing is not None:
+        return BootstrapStatistic(np.nan, context.nothing, values.missing)
+    known = int(np.isfinite(values.values).sum())
+    if not known:
+        return BootstrapStatistic(np.nan, context.nothing, "no query has a value")
+    figure = BootstrapStatistic(
+        values.total(),
+        values.total(context.draws.counts),
+        left_out=values.left_out(),
+        averaged=values.weight is None,
+        withheld=withheld,
+    )
+    return replace(figure, clusters=known, scale=Transform.NUMBER) if sampled else figure

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 from relstudy.analysis.indices.index import Index
-from relstudy.analysis.indices.known import CONDENSED
+from relstudy.analysis.indices.known import bare_name
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
@@ -162,7 +162,7 @@ def _index(result: ScoreResult, text: str) -> tuple[Index, bool] | None:
     for index in result.indices:
         if said == index.term.lower():
             return index, True
-        names = (index.name.replace("_", " "), *index.also, index.name.removeprefix(CONDENSED))
+        names = (index.name.replace("_", " "), *index.also, bare_name(index.name))
         if said in [name.replace("_", " ").lower() for name in names]:
             return index, False
     return None

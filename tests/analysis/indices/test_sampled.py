@@ -1,0 +1,103 @@
+"""Measures estimated from a sample: those of ir-measures where all is judged, right on average, and by definition."""
+
+from __future__ import annotations
+
+import itertools
+
+import ir_measures
+import numpy as np
+import pytest
+
+from relstudy.analysis.indices.sampled import SampledList, estimated, is_estimable, uncertainty
+
+MEASURES = ("P@5", "P(rel=2)@10", "R@10", "AP", "AP@8", "nDCG@10", "nDCG", "RBP(p=0.8,rel=1)")
+EXACT = 1e-9  # sums of some tens of doubles in another order
+
+
+def whole(seed: int, results: int = 40, retrieved: int = 30) -> SampledList:
+    """All results of a query judged, some not retrieved."""
+    random = np.random.default_rng(seed)
+    gain = random.choice([0.0, 0, 0, 1, 2, 3], results)
+    rank = np.zeros(results, dtype=np.int64)
+    rank[random.permutation(results)[:retrieved]] = np.arange(1, retrieved + 1)
+    return SampledList(rank, gain, (gain >= 1) * 1.0, np.ones(results), retrieved)
+
+
+@pytest.mark.parametrize("name", MEASURES)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_where_all_is_judged_values_are_those_of_ir_measures_without_error(name: str, seed: int) -> None:
+    judged = whole(seed)
+    qrels = [ir_measures.Qrel("q", f"d{k}", int(gain)) for k, gain in enumerate(judged.gain)]
+    run = [ir_measures.ScoredDoc("q", f"d{k}", -float(rank)) for k, rank in enumerate(judged.rank) if rank]
+    measure = ir_measures.parse_measure(name)
+    theirs = ir_measures.calc_aggregate([measure], qrels, run)[measure]
+    found = estimated(name, judged)
+    assert found.value == pytest.approx(theirs, abs=EXACT)
+    assert found.error == pytest.approx(0, abs=EXACT)
+
+
+@pytest.mark.parametrize("name", ["P@3", "RBP(p=0.7,rel=1)"])
+def test_precision_is_right_on_average_and_its_error_is_the_true_one(name: str) -> None:
+    """Over all samples of 3 of 7 results, each as likely."""
+    gain = np.array([2.0, 0, 1, 0, 3, 0, 0])
+    every = SampledList(np.arange(1, 8), gain, (gain >= 1) * 1.0, np.ones(7), 7)
+    found = [
+        estimated(name, SampledList(every.rank[k], gain[k], every.relevance[k], np.full(3, 3 / 7), 7))
+        for k in map(list, itertools.combinations(range(7), 3))
+    ]
+    values = np.array([each.value for each in found])
+    assert values.mean() == pytest.approx(estimated(name, every).value, abs=EXACT)
+    assert np.mean([each.error**2 for each in found]) == pytest.approx(values.var(), abs=EXACT)
+
+
+def test_average_precision_is_that_of_its_definition() -> None:
+    """statAP, result by result, with the chance of couples as Hajek approximates it."""
+    rank, gain = np.array([2, 5, 9, 14, 0]), np.array([1.0, 0, 2, 1, 1])
+    chance = np.array([0.9, 0.5, 0.4, 0.2, 0.1])
+    judged = SampledList(rank, gain, (gain >= 1) * 1.0, chance, 20)
+    varies = (1 - chance).sum()
+    total = sum((gain[i] >= 1) / chance[i] for i in range(5))
+    found = 0.0
+    for i in range(4):
+        if gain[i] < 1:
+            continue
+        above = 0.0
+        for j in range(i):
+            both = chance[i] * chance[j] * (1 - (1 - chance[i]) * (1 - chance[j]) / varies)
+            above += (gain[j] >= 1) * chance[i] / both
+        found += (1 + above) / rank[i] / chance[i]
+    assert estimated("AP", judged).value == pytest.approx(found / total, abs=EXACT)
+
+
+def test_the_best_order_has_as_many_results_of_each_gain_as_the_sample_stands_for() -> None:
+    """Two of gain 2 and four of gain 1, by hand."""
+    rank, gain, chance = np.array([1, 3, 4]), np.array([2.0, 1, 0]), np.array([0.5, 0.25, 0.5])
+    judged = SampledList(rank, gain, (gain >= 1) * 1.0, chance, 10)
+    discount = 1 / np.log2(np.arange(2, 12))
+    ideal = 2 * discount[:2].sum() + discount[2:6].sum()
+    expected = (2 / 0.5 * discount[0] + 1 / 0.25 * discount[2]) / ideal
+    assert estimated("nDCG@10", judged).value == pytest.approx(expected, abs=EXACT)
+    assert uncertainty("nDCG@10", judged) == pytest.approx(np.sqrt(0.5 * 4 + 0.75 * 16) / 6)
+
+
+def test_the_jackknifes_error_is_near_the_spread_of_samples() -> None:
+    """1,500 draws of 40 of 120 results; their spread is known to 2 %, and the jackknife of a ratio is near it."""
+    random = np.random.default_rng(5)
+    gain = random.choice([0.0, 0, 0, 1, 2], 120)
+    values, errors = [], []
+    for _ in range(1500):
+        drawn = random.choice(120, 40, replace=False)
+        one = gain[drawn]
+        found = estimated("nDCG@20", SampledList(drawn + 1, one, (one >= 1) * 1.0, np.full(40, 1 / 3), 120))
+        values.append(found.value)
+        errors.append(found.error**2)
+    assert np.sqrt(np.mean(errors)) == pytest.approx(np.std(values), rel=0.12)
+
+
+def test_what_a_sample_does_not_tell_is_empty_with_its_reason() -> None:
+    none = SampledList(np.array([1, 2]), np.zeros(2), np.zeros(2), np.full(2, 0.5), 9)
+    assert estimated("AP", none).reason == "none of its judged results is relevant"
+    assert estimated("P@5", none).value == 0
+    nothing = SampledList(*(np.empty(0) for _ in range(4)), 9)
+    assert estimated("P@5", nothing).reason == "none of its results was judged"
+    assert [is_estimable(name) for name in ("ERR@5", "P(judged_only=True)@5", "R@9")] == [False, False, True]
