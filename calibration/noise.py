@@ -83,6 +83,9 @@ def rater_noise(panel: Panel, lines: Lines, *, weighted: bool = True) -> RaterNo
     variance, log_noise = _variances(shared.with_rating(shared.rating / unit))
     variance = variance * unit**2
     offset_variance = _offset_variance(decided, shared, lines, variance)
+    if weighted and lines.rater_variance is not None:
+        logs = np.log(lines.rater_variance)
+        return RaterNoise(variance, offset_variance, np.exp(logs.mean() - logs), 1.0)
     share = _weight_share(shared, log_noise) if weighted else 0.0
     weight = np.exp(-2 * share * (log_noise - log_noise.mean()))
     return RaterNoise(variance, offset_variance, weight, share)

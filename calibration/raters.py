@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
+from relstudy.calibration.methods.itu import screened
 from relstudy.calibration.methods.linear import Lines
 from relstudy.calibration.noise import RaterNoise
 from relstudy.calibration.panel import Panel
@@ -22,6 +23,7 @@ FLAGS = {
     "reversed": "ratings go down where the others' go up",
     "disagrees": "no sign of agreement with the others",
     "agrees less": "agreement with the others far below the other raters'",
+    "BT.500": "far from the others on both sides more often than ITU-R BT.500's screening allows",
     "too fast": "median time below 40 % of the panel's",
     "base block incomplete": "base pairs are missing, or more than a fifth of them undecided",
     "too few base ratings": "fewer than two base ratings: only the offset is corrected",
@@ -205,6 +207,7 @@ def rater_profiles(
     lost = np.array([(not_shown or {}).get(str(rater), 0) for rater in panel.raters])
     flags = _constants(panel, frame, lost)
     flags |= _disagreement(agreement, common)
+    flags["BT.500"] = screened(panel)
     if seconds is not None and np.isfinite(seconds).any():
         times = pd.Series(seconds).groupby(panel.rater).median().reindex(range(panel.n_raters)).to_numpy()
         frame["median_seconds"] = times

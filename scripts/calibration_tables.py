@@ -23,7 +23,7 @@ PANELS = (
     ("video quality, 26 people, all pairs", "video_mos/nflx_public_ratings.csv", None),
     ("video quality, 24 people, all pairs", "video_mos/vqeghd3_ratings.csv", None),
 )
-METHODS = ("none", "mean", "zscore", "shrunk", "pooled", "crossed", "ordinal")
+METHODS = ("none", "mean", "zscore", "shrunk", "pooled", "crossed", "p910", "p913", "ordinal")
 
 
 def main() -> None:

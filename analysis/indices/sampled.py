@@ -3,7 +3,7 @@
 A judged result stands for one over its probability of the results like it (Horvitz and Thompson 1952), so precision and
 rank-biased precision are right on average, however few of a query are judged; a query's own estimate may then be above
 1. Recall, average precision and the best order rest on the number of relevant results, too, which the sample must
-estimate: average precision as Aslam and Pavlu 2007 have it (statAP), the best order by estimated numbers of each grade
+estimate: average precision as Pavlu and Aslam 2007 have it (statAP), the best order by estimated numbers of each grade
 as Yilmaz, Kanoulas and Aslam 2008 do. Such ratios lean where that number is uncertain (`LARGEST`).
 """
 
@@ -89,7 +89,7 @@ def is_estimable(name: str) -> bool:
 def estimated(name: str, judged: SampledList, with_error: bool = True) -> SampledValue:
     """A measure of one query, with the standard error of drawing its results.
 
-    Sums have Hajek's variance of a fixed number of draws, recall its linear form (Sarndal, Swensson and Wretman 1992,
+    Sums have Hájek's variance of a fixed number of draws, recall its linear form (Särndal, Swensson and Wretman 1992,
     result 5.6.2), and average precision and nDCG the jackknife of Berger and Skinner 2005.
 
     Parameters
@@ -176,7 +176,7 @@ class Sum(Estimator):
 
 
 def _error_of_sum(judged: SampledList, parts: np.ndarray) -> float:
-    """Of a weighted sum in a sample of fixed size (Hajek 1964)."""
+    """Of a weighted sum in a sample of fixed size (Hájek 1964)."""
     varies, number = 1.0 - judged.probability, len(parts)
     if not varies.sum() > 0:
         return 0.0
@@ -244,7 +244,7 @@ _ESTIMATORS = {"P": Precision, "RBP": RankBiased, "R": Recall, "AP": AveragePrec
 
 
 def _together(left_out: np.ndarray) -> np.ndarray:
-    """The chance that two results are drawn over the product of their chances, float [judged, judged] (Hajek 1964)."""
+    """The chance that two results are drawn over the product of their chances, float [judged, judged] (Hájek 1964)."""
     varies = left_out.sum()
     if not varies > 0:
         return np.ones((len(left_out), len(left_out)))

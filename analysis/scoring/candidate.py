@@ -121,7 +121,7 @@ def candidate_of(
     if unjudged == "weigh":
         relevance = relevance_of(pairs, options.relevance, options.threshold)
         chosen = [str(parsed_measure(each)) for each in names if is_estimable(each)]
-        return replace(candidate, measures=estimates(pairs, relevance, chosen, scores, direction.higher, run))
+        return replace(candidate, measures=estimates(pairs, relevance, chosen, scores, direction.higher))
     if not pairs.qrels:
         return candidate
     judged = pd.DataFrame({"query_id": pairs.query_id, "result_id": pairs.result_id, "judgment": pairs.judgment})

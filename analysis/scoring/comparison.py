@@ -140,7 +140,7 @@ def _on_common_queries(context: ScoringContext, first: Candidate, second: Candid
             continue
         missing, worth = one.missing or other.missing, context.pairs.worth_of_queries
         values = QueryValues(one.values - other.values, missing=missing).weighted(worth)
-        found[name] = averaged(context, values, sampled=True)
+        found[name] = averaged(context, values, sampled=True, bounded=False)
     return found
 
 

@@ -15,13 +15,14 @@ from relstudy.analysis.scoring.relevance import Relevance
 from relstudy.analysis.scoring.trec import gains
 from relstudy.common.wording import percent
 
-LEAST_LISTED = 0.9
-"""A table that has fewer than this share of the results for which the judged ones stand does not hold the rankings."""
-NOT_LISTED = "the score table does not hold the results between those judged, so their places are not known"
+LEAST_LISTED = 0.75
+"""Scores of fewer than this share of the results for which the judged ones stand are not the whole rankings; the number
+for which they stand is itself an estimate."""
+NOT_LISTED = "the scores do not hold the results between those judged, so their places are not known"
 
 
 def estimates(
-    pairs: JudgedPairs, relevance: Relevance, names: Sequence[str], scores: pd.DataFrame, higher: bool, run: bool
+    pairs: JudgedPairs, relevance: Relevance, names: Sequence[str], scores: pd.DataFrame, higher: bool
 ) -> dict[str, QueryValues]:
     """Each measure as the sample of judged pairs gives it, by its name.
 
@@ -30,7 +31,6 @@ def estimates(
     names : of measures that a sample estimates (`relstudy.analysis.indices.sampled.is_estimable`)
     scores : query_id, result_id, score: everything that the system retrieved or scored
     higher : whether a higher score is better
-    run : whether the scores are a TREC run's, which ranks what it does not hold below all else
     """
     kept, query, place = in_order(pairs.queries, scores, higher)
     retrieved = np.bincount(query, minlength=len(pairs.queries))
@@ -39,7 +39,7 @@ def estimates(
         1.0, pairs.probability / np.where(np.isfinite(pairs.query_probability), pairs.query_probability, 1)
     )
     stood_for = (1.0 / given[rank > 0]).sum()
-    if not run and retrieved.sum() < LEAST_LISTED * stood_for:
+    if retrieved.sum() < LEAST_LISTED * stood_for:
         nothing = np.full(len(pairs.queries), np.nan)
         return {name: QueryValues(nothing, missing=NOT_LISTED) for name in names}
     gain = gains(pairs.judgment, pairs.scale.scale).astype(float) if pairs.gain is None else pairs.gain

@@ -179,13 +179,18 @@ class ScoredPairs(SystemPairs):
 
 
 def averaged(
-    context: ScoringContext, values: QueryValues, sampled: bool = False, withheld: str | None = None
+    context: ScoringContext,
+    values: QueryValues,
+    sampled: bool = False,
+    withheld: str | None = None,
+    bounded: bool = True,
 ) -> BootstrapStatistic:
     """A mean (or sum) of values of queries, over all of them and in every replicate.
 
     Parameters
     ----------
     sampled : whether each value is an estimate from a sample, which may be beyond the bounds of the measure
+    bounded : whether the figure itself is kept within them; else it is a difference
     withheld : why it has no interval; None where it has one
     """
     if values.missing is not None:
@@ -200,4 +205,8 @@ def averaged(
         averaged=values.weight is None,
         withheld=withheld,
     )
-    return replace(figure, clusters=known, scale=Transform.NUMBER) if sampled else figure
+    if not sampled:
+        return figure
+    if bounded:
+        return replace(figure, value=float(np.clip(figure.value, 0.0, 1.0)), clusters=known, scale=Transform.SHARE)
+    return replace(figure, clusters=known, scale=Transform.NUMBER)

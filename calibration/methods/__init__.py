@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Method = Literal["pooled", "crossed", "shrunk", "zscore", "mean", "none", "ordinal"]
+Method = Literal["pooled", "crossed", "shrunk", "zscore", "mean", "none", "p910", "p913", "ordinal"]
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,8 @@ METHODS: dict[str, MethodEntry] = {
     "zscore": MethodEntry("linear:zscore", "the base block at face value (Eq. 2.1)."),
     "mean": MethodEntry("linear:mean", "offsets only."),
     "none": MethodEntry("linear:none", ""),
+    "p910": MethodEntry("itu:p910", "bias and inconsistency of ITU-T P.910, annex E.", weighs_raters=True),
+    "p913": MethodEntry("itu:p913", "bias removal of ITU-T P.913, 12.4."),
     "ordinal": MethodEntry(
         "ordinal:fit_ordinal",
         "a cumulative-link model in PyMC (seconds; random hand-out, as pooled).",

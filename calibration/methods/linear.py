@@ -25,6 +25,8 @@ class Lines:
     slope, offset : float arrays (R); calibrated = offset + slope * rating
     spread_weight : how much of a rater's spread is taken out, 0 (only the offset) to 1 (all of it)
     offset_variance : of what is left of each rater's offset, float array (R), in squared ratings; None: not known
+    rater_variance : of each rater's ratings, by which the method itself weighs them, float array (R), in squared
+        ratings; None: the method knows none
     """
 
     method: str
@@ -32,6 +34,7 @@ class Lines:
     offset: np.ndarray
     spread_weight: float = 1.0
     offset_variance: np.ndarray | None = None
+    rater_variance: np.ndarray | None = None
 
     def calibrated(self, panel: Panel) -> np.ndarray:
         """The panel's ratings on the common scale, float array (N); undecided stays NaN."""

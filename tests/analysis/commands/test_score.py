@@ -262,7 +262,7 @@ def test_grades_that_are_fractions_are_written_as_qrels_times_what_makes_them_wh
 
 def test_measures_can_be_chosen_by_their_names(folder: Path) -> None:
     content = answer(folder / "s0.csv", "-j", folder / "judgments.csv", "--measure", "nDCG@5", "--measure", "P@3")
-    assert set(content["systems"]["s0"]["measures"]) == {"condensed nDCG@5", "condensed P@3"}
+    assert set(content["systems"]["s0"]["measures"]) == {"estimated nDCG@5", "estimated P@3"}
     wrong = run(folder / "s0.csv", "-j", folder / "judgments.csv", "--measure", "best@5")
     assert wrong.exit_code == 1
     assert "'best@5' is not a measure that ir-measures knows" in wrong.stderr

@@ -23,9 +23,8 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def result() -> ScoreResult:
     judgments, scores = tables(systems=(0.95, 0.94, 0.1), queries=20, results=10)
-    return score_systems(
-        judgments, scores, options=ScoringOptions(replicates=60, measures=("P@10", "nDCG@3"), unjudged="skip")
-    )
+    options = ScoringOptions(replicates=60, measures=("P@10", "nDCG@3"), unjudged="skip")
+    return score_systems(judgments, scores, options=options)
 
 
 def test_a_curve_begins_where_enough_good_matches_are_found(result: ScoreResult) -> None:

@@ -29,9 +29,10 @@ def drawn(share: float) -> tuple[pd.DataFrame, pd.DataFrame, float]:
 def test_of_results_drawn_by_lot_a_measure_is_empty_with_the_reason_unless_it_is_asked_for() -> None:
     """Of 600 of 50,000 pairs nDCG@10 was .342 with an interval, where it is .588."""
     judgments, scores, truth = drawn(0.15)
-    left = rs.score(scores, judgments, measures=["nDCG@10"], scale="0-3", replicates=20)
-    figure = left.as_json()["systems"]["mine"]["measures"]["condensed nDCG@10"]
-    assert figure["value"] is None and "results were drawn by lot" in figure["reason"]
+    left = rs.score(scores, judgments, measures=["nDCG@10", "RR"], scale="0-3", replicates=20)
+    figures = left.as_json()["systems"]["mine"]["measures"]
+    for name, reason in (("condensed RR", "drawn by lot"), ("estimated nDCG@10", "too few relevant results")):
+        assert figures[name]["value"] is None and reason in figures[name]["reason"]
     asked = rs.score(scores, judgments, measures=["nDCG@10"], scale="0-3", replicates=20, unjudged="skip")
     condensed = asked.as_json()["systems"]["mine"]["measures"]["condensed nDCG@10"]["value"]
     assert abs(condensed - truth) > 0.05, "so far off, which is why it has to be asked for"

@@ -72,7 +72,19 @@ def test_a_query_of_weight_three_counts_as_three_queries_like_it(tables: Path, w
             for part in [frame[frame["query_id"].map(traffic) > number]]
         ]
         pd.concat(again).to_csv(tables / f"again_{name}", index=False)
-    how = ("--weights", weights, "--method", "none", "--measure", "nDCG@5", "--measure", "P@3", "--json")
+    how = (
+        "--weights",
+        weights,
+        "--method",
+        "none",
+        "--measure",
+        "nDCG@5",
+        "--measure",
+        "P@3",
+        "--unjudged",
+        "skip",
+        "--json",
+    )
     by_weight = figures(scored(tables, *how, "--queries", tables / "q.csv", "--query-weights", "traffic"))
     again = figures(scored(tables, *how, judged="again_j.csv", scores="again_s.csv"))
     alike = figures(scored(tables, *how))
@@ -107,7 +119,8 @@ def test_weights_are_said_and_python_gives_the_same_figures(tables: Path) -> Non
 
 
 def test_segments_of_a_table_of_queries_have_every_measure(tables: Path) -> None:
-    done = scored(tables, "--queries", tables / "q.csv", "--by", "segment", "--measure", "nDCG@5", "-o", tables / "out")
+    asked = ("--by", "segment", "--measure", "nDCG@5", "--unjudged", "skip")
+    done = scored(tables, "--queries", tables / "q.csv", *asked, "-o", tables / "out")
     assert done.exit_code == 0, done.stderr
     table = pd.read_csv(tables / "out" / "groups.csv")
     assert set(table["segment"]) == {"head", "tail"}

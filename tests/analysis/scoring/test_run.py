@@ -45,8 +45,8 @@ def test_json_keeps_the_contract_and_is_strict() -> None:
             assert {"value", "low", "high"} <= set(figure)
         assert "mapping" in system["mapped"]
     assert content["systems"]["s0"]["raw"]["pearson"]["low"] < content["systems"]["s0"]["raw"]["pearson"]["value"]
-    condensed = [f"condensed {name}" for name in ("nDCG@10", "P@10", "AP", "RR")]
-    assert list(content["systems"]["s0"]["measures"]) == condensed
+    names = ["estimated nDCG@10", "estimated P@10", "estimated AP", "condensed RR"]
+    assert list(content["systems"]["s0"]["measures"]) == names
 
 
 def test_a_correlation_of_few_queries_takes_students_t_of_their_number() -> None:
