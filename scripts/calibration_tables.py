@@ -1,6 +1,6 @@
 """Print the paper's table 5.1 for real panels, and draw figure 5.1, for docs/calibration.md.
 
-python scripts/calibration_tables.py [--data ../shared/data] [--figures docs/assets]
+python scripts/calibration_tables.py [--data ../shared/data] [--methods p910 p913] [--figures docs/assets]
 """
 
 from __future__ import annotations
@@ -29,12 +29,13 @@ METHODS = ("none", "mean", "zscore", "shrunk", "pooled", "crossed", "p910", "p91
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
     parser.add_argument("--figures", type=Path, help="folder for figures 5.1")
     arguments = parser.parse_args()
     print("| panel | method | variance within a pair | leave-one-out correlation | ICC(1) |\n|---|---|---|---|---|")
     for title, file, base_column in PANELS:
         ratings = read_ratings(arguments.data / file, base_column=base_column)
-        for method in METHODS:
+        for method in arguments.methods:
             result = calibrate(ratings, CalibrationOptions(method, force=True))
             table = variance_reduction(result)
             variance, correlation = cell(table.variance.after), cell(table.correlation.after)

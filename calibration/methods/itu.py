@@ -35,7 +35,9 @@ def p913(panel: Panel) -> Lines:
     decided = panel.decided()
     quality = decided.by_pair(decided.rating) / np.maximum(decided.by_pair(), 1)
     bias = _mean_by_rater(decided, decided.rating - quality[decided.pair])
-    return Lines("p913", np.ones(panel.n_raters), -bias, 0.0)
+    rest = decided.rating - quality[decided.pair] - bias[decided.rater]
+    left = _mean_by_rater(decided, rest**2) / np.maximum(decided.by_rater(), 1)
+    return Lines("p913", np.ones(panel.n_raters), -bias, 0.0, offset_variance=left)
 
 
 def p910(panel: Panel) -> Lines:
@@ -69,7 +71,9 @@ def p910(panel: Panel) -> Lines:
             break
     rated = decided.by_rater() > 0
     bias = np.where(rated, bias - bias[rated].mean(), 0.0) if rated.any() else bias
-    return Lines("p910", np.ones(panel.n_raters), -bias, 0.0, rater_variance=variance + LEAST_VARIANCE)
+    left = variance / np.maximum(decided.by_rater(), 1)
+    own = variance + LEAST_VARIANCE
+    return Lines("p910", np.ones(panel.n_raters), -bias, 0.0, offset_variance=left, rater_variance=own)
 
 
 def _mean_by_rater(panel: Panel, values: np.ndarray) -> np.ndarray:

@@ -188,6 +188,7 @@ def main() -> None:
     failed: dict[str, str] = {}
 
     def add(library: str, name: str, make) -> None:  # type: ignore[no-untyped-def]
+        print(f"{library}, {name}", file=sys.stderr, flush=True)
         try:
             found.setdefault(library, {})[name] = make()
         except Exception as error:

@@ -275,8 +275,9 @@ def test_what_cannot_be_is_one_sentence(panel: rs.CalibratedPanel) -> None:
         rs.read_ratings, ratings, columns={"worker": "rater_id"}
     )
     assert "there is no such file" in refusal(rs.calibrate, "nowhere.csv")
-    assert "method: 'pooled', 'crossed', 'shrunk', 'zscore', 'mean', 'none' or 'ordinal' is needed" in refusal(
-        rs.calibrate, ratings, method="magic"
+    assert (
+        "method: 'pooled', 'crossed', 'shrunk', 'zscore', 'mean', 'none', 'p910', 'p913' or 'ordinal' is needed"
+        in refusal(rs.calibrate, ratings, method="magic")
     )
     assert "'best' is needed, not 'magic'" in refusal(rs.fit, KEYWORDS, panel, method="magic")
     assert "column query_id" in refusal(rs.score, read(KEYWORDS).drop(columns="query_id"), panel)

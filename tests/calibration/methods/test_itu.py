@@ -93,3 +93,20 @@ def test_the_screening_is_that_of_the_recommendation() -> None:
     panel = Panel.from_frame(pd.DataFrame(rows, columns=["rater_id", "pair_id", "rating"]))
     assert screened(panel).tolist() == by_hand(table)
     assert screened(panel)[4]
+
+
+def test_a_small_table_has_the_figures_that_sureal_gives() -> None:
+    """sureal 0.9.0, SubjectMLEModelProjectionSolver2 and BiasremvMosModel; the first rater is inconsistent by 0."""
+    scores = [[5, 4, 5, 4], [2, 2, 3, 1], [4, 3, 4, 4], [1, 1, 2, 2]]
+    scores += [[3, 3, 4, 2], [4, 4, 5, 3], [2, 1, 3, 3], [5, 5, 5, 4]]
+    rows = [(f"r{j}", f"p{i}", score) for i, row in enumerate(scores) for j, score in enumerate(row)]
+    panel = Panel.from_frame(pd.DataFrame(rows, columns=["rater_id", "pair_id", "rating"]))
+    bias = [0.03125, -0.34375, 0.65625, -0.34375]
+    lines = p910(panel)
+    assert -lines.offset == pytest.approx(bias, abs=1e-6)
+    assert -p913(panel).offset == pytest.approx(bias, abs=1e-6)
+    assert np.sqrt(lines.rater_variance) == pytest.approx([0.0, 0.484123, 0.484123, 0.856957], abs=2e-4)
+    weight = 1 / lines.rater_variance
+    quality = ((np.array(scores) + lines.offset) * weight).sum(axis=1) / weight.sum()
+    expected = [4.96875, 1.96875, 3.96875, 0.96875, 2.96875, 3.96875, 1.96875, 4.96875]
+    assert quality == pytest.approx(expected, abs=1e-6)
