@@ -29,5 +29,6 @@ def test_each_method_of_lines_is_fitted_by_its_name(method: str) -> None:
 def test_a_name_of_no_method_is_refused_with_the_names_there_are() -> None:
     panel = simulate_panel(2, 4, 0, seed=2).panel
     for method in ("ordinal", "medians"):
-        with pytest.raises(ValueError, match=f"'{method}' is not one of pooled, crossed, shrunk, zscore, mean, none, p910, p913$"):
+        names = "pooled, crossed, shrunk, zscore, mean, none, p910, p913"
+        with pytest.raises(ValueError, match=f"'{method}' is not one of {names}$"):
             fit_lines(panel, method)
