@@ -8,8 +8,6 @@ The term is that of Sakai 2007.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from relstudy.analysis.indices.known import CONDENSED, ESTIMATED, bare_name
@@ -39,8 +37,7 @@ def measured(context: ScoringContext, candidate: Candidate) -> dict[str, QueryVa
         return {name: kept[name] for name in asked if name in kept}
     if withheld(context.pairs, context.options) is not None:
         return {}
-    names = [index.name.removeprefix(CONDENSED) for index in context.indices if index.name.startswith(CONDENSED)]
-    return condensed(context, candidate, names) if names else {}
+    return condensed(context, candidate) if any(index.of_run for index in context.indices) else {}
 
 
 def withheld(pairs: JudgedPairs, options: ScoringOptions) -> str | None:
@@ -57,7 +54,7 @@ def withheld(pairs: JudgedPairs, options: ScoringOptions) -> str | None:
     )
 
 
-def condensed(context: ScoringContext, candidate: Candidate, names: Sequence[str]) -> dict[str, QueryValues]:
+def condensed(context: ScoringContext, candidate: Candidate) -> dict[str, QueryValues]:
     """Measures of each query's judged pairs alone, in the system's order.
 
     Measures that take pairs as relevant or not, at a grade that their name leaves open, take those pairs as relevant
@@ -84,6 +81,7 @@ def _evaluations(context: ScoringContext) -> list[Evaluation]:
     rounded = gains(pairs.judgment, pairs.scale.scale) if pairs.gain is None else pairs.gain
     whole, factor = whole_multiple(rounded)
     binary = (context.relevance.values > 0.5).astype(np.int64)
+    names = [bare_name(index.name) for index in context.indices if index.name.startswith(CONDENSED)]
     graded = [name for name in names if not takes_relevant_or_not(name)]
     asked = (
         (binary, [name for name in names if takes_relevant_or_not(name)]),
