@@ -56,6 +56,7 @@ REASONS = (
     ("ranx", "Rprec", "ranx keeps results of grade 0 in the number that it looks down to"),
     ("ranx", "", "ranx breaks ties of score in the order of the file, trec_eval by result descending"),
     ("ir_measures", "RBP", "ties of score in the order of the file; here as trec_eval sorts them"),
+    ("sureal", "BT.500", "sureal counts ratings of a pair that are all equal as far out on both sides"),
     ("sureal", "p910", "the projection ends where qualities move by less than 1e-8"),
 )
 """Why a figure of a library may differ."""
