@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from relstudy.analysis.commands.judge_output import print_assisted
-from relstudy.analysis.scoring.compared import share_of_draws
 from relstudy.analysis.scoring.options import MEASURES
 from relstudy.common.console import print_table
 from relstudy.common.estimates import Estimate
-from relstudy.common.wording import count_of, listed, percent, span, tenths
+from relstudy.common.wording import count_of, listed, percent, share_of_draws, span, tenths
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

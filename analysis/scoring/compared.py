@@ -9,7 +9,6 @@ from typing import Any
 
 from relstudy.analysis.indices.known import index_of
 from relstudy.common.estimates import Estimate
-from relstudy.common.wording import percent
 
 
 class Family(StrEnum):
@@ -71,17 +70,6 @@ class Comparison:
             "pairs": self.pairs,
             "proposed": None if self.proposed is None else list(self.proposed),
         }
-
-
-def share_of_draws(share: float) -> str:
-    """The share of redrawn samples in which something happened, never as a certainty.
-
-    Examples
-    --------
-    >>> share_of_draws(0.784), share_of_draws(0.999), share_of_draws(0.002), share_of_draws(1.0), share_of_draws(0.0)
-    ('78 %', 'over 99 %', 'under 1 %', 'over 99 %', 'under 1 %')
-    """
-    return "over 99 %" if share > 0.99 else "under 1 %" if share < 0.01 else percent(share)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ import pandas as pd
 from relstudy.analysis.indices.known import index_of
 from relstudy.analysis.indices.measures import QueryValues
 from relstudy.analysis.scoring.candidate import Candidate, MappedScores, candidate_from, with_mapping
-from relstudy.analysis.scoring.compared import share_of_draws
 from relstudy.analysis.scoring.design_limits import DesignLimits
 from relstudy.analysis.scoring.direction import Direction, DirectionSource
 from relstudy.analysis.scoring.judged import JudgedPairs

@@ -106,3 +106,14 @@ def sentence(text: str) -> str:
     'No measure separates a and b.'
     """
     return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith((".", "?")) else ".")
+
+
+def share_of_draws(share: float) -> str:
+    """The share of redrawn samples in which something happened, never as a certainty.
+
+    Examples
+    --------
+    >>> share_of_draws(0.784), share_of_draws(0.999), share_of_draws(0.002), share_of_draws(1.0), share_of_draws(0.0)
+    ('78 %', 'over 99 %', 'under 1 %', 'over 99 %', 'under 1 %')
+    """
+    return "over 99 %" if share > 0.99 else "under 1 %" if share < 0.01 else percent(share)

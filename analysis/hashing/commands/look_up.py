@@ -101,7 +101,8 @@ def look_up_command(files: CodeFiles, truth_files: TruthFiles, options: LookUpOp
         "tables": "segments of the code in its own order" if permutation is None else f"of permutation {permutation}",
         "time": WHO_SAYS_TIME[options.engine],
         "scan": "counts the distance of every code, on one thread; finds everything",
-        "within": "a radius that bounds what is found: several tables of part of the bits (Norouzi et al. 2012)",
+        "within": "a radius that bounds what is found: several tables of part of the bits "
+        "(Norouzi, Punjani and Fleet 2012)",
     }
     if options.figure is not None:
         from relstudy.analysis.hashing.metrics.plots import look_up_figure
