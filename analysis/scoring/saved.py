@@ -34,6 +34,7 @@ from relstudy.common.kept import checksum
 from relstudy.common.probabilities import PAIR
 from relstudy.common.scales import KnownScale
 from relstudy.common.tables import pair_keys
+from relstudy.common.wording import share_of_draws
 
 KIND = "relstudy comparison"
 VERSION = 3
