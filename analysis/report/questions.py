@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy.special import stdtrit
 
 from relstudy.analysis.report.layout import Block, Paragraph, Section
 from relstudy.analysis.report.tables import Cell, Column, Table
@@ -106,7 +106,7 @@ def together(both: pd.DataFrame) -> Estimate:
     z = np.arctanh(np.clip(without, -0.999999, 0.999999))
     count = len(names)
     error = np.sqrt((count - 1) / count * ((z - z.mean()) ** 2).sum())
-    reach = stats.t.ppf(0.975, count - 1) * error
+    reach = float(stdtrit(count - 1, 0.975)) * error
     low, high = np.tanh(np.arctanh(value) + np.array([-reach, reach]))
     return Estimate(value, float(low), float(high))
 
