@@ -12,7 +12,7 @@ from relstudy.analysis.commands.judge_output import print_assisted
 from relstudy.analysis.scoring.options import MEASURES
 from relstudy.common.console import print_table
 from relstudy.common.estimates import Estimate
-from relstudy.common.wording import count_of, listed, percent, share_of_draws, span, tenths
+from relstudy.common.wording import AGAINST, count_of, listed, percent, share_of_draws, span, tenths
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,8 @@ def print_run(run: ScoringRun, verbose: bool) -> None:
         _print_all(run.result, run.verdict)
     else:
         _print_brief(run.result, run.verdict)
-        for sentence in run.unhelped if not Brief.of(run.result, run.verdict).notes else ():
+        shown = Brief.of(run.result, run.verdict).notes
+        for sentence in (each for each in run.unhelped if each not in shown):
             click.echo(sentence)
     for sentence in run.places:
         click.echo(sentence)
@@ -86,9 +87,8 @@ def print_next(run: ScoringRun, command: str | None, verbose: bool) -> None:
         if following:
             click.echo(following)
         return
-    number = len(run.result.notes)
-    hidden = number and not Brief.of(run.result, run.verdict).notes
-    more = f"{count_of(number, 'note')} and all else" if hidden else "All else"
+    hidden = len(run.result.notes) - len(Brief.of(run.result, run.verdict).notes)
+    more = f"{count_of(hidden, 'note')} and all else" if hidden else "All else"
     click.echo(f"{following}{'   ' if following else ''}{more}: --verbose or --json.")
 
 
@@ -100,7 +100,7 @@ class Brief:
     ----------
     said : the verdict
     systems : how many rows the table has; all systems, or one fewer than there is room for
-    notes : those of the run where there is room for all
+    notes : those of the run where there is room for all, else those of systems that run against the judgments
     """
 
     said: tuple[str, ...]
@@ -118,7 +118,8 @@ class Brief:
         left = free - len(said) - number
         if left < 0:
             return cls(said, free - len(said) - 1)
-        return cls(said, number, result.notes if len(result.notes) <= left else ())
+        against = tuple(note for note in result.notes if AGAINST in note)
+        return cls(said, number, result.notes if len(result.notes) <= left else against[:left])
 
 
 def _print_brief(result: ScoreResult, verdict: Verdict) -> None:

@@ -20,7 +20,7 @@ from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.primary import asked_measures, unjudged_in
 from relstudy.analysis.scoring.relevance import Relevance, RelevanceRule
 from relstudy.analysis.scoring.trec import gains_in_words
-from relstudy.common.wording import count_of, listed, percent
+from relstudy.common.wording import AGAINST, count_of, listed, percent
 
 FEW_QUERIES = 10
 
@@ -217,7 +217,7 @@ def notes_on(context: ScoringContext, candidates: list[Candidate]) -> list[str]:
         if direction.binds and runs_against(pairs, candidate.given, direction.higher, options):
             side = "below" if direction.higher else "above"
             notes.append(
-                f"{candidate.name} runs against the judgments: {direction.sentence()}, yet Spearman's correlation "
+                f"{candidate.name} {AGAINST}: {direction.sentence()}, yet Spearman's correlation "
                 "with them is "
                 f"{side} zero, interval included. It is not turned: a bad system, or a direction stated wrongly."
             )

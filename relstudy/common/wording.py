@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+AGAINST = "runs against the judgments"
+"""Of a system, in the note that no output leaves out: it is bad, or its direction was stated wrongly."""
+
 IN_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 

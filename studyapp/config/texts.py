@@ -380,6 +380,7 @@ ENGLISH: dict[str, str] = {
     "admin.left.none": "Nothing of them is left in the database, or in the files of the study's folder.",
     "admin.spark": "Ratings of {rater} over time",
     "admin.flag.checks": "attention checks failed: {failed}",
+    "admin.flag.BT.500": "far from the others on both sides (ITU-R BT.500)",
     "admin.flag.constant": "always the same rating",
     "admin.flag.reversed": "rates opposite to the others",
     "admin.flag.disagrees": "no sign of agreement",

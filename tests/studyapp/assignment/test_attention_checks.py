@@ -76,6 +76,7 @@ def bare(browser: Browser) -> str:
         "*",
         html,
     )
+    html = re.sub(r'data-preload="[* ]*"', "", html)  # what the page after this one shows, be it a check or not
     html = re.sub(r"Page \d+ (?:of|·)| data-pace=\"[\d.]+\"|/rate/\d+|value=\"\d+\"( aria-label=\"\d+)?", "#", html)
     headers = [(name, re.sub(r"\d+", "#", value)) for name, value in browser.response.headers if name != "Date"]
     return f"{browser.status} {headers}\n{html}"
