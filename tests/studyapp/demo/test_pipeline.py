@@ -341,7 +341,7 @@ def test_systems_that_come_later_are_scored_and_change_nothing_that_came_before(
     assert not set(pd.read_csv(folder / "pairs.csv")["source"]) & set(VARIANTS)
     assert set(json.loads((folder / "scores.json").read_text())["systems"]) == set(SYSTEMS)
     assert {row.system for row in with_words.rows} == {"", *SYSTEMS}
-    compared = pd.read_csv(folder / "report" / "tables" / "systems.csv").set_index("System")
+    compared = pd.read_csv(folder / "report" / "tables" / "correlations.csv").set_index("System")
     assert set(compared.index) == {*SYSTEMS, *VARIANTS}
     assert np.isfinite(compared["Over judged pairs"]).all()
     # the figure of the page is the one that `relstudy score` gives for a new system

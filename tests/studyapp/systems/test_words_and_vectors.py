@@ -140,7 +140,7 @@ def test_any_score_table_or_run_is_a_system(tmp_path):
 def test_tables_of_other_items_and_names_in_use_are_refused(tmp_path):
     collection = Collection([Item(name, "text", text=name) for name in "ab"])
     (tmp_path / "x.csv").write_text("system,query_id,result_id,score\nx,a,zzz,0.5\n")
-    with pytest.raises(RelstudyError, match=r"'zzz' is not in collection\.csv"):
+    with pytest.raises(RelstudyError, match=r"'zzz' is not in the collection"):
         open_sources(tmp_path, collection, ["x.csv"])
     (tmp_path / "r.csv").write_text("system,query_id,result_id,score\nrandom,a,b,0.5\n")
     with pytest.raises(RelstudyError, match="no system can be named 'random'; random, combined, all are taken"):
