@@ -95,6 +95,7 @@ def screened(panel: Panel, fewest: int = 5) -> np.ndarray:
     part = decided.keep(decided.by_pair()[decided.pair] >= fewest)
     count = np.maximum(part.by_pair(), 1)
     away = part.rating - (part.by_pair(part.rating) / count)[part.pair]
+    away = away / (np.abs(away).max(initial=0.0) or 1.0)  # in whatever unit, no power of it overflows
     square, fourth = part.by_pair(away**2) / count, part.by_pair(away**4) / count
     kurtosis = np.where(square > 0, fourth / np.where(square > 0, square, 1.0) ** 2, np.nan)
     normal = (kurtosis >= 2) & (kurtosis <= 4)
