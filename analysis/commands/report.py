@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +20,10 @@ from relstudy.analysis.commands.paper_tables import (
 )
 from relstudy.analysis.commands.requirements import end_by, hold_against, read_required, require_option
 from relstudy.analysis.commands.scoring_options import as_arguments, given_options, scoring_options
-from relstudy.analysis.scoring.options import SCORED
-from relstudy.common.command_options import GroupedCommand, option_under
+from relstudy.analysis.scoring.options import SCORED, TestOptions
+from relstudy.common.command_options import GroupedCommand, option_under, options_of
 from relstudy.common.console import print_json
+from relstudy.common.options import fields_given
 
 if TYPE_CHECKING:
     from relstudy.analysis.report.choices import PageChoices
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     help="Put small pictures of queries and results into the page; leave them out where the collection is private.",
 )
 @require_option
+@options_of(TestOptions)
 @paper_options
 @option_under(
     "What the page shows", "--by", metavar="COLUMN", help="Also score groups of pairs apart, such as --by paradigm."
@@ -75,6 +78,7 @@ def report(
     from relstudy.analysis.report.inputs import page_tables
     from relstudy.analysis.report.study import study_page
     from relstudy.analysis.scoring.options import options_over
+    from relstudy.analysis.scoring.tested import measure_tests
     from relstudy.analysis.study_run import read_study_folder, run_of_study
 
     requirements = read_required(required)
@@ -84,11 +88,15 @@ def report(
     scored = read_study_folder(folder, judgments, None if ratings is None else Path(ratings))
     options = options_over(scored.options, given)
     run, origin = run_of_study(scored, options, stated=given.get("directions", ()), by=by)
+    stated_tests = fields_given(TestOptions, choices)
+    if stated_tests:
+        run = replace(run, tests=measure_tests(run.result, TestOptions(**stated_tests)))
     tables = page_tables(run.study, folder, scored.files)
     command = ["relstudy", "report", "DIR", *(["--judgments", judgments.name] if judgments is not None else [])]
     command += [] if ratings is None else ["--ratings", Path(ratings).name]
     shown = PageChoices(by, with_pictures)
     command += [*as_arguments(choices, options), *shown.as_arguments()]
+    command += [part for name, value in stated_tests.items() for part in (f"--{name}", str(value))]
     page = study_page(run, tables, command, shown)
     result, verdict = run.result, run.verdict
     outcomes = hold_against(requirements, result)
@@ -141,7 +149,6 @@ def _question_pages(
 
     A threshold that is stated is on the blocks' own scale, and each question has the cut of its own.
     """
-    from dataclasses import replace
 
     from relstudy.analysis.pipeline import score_tables
     from relstudy.analysis.report.inputs import page_tables

@@ -55,6 +55,7 @@ def test_report_takes_every_choice_that_score_takes() -> None:
     files = {
         *NAMES,
         "apart",  # as a report maps its groups always
+        "queries",  # a study's groups of queries stand in its pairs.csv
         "gains",
         "judge",
         "verbose",  # of the printed table alone
@@ -70,6 +71,14 @@ def test_report_takes_every_choice_that_score_takes() -> None:
         "judgments",
     }
     assert names(score) - files - names(report) == set()
+
+
+def test_the_tests_of_measures_are_one_in_score_and_report(study: Path) -> None:
+    asked = ("--measure", "P@3", "--measure", "nDCG@3", "--unjudged", "skip", "--test", "t", "--baseline", "keywords")
+    by_score = run("score", study, *FEW, *asked)
+    by_report = run("report", study, *FEW, *asked)
+    assert by_score["tests"]["comparisons"] and by_report["tests"] == by_score["tests"]
+    assert "paired t" in (study / "report" / "index.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
