@@ -110,7 +110,10 @@ def _front_app(studies: HostedStudies) -> Flask:
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.filters.update(at=at, text=texts)
     app.jinja_env.globals.update(
-        preview=lambda: None, text=texts, study=SimpleNamespace(language="en", title=TITLE, contact="")
+        preview=lambda: None,
+        text=texts,
+        study=SimpleNamespace(language="en", title=TITLE, contact=""),
+        direction="ltr",
     )
 
     def message(text: str, status: int, **headers: str) -> ResponseReturnValue:
