@@ -182,7 +182,7 @@ def test_a_note_says_what_other_orders_of_equal_scores_would_give(tmp_path: Path
         ranked = [ir_measures.ScoredDoc("a", d, float(-place)) for place, d in enumerate(order)]
         values.append(ir_measures.calc_aggregate([measure], judged, [*ranked, *rest])[measure])
     notes = rs.score(run, qrels, measures=["nDCG@2"], method="none").notes
-    (note,) = (each for each in notes if "equal scores" in each)
+    (note,) = (each for each in notes if "has equal scores" in each)
     assert "in 1 query" in note and f"({min(values):.3f} to {max(values):.3f})" in note
 
 
