@@ -107,7 +107,7 @@ def fit_preferences(
     ...                 np.zeros(3, int), 1)
     >>> found = fit_preferences(beats, quality_spread=1.0, lean_spread=0.0, tie_spread=0.0)
     >>> found.quality.round(2).tolist()
-    [0.48, 0.03, -0.51]
+    [-0.12, 0.44, -0.32]
     """
     model = _Model.of(couples, ties)
     given = (quality_spread, lean_spread, tie_spread)

@@ -93,7 +93,7 @@ def read_vectors(path: str | os.PathLike[str] | np.ndarray, ids: Ids | None = No
     if not isinstance(values, np.ndarray) or values.ndim != 2 or values.dtype.kind not in "fiub":
         raise RelstudyError(f"{file}: an array of numbers [items, dimensions] is needed")
     if isinstance(path, np.ndarray) and ids is None:
-        raise RelstudyError(f"{file}: an array needs ids, one a row")
+        raise RelstudyError(f"{file}: an array needs ids, one a row; else a path or a pandas DataFrame is needed")
     names = _read_ids(Path(file), ids) if ids is None or isinstance(ids, str | os.PathLike) else list(map(str, ids))
     if len(names) != len(values):
         raise RelstudyError(f"{file}: {len(values)} vectors, but {len(names)} ids; one id a vector is needed")

@@ -201,7 +201,10 @@ def _distinct(column: pd.Series) -> tuple[np.ndarray, pd.Series]:
     Distinct values are far fewer than rows in most columns, and looked at once each.
     """
     column = whole_ids(column)
-    code, values = pd.factorize(column, use_na_sentinel=False)
+    try:
+        code, values = pd.factorize(column, use_na_sentinel=False)
+    except TypeError:  # a list or a dict, which is no value of a table, cannot be looked up among others
+        return np.arange(len(column)), _as_text(column.reset_index(drop=True))
     return code, _as_text(pd.Series(values, dtype=column.dtype))
 
 

@@ -283,6 +283,7 @@ def has_text(item: Item) -> bool:
 
     Examples
     --------
+    >>> from pathlib import Path
     >>> picture, card = Item("a", "image", Path("a.png"), "words"), Item("b", "card", Path("b.png"), "An oar")
     >>> has_text(picture), has_text(card), has_text(Item("c", "text", text="words"))
     (False, True, True)

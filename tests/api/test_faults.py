@@ -133,7 +133,7 @@ def test_a_path_that_leads_nowhere_is_refused(use: str, path: Any, tables: dict[
         ),
         (lambda t: rs.fit(t["scores"], t["judgments"], method="magic"), "'best' is needed, not 'magic'"),
         (lambda t: rs.fit(t["scores"], t["judgments"], folds=1), "folds"),
-        (lambda t: rs.score(t["scores"], t["judgments"], measures=("RBP",), replicates=5), "'RBP'"),
+        (lambda t: rs.score(t["scores"], t["judgments"], measures=("RBQ",), replicates=5), "'RBQ'"),
         (lambda t: rs.score(t["scores"], t["judgments"], measures=("P@0",), replicates=5), "'P@0'"),
         (
             lambda t: rs.score(t["scores"], t["judgments"], replicates=0),

@@ -38,8 +38,15 @@ WHY_NOT = {
     "relstudy prolific": "asks Prolific; tests/studyapp/prolific asks a server on the loopback",
     "relstudy judge my-study --judge model": "asks a model; tests/studyapp/judging asks a server on the loopback",
     "relstudy judge my-study --judge five --best": "needs five judges and more; tests/analysis/judges has them",
+    "relstudy calibrate my-study/questions/": "tests/studyapp/web/rater/test_further_questions.py has two questions",
+    "relstudy join my-study my-study/which": "needs answers to which of two; tests/analysis/linking has them",
+    "relstudy preferences my-study": "needs answers to which of two; tests/analysis/linking has them",
+    "relstudy export my-study --question": "tests/studyapp/web/rater/test_further_questions.py has two questions",
+    "relstudy judge my-study --question": "asks a model; tests/studyapp/judging asks a server on the loopback",
 }
 """Beginnings of commands that are not run here, and why."""
+IN_A_BROWSER = ("docs/how-to/shop.md", "docs/how-to/answers.md", "docs/how-to/films.md")
+"""Pages that tests/browser/test_how_to.py goes through, with what comes between their commands."""
 AS_RATED = "as-rated"
 """The folder in which the rated study is kept, whatever the commands of a page do to theirs."""
 STANDS_FOR = {"FILE": "ratings.csv", "DIR": "my-study", "PAGE.html": "page.html", "BACKUP": "backup.db"}
@@ -49,6 +56,8 @@ STANDS_FOR = {"FILE": "ratings.csv", "DIR": "my-study", "PAGE.html": "page.html"
 def shown(page: str) -> list[str]:
     """The commands of a page that no other test runs: in blocks, and in lines where they have an argument."""
     found = []
+    if page in IN_A_BROWSER:
+        return found
     for kind, body in blocks(page):
         if kind == "sh" and (page in RUN or page in FILES or page == "README.md"):
             continue  # run as they stand by test_docs, and the README's by tests/end_to_end
