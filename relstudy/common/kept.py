@@ -29,6 +29,8 @@ from relstudy.common.files import read_json, write_text
 T = TypeVar("T")
 VERSION = 1
 KIND = "relstudy {}"
+NOT_KEPT = {"not kept": True}
+"""Metadata of a field that no file holds: what can be read again where it came from."""
 NUMBERS = "biuf"
 """Kinds of NumPy's types that are kept as bytes."""
 PACKED = 1
@@ -103,7 +105,7 @@ def kept(value: Any) -> Any:
     if isinstance(value, np.ndarray | pd.Index):
         return _kept_array(np.asarray(value))
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {each.name: kept(getattr(value, each.name)) for each in dataclasses.fields(value) if each.init}
+        return {each.name: kept(getattr(value, each.name)) for each in _fields(value)}
     if isinstance(value, Mapping):
         if all(isinstance(name, str) for name in value):
             return {str(name): kept(each) for name, each in value.items()}
@@ -111,6 +113,11 @@ def kept(value: Any) -> Any:
     if isinstance(value, Sequence):
         return [kept(each) for each in value]
     raise TypeError(f"a {type(value).__name__} cannot be kept in a file")
+
+
+def _fields(form: Any) -> list[dataclasses.Field[Any]]:
+    """The fields of a dataclass that are kept: all that it is made of, but for those with `NOT_KEPT` and a default."""
+    return [each for each in dataclasses.fields(form) if each.init and not each.metadata.get("not kept")]
 
 
 def _kept_array(array: np.ndarray) -> dict[str, Any]:
@@ -188,7 +195,7 @@ def _is(form: type[T], value: Any) -> T:
 
 def _restored_dataclass(form: Any, value: Any) -> Any:
     hints = get_type_hints(form)
-    names = {each.name for each in dataclasses.fields(form) if each.init}
+    names = {each.name for each in _fields(form)}
     if not isinstance(value, dict) or not set(value) <= names:
         raise ValueError(f"a {form.__name__} holds {', '.join(sorted(names))}")
     return form(**{name: restored(hints[name], each) for name, each in value.items()})

@@ -16,6 +16,7 @@ from relstudy.common.drawing import (
     simple_random_sample,
 )
 from relstudy.common.errors import RelstudyError
+from relstudy.common.kept import NOT_KEPT
 from relstudy.common.option_words import option
 from relstudy.common.pairs_table import COLUMNS, INSIDE, PAGE, ROUND
 from relstudy.common.reach import REACH
@@ -77,7 +78,7 @@ class Sample:
     pool: pd.DataFrame | None = None
     directions: Mapping[str, str | None] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    collection: Collection | None = None
+    collection: Collection | None = field(default=None, metadata=NOT_KEPT)
 
     def queries(self, paradigm: str) -> int:
         """Number of queries of this way of asking that were drawn."""

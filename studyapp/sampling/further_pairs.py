@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.common.errors import RelstudyError
+from relstudy.common.kept import NOT_KEPT
 from relstudy.common.pairs_table import PAGE, read_pairs, round_column
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.collection.large import open_collection
@@ -82,7 +83,7 @@ class Extended:
     smallest: float
     scores: ScoreTableWriter
     pool: pd.DataFrame | None
-    collection: Collection | None = field(default=None, kw_only=True)
+    collection: Collection | None = field(default=None, kw_only=True, metadata=NOT_KEPT)
 
 
 def extend(

@@ -27,6 +27,7 @@ OF_COMMANDS = {
     "mapping/scores/directions.py": "the texts of --direction are of commands alone",
     "analysis/report": "a page, which a command wrote",
     "analysis/inspection": "says the command to run next",
+    "mapping/vector_options.py": "declares options of commands",
     "analysis/judges/further.py": "of rounds that relstudy sample draws",
     "analysis/hashing/encoders/deep/pictures.py": "folders of pictures are of commands alone",
     "analysis/hashing/counting/distributed.py": "dask is of commands alone",
