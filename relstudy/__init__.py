@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from relstudy.api.calibrating import read_ratings as read_ratings
     from relstudy.api.fitting import Mappings as Mappings
     from relstudy.api.fitting import fit as fit
-    from relstudy.api.inspecting import Inspection as Inspection
-    from relstudy.api.inspecting import inspect as inspect
     from relstudy.api.joining import JoinedJudgments as JoinedJudgments
     from relstudy.api.joining import join as join
     from relstudy.api.judging import CheckedJudge as CheckedJudge
@@ -38,6 +36,8 @@ if TYPE_CHECKING:
     from relstudy.api.judging import mean_judge as mean_judge
     from relstudy.api.planning import Plan as Plan
     from relstudy.api.planning import plan as plan
+    from relstudy.api.reading import Inspection as Inspection
+    from relstudy.api.reading import inspect as inspect
     from relstudy.api.reading import read as read
     from relstudy.api.remote import RemoteStudy as RemoteStudy
     from relstudy.api.remote import study as study
@@ -62,7 +62,7 @@ _OWNERS = {
     "CheckedJudge": "relstudy.api.judging",
     "FitOptions": "relstudy.mapping.options",
     "FittedMapping": "relstudy.mapping.fitted",
-    "Inspection": "relstudy.api.inspecting",
+    "Inspection": "relstudy.api.reading",
     "JoinedJudgments": "relstudy.api.joining",
     "MappingGroups": "relstudy.api.by_groups",
     "Mappings": "relstudy.api.fitting",
@@ -79,7 +79,7 @@ _OWNERS = {
     "calibrate_by": "relstudy.api.by_groups",
     "fit": "relstudy.api.fitting",
     "fit_by": "relstudy.api.by_groups",
-    "inspect": "relstudy.api.inspecting",
+    "inspect": "relstudy.api.reading",
     "join": "relstudy.api.joining",
     "judge": "relstudy.api.judging",
     "mean_judge": "relstudy.api.judging",

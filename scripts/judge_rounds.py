@@ -30,7 +30,6 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.judges.allocation import expected_square, residual, sizes
-from relstudy.analysis.judges.further import candidates_for
 from relstudy.analysis.judges.run import assist_scores, context_for
 from relstudy.analysis.judges.study import JudgedStudy
 from relstudy.analysis.judges.table import JudgeTable, read_judge
@@ -40,6 +39,7 @@ from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.common.console import print_table
 from relstudy.common.drawing import inclusion_probabilities, systematic_sample
+from relstudy.studyapp.sampling.judge_round import candidates_for
 
 PAIR = ["query_id", "result_id"]
 FLOOR = 0.2

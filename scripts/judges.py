@@ -42,7 +42,6 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from relstudy.analysis.judges.budget import best_split
 from relstudy.analysis.judges.run import assist_scores
 from relstudy.analysis.judges.table import JudgeTable
 from relstudy.analysis.scoring.candidate import Candidate, candidate_of
@@ -50,6 +49,7 @@ from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.common.console import print_table, progress
 from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.judging.budget import best_split
 
 sys.path.append(str(Path(__file__).parent))  # last, since files here have the names of libraries
 from judge_worlds import PAIR, SEED, SHARED, WORLDS, World, of_folder

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
+from fnmatch import fnmatchcase
 
 import pandas as pd
 
-from relstudy.analysis.inspection.answers import read_answers
-from relstudy.analysis.inspection.choices import choices_made, labels_of
+from relstudy.analysis.inspection.answers import Answers, read_answers
 from relstudy.analysis.inspection.columns import (
     RATING_USES,
     calibrate_command,
@@ -17,13 +18,18 @@ from relstudy.analysis.inspection.columns import (
     columns_of_answers,
     described,
     inspect_ratings,
+    remarks,
     roles_of,
     to_run,
 )
 from relstudy.analysis.inspection.finding import ColumnRole, Inspection
-from relstudy.analysis.inspection.surveys import SURVEYS, inspect_prolific, inspect_survey
 from relstudy.common.checked import Checked
+from relstudy.common.errors import RelstudyError
 from relstudy.common.exports import FLATTENED
+from relstudy.common.one_a_row import items_in_wording
+from relstudy.common.reading import Reading
+from relstudy.common.records import NO, YES
+from relstudy.common.survey_rows import answered
 from relstudy.common.wording import count_of
 
 ABOUT_ANSWERS = (
@@ -33,6 +39,9 @@ ABOUT_ANSWERS = (
 """Columns of Label Studio and Potato that hold no answers."""
 NO_ANSWERS = ("._spans", "._room", "._room_id", "_transcript")
 """What the names of such columns end with."""
+
+NO_QUESTION = r"_DO(_|$)|_TEXT$|_(First Click|Last Click|Page Submit|Click Count)$"
+"""Names of columns that say how a question was shown or how long it took."""
 
 
 def tool_of(names: set[str]) -> str:
@@ -247,3 +256,156 @@ def _numbered(inputs: list[str], answers: list[str]) -> list[str]:
     if not several or not any(count > 1 for count in stems(answers).values()):
         return []
     return [name for name in inputs if name.startswith(several[0])]
+
+
+def inspect_prolific(table: Checked) -> Inspection:
+    status = next((name for name in table.frame if str(name).casefold() == "status"), None)
+    counts = {} if status is None else table.frame[status].value_counts().to_dict()
+    counted = ", ".join(f"{number} {name}" for name, number in counts.items())
+    return Inspection(
+        table.file,
+        "Prolific",
+        f"a demographic export of Prolific: {count_of(len(table.frame), 'submission')}"
+        + (f" ({counted})" if counted else ""),
+        (),
+        ("it says who took part, and holds no ratings; compare its Participant id with the platform_id that "
+         "relstudy export --people writes",),
+    )  # fmt: skip
+
+
+SURVEYS = {"Qualtrics": ("responseid",), "LimeSurvey": ("id", "response id")}
+"""Survey tools, and what each calls the column of one person's id."""
+
+
+def inspect_survey(table: Checked, tool: str) -> Inspection:
+    """One row a response; loop-and-merge columns (1_Q3), the rows of a matrix (Q5_1) or of an array (G1[lamp]) are one
+    item each."""
+    read = answered(table)
+    left_out = read.notes[len(table.notes) :]
+    questions = sorted(_questions_of_items(read.frame).values(), key=len, reverse=True)
+    if not questions:
+        sentence = f"an export of {tool} with {count_of(len(read.frame), 'response')}"
+        note = "no question was asked of several items, so there are no ratings to read"
+        return Inspection(table.file, tool, sentence, (), (*left_out, note))
+    readings = [_question(read, tool, items) for items in questions]
+    what = f"an export of {tool} with {len(readings)} questions on several items"
+    several = Inspection.of_several(table.file, readings, what)
+    return replace(several, notes=(*left_out, *several.notes))
+
+
+def _question(table: Checked, tool: str, items: list[str]) -> Inspection:
+    """The ratings that one question gives, which was asked of several items."""
+    frame = table.frame
+    response = next(str(name) for name in frame if str(name).casefold() in SURVEYS[tool])
+    roles = {"rater_id": response}
+    answers = read_answers(pd.concat([frame[name] for name in items], ignore_index=True))
+    assert answers is not None
+    columns = (
+        ColumnRole(response, "rater_id", "one response is one person"),
+        *(ColumnRole(name, "rating", "the same question of one item each") for name in items),
+    )
+    worded = _worded(table)
+    is_worded = set(items) <= set(worded)
+    note = "each column is taken for an item of its own; --items FILE (column,query_id,result_id) says which pair it is"
+    command = calibrate_command(table, roles, answers, () if set(items) == set(worded) else items)
+    inspection = Inspection(
+        table.file,
+        tool,
+        f"an export of {tool}: {answers.count} ratings of {len(items)} items by {len(frame)} people",
+        columns,
+        (
+            "people answer in one row each; the columns of one question over several items are one item each",
+            "the wording of each column holds its pair" if is_worded else note,
+            *remarks(answers),
+        ),
+        RATING_USES[:3],
+    )
+    return to_run(inspection, f"{command} --items wording" if is_worded else command, answers)
+
+
+def _worded(table: Checked) -> dict[str, tuple[str, str]]:
+    """The pair of each column whose wording holds it; none where none does."""
+    try:
+        return items_in_wording(table)
+    except RelstudyError:
+        return {}
+
+
+def _questions_of_items(frame: pd.DataFrame) -> dict[str, list[str]]:
+    """Columns by question, of questions that were asked of several items and answered on one scale.
+
+    A question keeps the name that its author gave it; loops count before it (1_Q3), rows of a matrix after it (Q3_1).
+    """
+    questions: dict[str, list[str]] = {}
+    for name in map(str, frame):
+        match = re.fullmatch(r"\d+_(.+)", name) or re.fullmatch(r"(.+)(?:_\d+| ?\[.+\])", name)
+        if match and not re.search(NO_QUESTION, name):
+            questions.setdefault(match[1], []).append(name)
+    return {
+        question: names
+        for question, names in questions.items()
+        if len(names) > 1
+        and _one_scale(frame, names) is not None
+        # a box that may be ticked has one answer, its own
+        and any(frame[name][frame[name].astype("str").str.strip() != ""].nunique() > 1 for name in names)
+    }
+
+
+def _one_scale(frame: pd.DataFrame, names: list[str]) -> Answers | None:
+    return read_answers(pd.concat([frame[name] for name in names], ignore_index=True))
+
+
+def labels_of(frame: pd.DataFrame, names: list[str]) -> dict[str, list[str]]:
+    """Columns that say yes or no to one label each, by what their names share."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        match = re.fullmatch(r"(.+?(?::::|\.))([^.:]+)", name)
+        if match:
+            groups.setdefault(match[1], []).append(name)
+    return {
+        shared: columns
+        for shared, columns in groups.items()
+        if len(columns) > 1 and all(_says_whether(frame[name], name.removeprefix(shared)) for name in columns)
+    }
+
+
+def _says_whether(column: pd.Series, label: str) -> bool:
+    texts = column.astype("str").mask(column.isna(), "").str.strip().str.casefold()
+    number = re.sub(r"\D", "", label)
+    return bool(texts.isin(["", *YES, *NO, "0", label.casefold(), number or "true"]).all())
+
+
+def choices_made(
+    table: Checked, roles: dict[str, str], tool: str, labels: dict[str, list[str]], notes: Iterable[str] = ()
+) -> Inspection:
+    """Ratings whose answers have a column each."""
+    readings = [_choice(table, roles, tool, shared, columns) for shared, columns in labels.items()]
+    several = Inspection.of_several(table.file, readings, f"an export of {tool} with {len(labels)} questions")
+    return replace(several, notes=(*notes, *several.notes))
+
+
+def _choice(table: Checked, roles: dict[str, str], tool: str, shared: str, columns: list[str]) -> Inspection:
+    """The ratings that one question gives."""
+    pattern = f"{shared}*"
+    matching = [str(name) for name in table.frame if fnmatchcase(str(name), pattern)]
+    chosen = (pattern,) if matching == columns else tuple(columns)
+    named = {ours: (theirs,) for ours, theirs in roles.items() if ours != "rating"} | {"rating": chosen}
+    read = Reading(named).apply(table)
+    several = {str(fault.value) for fault in read.faults}
+    answers = read_answers(read.frame["rating"].mask(read.frame["rating"].isin(several), ""))
+    notes = [f"each answer has a column that says whether it was chosen: {', '.join(columns)}"]
+    if several:
+        notes.append(f"some rows have chosen several answers ({', '.join(sorted(several))}): keep one of them in each")
+    if answers is None:
+        return Inspection(table.file, tool, f"an export of {tool} without an answer", (), tuple(notes))
+    raters = table.frame[roles["rater_id"]].nunique()
+    roles = {**{ours: theirs for ours, theirs in roles.items() if ours != "rating"}, "rating": ", ".join(chosen)}
+    inspection = Inspection(
+        table.file,
+        tool,
+        f"{answers.count} ratings by {raters} raters, exported from {tool}",
+        described(roles, "by its name and its values"),
+        (*notes, *remarks(answers)),
+        RATING_USES[:3],
+    )
+    return to_run(inspection, calibrate_command(table, roles, answers, chosen), answers)

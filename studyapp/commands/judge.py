@@ -350,11 +350,12 @@ def _prepare(folder: Path, options: JudgeOptions) -> _Run:
         NAMED,
         NamedPrompt,
         Prompt,
+        as_judged,
         question_and_scale,
+        require_words,
         speaks_to_a_judge,
         text_hash,
     )
-    from relstudy.studyapp.judging.shown import as_judged, require_words
 
     study = Study.load(folder)
     collection = as_judged(Collection.load(folder), study)

@@ -28,8 +28,8 @@ OF_COMMANDS = {
     "analysis/report": "a page, which a command wrote",
     "analysis/inspection": "says the command to run next",
     "mapping/vector_options.py": "declares options of commands",
-    "analysis/judges/further.py": "of rounds that relstudy sample draws",
-    "analysis/hashing/encoders/deep/pictures.py": "folders of pictures are of commands alone",
+    "studyapp/sampling/judge_round.py": "of rounds that relstudy sample draws",
+    "analysis/hashing/encoders/deep/items.py": "folders of pictures are of commands alone",
     "analysis/hashing/counting/distributed.py": "dask is of commands alone",
 }
 """Where an option may be named, and why."""

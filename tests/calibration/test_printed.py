@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from relstudy.calibration.printed import did_it_help
+from relstudy.calibration.command import did_it_help
 
 
 def figures(

@@ -163,8 +163,7 @@ def items_in(source: str) -> np.ndarray:
     import numpy as np
 
     from relstudy.analysis.hashing.codes.arrays import load_array, row_blocks
-    from relstudy.analysis.hashing.encoders.deep.items import check_items
-    from relstudy.analysis.hashing.encoders.deep.pictures import picture_paths, read_pictures
+    from relstudy.analysis.hashing.encoders.deep.items import check_items, picture_paths, read_pictures
 
     if os.path.isdir(source):
         return read_pictures(picture_paths(source))
@@ -263,7 +262,7 @@ def _loaded(name: str, file: str, kinds: Mapping[str, type[Encoder]], *, deep: b
 def _classes(train: str, labels: str | None, superclasses: str | None) -> np.ndarray | None:
     import numpy as np
 
-    from relstudy.analysis.hashing.encoders.deep.pictures import folder_classes, picture_paths
+    from relstudy.analysis.hashing.encoders.deep.items import folder_classes, picture_paths
 
     if labels is not None:
         classes = classes_in(labels)

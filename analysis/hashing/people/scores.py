@@ -2,6 +2,8 @@
 
 A code scores a judged pair by minus its Hamming distance; a ground truth scores it 1 where it calls the pair relevant
 and 0 elsewhere. Both are then systems like any other, so every index, interval and convention is the scoring's own.
+
+Grades have nDCG beside, its expectation where results tie (McSherry and Najork 2008: each gains its group's mean).
 """
 
 from __future__ import annotations
@@ -13,7 +15,6 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.hashing.codes.packed import Codes
-from relstudy.analysis.hashing.metrics.graded import expected_ndcg
 from relstudy.analysis.hashing.metrics.mean_interval import mean_interval
 from relstudy.analysis.hashing.truth.labels import Labels
 from relstudy.analysis.hashing.truth.relevance import LabelTruth, ListedTruth
@@ -239,3 +240,40 @@ def judged_truth(
         raise RelstudyError(f"no pair judged above {threshold:g} has both its ids among the codes")
     lists = [result_rows[has_codes & (query_rows == query)] for query in range(len(rows))]
     return ListedTruth.from_lists(lists, len(columns), f"judgments above {threshold:g}")
+
+
+def expected_ndcg(counts: np.ndarray, gains: np.ndarray | None = None, k: int | None = None) -> float | None:
+    """nDCG of one query, its expectation over the order of ties.
+
+    Parameters
+    ----------
+    counts : numbers (grades, Q + 1), not negative: points of each grade at each radius. Where a point of a sample
+        stands for 1/p points, its count is 1/p; between whole ranks the sum of discounts runs straight.
+    gains : float (grades,), by default 2**grade - 1
+    k : cut-off; None for the whole ranking
+
+    Returns
+    -------
+    A number in [0, 1], or None where no point has a gain.
+
+    Examples
+    --------
+    >>> expected_ndcg(np.array([[0, 3], [2, 0]]))
+    1.0
+    """
+    gain = 2.0 ** np.arange(len(counts)) - 1 if gains is None else np.asarray(gains, dtype=float)
+    sizes = counts.sum(axis=0)
+    ideal_order = np.argsort(-gain, kind="stable")
+    length = float(sizes.sum())
+    cut = length if k is None else min(float(k), length)
+    discount = np.concatenate([[0.0], np.cumsum(1 / np.log2(np.arange(2, int(np.ceil(cut)) + 2)))])
+    mean_gain = np.divide(gain @ counts, sizes, out=np.zeros(len(sizes)), where=sizes > 0)
+    ideal = _discounted(gain[ideal_order], counts.sum(axis=1)[ideal_order], discount, cut)
+    return _discounted(mean_gain, sizes, discount, cut) / ideal if ideal > 0 else None
+
+
+def _discounted(gains: np.ndarray, sizes: np.ndarray, discount: np.ndarray, cut: float) -> float:
+    ends = np.minimum(np.cumsum(sizes), cut)
+    starts = np.minimum(np.concatenate([[0], np.cumsum(sizes)[:-1]]), cut)
+    ranks = np.arange(len(discount))
+    return float(gains @ (np.interp(ends, ranks, discount) - np.interp(starts, ranks, discount)))

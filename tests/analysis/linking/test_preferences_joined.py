@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from relstudy.analysis.linking.joined import join_judgments
-from relstudy.analysis.linking.levels import with_levels
+from relstudy.analysis.linking.joined import join_judgments, with_levels
 from relstudy.calibration.judgments import Judgments
 from relstudy.calibration.preferences import PreferenceStudy, read_preferences
 from relstudy.studyapp.cli import main

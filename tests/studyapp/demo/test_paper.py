@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from relstudy.studyapp.demo import pipeline
 from relstudy.studyapp.demo.command import demo
 from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
-from relstudy.studyapp.demo.paper import other_interfaces, raters_asked, ratings_on
+from relstudy.studyapp.demo.pipeline import other_interfaces, raters_asked, ratings_on
 from relstudy.studyapp.demo.show import Stages
 from relstudy.studyapp.demo.sizes import SIZES
 from relstudy.studyapp.rendered.collection import make_collection

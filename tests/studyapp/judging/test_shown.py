@@ -9,8 +9,7 @@ import pytest
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.judging.prompt import Prompt
-from relstudy.studyapp.judging.shown import as_judged, captions_read, require_words
+from relstudy.studyapp.judging.prompt import Prompt, as_judged, captions_read, require_words
 from tests.studyapp.items import write_items
 
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import relstudy as rs
 from relstudy.studyapp.cli import main
-from relstudy.studyapp.sampling.ranked_lists import ranked_lists
+from relstudy.studyapp.commands.lists import ranked_lists
 
 ITEMS = [f"i{number}" for number in range(12)]
 COLLECTION = pd.DataFrame({"item_id": ITEMS, "kind": "text", "text": "words"})

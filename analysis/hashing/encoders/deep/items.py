@@ -1,17 +1,23 @@
-"""Vectors or pictures that a network reads: checked, standardised, never all of them as floats at once."""
+"""Vectors or pictures that a network reads: from a folder, checked, standardised, never all as floats at once."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
+from PIL import Image, UnidentifiedImageError
 
 from relstudy.analysis.hashing.codes.arrays import finite_numbers
 from relstudy.common.errors import RelstudyError
 
 ROWS = 4096
 """Items that are turned into floats at once."""
+
+SIDE = 32
+ENDINGS = {".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp"}
 
 
 @dataclass(frozen=True)
@@ -59,3 +65,51 @@ def _blocks(items: np.ndarray) -> Iterator[np.ndarray]:
     for start in range(0, len(items), ROWS):
         with np.errstate(over="ignore", invalid="ignore"):
             yield np.asarray(items[start : start + ROWS], dtype=float)
+
+
+def picture_paths(folder: str | os.PathLike[str]) -> list[Path]:
+    """The picture files in a folder and all folders in it, sorted by path.
+
+    Raises
+    ------
+    RelstudyError
+        where there is none
+    """
+    paths = sorted(path for path in Path(folder).rglob("*") if path.suffix.lower() in ENDINGS and path.is_file())
+    if not paths:
+        raise RelstudyError(f"{os.fspath(folder)}: no picture in this folder ({', '.join(sorted(ENDINGS))})")
+    return paths
+
+
+def read_pictures(paths: list[Path]) -> np.ndarray:
+    """Pictures of 32 x 32 pixels in three colours, uint8 (n, 32, 32, 3): 3 kB each, 0.3 GB for 100,000.
+
+    Raises
+    ------
+    RelstudyError
+        for a file that cannot be read as a picture
+    """
+    pictures = np.empty((len(paths), SIDE, SIDE, 3), dtype=np.uint8)
+    for row, path in enumerate(paths):
+        try:
+            with Image.open(path) as picture:
+                picture.draft("RGB", (SIDE, SIDE))
+                pictures[row] = np.asarray(picture.convert("RGB").resize((SIDE, SIDE), Image.Resampling.BOX))
+        except (UnidentifiedImageError, OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+            raise RelstudyError(f"{path}: this cannot be read as a picture") from None
+    return pictures
+
+
+def folder_classes(folder: str | os.PathLike[str], paths: list[Path]) -> np.ndarray:
+    """The name of the first folder below `folder` that each picture is in, as its class: str (n,).
+
+    Raises
+    ------
+    RelstudyError
+        for a picture that is in none
+    """
+    names = [path.relative_to(folder).parts for path in paths]
+    for path, parts in zip(paths, names, strict=True):
+        if len(parts) == 1:
+            raise RelstudyError(f"{path}: this picture is in no folder that names its class; give --train-labels")
+    return np.array([parts[0] for parts in names])

@@ -19,8 +19,8 @@ from relstudy.analysis.hashing.metrics.average_precision import (
     harmonic_difference,
 )
 from relstudy.analysis.hashing.metrics.first_ranks import TIES, precision_at
-from relstudy.analysis.hashing.metrics.graded import expected_ndcg
 from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision
+from relstudy.analysis.hashing.people.scores import expected_ndcg
 
 # Sums of at most a few hundred terms of order one: rounding stays far below this.
 ROUNDING = 1e-12
