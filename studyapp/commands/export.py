@@ -55,11 +55,10 @@ def export(folder: Path, options: ExportOptions, as_json: bool) -> None:
     from relstudy.common.tables import write_table
     from relstudy.studyapp.assignment.slots import HAND_OUT_RULE
     from relstudy.studyapp.commands.opening import open_ratings
-    from relstudy.studyapp.config.result_questions import question_called
     from relstudy.studyapp.monitoring.export import drawn_and_judged, people_table, ratings_table
 
     study, store = open_ratings(folder)
-    scale, question = options.scale, question_called(study, options.question)
+    scale, question = options.scale, study.question_called(options.question)
     if question is None and scale is not None and scale not in {s.name for s in study.scales}:
         raise RelstudyError(
             f"no block uses the scale {scale!r}; this study has {', '.join(s.name for s in study.scales)}"

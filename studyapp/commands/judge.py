@@ -138,10 +138,9 @@ def judge(folder: Path, options: JudgeOptions, as_json: bool) -> None:
 
     name, own = options.name, question_folder(folder, options.question)
     if own != folder:
-        from relstudy.studyapp.config.result_questions import question_called
         from relstudy.studyapp.config.study import Study
 
-        question_called(Study.load(folder), options.question)
+        Study.load(folder).question_called(options.question)
     tuned = None if options.tuned_on is None else _queries_of(options.tuned_on)
     if options.several:
         content = _from_several(own, name, options.mean_of, options.best, as_json)
@@ -338,7 +337,6 @@ class _Run:
 def _prepare(folder: Path, options: JudgeOptions) -> _Run:
     """Prepare the questions and the judge that is asked."""
     from relstudy.studyapp.collection.items import Collection
-    from relstudy.studyapp.config.result_questions import question_called
     from relstudy.studyapp.config.study import Study
     from relstudy.studyapp.judging.answer_log import Asked
     from relstudy.studyapp.judging.answers import AnswerForm
@@ -363,7 +361,7 @@ def _prepare(folder: Path, options: JudgeOptions) -> _Run:
     pairs = list(candidates.itertuples(index=False, name=None))
     kinds = sorted({collection[query].paradigm for query, _ in pairs})
     prompt = NAMED.get(options.prompt) or NamedPrompt(_text(Path(options.prompt)))
-    question = question_called(study, options.question)
+    question = study.question_called(options.question)
     prompts = {kind: Prompt.of_study(study, kind, prompt.template, options.prompt, question) for kind in kinds}
     parameters = _parameters(options.parameters) | (PROBABILITIES if options.expected_grades else {})
     asked = Asked(options.model, parameters, text_hash("\x1e".join(prompts[kind].hash for kind in kinds)))

@@ -154,6 +154,20 @@ class Study:
         """
         return {question.id: question for block in reversed(self.blocks) for question in block.questions}
 
+    def question_called(self, name: str | None) -> ResultQuestion | None:
+        """The further question of that id; None for None, the blocks' own question.
+
+        Raises
+        ------
+        RelstudyError
+            where no block asks it
+        """
+        if name is not None and name not in self.result_questions:
+            some = ", ".join(self.result_questions)
+            there = f"there are {some}" if some else "there is none; [[blocks.questions]] adds one"
+            raise RelstudyError(f"no block asks the further question {name!r}; {there}")
+        return None if name is None else self.result_questions[name]
+
     @property
     def outcomes_without_way_back(self) -> tuple[str, ...]:
         """Possible outcomes of raters from a platform that have neither code nor address in [entry.outcomes].
