@@ -231,8 +231,9 @@ def qrels_in(grades: Checked, reading: Reading = PLAIN) -> Judgments:
         grades, unjudged = without_negative(grades, reading)
     judgments = judgments_in(grades, reading, odd=False)
     why = _not_whole(judgments)
-    condensed = () if why is None else (f"{why}, so measures are of the judged pairs alone (condensed)",)
-    judgments = replace(judgments, qrels=why is None, unjudged=unjudged, notes=(*judgments.notes, *condensed))
+    instead = "of the judged pairs alone (condensed)" if judgments.unknown else "estimates, or of judged pairs alone"
+    others = () if why is None else (f"{why}, so measures are {instead}",)
+    judgments = replace(judgments, qrels=why is None, unjudged=unjudged, notes=(*judgments.notes, *others))
     return judgments if reading.scale is not None else replace(judgments, scale=_qrels_scale(judgments))
 
 

@@ -1,5 +1,7 @@
 """TREC qrels: a line is query, iteration, result and grade. In sampled qrels the fifth field is the probability that
-the pair was drawn, as in TREC's legal track; prels are query, result, grade, method and that probability."""
+the pair was drawn, as in TREC's legal track; prels are query, result, grade, method and that probability. Stratified
+qrels, as for infAP, name the whole pool: query, 0, result, stratum, and a grade that is below 0 where the pair was not
+drawn."""
 
 from __future__ import annotations
 
@@ -22,17 +24,20 @@ PROBABILITY = "inclusion_probability"
 QRELS = ("query_id", "iteration", "result_id", "judgment")
 SAMPLED = (*QRELS, PROBABILITY)
 PRELS = ("query_id", "result_id", "judgment", "method", PROBABILITY)
-KEPT = ("query_id", "result_id", "judgment", PROBABILITY)
+STRATIFIED = ("query_id", "iteration", "result_id", "stratum", "judgment")
+KEPT = ("query_id", "result_id", "judgment", "stratum", PROBABILITY)
 LINES = {
     QRELS: "a TREC qrels line has four fields: query, 0, result, judgment",
     SAMPLED: "a line of sampled qrels has five fields: query, 0, result, judgment, probability",
     PRELS: "a prels line has five fields: query, result, judgment, method, probability",
+    STRATIFIED: "a line of stratified qrels has five fields: query, 0, result, stratum, judgment",
 }
 """What may be in a line of each form."""
 COMMENT = "#"
 DATASET = "irds:"
 """What stands before the id of a data set of ir_datasets, as for PyTerrier."""
 NUMBER = re.compile(r"-?[\d.]+")
+GRADE = re.compile(r"-?\d+")
 DECIMAL = re.compile(r"[01]?\.?\d*(e-?\d+)?", re.IGNORECASE)
 
 
@@ -51,7 +56,8 @@ def is_qrels(path: str | os.PathLike[str]) -> bool:
 
 
 def read_qrels(path: str | os.PathLike[str]) -> Checked:
-    """The lines as a table query_id, result_id, judgment of text, and inclusion_probability of sampled qrels and prels.
+    """The lines as a table query_id, result_id, judgment of text, and inclusion_probability of sampled qrels and prels;
+    of stratified ones with stratum, the share of it that was judged being the probability.
 
     Raises
     ------
@@ -63,17 +69,26 @@ def read_qrels(path: str | os.PathLike[str]) -> Checked:
     given = [(number, line.split()) for number, line in enumerate(lines, start=1) if line.strip()]
     rows = [(number, fields) for number, fields in given if not fields[0].startswith(COMMENT)]
     form = _form(" ".join(rows[0][1]) if rows else "") or QRELS
+    if form is SAMPLED and _name_strata([fields[-1] for _, fields in rows if len(fields) == len(SAMPLED)]):
+        form = STRATIFIED
     faults = [
         Fault(file, number, None, " ".join(fields), LINES[form]) for number, fields in rows if len(fields) != len(form)
     ]
     if faults:
         raise TableError(faults)
     frame = pd.DataFrame([fields for _, fields in rows], columns=list(form))
-    table = Checked(frame[[name for name in KEPT if name in form]], file, np.array([number for number, _ in rows]))
+    if form is STRATIFIED:
+        drawn = pd.to_numeric(frame["judgment"], errors="coerce").ge(0)
+        share = drawn.groupby([frame["query_id"], frame["stratum"]]).transform("mean")
+        frame[PROBABILITY] = share.map(repr)
+    table = Checked(frame[[name for name in KEPT if name in frame]], file, np.array([number for number, _ in rows]))
     comments = len(given) - len(rows)
     if comments:
         table.notes = (*table.notes, f"{count_of(comments, 'line')} beginning with {COMMENT} passed over")
-    if form is not QRELS:
+    if form is STRATIFIED:
+        said = "read as stratified qrels: the fourth field is the stratum, whose share judged is the probability"
+        table.notes = (*table.notes, said)
+    elif form is not QRELS:
         kind = "prels" if form is PRELS else "sampled qrels"
         table.notes = (*table.notes, f"read as {kind}: the fifth field is the probability that the pair was drawn")
     return table
@@ -82,6 +97,18 @@ def read_qrels(path: str | os.PathLike[str]) -> Checked:
 def _first(lines: Iterable[str]) -> str:
     """The first line that is neither empty nor a comment; empty where there is none."""
     return next((line for line in lines if line.strip() and not line.lstrip().startswith(COMMENT)), "")
+
+
+def _name_strata(last: list[str]) -> bool:
+    """True where the last of five fields are grades: whole numbers, of which some are no probability.
+
+    Examples
+    --------
+    >>> _name_strata(["1", "0", "-1"]), _name_strata(["1", "0.5"]), _name_strata(["1", "1"])
+    (True, False, False)
+    """
+    whole = all(GRADE.fullmatch(each) for each in last)
+    return whole and any(int(each) != 1 for each in last)
 
 
 def _form(line: str) -> tuple[str, ...] | None:
@@ -98,10 +125,12 @@ def _form(line: str) -> tuple[str, ...] | None:
     if len(fields) == 4:
         # the header of a table that is separated by tabs may have four names too
         return QRELS if any(NUMBER.fullmatch(fields[at]) or fields[at] == "Q0" for at in (1, 3)) else None
-    if len(fields) != 5 or not NUMBER.fullmatch(fields[3]) or not DECIMAL.fullmatch(fields[4]):
+    if len(fields) != 5 or not NUMBER.fullmatch(fields[3]):
         return None
-    if fields[1] in ("0", "Q0"):
-        return SAMPLED
+    if fields[1] in ("0", "Q0") and (DECIMAL.fullmatch(fields[4]) or GRADE.fullmatch(fields[4])):
+        return SAMPLED  # or stratified, which the whole file tells
+    if not DECIMAL.fullmatch(fields[4]):
+        return None
     return PRELS if NUMBER.fullmatch(fields[2]) else None
 
 

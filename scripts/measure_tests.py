@@ -1,12 +1,16 @@
 """How often tests of measures reject the equality of equal systems, and of unequal ones, beside the paired t test.
 
-    OMP_NUM_THREADS=1 python scripts/measure_tests.py size      3,000 studies a row, about four minutes of a processor
+    OMP_NUM_THREADS=1 python scripts/measure_tests.py size      3,000 studies a row, about six minutes of a processor
     OMP_NUM_THREADS=1 python scripts/measure_tests.py family    Holm and Tukey over six systems
     OMP_NUM_THREADS=1 python scripts/measure_tests.py power
 
 Measures by query are made as those of real runs are: how hard a query is moves all systems, each system moves by
 itself, and the scale ends at 0 and 1. "graded" has the shape of nDCG; "steps" is precision at 10, whose differences are
-often 0.
+often 0; of "weighted" some queries count more than others (by exp(x), x standard normal), as by their traffic.
+
+Of ten queries all signs are taken, so random signs are exact: given how large the differences are, they reject with the
+largest p that these allow up to .05. "can" is the mean of it: no test of all signs rejects more often and keeps its
+level in every study.
 """
 
 from __future__ import annotations
@@ -21,7 +25,8 @@ from relstudy.analysis.scoring.families import holm
 
 QUERIES = (10, 25, 50)
 LEVEL = 0.05
-DRAWS = 999
+DRAWS = 1999
+"""Enough to take all signs of ten queries."""
 TESTS = ("t", "signs", "bootstrap")
 
 
@@ -32,25 +37,38 @@ def measured(kind: str, queries: int, gains: np.ndarray, random: np.random.Gener
     return random.binomial(10, share) / 10 if kind == "steps" else share
 
 
-def p_values(differences: np.ndarray, seed: int) -> dict[str, float]:
+def p_values(differences: np.ndarray, seed: int, weight: np.ndarray | None) -> dict[str, float]:
     """p of one difference by each test; 1 where queries do not differ."""
     column = differences[:, None]
     found = {
-        "t": PairedDifference.of(differences).p,
-        "signs": float(sign_flips(column, DRAWS, seed)[0]),
-        "bootstrap": float(bootstrap(column, DRAWS, seed)[0]),
+        "t": PairedDifference.of(differences, weight).p,
+        "signs": float(sign_flips(column, DRAWS, seed, weight)[0]),
+        "bootstrap": float(bootstrap(column, DRAWS, seed, weight)[0]),
     }
     return {name: 1.0 if np.isnan(p) else p for name, p in found.items()}
 
 
+def attainable(differences: np.ndarray) -> float:
+    """The largest p up to the level that all signs of these differences can give; 0 where there is none."""
+    queries = len(differences)
+    bits = (np.arange(2**queries)[:, None] >> np.arange(queries)) & 1
+    sums = np.sort(np.round(np.abs((2.0 * bits - 1.0) @ differences), 9))
+    p = 1 - np.searchsorted(sums, sums) / len(sums)
+    return float(p[p <= LEVEL].max(initial=0.0))
+
+
 def rejected(kind: str, queries: int, gain: float, studies: int, seed: int) -> dict[str, float]:
-    """Share of studies in which each test rejects the equality of two systems."""
+    """Share of studies in which each test rejects the equality of two systems; and what random signs can."""
     random = np.random.default_rng([seed, queries, int(1000 * gain)])
-    hits = dict.fromkeys(TESTS, 0)
+    hits = dict.fromkeys((*TESTS, "can"), 0.0)
     for study in range(studies):
         values = measured(kind, queries, np.array([gain, 0.0]), random)
-        for name, p in p_values(values[:, 0] - values[:, 1], study).items():
+        weight = np.exp(random.normal(size=queries)) if kind == "weighted" else None
+        differences = values[:, 0] - values[:, 1]
+        for name, p in p_values(differences, study, weight).items():
             hits[name] += p <= LEVEL
+        if 2**queries <= DRAWS and gain == 0:
+            hits["can"] += attainable(differences if weight is None else differences * weight)
     return {name: hit / studies for name, hit in hits.items()}
 
 
@@ -99,13 +117,17 @@ def main() -> None:
     error = 100 * np.sqrt(share * (1 - share) / studies)
     print(f"{studies} studies a row, {DRAWS} draws: share rejected at {LEVEL}.")
     print(f"{100 * share:.0f} % has a standard error of {error:.1f} points.\n")
-    print("measure  gain  queries       t   signs  bootstrap")
-    for kind in ("graded", "steps"):
+    print(f"measure   gain  queries       t   signs  {'(can)  ' if chosen.table == 'size' else ''}bootstrap")
+    for kind in ("graded", "steps", "weighted"):
         for gain in gains:
             for queries in QUERIES:
                 found = rejected(kind, queries, gain, studies, chosen.seed)
-                cells = f"{100 * found['t']:>6.1f}% {100 * found['signs']:>6.1f}% {100 * found['bootstrap']:>9.1f}%"
-                print(f"{kind:<8} {gain:>4.1f} {queries:>8} {cells}", flush=True)
+                can = f"{100 * found['can']:.1f}%" if found["can"] else ""
+                can = f" {can:>6}" if chosen.table == "size" else ""
+                cells = (
+                    f"{100 * found['t']:>6.1f}% {100 * found['signs']:>6.1f}%{can} {100 * found['bootstrap']:>9.1f}%"
+                )
+                print(f"{kind:<9} {gain:>4.1f} {queries:>8} {cells}", flush=True)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from relstudy.analysis.resampling.spread import degrees_of, effective_number
 from relstudy.common.errors import RelstudyError
 
 ByQuery = dict[str, dict[str, Any]]
@@ -37,6 +38,7 @@ class QueryValues:
     weight : how much each query counts in the mean, float [queries] above 0; None: all alike
     errors : standard error of each, of drawing a query's results, float [queries]; None where they are not estimates
     missing : why there is no figure over queries; None where there is
+    withheld : why the figure has no interval and no test; None where it has them
     """
 
     values: np.ndarray
@@ -44,10 +46,18 @@ class QueryValues:
     weight: np.ndarray | None = None
     errors: np.ndarray | None = None
     missing: str | None = None
+    withheld: str | None = None
 
     def weighted(self, weight: np.ndarray | None) -> QueryValues:
         """The same, each query counted by its weight; a sum counts each as it is."""
         return self if weight is None or self.summed else replace(self, weight=weight)
+
+    @property
+    def freedom(self) -> float | None:
+        """Degrees of freedom of a mean over queries that count unlike; None where they count alike."""
+        if self.weight is None:
+            return None
+        return degrees_of(effective_number(self.weight[np.isfinite(self.values)]))
 
     def total(self, counts: np.ndarray | None = None) -> Any:
         """The measure over all queries, or in each replicate of `counts` (float [queries, replicates])."""

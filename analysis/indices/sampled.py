@@ -4,13 +4,15 @@ A judged result stands for one over its probability of the results like it (Horv
 rank-biased precision are right on average, however few of a query are judged; a query's own estimate may then be above
 1. Recall, average precision and the best order rest on the number of relevant results, too, which the sample must
 estimate: average precision as Pavlu and Aslam 2007 have it (statAP), the best order by estimated numbers of each grade
-as Yilmaz, Kanoulas and Aslam 2008 do. Such ratios lean where that number is uncertain (`LARGEST`).
+as Yilmaz, Kanoulas and Aslam 2008 do. Such ratios lean where that number is uncertain (`LARGEST`). Where a pool was
+drawn from stratum by stratum, how many results of each stratum stand above a cutoff is known, and precision, average
+precision and nDCG are those of Yilmaz, Kanoulas and Aslam 2008 (infAP and infNDCG).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,8 +26,47 @@ ON_RELEVANT = frozenset(("R", "nDCG", "AP"))
 LARGEST = 0.3
 """The largest coefficient of variation of a query's number of relevant results, root mean square over queries, with
 which figures that rest on it are given (scripts/sampled_measures.py)."""
+LARGEST_SEEN = 0.22
+"""The largest coefficient of variation of the number of results that a sum looks at, as those judged stand for them,
+with which it has an interval: that of 20 of equal weight (scripts/sampled_measures.py)."""
+MOST_RANKED = 1000
+"""Results of a query in TREC's runs, and so in the best order of infNDCG without a cutoff."""
+SMOOTHED = 1e-5, 3e-5
+"""Added to the relevant and to the judged results of a stratum, so that one without any judged has a share, too: those
+of the program that TREC gave out with Yilmaz, Kanoulas and Aslam 2008."""
 PARAMETERS = frozenset(("cutoff", "rel", "p"))
 """Of measures that can be estimated; others, as judged_only or gains, mean another measure."""
+
+
+@dataclass(frozen=True, eq=False)
+class Strata:
+    """The pool of a query whose strata were drawn from at rates of their own.
+
+    Parameters
+    ----------
+    rank : int64 [pool], judged or not, from 1; 0 where the system did not retrieve it
+    stratum : int64 [pool], from 0
+    of_judged : int64 [judged], the stratum of each judged result
+    """
+
+    rank: np.ndarray
+    stratum: np.ndarray
+    of_judged: np.ndarray
+
+    @property
+    def number(self) -> int:
+        """How many strata there are."""
+        return int(self.stratum.max()) + 1
+
+    def above(self, rank: np.ndarray) -> np.ndarray:
+        """How many results of the pool stand above each rank (int64 [ranks]), int64 [ranks, strata]."""
+        return _above(rank, self.rank, self.stratum, self.number)
+
+
+def _above(rank: np.ndarray, of: np.ndarray, stratum: np.ndarray, number: int) -> np.ndarray:
+    """How many of some retrieved results stand above each rank, by stratum."""
+    columns = [np.sort(of[(stratum == each) & (of >= 1)]) for each in range(number)]
+    return np.column_stack([np.searchsorted(column, rank) for column in columns])
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +80,7 @@ class SampledList:
     relevance : float [judged], the share of people who call it relevant, 0 to 1
     probability : float [judged], in (0, 1], to be drawn, given its query
     retrieved : how many results the system retrieved
+    strata : the pool, where it was drawn from stratum by stratum; None elsewhere
     """
 
     rank: np.ndarray
@@ -46,6 +88,7 @@ class SampledList:
     relevance: np.ndarray
     probability: np.ndarray
     retrieved: int
+    strata: Strata | None = None
 
     @property
     def weight(self) -> np.ndarray:
@@ -56,7 +99,8 @@ class SampledList:
         """The same without one of its judged results."""
         kept = np.arange(len(self.rank)) != number
         parts = (self.rank[kept], self.gain[kept], self.relevance[kept], self.probability[kept])
-        return SampledList(*parts, self.retrieved)
+        strata = None if self.strata is None else replace(self.strata, of_judged=self.strata.of_judged[kept])
+        return SampledList(*parts, self.retrieved, strata)
 
 
 @dataclass(frozen=True)
@@ -104,7 +148,7 @@ def estimated(name: str, judged: SampledList, with_error: bool = True) -> Sample
     (SampledValue(value=0.5, error=0.0, reason=None), 0.8333)
     """
     measure = parsed_measure(name)
-    estimator = _ESTIMATORS[measure.NAME](measure.params)
+    estimator = _estimator(name, judged)
     if not len(judged.rank):
         return SampledValue(float("nan"), reason="none of its results was judged")
     if measure.NAME in ON_RELEVANT and not (estimator.relevance(judged) > 0).any():
@@ -122,8 +166,27 @@ def uncertainty(name: str, judged: SampledList) -> float:
 
 def is_relevant(name: str, judged: SampledList) -> np.ndarray:
     """Which judged results a measure takes for relevant to any degree, bool [judged]."""
+    return np.asarray(_estimator(name, judged).relevance(judged) > 0)
+
+
+def weighed(name: str, judged: SampledList) -> np.ndarray:
+    """What each judged result would add to a sum were it relevant, times its weight, float [judged]; nothing for a
+    measure that is no sum.
+
+    Examples
+    --------
+    >>> two = SampledList(np.array([1, 30]), np.ones(2), np.ones(2), np.array([0.5, 0.1]), 90)
+    >>> weighed("P@10", two).tolist(), weighed("AP", two).tolist()
+    ([0.2, 0.0], [])
+    """
+    estimator = _estimator(name, judged)
+    return judged.weight * estimator.reached(judged) if isinstance(estimator, Sum) else np.empty(0)
+
+
+def _estimator(name: str, judged: SampledList) -> Estimator:
     measure = parsed_measure(name)
-    return np.asarray(_ESTIMATORS[measure.NAME](measure.params).relevance(judged) > 0)
+    known = _ESTIMATORS if judged.strata is None else _ESTIMATORS | _STRATIFIED
+    return known[measure.NAME](measure.params)
 
 
 class Estimator:
@@ -164,9 +227,13 @@ class Estimator:
 class Sum(Estimator):
     """A sum over results, each times its weight."""
 
+    def reached(self, judged: SampledList) -> np.ndarray:
+        """What each result adds were it alone and relevant."""
+        raise NotImplementedError
+
     def parts(self, judged: SampledList) -> np.ndarray:
         """What each result adds were it alone."""
-        raise NotImplementedError
+        return np.asarray(self.relevance(judged) * self.reached(judged))
 
     def figure(self, judged: SampledList) -> float:
         return float((judged.weight * self.parts(judged)).sum())
@@ -190,17 +257,16 @@ def _error_of_sum(judged: SampledList, parts: np.ndarray) -> float:
 class Precision(Sum):
     """P@k: the weights of the relevant results above the cutoff, over k."""
 
-    def parts(self, judged: SampledList) -> np.ndarray:
+    def reached(self, judged: SampledList) -> np.ndarray:
         assert self.cutoff is not None
-        return np.asarray(self.relevance(judged) * self.found(judged) / self.cutoff)
+        return self.found(judged) / self.cutoff
 
 
 class RankBiased(Sum):
     """Rank-biased precision."""
 
-    def parts(self, judged: SampledList) -> np.ndarray:
-        looked = (1 - self.p) * self.p ** np.maximum(judged.rank - 1.0, 0.0)
-        return np.asarray(self.relevance(judged) * self.found(judged) * looked)
+    def reached(self, judged: SampledList) -> np.ndarray:
+        return np.asarray(self.found(judged) * (1 - self.p) * self.p ** np.maximum(judged.rank - 1.0, 0.0))
 
 
 class Recall(Estimator):
@@ -240,7 +306,55 @@ class Gain(Estimator):
         return float((judged.weight * discount * judged.gain).sum() / _ideal(judged, self.cutoff))
 
 
+class Stratified(Estimator):
+    """A measure from a pool that was drawn from stratum by stratum."""
+
+    def shares(self, judged: SampledList, rank: np.ndarray) -> np.ndarray:
+        """How many relevant results stand above each rank, as the judged ones of each stratum tell, float [ranks]."""
+        strata, relevance = judged.strata, self.relevance(judged)
+        assert strata is not None
+        relevant, known = SMOOTHED
+        seen = _above(rank, judged.rank, strata.of_judged, strata.number)
+        good = (judged.rank[None, :] >= 1) & (judged.rank[None, :] < rank[:, None])
+        of_stratum = strata.of_judged[:, None] == np.arange(strata.number)
+        hits = (good * relevance) @ of_stratum
+        return np.asarray((strata.above(rank) * (hits + relevant) / (seen + known)).sum(axis=1))
+
+
+class StratifiedPrecision(Stratified):
+    """Precision of the results above the cutoff, stratum by stratum."""
+
+    def figure(self, judged: SampledList) -> float:
+        assert self.cutoff is not None
+        return float(self.shares(judged, np.array([self.cutoff + 1]))[0] / self.cutoff)
+
+
+class InferredAveragePrecision(Stratified):
+    """infAP over strata: precision at each relevant result, expected from the judged ones above it (Yilmaz, Kanoulas
+    and Aslam 2008, section 3)."""
+
+    def figure(self, judged: SampledList) -> float:
+        mass = judged.weight * self.relevance(judged)
+        rank = judged.rank
+        at = self.relevance(judged) * (1.0 + self.shares(judged, np.maximum(rank, 1))) / np.maximum(rank, 1)
+        return float((judged.weight * at * self.found(judged)).sum() / mass.sum())
+
+
+class InferredGain(Gain, Stratified):
+    """infNDCG over strata (section 4 there), of numbers of results of each gain that are rounded to whole ones."""
+
+    def figure(self, judged: SampledList) -> float:
+        strata, found = judged.strata, self.found(judged)
+        assert strata is not None
+        last = np.array([(judged.retrieved if self.cutoff is None else self.cutoff) + 1])
+        seen = np.bincount(strata.of_judged[found], minlength=strata.number)
+        part = np.where(found, judged.gain / np.log2(np.maximum(judged.rank, 1) + 1.0), 0.0)
+        gained = np.bincount(strata.of_judged, part, strata.number)
+        return float((strata.above(last)[0] * gained / np.maximum(seen, 1)).sum() / _whole_ideal(judged, self.cutoff))
+
+
 _ESTIMATORS = {"P": Precision, "RBP": RankBiased, "R": Recall, "AP": AveragePrecision, "nDCG": Gain}
+_STRATIFIED = {"P": StratifiedPrecision, "AP": InferredAveragePrecision, "nDCG": InferredGain}
 
 
 def _together(left_out: np.ndarray) -> np.ndarray:
@@ -260,6 +374,18 @@ def _ideal(judged: SampledList, cutoff: int | None) -> float:
     ends = np.cumsum(size)
     last = float(cutoff) if cutoff is not None else float(ends[-1])
     return float((gain * (_discounts(np.minimum(ends, last)) - _discounts(np.minimum(ends - size, last)))).sum())
+
+
+def _whole_ideal(judged: SampledList, cutoff: int | None) -> float:
+    """The same with those numbers rounded, halves up; as many as are retrieved where there is no cutoff."""
+    total, place = 0.0, 0
+    last = MOST_RANKED if cutoff is None else cutoff
+    for gain in np.unique(judged.gain[judged.gain > 0])[::-1]:
+        size = int(judged.weight[judged.gain == gain].sum() + 0.5)
+        ranks = np.arange(place + 1, min(place + size, last) + 1)
+        total += float((gain / np.log2(ranks + 1.0)).sum())
+        place += size
+    return total if total > 0 else float("nan")
 
 
 def _discounts(places: np.ndarray) -> np.ndarray:

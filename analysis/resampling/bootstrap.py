@@ -220,6 +220,7 @@ class BootstrapStatistic:
             withheld=self.withheld or other.withheld,
             raters=raters,
             left_out=_difference(self.left_out, other.left_out),
+            freedom=self.freedom if self.averaged and other.averaged else None,
             averaged=self.averaged and other.averaged,
         )
 

@@ -50,6 +50,22 @@ def degrees_of_freedom(contributions: np.ndarray, share: float = 1.0) -> float:
     return most if relative <= 2.0 / most else max(2.0 / relative, LEAST_FREEDOM)
 
 
+def effective_number(weight: np.ndarray) -> float:
+    """The number of queries of equal weight that those of some weights are worth (Kish 1965).
+
+    Examples
+    --------
+    >>> effective_number(np.ones(5)), effective_number(np.array([8.0, 1.0, 1.0])) < 2
+    (5.0, True)
+    """
+    return float(weight.sum() ** 2 / (weight**2).sum())
+
+
+def degrees_of(worth: float) -> float:
+    """Degrees of freedom of a mean over queries that are worth so many of equal weight; at least one."""
+    return max(worth - 1.0, 1.0)
+
+
 LEVEL = 0.95
 MOST_UNDEFINED = 0.05
 """An interval is given only where at most this share of the replicates has no value."""

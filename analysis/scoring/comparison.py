@@ -138,8 +138,9 @@ def _on_common_queries(context: ScoringContext, first: Candidate, second: Candid
         one, other = ((each.measures or {}).get(bare_name(name)) for each in (first, second))
         if one is None or other is None:
             continue
-        missing, worth = one.missing or other.missing, context.pairs.worth_of_queries
-        values = QueryValues(one.values - other.values, missing=missing).weighted(worth)
+        missing, unsure = one.missing or other.missing, one.withheld or other.withheld
+        values = QueryValues(one.values - other.values, missing=missing, withheld=unsure)
+        values = values.weighted(context.pairs.worth_of_queries)
         found[name] = averaged(context, values, sampled=True, bounded=False)
     return found
 

@@ -87,6 +87,7 @@ class JudgedPairs:
         means, whose whole steps count (`trec.gains`)
     query_weight : how much each pair's query counts beside the others, float [pairs] above 0, one value a query; None
         where all count alike
+    stratum : that each pair was drawn from, text [pairs], where qrels name strata; None elsewhere
     """
 
     query_id: np.ndarray
@@ -105,6 +106,7 @@ class JudgedPairs:
     unjudged: pd.DataFrame | None = None
     gain: np.ndarray | None = None
     query_weight: np.ndarray | None = None
+    stratum: np.ndarray | None = None
 
     @classmethod
     def of(cls, judgments: Judgments | pd.DataFrame) -> JudgedPairs:
@@ -134,6 +136,7 @@ class JudgedPairs:
             judgments.unjudged,
             stated_gains(judgments),
             known("query_weight") if "query_weight" in frame else None,
+            frame["stratum"].astype("str").to_numpy(dtype=object) if "stratum" in frame else None,
         )
 
     def __len__(self) -> int:
@@ -152,6 +155,7 @@ class JudgedPairs:
             ratings=ratings,
             gain=gain,
             query_weight=counted,
+            stratum=None if self.stratum is None else self.stratum[inside],
         )
 
     @property

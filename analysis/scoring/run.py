@@ -250,8 +250,8 @@ def _without_figure() -> BootstrapStatistic:
 
 
 def indices_by_query(pairs: ScoredPairs) -> pd.DataFrame:
-    """One row per query: system, query_id, pairs, relevant, a column an index, and one for each share of first results
-    that is judged.
+    """One row per query: system, query_id, pairs, relevant, query_weight where queries count unlike, a column an index,
+    and one for each share of first results that is judged.
 
     `relevant` adds up how relevant the pairs are: their number, where each is relevant or not. An index is NaN
     where the query does not define it: no relevant pair, only relevant pairs, or equal values. Average precision is NaN
@@ -264,6 +264,8 @@ def indices_by_query(pairs: ScoredPairs) -> pd.DataFrame:
         "pairs": np.bincount(pairs.query, minlength=number),
         "relevant": np.bincount(pairs.query, pairs.relevance, number),
     }
+    worth = pairs.context.pairs.worth_of_queries
+    columns |= {} if worth is None else {"query_weight": worth}
     indices: dict[str, np.ndarray] = {}
     for index in pairs.context.indices:
         indices[index.name] = index.by_query(pairs)

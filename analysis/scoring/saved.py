@@ -161,6 +161,7 @@ def comparison_json(pairs: JudgedPairs, candidates: list[Candidate], options: Sc
             "standard_error": _numbers(pairs.standard_error),
             "gain": None if pairs.gain is None else _numbers(pairs.gain),
             "query_weight": None if pairs.query_weight is None else _numbers(pairs.query_weight),
+            "stratum": None if pairs.stratum is None else pairs.stratum.tolist(),
             "scale": pairs.scale.as_json(),
             "qrels": pairs.qrels,
             "unjudged": None if pairs.unjudged is None else pairs.unjudged.to_dict("list"),
@@ -184,7 +185,7 @@ def _system_json(candidate: Candidate) -> dict[str, Any]:
         content["measures"] = {
             name: {"by_query": _numbers(each.values), "summed": each.summed}
             | ({} if each.errors is None else {"errors": _numbers(each.errors)})
-            | ({} if each.missing is None else {"missing": each.missing})
+            | {name: why for name in ("missing", "withheld") if (why := getattr(each, name)) is not None}
             for name, each in candidate.measures.items()
         }
     if candidate.mapped is not None:
@@ -257,6 +258,8 @@ def _saved(content: dict[str, Any], file: str) -> SavedComparison:
     gain = table.get("gain")
     if table.get("query_weight") is not None:
         frame["query_weight"] = _array(table["query_weight"])
+    if table.get("stratum") is not None:
+        frame["stratum"] = pd.Series(table["stratum"], dtype="str")
     frame["gain"] = gains(frame["judgment"].to_numpy(dtype=float), scale.scale) if gain is None else _array(gain)
     design = DesignLimits.from_json(table.get("design"))
     named, ratings = table.get("proposers"), table.get("ratings")
@@ -287,6 +290,7 @@ def _saved(content: dict[str, Any], file: str) -> SavedComparison:
                     bool(each["summed"]),
                     errors=None if "errors" not in each else _array(each["errors"]),
                     missing=each.get("missing"),
+                    withheld=each.get("withheld"),
                 )
                 for name, each in entry["measures"].items()
             }

@@ -182,7 +182,6 @@ def averaged(
     context: ScoringContext,
     values: QueryValues,
     sampled: bool = False,
-    withheld: str | None = None,
     bounded: bool = True,
 ) -> BootstrapStatistic:
     """A mean (or sum) of values of queries, over all of them and in every replicate.
@@ -191,7 +190,6 @@ def averaged(
     ----------
     sampled : whether each value is an estimate from a sample, which may be beyond the bounds of the measure
     bounded : whether the figure itself is kept within them; else it is a difference
-    withheld : why it has no interval; None where it has one
     """
     if values.missing is not None:
         return BootstrapStatistic(np.nan, context.nothing, values.missing)
@@ -202,8 +200,9 @@ def averaged(
         values.total(),
         values.total(context.draws.counts),
         left_out=values.left_out(),
-        averaged=values.weight is None,
-        withheld=withheld,
+        freedom=values.freedom,
+        averaged=True,
+        withheld=values.withheld,
     )
     if not sampled:
         return figure

@@ -82,6 +82,7 @@ class MeasureTests:
     level, margin : of intervals, and of equivalence, in each measure's own points
     systems : their names
     tests : one a measure and couple of systems
+    weighted : whether some queries count more than others
     """
 
     options: TestOptions
@@ -89,6 +90,7 @@ class MeasureTests:
     margin: float
     systems: tuple[str, ...]
     tests: tuple[Tested, ...]
+    weighted: bool = False
 
     def of(self, index: str) -> tuple[Tested, ...]:
         """Those by one measure."""
@@ -109,7 +111,8 @@ class MeasureTests:
         )
         test = f"p of the {NAMES[self.options.test]} test by " if self.options.correction == "holm" else "p by "
         return (
-            f"{couples[:1].upper()}{couples[1:]}, on the queries of which both have a value, each counted once; "
+            f"{couples[:1].upper()}{couples[1:]}, on the queries of which both have a value, "
+            f"{'each counted by its weight' if self.weighted else 'each counted once'}; "
             f"corrected {test}{together}"
             f"; equal within {self.margin:g} by two one-sided t tests."
         )
@@ -192,29 +195,43 @@ def measure_tests(result: ScoreResult, options: TestOptions | None = None) -> Me
     tests: list[Tested] = []
     for index in measures:
         tests += _tests(result, index, names, options)
-    return MeasureTests(options, result.options.level, result.primary.matters, names, tuple(tests))
+    weighted = any(weight_of_queries(result, index) is not None for index in measures)
+    return MeasureTests(options, result.options.level, result.primary.matters, names, tuple(tests), weighted)
+
+
+def weight_of_queries(result: ScoreResult, index: Index) -> np.ndarray | None:
+    """How much each query counts in a measure, float [queries]; None where all count alike, as in a sum over them."""
+    if "query_weight" not in result.per_query or result.systems[0].figures[index.name].freedom is None:
+        return None
+    worth: np.ndarray = result.per_query.groupby("query_id")["query_weight"].first().to_numpy(dtype=float)
+    return worth
 
 
 def _tests(result: ScoreResult, index: Index, names: Sequence[str], options: TestOptions) -> list[Tested]:
-    values = values_by_query(result, index)
+    values, weight = values_by_query(result, index), weight_of_queries(result, index)
     if options.baseline is None:
         couples = list(combinations(range(len(names)), 2))
     else:
         base = names.index(options.baseline)
         couples = [(number, base) for number in range(len(names)) if number != base]
     differences = np.column_stack([values[:, a] - values[:, b] for a, b in couples])
-    found = [PairedDifference.of(column) for column in differences.T]
-    by_signs = sign_flips(differences, options.draws, result.options.seed)
-    by_bootstrap = bootstrap(differences, options.draws, result.options.seed)
+    figures = [result[name].figures[index.name].withheld for name in names]
+    reasons = [figures[a] or figures[b] for a, b in couples]
+    untested = np.array([reason is not None for reason in reasons])
+    found = [PairedDifference.of(column, weight) for column in differences.T]
+    by_t = np.where(untested, np.nan, [each.p for each in found])
+    random = (options.draws, result.options.seed, weight)
+    by_signs = np.where(untested, np.nan, sign_flips(differences, *random))
+    by_bootstrap = np.where(untested, np.nan, bootstrap(differences, *random))
     level = result.options.level
     if options.correction == "tukey":
-        tukey = TukeyRange.of(values, options.draws, result.options.seed)
-        corrected = np.array([tukey.p(each.mean) for each in found])
+        tukey = TukeyRange.of(values, *random)
+        corrected = np.where(untested, np.nan, [tukey.p(each.mean) for each in found])
         reach = tukey.reach(level)
         ends = [(each.mean - reach, each.mean + reach) for each in found]
     else:
-        chosen = {"t": [each.p for each in found], "randomisation": by_signs, "bootstrap": by_bootstrap}
-        corrected = holm(np.asarray(chosen[options.test], dtype=float))
+        chosen = {"t": by_t, "randomisation": by_signs, "bootstrap": by_bootstrap}
+        corrected = holm(chosen[options.test])
         ends = [each.interval(level) for each in found]
     margin = result.primary.matters
     return [
@@ -222,26 +239,28 @@ def _tests(result: ScoreResult, index: Index, names: Sequence[str], options: Tes
             index.name,
             names[a],
             names[b],
-            _estimate(each, low, high),
+            _estimate(each, low, high, reasons[k]),
             each.queries,
             each.wins,
             each.ties,
             each.losses,
-            _number(each.p),
+            _number(by_t[k]),
             _number(by_signs[k]) if each.tested else None,
             _number(by_bootstrap[k]),
             _number(corrected[k]) if each.tested or options.correction == "tukey" else None,
             _number(each.effect),
-            _number(each.equivalence(margin)),
-            _number(each.chance_above(margin)),
+            None if untested[k] else _number(each.equivalence(margin)),
+            None if untested[k] else _number(each.chance_above(margin)),
         )
         for k, ((a, b), each, (low, high)) in enumerate(zip(couples, found, ends, strict=True))
     ]
 
 
-def _estimate(found: PairedDifference, low: float, high: float) -> Estimate:
+def _estimate(found: PairedDifference, low: float, high: float, withheld: str | None) -> Estimate:
     if not found.queries:
         return Estimate.missing("no query has a value of both")
+    if withheld is not None:
+        return Estimate.of(found.mean, reason=f"no interval: {withheld}")
     if np.isfinite(low):
         return Estimate.of(found.mean, low, high)
     why = SAME if found.queries > 1 else f"both have a value of {count_of(found.queries, 'query', 'queries')}"

@@ -44,6 +44,19 @@ def test_the_fifth_field_is_the_probability_that_a_pair_was_drawn(tmp_path: Path
     assert any(note.startswith(f"read as {kind}: ") for note in judgments.notes)
 
 
+@pytest.mark.parametrize("first", ["q1 0 d1 1 1", "q1 0 d1 1 -1", "q1 0 d1 1 2"])
+def test_where_the_last_field_is_a_grade_the_fourth_is_a_stratum(tmp_path: Path, first: str) -> None:
+    """Whatever the first line has; a grade was once read as the probability and the stratum as the grade."""
+    lines = [first, "q1 0 d2 1 0", "q1 0 d3 2 1", "q1 0 d4 2 -1", "q1 0 d5 2 -1", "q1 0 d6 2 0"]
+    judgments = read(tmp_path, "\n".join(lines) + "\n")
+    assert any(note.startswith("read as stratified qrels: ") for note in judgments.notes)
+    found = judgments.frame.set_index("result_id")
+    assert found.loc[["d2", "d3", "d6"], "judgment"].tolist() == [0, 1, 0]
+    share = 0.5 if first.endswith("-1") else 1.0
+    assert found.loc[["d2", "d3"], "inclusion_probability"].tolist() == [share, 0.5]
+    assert judgments.unjudged is not None and set(judgments.unjudged["stratum"]) <= {"1", "2"}
+
+
 def test_a_sample_is_no_whole_collection_and_a_census_with_probabilities_is(tmp_path: Path) -> None:
     sample = read(tmp_path, "q1 0 d1 1 0.5\nq1 0 d2 0 1\n")
     assert not sample.qrels

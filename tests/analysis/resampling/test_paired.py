@@ -72,13 +72,37 @@ def test_queries_without_a_value_of_both_have_no_part() -> None:
 
 
 def test_the_bootstrap_is_that_of_a_loop_over_its_draws() -> None:
+    """Reject at alpha where expanded percentiles would: Hesterberg 2015, section 5.4."""
     differences, draws = FIRST - SECOND, np.random.default_rng(0)
-    n, away = len(differences), (FIRST - SECOND) - (FIRST - SECOND).mean()
-    seen, reached = abs(differences.mean()) / (differences.std(ddof=1) / np.sqrt(n)), 0
-    for chosen in draws.integers(0, n, (300, n)):
-        one = away[chosen]
-        reached += abs(one.mean()) / (one.std(ddof=1) / np.sqrt(n)) >= seen
-    assert bootstrap(differences[:, None], 300)[0] == pytest.approx((reached + 1) / 301)
+    n, mean = len(differences), (FIRST - SECOND).mean()
+    reached = sum(abs((differences - mean)[chosen].mean()) >= abs(mean) for chosen in draws.integers(0, n, (300, n)))
+    p = bootstrap(differences[:, None], 300)[0]
+    alpha = 2 * stats.norm.cdf(-np.sqrt(n / (n - 1)) * stats.t.ppf(1 - p / 2, n - 1))
+    assert alpha == pytest.approx((reached + 1) / 301)
+
+
+def test_a_query_of_weight_three_is_tested_as_its_own_difference_thrice_as_large() -> None:
+    """Of signs, where that is exact; equal weights change no test."""
+    differences, weight = (FIRST - SECOND)[:9], np.ones(9)
+    heavy = np.where(np.arange(9) < 2, 3.0, 1.0)
+    by_signs = sign_flips(differences[:, None], weight=heavy)[0]
+    assert by_signs == sign_flips((differences * heavy)[:, None])[0] != sign_flips(differences[:, None])[0]
+    alike, plain = PairedDifference.of(differences, weight), PairedDifference.of(differences)
+    assert (alike.p, alike.effect) == pytest.approx((plain.p, plain.effect), abs=EXACT)
+    assert bootstrap(differences[:, None], 500, weight=weight) == bootstrap(differences[:, None], 500)
+    values = np.column_stack([FIRST, SECOND])[:9]
+    for other in (weight, 5 * weight):
+        tukey = TukeyRange.of(values, 500, weight=other)
+        assert tukey.ranges == pytest.approx(TukeyRange.of(values, 500).ranges, abs=EXACT)
+
+
+def test_the_error_of_a_weighted_mean_is_near_that_of_many_draws() -> None:
+    """Over 4,000 sets of 40 differences: their variance is known to 3 %, and the jackknife's mean is near it."""
+    draws, weight = np.random.default_rng(6), np.exp(np.random.default_rng(7).normal(size=40))
+    found = [PairedDifference.of(draws.normal(size=40), weight) for _ in range(4000)]
+    spread = np.var([each.mean for each in found])
+    assert np.mean([each.error**2 for each in found]) == pytest.approx(spread, rel=0.1)
+    assert found[0].degrees == pytest.approx(weight.sum() ** 2 / (weight**2).sum() - 1)
 
 
 def test_the_range_of_few_systems_is_that_of_all_orders() -> None:

@@ -105,6 +105,23 @@ def test_replicates_of_a_weighted_measure_are_weighted_means_of_the_queries_draw
     assert QueryValues(values, weight=weight).total(counts) == pytest.approx(by_hand, rel=SAME)
 
 
+def test_tests_of_measures_are_those_of_the_comparisons_by_weight(tables: Path) -> None:
+    """Two doors to one question: the tests, and the comparisons of the scoring run."""
+    result = rs.score(
+        tables / "s.csv", tables / "j.csv", queries=pd.read_csv(tables / "q.csv"), query_weights="traffic",
+        scale="0-3", replicates=200, measures=["nDCG@5", "P@3"], unjudged="skip", method="none",
+    )  # fmt: skip
+    tests, compared = result.tests(draws=500).set_index("measure"), result.comparisons.set_index("index")
+    for name in ("condensed nDCG@5", "condensed P@3"):
+        row, other = tests.loc[name], compared.loc[name]
+        ends = [other["p_value"], other["difference_low"], other["difference_high"], other["difference"]]
+        assert [row["p_t"], row["difference_low"], row["difference_high"], row["difference"]] == pytest.approx(ends)
+    by_query = result.per_query.pivot(index="query_id", columns="system", values="condensed nDCG@5")
+    weight = result.per_query.groupby("query_id")["query_weight"].first()
+    difference = np.average(by_query["bm25"] - by_query["dense"], weights=weight)
+    assert tests.loc["condensed nDCG@5", "difference"] == pytest.approx(difference, rel=SAME)
+
+
 def test_weights_are_said_and_python_gives_the_same_figures(tables: Path) -> None:
     options = ("--queries", tables / "q.csv", "--query-weights", "traffic")
     done = scored(tables, *options, "--verbose")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import numpy as np
@@ -112,3 +113,65 @@ def test_judged_pairs_stand_for_others_only_where_their_chances_are_known() -> N
         scored(table, judgments.drop(columns="inclusion_probability"), unjudged="weigh")
     names = list(scored(table, judgments, unjudged="skip").result["a"].measures)
     assert names == [f"condensed {name}" for name in MEASURES]
+
+
+def test_of_a_system_that_ranks_high_what_was_seldom_drawn_sums_have_no_interval_and_no_test() -> None:
+    table, judgments, _ = collection(5)
+    draw = np.random.default_rng(8)
+    turned = table.assign(newcomer=-table["a"] - table["b"] + 0.1 * draw.normal(size=len(table)))
+    result = scored(turned, judgments, direction="higher")
+    proposer, newcomer = (result.result[name].measures["estimated P@10"] for name in ("a", "newcomer"))
+    assert proposer.low is not None
+    assert newcomer.value is not None and newcomer.low is None and "ranks high what was seldom drawn" in newcomer.reason
+    compared = result.comparisons[result.comparisons["index"] == "estimated P@10"].set_index(["first", "second"])
+    assert np.isfinite(compared.loc[("a", "b"), "p_value"]) and np.isnan(compared.loc[("a", "newcomer"), "p_value"])
+    for correction in ("holm", "tukey"):
+        tests = result.tests(correction=correction, draws=200).set_index(["measure", "first", "second"])
+        columns = ["p_t", "p_randomisation", "p_bootstrap", "p_corrected", "p_equivalent", "difference_low"]
+        assert tests.loc[("estimated P@10", "a", "newcomer"), columns].isna().all()
+        assert tests.loc[("estimated P@10", "a", "b"), columns].notna().all()
+
+
+def stratified(folder: Path) -> tuple[Path, Path]:
+    """A run, and qrels of a pool of three strata, of which all, half and a quarter were judged."""
+    draw = random.Random(34)
+    pool, run = [], []
+    for query in range(1, 7):
+        truth = {f"d{number:03}": draw.choice((0, 0, 0, 0, 1, 2)) for number in range(120)}
+        ranked = sorted(truth, key=lambda result: -(truth[result] + 1.5 * draw.gauss(0, 1)))
+        run += [f"{query} Q0 {result} {rank} {1000 - rank} made" for rank, result in enumerate(ranked[:90], 1)]
+        for place, result in enumerate(ranked[:60] + ranked[80:100]):
+            stratum = 1 if place < 10 else 2 if place < 40 else 3
+            judged = draw.random() < {1: 1.0, 2: 0.5, 3: 0.25}[stratum]
+            pool.append(f"{query} 0 {result} {stratum} {truth[result] if judged else -1}")
+    qrels, made = folder / "strata.qrels", folder / "made.run"
+    qrels.write_text("\n".join(pool) + "\n")
+    made.write_text("\n".join(run) + "\n")
+    return made, qrels
+
+
+PRINTED = {
+    "AP": (0.5935, 0.6557, 0.5089, 0.5197, 0.6893, 0.5872),
+    "nDCG": (0.7860, 0.8837, 0.6862, 0.8165, 0.9089, 0.8047),
+    "P@10": (0.7, 0.9, 0.7, 0.7, 0.8, 0.7),
+    "P@50": (0.3942, 0.46, 0.48, 0.515, 0.6124, 0.4271),
+}
+"""infAP, infNDCG, iP10 and iP50 of these files by query, as sample_eval.pl (10 October 2011) prints them."""
+
+
+def test_from_strata_average_precision_and_ndcg_are_those_of_trecs_program(tmp_path: Path) -> None:
+    result = rs.score(*stratified(tmp_path), measures=list(PRINTED), method="none", replicates=50)
+    for name, values in PRINTED.items():
+        # half of the last digit that is printed
+        assert result.per_query[f"estimated {name}"].tolist() == pytest.approx(values, abs=5.01e-5), name
+        assert result.result["made"].measures[f"estimated {name}"].value == pytest.approx(np.mean(values), abs=5.01e-5)
+
+
+def test_a_saved_comparison_keeps_strata(tmp_path: Path) -> None:
+    run, qrels = stratified(tmp_path)
+    first = rs.score(run, qrels, measures=["AP"], method="none", replicates=50)
+    first.save(tmp_path / "kept.json")
+    other = tmp_path / "other.run"
+    other.write_text(run.read_text().replace("made", "other"))
+    both = rs.score(other, against=tmp_path / "kept.json")
+    assert both["other"]["estimated AP"] == both["made"]["estimated AP"] == first["made"]["estimated AP"]
