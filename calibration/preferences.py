@@ -2,12 +2,15 @@
 
 A judgment is the chance that people prefer the result to an average one of its query's, on a scale from 0 to 1. It says
 nothing of how good the query's results are as a whole; `relstudy join` sets that by the pairs that were also rated.
+Of whole lists, the share in which people prefer one system's to another's follows from the answers and the couples'
+probabilities alone: each rater sees a system on either side by chance, so a lean to a side takes no part in it.
 """
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +21,13 @@ from relstudy.calibration.blocks import is_couple, rows_aside
 from relstudy.calibration.judgments import Judgments, write_judgments
 from relstudy.calibration.methods.preference import EQUAL, LEFT, RIGHT, Couples, Preferences, fit_preferences
 from relstudy.calibration.set_aside import without_set_aside
+from relstudy.calibration.two_way import FEW, LEAST_RATERS, interval, of_couples
+from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
 from relstudy.common.headers import under_own_names
-from relstudy.common.pairs_table import OTHER
+from relstudy.common.option_words import option
+from relstudy.common.pairs_table import OTHER, sources_of
 from relstudy.common.scales import KnownScale, Scale
 from relstudy.common.tables import read_table, write_table
 from relstudy.common.wording import count_of
@@ -30,6 +36,10 @@ SCALE = Scale("preferred", (0.0, 1.0), continuous=True)
 NORMAL = 1.959963984540054
 SIDE = "left"
 """Column of which result stood on the left."""
+OF_LISTS = "which-list"
+"""The scale, in a table's column of that name, of answers to which of two whole lists is better."""
+OTHERS = "all others"
+"""In place of one other system: the mean over all that a system was compared with."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +54,7 @@ class PreferenceStudy:
     fitted : the model
     undecided : answers that were left open
     notes : on how the table was read, as sentences
+    systems : of whole lists, one row a couple of systems, as `systems_preferred` gives it; else without rows
     """
 
     judgments: Judgments
@@ -51,6 +62,7 @@ class PreferenceStudy:
     fitted: Preferences
     undecided: int
     notes: tuple[str, ...]
+    systems: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @property
     def lean(self) -> Estimate:
@@ -68,17 +80,25 @@ class PreferenceStudy:
             "undecided": self.undecided,
             "lean": self.lean.as_json(),
             "spreads": dict(zip(("quality", "lean", "tie"), self.fitted.spreads, strict=True)),
+            **({"systems": [_plain(row) for row in self.systems.to_dict("records")]} if len(self.systems) else {}),
             "notes": list(self.notes),
         }
 
     def write(self, folder: Path) -> list[Path]:
-        """Write judgments.csv and raters.csv; gives the files."""
+        """Write judgments.csv and raters.csv, and of lists systems.csv; gives the files."""
         write_judgments(self.judgments, folder / "judgments.csv")
-        write_table(self.raters, folder / "raters.csv")
-        return [folder / "judgments.csv", folder / "raters.csv"]
+        tables = {"raters.csv": self.raters} | ({"systems.csv": self.systems} if len(self.systems) else {})
+        for name, table in tables.items():
+            write_table(table, folder / name)
+        return [folder / name for name in ("judgments.csv", *tables)]
 
 
-def read_preferences(path: str | os.PathLike[str]) -> PreferenceStudy:
+def _plain(row: dict[Any, Any]) -> dict[str, Any]:
+    """A row as JSON takes it."""
+    return {str(name): None if isinstance(value, float) and np.isnan(value) else value for name, value in row.items()}
+
+
+def read_preferences(path: str | os.PathLike[str] | Checked, lists: bool = False) -> PreferenceStudy:
     """Judgments from a table of couples.
 
     Parameters
@@ -86,6 +106,8 @@ def read_preferences(path: str | os.PathLike[str]) -> PreferenceStudy:
     path : a table with rater_id, query_id, result_id, other_id, left (the one of them that stood on the left) and
         rating: -1 the left one is better, 0 neither, 1 the right one, empty undecided. Rows without other_id, of
         checks, repeats and practice, and of raters who were set aside are left out
+    lists : read the couples of whole lists (scale "which-list"), and not those of results; `source` then names the two
+        systems, and inclusion_probability, where it is there, is the couple's
 
     Raises
     ------
@@ -109,16 +131,29 @@ def read_preferences(path: str | os.PathLike[str]) -> PreferenceStudy:
     table = under_own_names(read_table(path), ("rater_id", "query_id", "result_id", OTHER, SIDE, "rating", "block"))
     table.require("rater_id", "query_id", "result_id", OTHER, SIDE, "rating")
     table = without_set_aside(table)
-    chosen = is_couple(table) & ~rows_aside(table)
+    couples = is_couple(table) & ~rows_aside(table)
+    of_lists = (table.frame["scale"] == OF_LISTS).to_numpy(bool) if "scale" in table.frame else np.zeros_like(couples)
+    chosen = couples & (of_lists == lists)
+    if not chosen.any():
+        if couples.any():
+            way = (
+                f"{option('lists', True)} takes these"
+                if not lists
+                else f"those of results go without {option('lists', True)}"
+            )
+            raise RelstudyError(f"{table.file}: its couples are of {'results' if lists else 'whole lists'}; {way}")
+        raise RelstudyError(f"{table.file}: no row has an other_id, so nobody said which of two is better")
     table = table.among(table.frame[chosen].reset_index(drop=True), table.rows[chosen])
-    if table.frame.empty:
-        raise RelstudyError(f"{table.file}: no row has an other_id, so nobody said which of two results is better")
     text = {name: table.texts(name) for name in ("rater_id", "query_id", "result_id", OTHER, SIDE)}
     first, second, left = (np.asarray(text[name], dtype=object) for name in ("result_id", OTHER, SIDE))
     answer = table.numbers("rating", low=LEFT, high=RIGHT, empty=True)
     table.add(np.isfinite(answer) & ~np.isin(answer, (LEFT, EQUAL, RIGHT)), "rating", "-1, 0 or 1 is allowed")
     table.add(first == second, OTHER, "another result than result_id is needed")
     table.add((left != first) & (left != second), SIDE, "result_id or other_id is allowed: what stood on the left")
+    pairs_of_systems = _two_systems(table) if lists else []
+    weight = np.ones(len(answer))
+    if lists and "inclusion_probability" in table.frame:
+        weight = 1 / table.numbers("inclusion_probability", low=0, high=1, low_open=True, empty=True)
     table.raise_faults()
     right = np.where(left == first, second, first)
     decided = np.isfinite(answer)
@@ -159,4 +194,87 @@ def read_preferences(path: str | os.PathLike[str]) -> PreferenceStudy:
     if alone:
         notes.append(f"{count_of(alone, 'result')} had no decided answer and no judgment")
     kept = frame[seen].reset_index(drop=True)
-    return PreferenceStudy(Judgments(kept, known), of_raters, fitted, int((~decided).sum()), tuple(notes))
+    systems = pd.DataFrame()
+    if lists:
+        if not np.isfinite(weight[decided]).all():
+            weight = np.ones(len(answer))
+            notes.append("couples weigh alike, as the probability of some is unknown")
+        wins = np.where((answer < 0) == (left == first), 1.0, 0.0)
+        wins = np.where(answer == EQUAL, 0.5, wins)
+        both = [pairs_of_systems[row] for row in np.flatnonzero(decided)]
+        systems = systems_preferred(both, wins[decided], weight[decided], rater, pd.factorize(query[decided])[0])
+    return PreferenceStudy(Judgments(kept, known), of_raters, fitted, int((~decided).sum()), tuple(notes), systems)
+
+
+def _two_systems(table: Checked) -> list[tuple[str, str]]:
+    """The systems of the two lists of each row, that of result_id first; others are faults of the table."""
+    table.require("source")
+    found = [tuple(sources_of(text)) for text in table.texts("source")]
+    table.add(np.array([len(each) != 2 for each in found]), "source", "two systems are needed, such as bm25;gift")
+    return [(each[0], each[-1]) if each else ("", "") for each in found]
+
+
+def systems_preferred(
+    systems: Sequence[tuple[str, str]], wins: np.ndarray, weight: np.ndarray, rater: np.ndarray, query: np.ndarray
+) -> pd.DataFrame:
+    """How often people prefer the list of one system to that of another, half of the ties counted.
+
+    Parameters
+    ----------
+    systems : the two systems of each of N answers
+    wins : 1 where the first one's list is better, 0 the other's, 0.5 neither, float array (N)
+    weight : one over the couple's probability to be drawn, float array (N)
+    rater, query : codes, int arrays (N)
+
+    Returns
+    -------
+    DataFrame[system, other, preferred, preferred_low, preferred_high, answers, queries, note], a row for each couple
+    of systems, and with three systems or more one for each system against all others; intervals are for raters and
+    queries like these, and empty with a reason in `note` where there are fewer than three raters
+
+    Examples
+    --------
+    >>> one, two = np.ones(2), np.arange(2)
+    >>> table = systems_preferred([("a", "b"), ("b", "a")], np.array([1.0, 0.5]), one, two, two)
+    >>> table[["system", "other", "preferred", "answers"]].values.tolist()
+    [['a', 'b', 0.75, 2]]
+    """
+    keys = [tuple(sorted(both)) for both in systems]
+    turned = np.array([both != key for both, key in zip(systems, keys, strict=True)])
+    value = np.where(turned, 1 - wins, wins)
+    code, names = pd.factorize(pd.Series(keys, dtype=object))
+    influence, share = np.zeros((len(names), len(value))), np.zeros(len(names))
+    for number in range(len(names)):
+        rows = code == number
+        total = weight[rows].sum()
+        share[number] = weight[rows] @ value[rows] / total
+        influence[number, rows] = weight[rows] * (value[rows] - share[number]) / total
+
+    def row(system: str, other: str, preferred: float, by_answer: np.ndarray, rows: np.ndarray) -> dict[str, Any]:
+        raters, queries = (np.unique(each[rows], return_inverse=True) for each in (rater, query))
+        sizes = len(raters[0]), len(queries[0])
+        found = Estimate(
+            preferred, reason=FEW if sizes[0] < LEAST_RATERS else "one query does not show how others would differ"
+        )
+        if sizes[0] >= LEAST_RATERS and sizes[1] > 1:
+            used = by_answer[rows]
+            sums = [np.bincount(each[1], used) for each in (raters, queries)]
+            parts = [float(each @ each) * of_couples(len(each)) for each in sums]
+            cells = np.bincount(raters[1] * sizes[1] + queries[1], used)
+            found = interval(preferred, (parts[0], parts[1]), float(cells @ cells), sizes)
+        low, high = (np.nan if each is None else float(np.clip(each, 0, 1)) for each in (found.low, found.high))
+        ends = {"preferred": preferred, "preferred_low": low, "preferred_high": high}
+        counts = {"answers": int(rows.sum()), "queries": sizes[1], "note": found.reason or ""}
+        return {"system": system, "other": other, **ends, **counts}
+
+    table = [
+        row(names[k][0], names[k][1], float(share[k]), influence[k], code == k)
+        for k in sorted(range(len(names)), key=lambda k: names[k])
+    ]
+    single = sorted({name for key in names for name in key})
+    for name in single if len(single) > 2 else []:
+        own = np.array([name in key for key in names])
+        sign = np.array([1.0 if key[0] == name else -1.0 for key in names])[own]
+        mean = float(np.mean(np.where(sign > 0, share[own], 1 - share[own])))
+        table.append(row(name, OTHERS, mean, (sign @ influence[own]) / own.sum(), own[code]))
+    return pd.DataFrame(table)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -20,6 +22,13 @@ class PreferencesOptions(CommandOptions):
     """Options of `relstudy preferences`."""
 
     output: Path = option(..., "Folder to write to.", flags=("-o", "--output"))
+    lists: bool = option(False, "Read the answers to which of two whole lists is better, and compare their systems.")
+
+
+def _ends(row: Any) -> tuple[float | None, float | None]:
+    """The ends of an interval, None where there is none."""
+    low, high = row.preferred_low, row.preferred_high
+    return (None, None) if math.isnan(low) else (low, high)
 
 
 @click.command()
@@ -31,10 +40,12 @@ def preferences(ratings: Path, options: PreferencesOptions, as_json: bool) -> No
 
     RATINGS is a table that holds couples (columns other_id and left), or a study's folder. A judgment is the chance
     that people prefer the result to an average one of its query; raters' lean to a side and readiness to call two equal
-    are taken out. Writes judgments.csv and raters.csv.
+    are taken out. Writes judgments.csv and raters.csv; of whole lists also systems.csv, how often people prefer the
+    lists of one system to those of another.
 
     \b
     relstudy preferences my-study -o my-study/which
+    relstudy preferences my-study --lists -o my-study/lists
     relstudy join my-study my-study/which -o joined
     """
     from relstudy.calibration.preferences import read_preferences
@@ -44,7 +55,7 @@ def preferences(ratings: Path, options: PreferencesOptions, as_json: bool) -> No
         raise RelstudyError(f"{output}: this is a file; -o needs a folder")
     if ratings.is_dir():
         ratings = table_in(ratings, "ratings.csv", f"relstudy export {ratings}")
-    found = read_preferences(ratings)
+    found = read_preferences(ratings, options.lists)
     files = found.write(output)
     if as_json:
         print_json(found.as_json())
@@ -53,13 +64,32 @@ def preferences(ratings: Path, options: PreferencesOptions, as_json: bool) -> No
     queries = count_of(int(found.judgments.frame["query_id"].nunique()), "query", "queries")
     click.echo(
         f"{count_of(answers, 'answer')} by {count_of(len(found.raters), 'rater')} on "
-        f"{count_of(len(found.judgments), 'result')} of {queries}; {found.undecided} undecided"
+        f"{count_of(len(found.judgments), 'list' if options.lists else 'result')} of {queries}; "
+        f"{found.undecided} undecided"
     )
     interval = span(lean.low, lean.high, "+.2f")
     click.echo(f"lean to the left: {lean.value:+.2f} log odds, 95 % interval {interval}; it is taken out")
     columns = ["rater_id", "n_ratings", "equal", "lean", "tie"]
     rows = [[str(row[0]), str(row[1]), *(f"{each:.2f}" for each in row[2:])] for row in found.raters[columns].values]
     print_table(rows, ["rater", "answers", "called equal", "lean to the left", "tie"])
+    if options.lists:
+        click.echo("Queries for which two systems give the same list are not asked about, and not counted.")
+        print_table(
+            [
+                [
+                    str(row.system),
+                    str(row.other),
+                    f"{row.preferred:.2f}",
+                    span(*_ends(row)),
+                    str(row.answers),
+                    str(row.queries),
+                ]
+                for row in found.systems.itertuples()
+            ],
+            ["system", "over", "preferred", "95 % interval", "answers", "queries"],
+        )
+        for note in dict.fromkeys(note for note in found.systems["note"] if note):
+            click.echo(f"no interval: {note}")
     for note in found.notes:
         click.echo(note)
     say(f"wrote {', '.join(map(str, files))}")

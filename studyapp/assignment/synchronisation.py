@@ -217,7 +217,8 @@ def _change(connection: sa.Connection, study: Study, items: DisplayedItems, want
     removed = tuple(sorted(was - wanted.keys()))
     earlier = {row[0]: row for row in read_item_rows(connection)}
     both = (*wanted.values(), *stored.values())
-    shown = {item for pair in both for item in (pair.query_id, pair.result_id, pair.other_id) if item is not None}
+    ids = {item for pair in both for item in (pair.query_id, pair.result_id, pair.other_id) if item is not None}
+    shown = set(items.whole(ids))
     rows = {name: row for name, row in earlier.items() if name in shown} | items.rows(study.folder, sorted(shown))
     changes = Changes(
         first=before is None,
@@ -364,8 +365,7 @@ def _set_active(connection: sa.Connection, study: Study, wanted: dict[str, Pair]
 
 
 def _asks_for(block: Block, pair: Pair) -> bool:
-    is_asked_so = (pair.other_id is not None) == block.is_comparison
-    return is_asked_so and pair.block == block.pairs and block.paradigm in (None, pair.paradigm)
+    return block.ask == pair.ask and pair.block == block.pairs and block.paradigm in (None, pair.paradigm)
 
 
 def _add_slots(connection: sa.Connection, study: Study, block: Block) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.collection.kinds import PLAYED
+from relstudy.studyapp.collection.lists import LISTS, read_lists
 from relstudy.studyapp.collection.markup import clean_html, html_of_markdown
 from relstudy.studyapp.config.study_parts import PICTURE, Display
 
@@ -38,7 +39,8 @@ class DisplayedItem:
     ----------
     key : opaque
     path : the file of a picture, a sound, a film or a card's picture
-    more : what else is shown of it: alt, fields (of a card), captions (a file), description, narrative, highlights
+    more : what else is shown of it: alt, fields (of a card), captions (a file), description, narrative, highlights,
+        members (ids of the results in a list)
     """
 
     id: str
@@ -61,6 +63,11 @@ class DisplayedItem:
     def fields(self) -> tuple[CardField, ...]:
         """The lines of a card."""
         return tuple(CardField(*line) for line in self.more.get("fields", ()))
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """Ids of the results in a list, best first."""
+        return tuple(self.more.get("members", ()))
 
     @property
     def captions(self) -> Path | None:
@@ -150,7 +157,7 @@ def _displayed(item: Item, secret: bytes, displays: Mapping[str, Display]) -> Di
 
 
 class DisplayedItems:
-    """The collection's items that a study shows."""
+    """The collection's items that a study shows, and the lists of them that it compares (kind "list")."""
 
     def __init__(self, items: Iterable[DisplayedItem]) -> None:
         self.by_id = {item.id: item for item in items}
@@ -158,8 +165,16 @@ class DisplayedItems:
 
     @classmethod
     def load(cls, folder: Path, secret: bytes, displays: Mapping[str, Display] | None = None) -> DisplayedItems:
-        """Read FOLDER/collection.csv; `displays` say what is shown of cards."""
-        return cls(_displayed(item, secret, displays or {}) for item in Collection.load(folder))
+        """Read FOLDER/collection.csv and lists.csv; `displays` say what is shown of cards."""
+        items = {item.id: _displayed(item, secret, displays or {}) for item in Collection.load(folder)}
+        for each in read_lists(folder).values():
+            if each.id in items or not items.keys() >= set(each.results):
+                raise RelstudyError(
+                    f"{folder / LISTS}: list {each.id!r} needs an id of its own, and results that collection.csv has"
+                )
+            more = {"members": list(each.results)}
+            items[each.id] = DisplayedItem(each.id, item_key(secret, each.id), "list", "", "", None, "result", more)
+        return cls(items.values())
 
     @classmethod
     def of_rows(cls, rows: Iterable[list[Any]], folder: Path, secret: bytes) -> DisplayedItems:
@@ -191,6 +206,11 @@ class DisplayedItems:
 
     def __getitem__(self, item_id: str) -> DisplayedItem:
         return self.by_id[item_id]
+
+    def whole(self, item_ids: Iterable[str]) -> list[str]:
+        """The ids, and those of what the lists among them hold, each once."""
+        both = ((item_id, *(self.by_id[item_id].members if item_id in self.by_id else ())) for item_id in item_ids)
+        return list(dict.fromkeys(name for names in both for name in names))
 
     def require(self, item_ids: Iterable[str], what: str) -> None:
         """Refuse ids that the collection does not have."""

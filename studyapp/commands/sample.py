@@ -239,22 +239,31 @@ def _what_decides(study: Study, pairs: pd.DataFrame) -> list[str]:
 
 def write(folder: Path, drawn: Sample | Extended, *, keep_old: bool = False) -> Path | None:
     """Write pairs.csv, design.json, pool.csv where there is a pool, and the scores of built-in systems; of a collection
-    that is read in a stream, the items that were drawn or that study.toml names.
+    that is read in a stream, the items that were drawn or that study.toml names. Couples stay after a further round,
+    since they were drawn with the probabilities of the queries of then, and go with what a new draw overwrites.
 
     With `keep_old`, the study as it was is kept first; where, is what is returned.
     """
     from relstudy.studyapp.assignment.new_draw import set_aside
     from relstudy.studyapp.collection.copied import copy_items, items_needed
     from relstudy.studyapp.collection.large import LargeCollection
+    from relstudy.studyapp.collection.lists import LISTS
+    from relstudy.studyapp.sampling.couples import with_couples_of
+    from relstudy.studyapp.sampling.further_pairs import Extended
     from relstudy.studyapp.sampling.sources import is_built_in
     from relstudy.studyapp.sampling.written_draw import written_draw
 
     stamps = {name: stamp for each in drawn.design.rounds for name, stamp in each.systems.items()}
     drawn.scores.write(folder, [name for name in drawn.scores.systems if is_built_in(stamps.get(name, ""))])
-    with written_draw(folder, drawn.pairs, drawn.pool, drawn.design):
+    is_further = isinstance(drawn, Extended)
+    pairs = with_couples_of(folder, drawn.pairs) if is_further else drawn.pairs
+    with written_draw(folder, pairs, drawn.pool, drawn.design):
         if isinstance(drawn.collection, LargeCollection):
             copy_items(drawn.collection, items_needed(folder, drawn.pairs), folder)
-        return set_aside(folder) if keep_old else None
+        kept = set_aside(folder) if keep_old else None
+    if not is_further:
+        (folder / LISTS).unlink(missing_ok=True)
+    return kept
 
 
 def _complete_round(folder: Path) -> None:

@@ -142,6 +142,12 @@ class Study:
         return tuple({block.scale.name: block.scale for block in self.blocks}.values())
 
     @property
+    def graded(self) -> tuple[Scale, ...]:
+        """Every scale of ratings; which of two is better is no grade, as a side is another result for each rater."""
+        compared = {block.scale.name for block in self.blocks if block.is_comparison}
+        return tuple(scale for scale in self.scales if scale.name not in compared)
+
+    @property
     def result_questions(self) -> dict[str, ResultQuestion]:
         """Further questions about results, by id, of all blocks.
 

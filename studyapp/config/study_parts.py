@@ -73,9 +73,10 @@ class ResultQuestion:
         return words
 
 
-ASKS = ("rating", "which")
-WHICH = Scale("which", (-1, 0, 1))
-"""The scale of which of two is better: the left one, neither, or the right one."""
+WHICH, WHICH_LIST = Scale("which", (-1, 0, 1)), Scale("which-list", (-1, 0, 1))
+"""The scales of which of two results, or of two lists, is better: the left one, neither, or the right one."""
+ASKS: dict[str, Scale | None] = {"rating": None, "which": WHICH, "which-list": WHICH_LIST}
+"""What a block may ask for, with its scale where it has no choice of one."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ class Block:
     not_shown : whether raters may say that a result could not be shown
     highlight : "query": the query's words are marked in results; "no": nothing is
     played : "once": a sound or a film has to be played to its end before the page is sent; "any": as raters like
-    ask : "rating" of each result, or "which" of two results is better
+    ask : "rating" of each result, "which" of two results is better, or "which-list" of two lists of results
     """
 
     name: str
@@ -140,8 +141,8 @@ class Block:
 
     @property
     def is_comparison(self) -> bool:
-        """True if raters say which of two results is better."""
-        return self.ask == "which"
+        """True if raters say which of two results, or of two lists, is better."""
+        return self.ask != "rating"
 
     def question_called(self, name: str) -> ResultQuestion | None:
         """The further question of that id; None where the block does not ask it."""

@@ -21,7 +21,6 @@ from relstudy.studyapp.config.study_parts import (
     NOT_SHOWN,
     OF_CHOICES,
     QUESTION_KINDS,
-    WHICH,
     AnalysisSettings,
     Between,
     Block,
@@ -110,21 +109,23 @@ def read_blocks(check: TomlChecker, data: list[dict[str, Any]], scales: dict[str
                 check.fault((*path, key), entry[key], "only a block of unique pairs has this setting")
         everything = entry.get("pairs_per_rater") == "all"
         ask = check.one_of(entry, path, "ask", "rating", ASKS)
-        which = ask == "which"
+        which = ask != "rating"
         for key in ("scale", "results_per_page", "questions"):
             if which and key in entry:
                 check.fault(
-                    (*path, key), entry[key], 'a block with ask = "which" shows one couple on a page, and has none'
+                    (*path, key), entry[key], f'a block with ask = "{ask}" shows one couple on a page, and has none'
                 )
         alone = which or paradigm == "text"
         results_per_page = check.whole(entry, path, "results_per_page", 1 if alone else 4, 1, 40)
         results = "the result" if results_per_page == 1 else "each result"
-        default = "Which result matches the query better?" if which else f"How well does {results} match the query?"
+        default = f"How well does {results} match the query?"
+        if which:
+            default = f"Which {'result matches' if ask == 'which' else 'list of results answers'} the query better?"
         blocks.append(
             Block(
                 name=name,
                 pairs=pairs,
-                scale=WHICH if which else scales[scale],
+                scale=ASKS[ask] or scales[scale],
                 question=check.text(entry, path, "question", default),
                 paradigm=paradigm,
                 results_per_page=results_per_page,

@@ -132,6 +132,7 @@ ENGLISH: dict[str, str] = {
     "item.intent": "What is looked for",
     "item.transcript": "Transcript",
     "item.captions": "Captions",
+    "item.of_list": "{what}, place {number}",
     "rate.long": "At most {most} signs are allowed.",
     "rate.not_shown": "could not be shown",
     "rate.further": "Result {number}: {question}",

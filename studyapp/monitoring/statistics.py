@@ -22,7 +22,7 @@ from relstudy.common.pairs_table import source_members
 from relstudy.common.scales import Scale
 from relstudy.studyapp.assignment.answers import select_ratings
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.config.study_parts import WHICH, was_shown
+from relstudy.studyapp.config.study_parts import was_shown
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import assignments, pairs, raters
 
@@ -113,7 +113,7 @@ def statistics_of(table: pd.DataFrame, study: Study) -> StudyStatistics:
     table = table.sort_values("at", kind="stable")
     edges = np.linspace(table["at"].iloc[0], table["at"].iloc[-1], BINS + 1)
     medians = table.groupby("study_block")["seconds"].median()
-    graded = [scale for scale in study.scales if scale != WHICH]  # left and right are other results for each rater
+    graded = study.graded
     return StudyStatistics(
         times=tuple(float(edge) for edge in edges),
         growth_of_blocks={
@@ -202,7 +202,7 @@ def _flags_while_rating(profile: dict[Any, Any]) -> list[str]:
 def _raters(table: pd.DataFrame, study: Study, edges: np.ndarray) -> dict[str, RaterView]:
     agreement: dict[str, float | None] = {}
     flags: dict[str, list[str]] = {}
-    for scale in [scale for scale in study.scales if scale != WHICH]:
+    for scale in study.graded:
         rated = table[table["scale"] == scale.name]
         if not rated["rating"].notna().any():
             continue

@@ -1,13 +1,14 @@
-"""Couples of results of one query to be compared, drawn with known probability among neighbours in systems' rankings.
+"""Couples of results, or of whole lists, of one query to be compared, drawn with known probability.
 
 Results far apart in a ranking are seldom hard to tell apart, and couples of poor matches say little: a couple is drawn
 in proportion to the mean over systems of 1 / (best rank of the two) where the two stand at most `REACH` places apart,
-beside a share for every couple of the pool alike.
+beside a share for every couple of the pool alike. Couples of lists are of two systems whose lists differ, all alike.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +18,12 @@ from relstudy.common.drawing import inclusion_probabilities, rank_share, systema
 from relstudy.common.errors import RelstudyError
 from relstudy.common.pairs_table import OTHER, SOURCE_SEPARATOR, read_pairs, write_pairs
 from relstudy.common.tables import read_table
-from relstudy.studyapp.collection.items import Collection
+from relstudy.studyapp.collection.copied import copy_items, items_needed
+from relstudy.studyapp.collection.items import Collection, Item
+from relstudy.studyapp.collection.large import LargeCollection
+from relstudy.studyapp.collection.lists import RankedList, read_lists, write_lists
 from relstudy.studyapp.sampling.design import scores_of
-from relstudy.studyapp.sampling.population import Eligible, ScoredItems, pool, tie_order, union_of
+from relstudy.studyapp.sampling.population import Eligible, ScoredItems, TieKeys, pool, tie_order, union_of
 from relstudy.studyapp.sampling.sources import Source
 
 REACH = 2
@@ -71,53 +75,114 @@ def draw_couples(
     DataFrame with the columns of a pairs table and other_id; inclusion_probability is the couple's, its query's drawn
     or not
     """
-    pairs = read_pairs(folder / "pairs.csv", "pair_id", "query_probability")
-    queries = pairs.drop_duplicates("query_id")
-    if len(read_pairs(folder / "pairs.csv", couples=True)):
-        raise RelstudyError(f"{folder / 'pairs.csv'}: it holds couples already, and they are drawn once")
-    if queries["query_probability"].isna().any():
-        raise RelstudyError(f"{folder / 'pairs.csv'}: the probability of every query is needed (query_probability)")
     rng = np.random.default_rng([seed, 7])
     rows = []
-    chances = queries["query_probability"].to_numpy(dtype=float).tolist()
-    for query_id, of_query in zip(queries["query_id"].astype("str"), chances, strict=True):
-        query = collection[query_id]
-        scores = scores_of(query, sources)
-        if not scores:
-            continue
+    for query, of_query, scores in _queries(folder, collection, sources, of_lists=False):
         lists = union_of(scores, list(scores))
         candidates = pool(Eligible.of(query, collection), lists, depth, tie_order(collection, query)).candidates
         if len(candidates) < 2:
             continue
         ranks = np.vstack([_ranks(said, candidates) for said in scores.values()])
         first, second, size = couple_sizes(ranks)
-        wanted = min(each, len(size))
-        probability = inclusion_probabilities(size, wanted)
+        probability = inclusion_probabilities(size, min(each, len(size)))
         for couple in systematic_sample(probability, rng):
             both = np.array([first[couple], second[couple]])
             near = [name for name, row in zip(scores, ranks[:, both], strict=True) if abs(row[0] - row[1]) <= REACH]
-            ends = collection.ids[candidates[rng.permutation(both)]]
-            chance = float(probability[couple]) * of_query
-            rows.append(
-                {
-                    "pair_id": "",
-                    "query_id": query.id,
-                    "result_id": str(ends[0]),
-                    OTHER: str(ends[1]),
-                    "paradigm": query.kind,
-                    "source": SOURCE_SEPARATOR.join(near) or "random",
-                    "inclusion_probability": chance,
-                    "query_probability": of_query,
-                    "block": "unique",
-                    "round": 1,
-                }
-            )
+            ends = map(str, collection.ids[candidates[rng.permutation(both)]])
+            rows.append(_row(query, ends, near or ["random"], float(probability[couple]), of_query))
     if not rows:
         raise RelstudyError(f"{folder}: no query has two results that a system returns, so there is nothing to compare")
+    return _numbered(rows, "c", rng)
+
+
+def draw_lists(
+    folder: Path, collection: Collection, sources: Sequence[Source], each: int, length: int, seed: int
+) -> tuple[pd.DataFrame, list[RankedList]]:
+    """Couples of whole lists of the study's drawn queries, as rows for pairs.csv, and the lists.
+
+    Parameters
+    ----------
+    sources : the systems whose lists they are
+    each : couples of a query
+    length : of a list: so many first results of a system
+    seed : of the draw
+
+    Returns
+    -------
+    As `draw_couples`; result_id and other_id name lists, and source their two systems in this order. Two systems that
+    give a query the same list are no couple
+    """
+    rng = np.random.default_rng([seed, 8])
+    rows, lists = [], dict[str, RankedList]()
+    for query, of_query, scores in _queries(folder, collection, sources, of_lists=True):
+        eligible, ties = Eligible.of(query, collection), tie_order(collection, query)
+        found = {name: _first(said, eligible, collection, length, ties) for name, said in sorted(scores.items())}
+        apart = [(a, b) for a, b in combinations(found, 2) if found[a] and found[b] and found[a] != found[b]]
+        if not apart:
+            continue
+        probability = np.full(len(apart), min(each / len(apart), 1.0))
+        for couple in systematic_sample(probability, rng):
+            systems = [apart[couple][k] for k in rng.permutation(2)]
+            both = [RankedList(f"{query.id}/{name}", query.id, name, found[name]) for name in systems]
+            lists |= {one.id: one for one in both}
+            ends = (one.id for one in both)
+            rows.append(_row(query, ends, systems, float(probability[couple]), of_query))
+    if not rows:
+        raise RelstudyError(f"{folder}: no query has two systems with different lists, so there is nothing to compare")
+    return _numbered(rows, "l", rng), list(lists.values())
+
+
+def _queries(
+    folder: Path, collection: Collection, sources: Sequence[Source], of_lists: bool
+) -> Iterator[tuple[Item, float, dict[str, ScoredItems]]]:
+    """The study's drawn queries that a system answers, with their probability and what the systems say of them."""
+    file = folder / "pairs.csv"
+    pairs = read_pairs(file, "pair_id", "query_probability")
+    queries = pairs.drop_duplicates("query_id")
+    if (read_pairs(file, couples=True)["result_id"].isin(read_lists(folder).keys()) == of_lists).any():
+        raise RelstudyError(f"{file}: it holds couples already{' of lists' * of_lists}; they are drawn once")
+    if queries["query_probability"].isna().any():
+        raise RelstudyError(f"{file}: the probability of every query is needed (query_probability)")
+    chances = queries["query_probability"].to_numpy(dtype=float).tolist()
+    for query_id, of_query in zip(queries["query_id"].astype("str"), chances, strict=True):
+        query = collection[query_id]
+        scores = scores_of(query, sources)
+        if scores:
+            yield query, of_query, scores
+
+
+def _row(
+    query: Item, ends: Iterator[str], source: Sequence[str], given_query: float, of_query: float
+) -> dict[str, object]:
+    """A row of pairs.csv; `given_query` is the couple's probability where its query is drawn."""
+    return {
+        "pair_id": "",
+        "query_id": query.id,
+        **dict(zip(("result_id", OTHER), ends, strict=True)),
+        "paradigm": query.paradigm,
+        "source": SOURCE_SEPARATOR.join(source),
+        "inclusion_probability": given_query * of_query,
+        "query_probability": of_query,
+        "block": "unique",
+        "round": 1,
+    }
+
+
+def _numbered(rows: Sequence[dict[str, object]], letter: str, rng: np.random.Generator) -> pd.DataFrame:
+    """The rows in an order by chance, with their ids."""
     order = rng.permutation(len(rows))
     width = max(4, len(str(len(rows))))
     couples = pd.DataFrame([rows[place] for place in order])
-    return couples.assign(pair_id=[f"c{number:0{width}d}" for number in range(1, len(rows) + 1)])
+    return couples.assign(pair_id=[f"{letter}{number:0{width}d}" for number in range(1, len(rows) + 1)])
+
+
+def _first(
+    said: ScoredItems, eligible: Eligible, collection: Collection, length: int, ties: TieKeys
+) -> tuple[str, ...]:
+    """Ids of a system's first results, best first; of equal scores those of the lowest keys."""
+    positions, scores = said.among(eligible)
+    order = np.lexsort((ties(positions), -said.upward(scores)))[:length]
+    return tuple(map(str, collection.ids[positions[order]]))
 
 
 def _ranks(said: ScoredItems, candidates: np.ndarray) -> np.ndarray:
@@ -126,8 +191,21 @@ def _ranks(said: ScoredItems, candidates: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(scores), np.nan, rank_share(said.upward(scores), 1.0)[1])
 
 
-def add_couples(folder: Path, couples: pd.DataFrame) -> None:
-    """Write couples into the study's pairs.csv, below the pairs, which stay as they are."""
+def with_couples_of(folder: Path, pairs: pd.DataFrame) -> pd.DataFrame:
+    """Pairs of a further round with the couples that FOLDER/pairs.csv holds, below them and as they are."""
+    couples = read_pairs(folder / "pairs.csv", couples=True)
+    return pairs if couples.empty else pd.concat([pairs, couples.astype(object)], ignore_index=True)
+
+
+def add_couples(folder: Path, collection: Collection, couples: pd.DataFrame, lists: Sequence[RankedList] = ()) -> None:
+    """Write couples into the study's pairs.csv, below the pairs, which stay as they are, and lists into lists.csv; of a
+    collection that is read in a stream, copy their items."""
     file = folder / "pairs.csv"
     table = read_table(file).frame
+    if isinstance(collection, LargeCollection):
+        results = [name for each in lists for name in each.results] or [*couples["result_id"], *couples[OTHER]]
+        ids = [*items_needed(folder, couples.iloc[:0]), *couples["query_id"], *results]
+        copy_items(collection, dict.fromkeys(ids), folder)
+    if lists:
+        write_lists(folder, lists)
     write_pairs(pd.concat([table, couples.astype(object)], ignore_index=True), file)

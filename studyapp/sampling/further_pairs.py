@@ -192,8 +192,6 @@ def _first_drawn(pairs: pd.DataFrame, rounds: int) -> dict[int, np.ndarray]:
 def drawn_pairs(path: Path) -> pd.DataFrame:
     """The pairs of earlier rounds; refuses a table from which a further round's probabilities cannot be computed."""
     pairs = read_pairs(path, "pair_id", "paradigm", "source", "inclusion_probability")
-    if len(read_pairs(path, couples=True)):
-        raise RelstudyError(f"{path}: it holds couples, which a further round would drop; draw its pairs first")
     unknown = int(pairs["inclusion_probability"].isna().sum())
     if unknown:
         raise RelstudyError(

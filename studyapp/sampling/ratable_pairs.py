@@ -10,6 +10,7 @@ import pandas as pd
 from relstudy.common.errors import RelstudyError
 from relstudy.common.pairs_table import OTHER, PAGE, read_pairs
 from relstudy.studyapp.collection.displayed import DisplayedItems
+from relstudy.studyapp.collection.kinds import paradigm_of
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import KnownPair
 
@@ -19,7 +20,7 @@ class Pair:
     """A query and a result to be rated together; `block` is base, unique, practice or check.
 
     Pairs of one query and `page` stand on a page together; None leaves that to chance. With `other_id` it is a couple
-    of two results, of which people say which is better.
+    of two results or lists, of which people say which is better. `ask` is what a block that asks for it has there.
     """
 
     pair_id: str
@@ -33,9 +34,10 @@ class Pair:
     block: str
     page: int | None = None
     other_id: str | None = None
+    ask: str = "rating"
 
 
-STORED = tuple(field.name for field in fields(Pair) if field.name != PAGE)
+STORED = tuple(field.name for field in fields(Pair) if field.name not in (PAGE, "ask"))
 """What the database keeps of a pair; its page is kept with the pages."""
 
 
@@ -62,10 +64,14 @@ def pairs_to_rate(path: Path, items: DisplayedItems) -> list[Pair]:
 
 
 def _as_pairs(frame: pd.DataFrame, items: DisplayedItems) -> list[Pair]:
-    kinds = [items[query_id].kind for query_id in frame["query_id"]]
+    kinds = [paradigm_of(items[query_id].kind) for query_id in frame["query_id"]]
     frame["paradigm"] = frame["paradigm"].where(frame["paradigm"] != "", kinds)
     for name in (PAGE, OTHER):
         frame[name] = frame.get(name)
+    frame["ask"] = [
+        "rating" if other is None else "which-list" if items[result_id].kind == "list" else "which"
+        for result_id, other in zip(frame["result_id"], frame[OTHER], strict=True)
+    ]
     rows = frame[[field.name for field in fields(Pair)]].astype(object)
     return [Pair(*row) for row in rows.where(rows.notna(), None).itertuples(index=False)]
 
@@ -89,7 +95,7 @@ def known_pairs(study: Study, items: DisplayedItems) -> list[Pair]:
             pair_id,
             entry.query_id,
             entry.result_id,
-            items[entry.query_id].kind,
+            paradigm_of(items[entry.query_id].kind),
             "",
             None,
             None,

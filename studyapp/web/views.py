@@ -15,7 +15,7 @@ class ItemView:
     `kind` is "image" (show `url`), "text" (`title` and `text`), "card" (`fields`, and the picture at `url`), "audio" or
     "video" (play `url`; `text` is the transcript, `captions` an address or ""). `is_html` says that `text` is html.
     `alt` is said in place of a picture, `size` its width and height, `intent` what a query is after, `long` whether
-    the text scrolls in a column of its own.
+    the text scrolls in a column of its own, `members` the results in a list, best first.
     """
 
     kind: str
@@ -30,6 +30,7 @@ class ItemView:
     captions: str = ""
     intent: tuple[str, ...] = ()
     long: bool = False
+    members: tuple[ItemView, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from relstudy.studyapp.assignment.eligibility import needs_screening
 from relstudy.studyapp.assignment.quotas import turns_away
 from relstudy.studyapp.assignment.raters import Rater, enrol, find_rater, record_consent, token_identity
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.config.study_parts import PLATFORM_RULES, WHICH
+from relstudy.studyapp.config.study_parts import PLATFORM_RULES
 from relstudy.studyapp.config.texts import Texts
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rater.duration import said_duration
@@ -276,7 +276,7 @@ def instructions_view() -> InstructionsPage:
     return InstructionsPage(
         paragraphs(study.instructions or current_site().texts("instructions.default")),
         _practice_words(study),
-        tuple(choices(scale) for scale in study.scales if scale != WHICH),
+        tuple(choices(scale) for scale in study.graded),
     )
 
 

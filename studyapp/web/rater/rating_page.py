@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from relstudy.common.scales import Scale, show_value
@@ -12,6 +12,7 @@ from relstudy.studyapp.assignment.answers import read_answers
 from relstudy.studyapp.assignment.raters import Rater
 from relstudy.studyapp.assignment.sequence import Assignment, RaterPage, count_answered
 from relstudy.studyapp.assignment.versions import Version
+from relstudy.studyapp.collection.displayed import DisplayedItems
 from relstudy.studyapp.collection.kinds import PLAYED, paradigm_of
 from relstudy.studyapp.collection.markup import words_to_mark
 from relstudy.studyapp.config.study_parts import NOT_SHOWN, was_shown
@@ -20,7 +21,7 @@ from relstudy.studyapp.web.mount import at
 from relstudy.studyapp.web.rater.duration import seconds_per_page
 from relstudy.studyapp.web.rendering import choices, item_view
 from relstudy.studyapp.web.site import current_site
-from relstudy.studyapp.web.views import FurtherView, RatingPage, ResultView
+from relstudy.studyapp.web.views import FurtherView, ItemView, RatingPage, ResultView
 
 Field = tuple[str, str]
 """A field of the page: a pair, and the id of a further question, empty for the block's own."""
@@ -60,7 +61,7 @@ def build_rating_page(
             ResultView(
                 number,
                 f"rating-{number}",
-                item_view(items[(sides := pair.sides(rater.seed))[0]], marked),
+                _shown(items, (sides := pair.sides(rater.seed))[0], marked),
                 chosen.get((pair.pair_id, ""), ""),
                 (errors or {}).get((pair.pair_id, ""), ""),
                 tuple(
@@ -75,7 +76,7 @@ def build_rating_page(
                     )
                     for question in block.questions
                 ),
-                None if len(sides) < 2 else item_view(items[sides[1]], marked),
+                None if len(sides) < 2 else _shown(items, sides[1], marked),
             )
             for number, pair in enumerate(pairs, start=1)
         ),
@@ -89,6 +90,13 @@ def build_rating_page(
         not_shown=block.not_shown,
         played=block.played,
     )
+
+
+def _shown(items: DisplayedItems, item_id: str, marked: Sequence[str]) -> ItemView:
+    """A result, or a list with the results in it."""
+    view = item_view(items[item_id], marked)
+    members = tuple(item_view(items[name], marked) for name in items[item_id].members)
+    return replace(view, members=members) if members else view
 
 
 def _with_words(scale: Scale) -> Scale:
@@ -106,7 +114,7 @@ def can_be_shown(assignment: Assignment) -> bool:
     """True if the study still has what a page asks: of an answered one, its block and its items may be gone."""
     version = current_site().served.version
     shown = [version.catalogue.pairs[pair_id] for pair_id in assignment.pair_ids]
-    has_items = all(version.items.by_id.keys() >= set(pair.item_ids) for pair in shown)
+    has_items = all(version.items.by_id.keys() >= set(version.items.whole(pair.item_ids)) for pair in shown)
     return has_items and any(block.name == assignment.block for block in version.study.blocks)
 
 
@@ -120,7 +128,7 @@ def asked_on(assignment: Assignment) -> str:
     version = site.served.version
     block = version.study.block(assignment.block)
     pairs = [version.catalogue.pairs[pair_id] for pair_id in assignment.pair_ids]
-    looks = [version.items[item_id].look for pair in pairs for item_id in pair.item_ids]
+    looks = [version.items[item_id].look for pair in pairs for item_id in version.items.whole(pair.item_ids)]
     words = [block.question, repr(block.scale.values), repr(block.scale.labels), str(block.scale.undecided)]
     words += ["slider"] if block.scale.continuous else []
     words += [repr(block.questions)] if block.questions else []
@@ -156,6 +164,5 @@ def _answered(page: RaterPage, assignment: Assignment) -> int:
 
 def _pictures(version: Version, pair_ids: list[str]) -> tuple[str, ...]:
     shown = [version.catalogue.pairs[pair_id] for pair_id in pair_ids]
-    ids = list(dict.fromkeys(item_id for pair in shown for item_id in pair.item_ids))
-    items = [version.items[item_id] for item_id in ids]
+    items = [version.items[name] for name in version.items.whole(each for pair in shown for each in pair.item_ids)]
     return tuple(at(item_view(item).url) for item in items if item.path is not None and item.kind not in PLAYED)

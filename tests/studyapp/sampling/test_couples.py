@@ -13,7 +13,8 @@ from relstudy.common.errors import RelstudyError, TableError
 from relstudy.common.pairs_table import read_pairs
 from relstudy.studyapp.cli import main
 from relstudy.studyapp.collection.items import Collection
-from relstudy.studyapp.sampling.couples import add_couples, couple_sizes, draw_couples
+from relstudy.studyapp.collection.lists import read_lists
+from relstudy.studyapp.sampling.couples import add_couples, couple_sizes, draw_couples, draw_lists
 from relstudy.studyapp.sampling.sources import open_sources
 from tests.studyapp.studies import TOML, write_study
 
@@ -64,6 +65,48 @@ def test_each_couple_is_drawn_as_often_as_its_probability_says(study: Path) -> N
         assert abs(often[key] / draws - chance) <= 4.5 * error + 1e-12  # one of 40 beyond that comes once in 3,000
 
 
+def test_couples_of_lists_are_drawn_as_often_as_their_probability_says(study: Path) -> None:
+    third = pd.read_csv(study / "scores" / "one.csv").assign(system="three", score=lambda table: -table["score"])
+    third.to_csv(study / "scores" / "three.csv", index=False)
+    collection = Collection.load(study)
+    sources = open_sources(study, collection, ["one.csv", "two.csv", "three.csv"])
+    first_of = {}
+    for source in sources:
+        frame = pd.read_csv(study / "scores" / f"{source.name}.csv").sort_values("score", ascending=False)
+        for query, rows in frame.groupby("query_id"):
+            first_of[f"{query}/{source.name}"] = tuple(rows["result_id"][:3])
+    draws, often = 200, dict[tuple[str, ...], int]()
+    for seed in range(draws):
+        couples, lists = draw_lists(study, collection, sources, 2, 3, seed)
+        assert {each.id: each.results for each in lists}.items() <= first_of.items()
+        for row in couples.itertuples(index=False):
+            assert (row.inclusion_probability, row.query_probability) == (pytest.approx(0.25 * 2 / 3), 0.25)
+            assert row.source == f"{row.result_id[3:]};{row.other_id[3:]}"
+            key = tuple(sorted((row.result_id, row.other_id)))
+            often[key] = often.get(key, 0) + 1
+    assert len(often) == 6
+    # two of three couples of each query; one of six beyond four standard errors comes once in 2,500
+    assert all(abs(count / draws - 2 / 3) < 4 * np.sqrt(2 / 9 / draws) for count in often.values())
+
+
+def test_two_systems_with_one_list_are_no_couple_and_lists_and_results_can_both_be_compared(study: Path) -> None:
+    frame = pd.read_csv(study / "scores" / "one.csv")
+    frame.assign(system="two").to_csv(study / "scores" / "two.csv", index=False)
+    runner = CliRunner()
+    both = ["couples", str(study), "--each", "1", "--systems", "one.csv,two.csv"]
+    alike = runner.invoke(main, [*both, "--lists", "3"])
+    assert alike.exit_code == 1 and "no query has two systems with different lists" in alike.output
+    frame.assign(system="two", score=-frame["score"]).to_csv(study / "scores" / "two.csv", index=False)
+    for more in ([], ["--lists", "3"]):
+        done = runner.invoke(main, [*both, *more])
+        assert done.exit_code == 0, done.output
+        again = runner.invoke(main, [*both, *more])
+        assert again.exit_code == 1 and "they are drawn once" in again.output
+    assert len(read_pairs(study / "pairs.csv")) == 2
+    assert len(read_pairs(study / "pairs.csv", couples=True)) == 4
+    assert all(len(each.results) == 3 for each in read_lists(study).values())
+
+
 def test_neighbours_at_the_top_are_drawn_most_and_every_couple_has_a_chance() -> None:
     ranks = np.array([[1.0, 2.0, 3.0, 9.0], [1.0, 2.0, np.nan, 3.0]])
     first, second, size = couple_sizes(ranks)
@@ -75,7 +118,7 @@ def test_neighbours_at_the_top_are_drawn_most_and_every_couple_has_a_chance() ->
 
 def test_couples_stand_in_pairs_csv_and_are_no_pairs(study: Path) -> None:
     before = read_pairs(study / "pairs.csv")
-    add_couples(study, draw(study, 1))
+    add_couples(study, Collection.load(study), draw(study, 1))
     pd.testing.assert_frame_equal(read_pairs(study / "pairs.csv"), before)
     couples = read_pairs(study / "pairs.csv", couples=True)
     assert len(couples) == 6 and (couples["result_id"] != couples["other_id"]).all()

@@ -89,6 +89,90 @@ def test_couples_are_asked_and_exported_with_the_side_and_calibrated(made: Made,
     assert (tmp_path / "which" / "judgments.csv").is_file()
 
 
+LISTS = {"alpha": "r3 r1 r0", "beta": "r1 r3 r2", "gamma": "r2 r0 r1"}
+"""The first results of three systems, in the order in which people like the systems."""
+
+
+@pytest.fixture
+def of_lists(make_study: Callable[..., Made]) -> Made:
+    """A study in which the lists of three systems are compared for two queries."""
+    study = make_study(WHICH.replace("which", "which-list"), base_queries=1, unique_queries=2)
+    rows = ["list_id,query_id,system,rank,result_id"]
+    for query in (1, 2):
+        for name, order in LISTS.items():
+            rows += [f"q{query}/{name},q{query},{name},{rank},{r}" for rank, r in enumerate(order.split(), start=1)]
+    (study.folder / "lists.csv").write_text("\n".join(rows) + "\n")
+    file = study.folder / "pairs.csv"
+    lines = file.read_text().splitlines()
+    rows = [f"{lines[0]},other_id", *(f"{line}," for line in lines[1:])]
+    for query in (1, 2):
+        for one, other in (("alpha", "beta"), ("gamma", "alpha"), ("gamma", "beta")):
+            ends = f"q{query}/{one},image,{one};{other},,0.5,unique,q{query}/{other}"
+            rows.append(f"l{query}{one[0]}{other[0]},q{query},{ends}")
+    file.write_text("\n".join(rows) + "\n")
+    prepare(study.folder, study.store)
+    return study
+
+
+def test_whole_lists_are_asked_blind_and_the_better_system_is_found(of_lists: Made, tmp_path: Path) -> None:
+    study = Study.load(of_lists.folder)
+    secret = read_secret(of_lists.folder)
+    system_of = {item_key(secret, f"q{query}/{name}"): name for query in (1, 2) for name in LISTS}
+    results = {item_key(secret, f"r{number}"): f"r{number}" for number in range(4)}
+    for _ in range(4):
+        browser = joined(of_lists.app, invite(of_lists.store, study, 1)[0].path)
+        while browser.address.startswith("/rate/"):
+            assert browser.response is not None and browser.status == 200
+            html = browser.response.text
+            keys = [key for key in browser.page.items if key in system_of]
+            assert not any(word in html for word in ("alpha", "beta", "gamma", "q1/"))
+            if not keys:
+                browser.rate()
+                continue
+            left, right = (system_of[key] for key in keys)
+            shown = [results[key] for key in browser.page.items if key in results][-6:]
+            assert shown == f"{LISTS[left]} {LISTS[right]}".split()
+            better = "-1" if list(LISTS).index(left) < list(LISTS).index(right) else "1"
+            browser.rate(lambda name, number, better=better: better)  # type: ignore[misc]
+    table = ratings_table(of_lists.store, study)
+    couples = table[table["other_id"] != ""]
+    assert len(couples) == 24 and set(couples["scale"]) == {"which-list"}
+    table.to_csv(tmp_path / "ratings.csv", index=False)
+    found = read_preferences(tmp_path / "ratings.csv", lists=True).systems.set_index(["system", "other"])
+    assert found["preferred"].to_dict() == {
+        ("alpha", "beta"): 1, ("alpha", "gamma"): 1, ("beta", "gamma"): 1,
+        ("beta", "all others"): 0.5, ("alpha", "all others"): 1, ("gamma", "all others"): 0,
+    }  # fmt: skip
+    assert (found["answers"].iloc[:3] == 8).all() and (found["queries"] == 2).all()
+    done = CliRunner().invoke(
+        main, ["preferences", str(tmp_path / "ratings.csv"), "--lists", "-o", str(tmp_path / "o")]
+    )
+    assert done.exit_code == 0, done.output
+    assert "24 answers by 4 raters on 6 lists of 2 queries" in done.output and "alpha" in done.output
+    assert (tmp_path / "o" / "systems.csv").is_file()
+    with pytest.raises(RelstudyError, match=r"its couples are of whole lists; --lists takes these"):
+        read_preferences(tmp_path / "ratings.csv")
+    assert {growth.scale for growth in study_statistics(of_lists.store, study).agreement} <= {"1-5"}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("q1/alpha,q1,alpha,1,r3", "q1/alpha,q1,alpha,1,nobody"), "results that collection.csv has"),
+        (("q1/alpha,q1,alpha,2,", "q1/alpha,q1,alpha,1,"), "each rank may stand once"),
+        (("q1/alpha,q1,alpha,2,", "q1/alpha,q1,beta,2,"), "another; one is allowed"),
+        (("q1/alpha,q1,alpha,2,", "q1/alpha,q1,alpha,1.5,"), "whole number"),
+    ],
+)
+def test_lists_that_are_none_are_refused(of_lists: Made, change: tuple[str, str], message: str) -> None:
+    file = of_lists.folder / "lists.csv"
+    text = file.read_text()
+    assert change[0] in text
+    file.write_text(text.replace(*change))
+    with pytest.raises(RelstudyError, match=message):
+        prepare(of_lists.folder, of_lists.store)
+
+
 def test_a_side_is_no_grade_so_couples_are_in_no_figure_of_agreement(made: Made) -> None:
     study = Study.load(made.folder)
     for _ in range(2):
