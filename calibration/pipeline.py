@@ -18,6 +18,7 @@ from relstudy.calibration.design import DrawnPairs, with_design
 from relstudy.calibration.intraclass import Icc, intraclass
 from relstudy.calibration.judgments import CARELESS, CarelessRaters, Judgments, write_careless, write_judgments
 from relstudy.calibration.methods import WEIGHTED
+from relstudy.calibration.methods.by_category import ByCategory
 from relstudy.calibration.methods.by_name import fit_method
 from relstudy.calibration.methods.linear import Lines
 from relstudy.calibration.noise import RaterNoise, rater_noise
@@ -54,6 +55,7 @@ class Calibration:
     noise : each rater's noise after calibration, and what their ratings weigh
     judgments, raters : as from `make_judgments` and `rater_profiles`
     drawn : what a pairs table says of the judged pairs, and of those that are not judged; None without one
+    model : what was fitted, where the method gives categories values of their own; None for lines
     """
 
     ratings: Ratings
@@ -65,6 +67,7 @@ class Calibration:
     judgments: Judgments
     raters: pd.DataFrame
     drawn: DrawnPairs | None = None
+    model: ByCategory | None = None
 
     @property
     def decided(self) -> int:
@@ -174,6 +177,12 @@ def calibrate(ratings: Ratings, options: CalibrationOptions | None = None, *, al
     by_judge = ratings.frame["rater_id"].isin(ratings.judges).to_numpy(dtype=bool)
     looked = care if suspects else None
     profiles = rater_profiles(everything, lines, _seconds(ratings.frame), noise, looked, ratings.not_shown)
+    model = fitted if isinstance(fitted, ByCategory) else None
+    judgments = make_judgments(panel, np.where(by_judge, np.nan, calibrated), ratings.scale, noise)
+    if model is not None:
+        profiles = profiles.assign(**model.of_raters)
+        rated = np.bincount(panel.pair, ~np.isnan(panel.rating) & ~by_judge, panel.n_pairs) > 0
+        judgments = replace(judgments, frame=judgments.frame.assign(**{n: v[rated] for n, v in model.of_pairs.items()}))
     result = Calibration(
         ratings=ratings,
         panel=panel,
@@ -181,8 +190,9 @@ def calibrate(ratings: Ratings, options: CalibrationOptions | None = None, *, al
         lines=lines,
         choice=choice,
         noise=noise,
-        judgments=make_judgments(panel, np.where(by_judge, np.nan, calibrated), ratings.scale, noise),
+        judgments=judgments,
         raters=_marked(profiles, ratings.judges),
+        model=model,
     )
     if not suspects or alone:
         return result
@@ -377,6 +387,7 @@ def notes_on(result: Calibration) -> list[str]:
     if result.drawn is not None:
         undecided = undecided_pairs(result.counted, result.judgments, result.drawn.pairs)
         notes += [result.drawn.response.sentence(), None if undecided is None else undecided.sentence()]
+    notes.append(None if result.model is None or not result.model.note else result.model.note)
     careless = result.judgments.careless
     if careless is not None and careless.how != "drop":  # which is a note of the ratings
         notes.append(careless.note())

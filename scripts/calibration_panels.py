@@ -1,10 +1,11 @@
 """Compare calibration methods on simulated panels, and on real ones where these are at hand.
 
-    python scripts/calibration_panels.py [--quick]
+    python scripts/calibration_panels.py [--quick] [--models]
 
 Prints the tables of docs/calibration.md in Markdown. Leave-one-out correlation by five folds over unique pairs; each
 line averages over panels, and differences come with twice their standard error over panels. Raters count alike, so that
-the lines alone are compared.
+the lines alone are compared. With --models instead: models of raters beside `pooled` on 40 panels a line of raters who
+are alike or unlike in noise, each with the weights that it gives raters by itself.
 """
 
 from __future__ import annotations
@@ -28,13 +29,20 @@ SCALES = ("1-5", "0-6", "binary", "1-9")
 BASES = (5, 10, 20, 40, 100)
 REPEATS = {10: 40, 100: 10, 700: 3}
 UNIQUE = 60
+MODELS = ("none", "pooled", "crossed", "p910", "p913", "rasch", "dawid-skene", "glad", "mace")
+PANELS = 40
 AGH = Path(__file__).resolve().parent.parent.parent / "shared" / "data" / "agh_video_99raters" / "ratings.csv"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a few panels of each kind")
-    quick = parser.parse_args().quick
+    parser.add_argument("--models", action="store_true", help="models of raters, on raters alike and unlike in noise")
+    given = parser.parse_args()
+    quick = given.quick
+    if given.models:
+        models_table(quick)
+        return
     real_table()
     random_table(quick)
     one_rating_table(quick)
@@ -83,6 +91,29 @@ def one_rating_table(quick: bool) -> None:
         values = np.array([[truth(simulated, method) for method in METHODS] for simulated in panels])
         cells = [f"{value:.4f}" for value in values.mean(axis=0)]
         print(f"| {base} | " + " | ".join(cells) + f" | {difference(values[:, 4] - values[:, 3])} |", flush=True)
+
+
+def models_table(quick: bool) -> None:
+    """Twelve raters, 20 base pairs and 60 pairs of their own with three ratings each."""
+    header = ["scale", "raters differ in noise by", *MODELS, "pooled - best of the others", "best"]
+    print("| " + " | ".join(header) + " |\n" + "|---" * len(header) + "|", flush=True)
+    for scale in ("1-5", "binary"):
+        for spread in (0.0, 0.6):
+            rows = []
+            for i in range(3 if quick else PANELS):
+                simulated = simulate_panel(
+                    12, 20, UNIQUE, scale=scale, noise_spread=spread, seed=seed("models", scale, i)
+                )
+                panel = simulated.panel
+                found = [leave_one_out_correlation(panel, method, seed=i).value for method in MODELS]
+                rows.append([np.nan if value is None else value for value in found])
+            values = np.array(rows)
+            average = np.nanmean(values, axis=0)
+            place = MODELS.index("pooled")
+            best = max((k for k in range(len(MODELS)) if k != place), key=lambda k: average[k])
+            apart = difference((values[:, place] - values[:, best])[~np.isnan(values[:, best])])
+            cells = [scale, f"{spread:g}", *(f"{value:.4f}" for value in average), apart, MODELS[best]]
+            print("| " + " | ".join(cells) + " |", flush=True)
 
 
 def sorted_table(quick: bool) -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Method = Literal["pooled", "crossed", "shrunk", "zscore", "mean", "none", "p910", "p913", "ordinal"]
+Method = Literal[
+    "pooled", "crossed", "shrunk", "zscore", "mean", "none", "p910", "p913",
+    "ordinal", "rasch", "dawid-skene", "glad", "mace",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,15 @@ METHODS: dict[str, MethodEntry] = {
         needs_random=True,
         gives_lines=False,
     ),
+    "rasch": MethodEntry(
+        "rasch:rasch",
+        "the many-facet Rasch model of graded ratings (random hand-out, as pooled).",
+        needs_random=True,
+        gives_lines=False,
+    ),
+    "dawid-skene": MethodEntry("dawid_skene:dawid_skene", "error rates by category, of classes.", gives_lines=False),
+    "glad": MethodEntry("glad:glad", "raters' ability and pairs' difficulty, of classes.", gives_lines=False),
+    "mace": MethodEntry("mace:mace", "raters who know or guess, of classes.", gives_lines=False),
 }
 WEIGHTED = tuple(name for name, entry in METHODS.items() if entry.weighs_raters)
 NEED_RANDOM = tuple(name for name, entry in METHODS.items() if entry.needs_random)

@@ -34,7 +34,7 @@ def fit_method(panel: Panel, method: str) -> Fitted:
 
 
 def fit_lines(panel: Panel, method: str) -> Lines:
-    """Each rater's line by a method that gives lines: any of METHODS but ordinal.
+    """Each rater's line by a method that gives lines: any of METHODS that gives them.
 
     Raises
     ------

@@ -116,7 +116,7 @@ class CalibratedPanel(FolderResult):
 
     @property
     def method(self) -> str:
-        """The method used, one of pooled, crossed, shrunk, zscore, mean, none, p910, p913, ordinal."""
+        """The method used, any of those that `--method` takes."""
         return self.calibration.choice.method
 
     @property

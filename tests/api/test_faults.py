@@ -129,7 +129,8 @@ def test_a_path_that_leads_nowhere_is_refused(use: str, path: Any, tables: dict[
     [
         (
             lambda t: rs.calibrate(t["ratings"], method="magic"),
-            "method: 'pooled', 'crossed', 'shrunk', 'zscore', 'mean', 'none', 'p910', 'p913' or 'ordinal' is needed",
+            "method: 'pooled', 'crossed', 'shrunk', 'zscore', 'mean', 'none', 'p910', 'p913', "
+            "'ordinal', 'rasch', 'dawid-skene', 'glad' or 'mace' is needed",
         ),
         (lambda t: rs.fit(t["scores"], t["judgments"], method="magic"), "'best' is needed, not 'magic'"),
         (lambda t: rs.fit(t["scores"], t["judgments"], folds=1), "folds"),

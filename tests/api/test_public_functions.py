@@ -279,7 +279,8 @@ def test_what_cannot_be_is_one_sentence(panel: rs.CalibratedPanel) -> None:
     )
     assert "there is no such file" in refusal(rs.calibrate, "nowhere.csv")
     assert (
-        "method: 'pooled', 'crossed', 'shrunk', 'zscore', 'mean', 'none', 'p910', 'p913' or 'ordinal' is needed"
+        "method: 'pooled', 'crossed', 'shrunk', 'zscore', 'mean', 'none', 'p910', 'p913', "
+        "'ordinal', 'rasch', 'dawid-skene', 'glad' or 'mace' is needed"
         in refusal(rs.calibrate, ratings, method="magic")
     )
     assert "'best' is needed, not 'magic'" in refusal(rs.fit, KEYWORDS, panel, method="magic")

@@ -231,7 +231,7 @@ def test_the_default_is_under_no_plain_method_by_more_than_its_error_on_any_pane
     spec.loader.exec_module(script)
     compared = []
     for _, file, column in script.PANELS:
-        found = script.against_plain(read_ratings(shared_data / file, base_column=column))
+        found = script.against(read_ratings(shared_data / file, base_column=column), script.PLAIN)
         if not isinstance(found, str):  # without a base block there is no plain method
             compared.append(file)
             assert script.verdict(found[2]) != "yes", file
