@@ -1,12 +1,13 @@
 """The default method beside each plain one on panels of real ratings: leave-one-out correlation and its differences.
 
     python scripts/calibration_default.py [FILE ...] [--base-column NAME] [--data ../shared/data]
-    python scripts/calibration_default.py --against p910 p913 rasch dawid-skene glad mace
+    python scripts/calibration_default.py --draws 2 --against p910 p913 rasch dawid-skene glad mace
 
 The first compares with the plain methods, mean, zscore and shrunk; the second with models of raters.
 
 Without files, those of DATA that this project did not make (docs/how-to/public-human-data.md). Figures are means over
-five draws of the folds. Differences are the default's less the other's on the same folds, with the standard error for
+five draws of the folds (`--draws`). Differences are the default's less the other's on the same folds, with the
+standard error for
 raters and pairs like these (for pairs alone where there are two raters); the last column says whether the default lies
 under the best of the others by more than that.
 """
@@ -39,7 +40,6 @@ PANELS = (
     ("shop search, 13 people", "haystack_rating_party/ratings.csv", None),
     ("pictures made and edited, 3 people a task", "viescore_judges/ratings.csv", None),
 )
-DRAWS = 5
 PLAIN = ("mean", "zscore", "shrunk")
 
 
@@ -61,7 +61,7 @@ class Against:
     error: float
 
 
-def against(ratings: Ratings, others: Sequence[str]) -> tuple[str, float, list[Against]] | str:
+def against(ratings: Ratings, others: Sequence[str], draws: int = 5) -> tuple[str, float, list[Against]] | str:
     """The default method, its leave-one-out correlation, and the others'; the reason where there is none.
 
     A method that cannot be used on these ratings has no figure, NaN.
@@ -73,7 +73,7 @@ def against(ratings: Ratings, others: Sequence[str]) -> tuple[str, float, list[A
     figures: dict[str, Figure] = {}
     for method in dict.fromkeys((chosen, *others)):
         drawn = []
-        for seed in range(DRAWS):
+        for seed in range(draws):
             try:
                 figure = leave_one_out_figure(panel, method, scored, seed=seed)
             except RelstudyError as error:
@@ -82,8 +82,8 @@ def against(ratings: Ratings, others: Sequence[str]) -> tuple[str, float, list[A
                 break
             if isinstance(figure, Estimate):
                 return figure.reason or ""
-            drawn.append(figure.times(1 / DRAWS))
-        if len(drawn) == DRAWS:
+            drawn.append(figure.times(1 / draws))
+        if len(drawn) == draws:
             figures[method] = reduce(Figure.plus, drawn)
     rows = []
     for method in others:
@@ -100,6 +100,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--base-column")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    parser.add_argument("--draws", type=int, default=5)
     parser.add_argument("--against", nargs="+", choices=list(METHODS), default=list(PLAIN))
     given = parser.parse_args(arguments)
     panels = [(str(path), path, given.base_column) for path in given.files]
@@ -107,7 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print("| panel | default | value | " + " | ".join(f"less {name}" for name in given.against) + " | under the best |")
     print("|---" * (4 + len(given.against)) + "|")
     for name, path, column in panels:
-        found = against(read_ratings(path, base_column=column), given.against)
+        found = against(read_ratings(path, base_column=column), given.against, given.draws)
         if isinstance(found, str):
             print(f"| {name} | {found} |" + " |" * (2 + len(given.against)))
             continue
