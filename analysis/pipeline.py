@@ -14,7 +14,7 @@ from relstudy.analysis.judges.systems import CannotHelp
 from relstudy.analysis.judges.table import JudgeTable
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.careless import sensitivity
-from relstudy.analysis.scoring.groups import Grouping, Groups, score_by
+from relstudy.analysis.scoring.groups import Grouping, Groups, leads_of_people, score_by
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions, TestOptions
 from relstudy.analysis.scoring.results import ScoreResult
@@ -99,12 +99,13 @@ class ScoringRun:
 def groups_of_run(
     pairs: JudgedPairs, candidates: Sequence[Candidate], grouping: Grouping, overall: ScoreResult
 ) -> Groups:
-    """The figures of the systems within groups of the judged pairs, by the options of those over all pairs."""
+    """The figures of the systems within groups, by the options of those over all pairs."""
     options = overall.options
-    results = score_by(pairs, candidates, grouping.values, options, apart=grouping.apart)
+    results = score_by(pairs, candidates, grouping, options)
     without = tuple(sorted({str(name) for name in grouping.values} - set(results)))
     lost = tuple(leader_in_groups(overall, results, grouping.column))
-    return Groups(grouping.column, grouping.apart, results, without, lost)
+    leads = leads_of_people(pairs, candidates, grouping, options.seed) if grouping.of_people else None
+    return Groups(grouping.column, grouping.apart, results, without, lost, leads)
 
 
 def decided(options: ScoringOptions, decision: Decision) -> ScoringOptions:

@@ -300,7 +300,7 @@ def _run_again(scored: StudyFolder, kept: KeptRun, options: ScoringOptions, by: 
     if by is None:
         within = None
     elif within is None or (within.column, within.apart) != (by, True):
-        grouping = Grouping(by, scored.study.groups(by), apart=True)
+        grouping = Grouping.of(scored.study, by, apart=True)
         within = groups_of_run(pairs, list(kept.candidates), grouping, kept.result)
     return ScoringRun(scored.study, kept.result, list(kept.candidates), pairs, kept.facts, within=within)
 
@@ -320,7 +320,7 @@ def score_study(
     RelstudyError
         where there are no scores, or an option is not allowed
     """
-    grouping = None if by is None else Grouping(by, scored.study.groups(by), apart=True)
+    grouping = None if by is None else Grouping.of(scored.study, by, apart=True)
     return score_tables(
         scored.study, scored.scores(options.low_coverage), options, fitted=scored.mappings, stated=stated,
         before=scored.comparison, grouping=grouping,

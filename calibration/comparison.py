@@ -8,6 +8,7 @@ comparison on the pairs that both sides rated.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -22,6 +23,7 @@ from relstudy.calibration.raters import agreement_with_others
 from relstudy.calibration.variance import bootstrap_interval
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
+from relstudy.common.groups import said_once
 from relstudy.common.probabilities import PAIR
 from relstudy.common.ranks import ranks
 from relstudy.common.tables import read_table
@@ -171,22 +173,8 @@ class Comparison:
                 else f"No system scores differently on {whose} pairs and on the others', within 95 % intervals."
             )
         if self.orders:
-            lines += self._ranked_differently()
+            lines += [*ranked_differently(self.rater_id, self.orders), all_orders_hold(len(self.orders))]
         return [*lines, method_sentence(self.method, self.method_reason), *self.notes]
-
-    def _ranked_differently(self) -> list[str]:
-        """Pairs of systems of which one leads further by one side's judgments than by the other's."""
-        clear = [row for row in self.orders if _excludes_zero(row.difference)]
-        lines = [
-            f"{self.rater_id} and the others see {row.first} and {row.second} differently: {row.first} is ahead by "
-            f"{row.theirs:+.2f} by theirs and by {row.others:+.2f} by the others', a difference of "
-            f"{_signed(row.difference)}."
-            for row in clear
-        ]
-        if not clear:
-            lines = [f"Of no two systems {self.rater_id} and the others see the lead differently."]
-        every = f"all {len(self.orders)} pairs of systems together" if len(self.orders) > 1 else "two systems"
-        return [*lines, f"These intervals hold for {every}, over queries, and for these people."]
 
     def table(self) -> tuple[list[list[str]], list[str]]:
         """Rows and header of table 5.9."""
@@ -195,6 +183,24 @@ class Comparison:
             for row in self.systems
         ]
         return rows, ["system", self.rater_id, "others", "combined", "difference"]
+
+
+def ranked_differently(who: str, orders: Sequence[OrderRow]) -> list[str]:
+    """Sentences on the pairs of systems of which one leads further by one side's judgments than by the others'."""
+    lines = [
+        f"{who} and the others see {row.first} and {row.second} differently: {row.first} is ahead by "
+        f"{row.theirs:+.2f} by theirs and by {row.others:+.2f} by the others', a difference of "
+        f"{_signed(row.difference)}."
+        for row in orders
+        if _excludes_zero(row.difference)
+    ]
+    return lines or [f"Of no two systems {who} and the others see the lead differently."]
+
+
+def all_orders_hold(statements: int) -> str:
+    """The sentence on what the intervals of so many differences of a lead hold for."""
+    every = f"all {statements} pairs of systems together" if statements > 1 else "two systems"
+    return f"These intervals hold for {every}, over queries, and for these people."
 
 
 def compare_rater(
@@ -285,14 +291,7 @@ def _people(result: Calibration, group: str) -> np.ndarray:
             f"there is no rater {group!r}, and the ratings have no column {column!r}; there are: {have}"
         )
     said = frame[column].astype("str").str.strip().mask(frame[column].isna(), "")
-    by_rater = said.groupby(frame["rater_id"].astype("str"))
-    several = by_rater.nunique()
-    if (several > 1).any():
-        rater = several.index[several > 1][0]
-        raise RelstudyError(
-            f"{column} says {several[rater]} things of rater {rater}; people are compared by what is said once of each"
-        )
-    of_raters = by_rater.first()
+    of_raters = said_once(said, frame["rater_id"], column)
     chosen = of_raters.index[of_raters == value]
     if not len(chosen):
         there = ", ".join(map(repr, sorted(set(of_raters))[:8]))
@@ -357,7 +356,7 @@ def _systems(
             else Estimate.missing(f"fewer than {LEAST_PAIRS} pairs")
         )
         if enough[0] and enough[1]:
-            both_sides[str(system)] = sums[0].add_prefix("a").join(sums[1].add_prefix("b"), how="outer").fillna(0.0)
+            both_sides[str(system)] = _beside(sums[0], sums[1])
         pairs = (sizes[0], sizes[1], sizes[2])
         systems.append(SystemRow(str(system), figures[0], figures[1], figures[2], difference, pairs))
     if not systems:
@@ -365,12 +364,38 @@ def _systems(
     return systems, _orders(both_sides, seed)
 
 
-def _orders(both_sides: dict[str, pd.DataFrame], seed: int) -> list[OrderRow]:
+def leads_apart(
+    one: pd.DataFrame, other: pd.DataFrame, scores: Mapping[str, pd.DataFrame], seed: int = 0, families: int = 1
+) -> list[OrderRow]:
+    """How far each system leads each other by the ratings of one side and by those of the other.
+
+    Parameters
+    ----------
+    one, other : query_id, result_id, judgment (a calibrated rating), weight (all of a pair's weigh 1 together)
+    scores : by system query_id, result_id, score, higher is better; a system with fewer than ten pairs of either side
+        has no part
+    families : so many such comparisons are made, and all their intervals hold together
+    """
+    sides = {}
+    for system, part in scores.items():
+        joined = [source.merge(part, on=PAIR) for source in (one, other)]
+        if min(len(frame.drop_duplicates(PAIR)) for frame in joined) >= LEAST_PAIRS:
+            sides[system] = _beside(*map(_query_sums, joined))
+    return _orders(sides, seed, families)
+
+
+def _beside(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
+    """Sums by query of one side (a...) beside those of the other (b...)."""
+    return one.add_prefix("a").join(other.add_prefix("b"), how="outer").fillna(0.0)
+
+
+def _orders(both_sides: dict[str, pd.DataFrame], seed: int, families: int = 1) -> list[OrderRow]:
     """How far each system leads each other by either side's judgments, the same queries drawn for all four figures.
 
     Parameters
     ----------
-    both_sides : by system, the sums of `_query_sums` with one side's judgments (a...) and with the other's (b...)
+    both_sides : by system, the sums of `_query_sums` with one side's judgments and with the other's (`_beside`)
+    families : as in `leads_apart`
     """
     couples = list(combinations(both_sides, 2))
     rows = []
@@ -389,7 +414,7 @@ def _orders(both_sides: dict[str, pd.DataFrame], seed: int) -> list[OrderRow]:
     for first, second in couples:
         sums = both_sides[first].add_prefix("1").join(both_sides[second].add_prefix("2"), how="outer").fillna(0.0)
         theirs, others = (float(lead[0]) for lead in leads(sums.to_numpy().sum(axis=0, keepdims=True)))
-        low, high = bootstrap_interval(sums.to_numpy(), further, seed, level=1 - 0.05 / len(couples))
+        low, high = bootstrap_interval(sums.to_numpy(), further, seed, level=1 - 0.05 / (len(couples) * families))
         value = theirs - others
         reason = None if np.isfinite(value) else "scores or judgments are all the same"
         rows.append(OrderRow(first, second, theirs, others, Estimate.of(value, low, high, reason)))
@@ -429,7 +454,7 @@ def _correlation(sums: pd.DataFrame, seed: int) -> Estimate:
 
 def _difference(one: pd.DataFrame, other: pd.DataFrame, seed: int) -> Estimate:
     """Difference of two correlations, its interval by drawing the same queries for both in each bootstrap replicate."""
-    both = one.add_prefix("a").join(other.add_prefix("b"), how="outer").fillna(0.0).to_numpy()
+    both = _beside(one, other).to_numpy()
 
     def figure(sums: np.ndarray) -> np.ndarray:
         return _from_sums(sums[:, :6]) - _from_sums(sums[:, 6:])

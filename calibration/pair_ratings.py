@@ -59,6 +59,13 @@ class PairRatings:
         rater, given, weight, care = (None if values is None else values[kept] for values in others)
         return PairRatings((np.cumsum(inside) - 1)[self.pair[kept]], self.calibrated[kept], rater, given, weight, care)
 
+    def some(self, rows: np.ndarray) -> PairRatings:
+        """Some of the ratings, bool [ratings], with their raters numbered anew; of the same pairs."""
+        others = (self.given, self.weight, self.care)
+        given, weight, care = (None if values is None else values[rows] for values in others)
+        rater = None if self.rater is None else np.unique(self.rater[rows], return_inverse=True)[1].astype(np.int64)
+        return PairRatings(self.pair[rows], self.calibrated[rows], rater, given, weight, care)
+
     def as_json(self) -> dict[str, list[float] | list[int] | None]:
         """As plain JSON, a list a field."""
         return {field.name: _listed(getattr(self, field.name)) for field in fields(self)}

@@ -26,7 +26,7 @@ from relstudy.common.archived import in_archive
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.files import read_json, write_json
-from relstudy.common.groups import groups_of
+from relstudy.common.groups import groups_of, said_once
 from relstudy.common.headers import under_own_names
 from relstudy.common.option_words import option
 from relstudy.common.pairs_table import read_pairs, source_members
@@ -172,6 +172,29 @@ class StudyTables:
         note = f"Queries count by {name} ({Path(file).name}), not alike: {have} half of the weight."
         weighted = of_judgments.assign(**{WEIGHT: numbers})
         return replace(study, judgments=replace(self.judgments, frame=weighted, notes=(*self.judgments.notes, note)))
+
+    def is_of_people(self, column: str, pairs: Checked | None = None) -> bool:
+        """Whether a column is one of the ratings behind the judgments alone, which says something of who rated."""
+        ratings, beside = self.judgments.ratings, self.drawn if pairs is None else pairs
+        others = [None if each is None else each.frame for each in (self.queries, beside)]
+        elsewhere = any(frame is not None and column in frame for frame in (self.judgments.frame, *others))
+        return ratings is not None and column in ratings and "rater_id" in ratings and not elsewhere
+
+    def groups_of_people(self, column: str) -> np.ndarray:
+        """What a column of the ratings behind the judgments says of who gave each, text [ratings of judged pairs].
+
+        Raises
+        ------
+        RelstudyError
+            where it says several things of one rater, or has too many values
+        """
+        ratings, judged = self.judgments.ratings, self.judgments.frame[PAIR].astype("str")
+        assert ratings is not None
+        inside = pd.MultiIndex.from_frame(ratings[PAIR].astype("str")).isin(pd.MultiIndex.from_frame(judged))
+        rows = ratings[inside]
+        values = groups_of(rows, column, table="the ratings")
+        said_once(pd.Series(values, rows.index), rows["rater_id"], column)
+        return values
 
     def groups(self, column: str, pairs: Checked | None = None) -> np.ndarray:
         """Each judged pair's value of a column of the judgments, else of the queries, else of the pairs, text [pairs].

@@ -162,7 +162,7 @@ def _question_pages(
     pages = {}
     for name, judgments in judged_questions(folder).items():
         scored = read_study_folder(folder, judgments)
-        grouping = None if shown.by is None else Grouping(shown.by, scored.study.groups(shown.by), apart=True)
+        grouping = None if shown.by is None else Grouping.of(scored.study, shown.by, apart=True)
         own_options = replace(options, threshold=None)
         run = score_tables(scored.study, scored.scores(options.low_coverage), own_options, fitted={}, grouping=grouping)
         raters = judgments.parent / "raters.csv"

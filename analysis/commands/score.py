@@ -23,7 +23,6 @@ from relstudy.mapping.vector_options import similarity_of, vector_options
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     import pandas as pd
 
     from relstudy.analysis.judges.table import JudgeTable
@@ -57,7 +56,7 @@ if TYPE_CHECKING:
     "--by",
     metavar="COLUMN",
     help="Also score within groups: a column of the judgments, of --queries, or of the pairs.csv beside them, such as "
-    "paradigm.",
+    "paradigm; or by groups of people: a column of the ratings behind the judgments, such as group.",
 )
 @option_under(
     "Groups",
@@ -155,6 +154,8 @@ def score(
         raise click.UsageError(
             f"--judgments (or --against) is needed; try: relstudy score {' '.join(scores)} -j judgments.csv"
         )
+    if choices["by"] is not None and judgments is None:
+        raise click.UsageError("--by takes a column of the judgments, so --judgments is needed")
     study = _read_judged(judgments, ratings, reading, saved, folder)
     if choices["queries"] is not None:
         study = replace(study, queries=reading.names_only(read_table(choices["queries"]), "queries"))
@@ -171,7 +172,7 @@ def score(
     by, stated_tests = choices["by"], fields_given(TestOptions, choices)
     run = score_tables(
         study, tables, options, fitted=fitted, stated=given.get("directions", ()), saved=saved, judge=judge,
-        grouping=None if by is None else Grouping(by, _groups(study, by, judgments), choices["apart"]),
+        grouping=None if by is None else Grouping.of(study, by, apart=choices["apart"]),
         testing=TestOptions(**stated_tests) if stated_tests else None,
     )  # fmt: skip
     result = run.result
@@ -256,13 +257,6 @@ def _scored_pairs(judgments: Judgments, judge: JudgeTable | None) -> pd.DataFram
         return judgments.frame
     given = pd.DataFrame({"query_id": judge.query_id, "result_id": judge.result_id})
     return pd.concat([judgments.frame[PAIR].astype("str"), given], ignore_index=True).drop_duplicates(PAIR)
-
-
-def _groups(study: StudyTables, column: str, file: str | None) -> np.ndarray:
-    """Each pair's value of a column, of the judgments or of the pairs beside them."""
-    if file is None:
-        raise click.UsageError("--by takes a column of the judgments, so --judgments is needed")
-    return study.groups(column)
 
 
 def _write_qrels(judgments: Judgments, path: str) -> None:

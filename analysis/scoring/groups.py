@@ -1,4 +1,4 @@
-"""The same scoring run within groups of judged pairs: by paradigm, by block, by any column of theirs."""
+"""The same scoring run within groups of judged pairs, by any column of theirs, or by groups of the people who rated."""
 
 from __future__ import annotations
 
@@ -19,6 +19,11 @@ from relstudy.analysis.scoring.mapped import map_scores
 from relstudy.analysis.scoring.options import ScoringOptions, options_over
 from relstudy.analysis.scoring.results import Coverage, ScoreResult
 from relstudy.analysis.scoring.run import score_candidates
+from relstudy.calibration.comparison import OrderRow, all_orders_hold, leads_apart, ranked_differently
+from relstudy.calibration.pair_ratings import PairRatings
+from relstudy.calibration.study_tables import StudyTables
+from relstudy.common.checked import Checked
+from relstudy.common.groups import EMPTY
 from relstudy.common.wording import in_words, listed, listed_some
 
 FEWEST_PAIRS = 3
@@ -27,23 +32,42 @@ FEWEST_PAIRS = 3
 
 @dataclass(frozen=True, eq=False)
 class Grouping:
-    """A grouping of the judged pairs.
+    """A grouping of the judged pairs, or of the people who rated them.
 
     Parameters
     ----------
     column : whose values are the groups' names
-    values : each pair's group, text [pairs]
+    values : each pair's group, text [pairs]; of people each rating's, text [ratings]
     apart : whether each group's mappings are fitted to its own pairs alone
+    of_people : whether the groups are of people
     """
 
     column: str
     values: np.ndarray
     apart: bool = False
+    of_people: bool = False
+
+    @classmethod
+    def of(cls, study: StudyTables, column: str, *, apart: bool, pairs: Checked | None = None) -> Grouping:
+        """The groups of a column of the judgments, the queries or the pairs; else of what the ratings say of people.
+
+        Parameters
+        ----------
+        pairs : another table of pairs than the one beside the judgments
+
+        Raises
+        ------
+        RelstudyError
+            where no table has the column, it has too many values, or says several things of one rater
+        """
+        if study.is_of_people(column, pairs):
+            return cls(column, study.groups_of_people(column), apart, of_people=True)
+        return cls(column, study.groups(column, pairs), apart)
 
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """The figures within groups of judged pairs.
+    """The figures within groups of judged pairs, or by groups of people.
 
     Parameters
     ----------
@@ -52,6 +76,8 @@ class Groups:
     results : group -> figures
     left_out : groups without figures, since no system has enough pairs in them
     lost : on groups in which the leader over all pairs is behind, one sentence each
+    leads : of groups of people: how far each system leads each other by their ratings and by all others', by group
+        (of two groups the first alone); None of groups of pairs
     """
 
     column: str
@@ -59,6 +85,7 @@ class Groups:
     results: Mapping[str, ScoreResult]
     left_out: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
+    leads: Mapping[str, tuple[OrderRow, ...]] | None = None
 
     def table(self) -> pd.DataFrame:
         """One row a group and system, under the column's name: pairs and queries of the group, and every figure."""
@@ -71,7 +98,7 @@ class Groups:
 
     def notes(self) -> list[str]:
         """Groups that the leader loses, groups without figures, how differences are corrected, one sentence each."""
-        notes = list(self.lost)
+        notes = [*self.lost, *self.people_differ()]
         if self.left_out:
             few = f"no system scores {in_words(FEWEST_PAIRS)} judged pairs there"
             notes.append(f"No figures for {listed_some(self.left_out)}: {few}.")
@@ -82,48 +109,94 @@ class Groups:
             )
         return notes
 
+    def people_differ(self) -> list[str]:
+        """Whether groups of people see the systems differently, in sentences; empty of groups of pairs."""
+        if self.leads is None:
+            return []
+        said = [f"A group of {self.column} judges by the ratings of its own people alone."]
+        for name, rows in self.leads.items():
+            said += ranked_differently(f"{self.column}={name}", rows)
+        statements = sum(map(len, self.leads.values()))
+        return [*said, all_orders_hold(statements)] if statements else said
+
     def as_json(self) -> dict[str, Any]:
         """The part "by" of what `relstudy score --by` prints as JSON."""
         within = {name: result.as_json() for name, result in self.results.items()}
-        return {"column": self.column, "mapped_apart": self.apart, "groups": within, "notes": self.notes()}
+        content = {"column": self.column, "mapped_apart": self.apart, "groups": within, "notes": self.notes()}
+        if self.leads is not None:
+            content["leads"] = {name: [row.as_json() for row in rows] for name, rows in self.leads.items()}
+        return content
 
 
 def score_by(
     pairs: JudgedPairs,
     candidates: Sequence[Candidate],
-    groups: np.ndarray,
+    grouping: Grouping,
     options: ScoringOptions,
-    *,
-    apart: bool = False,
 ) -> dict[str, ScoreResult]:
-    """Score the systems within each group of pairs.
+    """Score the systems within each group of pairs, or against the judgments of each group of people.
 
     A system with fewer than three pairs in a group is left out there; a group in which no system has three has no
     entry.
 
-    Parameters
-    ----------
-    groups : each pair's group, text [pairs]
-    apart : whether each group's mappings are fitted to its own pairs alone, by the method used for all; else scores are
-        mapped as for all pairs together, so that a group's figure is that of the mapping in use
+    Mapped apart, each group's mappings are fitted to its own pairs alone, by the method used for all; else scores are
+    mapped as for all pairs together, so that a group's figure is that of the mapping in use.
     """
-    results = {}
+    results, groups = {}, grouping.values
     for name in sorted(set(groups)):
         inside = groups == name
-        part = pairs.part(inside)
+        if grouping.of_people:
+            part = pairs.judged_by(inside)
+            inside = np.bincount(_ratings(pairs).pair[inside], minlength=len(pairs)) > 0
+        else:
+            part = pairs.part(inside)
         among = [
             _candidate_within(each, inside, pairs, part)
             for each in candidates
             if int((each.used & inside).sum()) >= FEWEST_PAIRS
         ]
-        if apart:
+        if grouping.apart:
             among = [_mapped_alone(part, each, options) for each in among]
         if among:
             # a measure of half of a query's results would be another measure
-            whole = all((groups[pairs.query == query] == name).all() for query in np.unique(pairs.query[inside]))
-            result = score_candidates(part, among, options if whole else replace(options, measures=()))
-            results[str(name)] = replace(result, notes=(*result.notes, *_left_out(candidates, among, options, whole)))
+            why = _without_measures(pairs, inside, grouping)
+            result = score_candidates(part, among, replace(options, measures=()) if why else options)
+            results[str(name)] = replace(result, notes=(*result.notes, *_left_out(candidates, among, options, why)))
     return _as_one_family(results)
+
+
+def leads_of_people(
+    pairs: JudgedPairs, candidates: Sequence[Candidate], grouping: Grouping, seed: int
+) -> dict[str, tuple[OrderRow, ...]]:
+    """How far each system leads each other by each group's ratings and by all others' (`leads_apart`).
+
+    Of two groups the first alone, since the other's are the same turned round; who says nothing is no group.
+    """
+    ratings = _ratings(pairs)
+    frame = pd.DataFrame({"query_id": pairs.query_id, "result_id": pairs.result_id})
+    scores = {
+        each.name: frame.assign(score=each.score if each.direction.higher else -each.score)[each.used]
+        for each in candidates
+    }
+
+    def side(rows: np.ndarray) -> pd.DataFrame:
+        pair = ratings.pair[rows]
+        weight = pairs.worth[pair] / np.bincount(pair)[pair]
+        return frame.iloc[pair].assign(judgment=ratings.calibrated[rows], weight=weight)
+
+    groups = grouping.values
+    names = [name for name in sorted(set(groups)) if name != EMPTY]
+    of_two = len(names) == 2 and EMPTY not in groups
+    compared = names[:1] if of_two else names if len(set(groups)) > 1 else []
+    return {
+        str(name): tuple(leads_apart(side(groups == name), side(groups != name), scores, seed, len(compared)))
+        for name in compared
+    }
+
+
+def _ratings(pairs: JudgedPairs) -> PairRatings:
+    assert pairs.ratings is not None
+    return pairs.ratings
 
 
 def _as_one_family(results: Mapping[str, ScoreResult]) -> dict[str, ScoreResult]:
@@ -137,8 +210,19 @@ def _as_one_family(results: Mapping[str, ScoreResult]) -> dict[str, ScoreResult]
     }
 
 
+def _without_measures(pairs: JudgedPairs, inside: np.ndarray, grouping: Grouping) -> str:
+    """Why measures of whole rankings have no figure in a group, as a phrase; empty where they have.
+
+    Of half of a query's results a measure would be another one, and it is of everybody's judgments.
+    """
+    if grouping.of_people:
+        return "it is of everybody's judgments"
+    of_part = np.isin(pairs.query, pairs.query[inside]) & ~inside
+    return "of some queries only a part of the pairs is in the group" if of_part.any() else ""
+
+
 def _left_out(
-    candidates: Sequence[Candidate], among: Sequence[Candidate], options: ScoringOptions, whole: bool
+    candidates: Sequence[Candidate], among: Sequence[Candidate], options: ScoringOptions, why: str
 ) -> list[str]:
     """Systems and measures without figures in a group, one sentence each."""
     present = {each.name for each in among}
@@ -149,10 +233,9 @@ def _left_out(
         notes.append(
             f"{listed_some(absent)} {'scores' if len(absent) == 1 else 'score'} {few}, and no figure is given."
         )
-    if options.measures and not whole:
+    if options.measures and why:
         are = "is" if len(options.measures) == 1 else "are"
-        part = "of some queries only a part of the pairs is in the group"
-        notes.append(f"{listed(options.measures)} {are} left out: {part}.")
+        notes.append(f"{listed(options.measures)} {are} left out: {why}.")
     return notes
 
 

@@ -158,6 +158,21 @@ class JudgedPairs:
             stratum=None if self.stratum is None else self.stratum[inside],
         )
 
+    def judged_by(self, rows: np.ndarray) -> JudgedPairs:
+        """The pairs as some of the ratings judge them, bool [ratings]: those that have any, by these alone."""
+        assert self.ratings is not None
+        kept = self.ratings.some(rows)
+        counts = np.ones(len(kept.pair)) if kept.weight is None else kept.weight
+        weight = np.bincount(kept.pair, counts, len(self))
+        inside = weight > 0
+        part = replace(self, ratings=kept, gain=None).part(inside)
+        return replace(
+            part,
+            judgment=np.bincount(kept.pair, counts * kept.calibrated, len(self))[inside] / weight[inside],
+            relevant_share=kept.share_above(self.share_cut, len(self))[inside],
+            standard_error=np.full(len(part), np.nan),
+        )
+
     @property
     def worth(self) -> np.ndarray:
         """How much each pair's query counts, float [pairs]; ones where all count alike."""

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal, Unpack
 
-import numpy as np
 import pandas as pd
 
 from relstudy.analysis.judges.table import read_judge
@@ -94,7 +93,8 @@ def score(
     similarity : how vectors are compared
     judge : an automatic judge's table (query_id, result_id, rating; empty where it gave no answer) of many more pairs,
         which shortens intervals; `scores` then holds all of these pairs
-    by : also score within groups: a column of the judgments, of `queries`, or of the pairs, such as paradigm
+    by : also score within groups: a column of the judgments, of `queries`, or of the pairs, such as paradigm; or by
+        groups of people: a column of the ratings behind the judgments, such as group
     pairs : with `by`: the pairs table (path or DataFrame: query_id, result_id and the column); default: the pairs.csv
         beside the judgments' file
     queries : a table of queries (query_id, and what is known of each: segment, traffic), for `by` and `query_weights`
@@ -129,6 +129,8 @@ def score(
         study = replace(study, queries=reading.names_only(table_of(queries, "the queries"), "queries"))
     if pairs is not None and by is None:
         raise RelstudyError("pairs tell which group a pair is in: name the column in `by`")
+    if by is not None and judgments is None:
+        raise RelstudyError("groups are by a column of the judgments, so these are needed too")
     if apart and by is None:
         raise RelstudyError("mappings are fitted apart within groups: name their column in `by`")
     if judge is not None and saved is not None:
@@ -141,10 +143,11 @@ def score(
     table, file = scores_of(scores, reading, similarity=Similarity(ids, query_vectors, similarity), pairs=asked)
     reading.refuse_unfound()
     fitted = read_mappings(mappings) if isinstance(mappings, str | os.PathLike) else dict(mappings or {})
+    beside = None if pairs is None else table_of(pairs, "the pairs")
     run = score_tables(
         study, [(file, table)], chosen, fitted=fitted, stated=stated.get("directions", ()), saved=saved,
         judge=grader,
-        grouping=None if by is None else Grouping(by, _groups(study, judgments, by, pairs), apart),
+        grouping=None if by is None else Grouping.of(study, by, apart=apart, pairs=beside),
     )  # fmt: skip
     return Scores(run)
 
@@ -168,12 +171,3 @@ def _study(
     if isinstance(judgments, str | os.PathLike):
         return read_study_tables(judgments, reading, completed=saved.complete)
     return StudyTables(saved.complete(judgments_of(judgments, reading)[0]))
-
-
-def _groups(
-    study: StudyTables, judgments: Scored | CalibratedPanel | None, column: str, pairs: Source | None
-) -> np.ndarray:
-    """Each pair's value of a column, of the judgments, or of the pairs: those given, or those beside the judgments."""
-    if judgments is None:
-        raise RelstudyError("groups are by a column of the judgments, so these are needed too")
-    return study.groups(column, None if pairs is None else table_of(pairs, "the pairs"))

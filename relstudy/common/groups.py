@@ -66,6 +66,24 @@ def groups_of(
     return groups
 
 
+def said_once(values: pd.Series, raters: pd.Series, column: str) -> pd.Series:
+    """What a column says of each rater, by rater as text.
+
+    Raises
+    ------
+    RelstudyError
+        where it says several things of one
+    """
+    by_rater = values.groupby(raters.astype("str"))
+    several = by_rater.nunique()
+    if (several > 1).any():
+        rater = several.index[several > 1][0]
+        raise RelstudyError(
+            f"{column} says {several[rater]} things of rater {rater}; people are compared by what is said once of each"
+        )
+    return by_rater.first()
+
+
 def _refuse_two(again: pd.DataFrame, column: str, file: str) -> None:
     """Refuse pairs that a table puts into two groups."""
     if len(again):

@@ -27,7 +27,7 @@ from relstudy.studyapp.assignment.eligibility import outcome_of
 from relstudy.studyapp.assignment.raters import Rater, read_raters
 from relstudy.studyapp.assignment.set_aside import LEFT_OUT
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.config.study_parts import KnownPair, ResultQuestion, was_shown
+from relstudy.studyapp.config.study_parts import OF_CHOICES, KnownPair, ResultQuestion, was_shown
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import assignments, pairs, raters, ratings
 from relstudy.studyapp.sampling.ratable_pairs import known_pair_ids
@@ -123,10 +123,10 @@ def ratings_table(
     empty (NaN) for undecided. `seconds` is the time on the page divided by its results, summed over revisions.
     `surplus` marks a late answer for a pair that had its k ratings. `passed` (checks and practice) says whether the
     answer is one of those expected; it is empty for the fillers on a check's page. `place` is the result's on the page
-    that its rater saw, from 1. `group` is the rater's, where the study has groups. With `history`, every revision is a
-    row, with its number in `revision`. Of a couple `rating` is -1, 0 or 1 (the left one is better, neither, the right
-    one), and `left` names the result that stood there. `handed_out` is said of unique pairs only: everyone rates the
-    base block.
+    that its rater saw, from 1. `group` is the rater's, where the study has groups, and so is what the rater chose in
+    the questionnaire (`_attributes`). With `history`, every revision is a row, with its number in `revision`. Of a
+    couple `rating` is -1, 0 or 1 (the left one is better, neither, the right one), and `left` names the result that
+    stood there. `handed_out` is said of unique pairs only: everyone rates the base block.
     """
     scale = None if question is None else question.scale
     rules = _Rules(
@@ -138,7 +138,8 @@ def ratings_table(
         _hand_outs(study),
         question if scale is not None else None,
     )
-    columns = [*COLUMNS, *(["group"] if study.groups else []), *(["revision"] if history else [])]
+    said = _attributes(store, study)
+    columns = [*COLUMNS, *(["group"] if study.groups else []), *said, *(["revision"] if history else [])]
     compares = any(block.is_comparison for block in study.blocks)
     columns += [OTHER, LEFT] if compares else []
     columns += [WORDS] if question is not None and not scale else []
@@ -157,6 +158,8 @@ def ratings_table(
             if not rows:
                 continue
             records = _columns(rows, rules)
+            for column, answers in said.items():
+                records[column] = [answers.get(row.rater_id, "") for row in rows]
             if compares:
                 records |= {OTHER: [row.other_id or "" for row in rows], LEFT: [_left(row) for row in rows]}
             if WORDS in cells and question is not None:
@@ -166,6 +169,28 @@ def ratings_table(
     frame = pd.DataFrame({column: pd.Series(cells.pop(column)) for column in columns})
     numbers = dict.fromkeys(["rating", "inclusion_probability", "query_probability", *SCALE_COLUMNS], "float64")
     return _as_drawn(frame.astype({**numbers, "rank": "Int64", "version": "Int64"}), study)
+
+
+def _attributes(store: Store, study: Study) -> dict[str, dict[str, str]]:
+    """Answers that stand beside a rater's ratings, since groups of people can be made of them: those by given choices.
+
+    Returns
+    -------
+    Column -> rater_id -> answer
+    """
+    asked = {
+        **{f"screening_{question.id}": ("screening", question) for question in study.screening},
+        **{f"question_{question.id}": ("answers", question) for question in study.questions},
+    }
+    by_choices = {column: each for column, each in asked.items() if each[1].kind in OF_CHOICES}
+    if not by_choices:
+        return {}
+    with store.read() as connection:
+        people = read_raters(connection)
+    return {
+        column: {rater.rater_id: _no_formula((getattr(rater, part) or {}).get(question.id, "")) for rater in people}
+        for column, (part, question) in by_choices.items()
+    }
 
 
 def _left(row: sa.Row[Any]) -> str:

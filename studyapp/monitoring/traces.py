@@ -32,7 +32,8 @@ _CODE = re.compile(rb"\bR[0-9A-Z]{7}\b")  # a rater's code in a table
 _ROW = re.compile(rb"(R[2-9A-Z]{7})[^0-9A-Za-z]{0,4}[0-9a-f]{32}")
 _ID = re.compile(rb"[\w.@+~-]{6,200}")
 _TABLES = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".html", ".xml", ".parquet")
-_NAMES_PEOPLE = b"platform_id"  # a column of people.csv
+_OF_PEOPLE = re.compile(rb"\b(platform_id|(question|screening)_\w+)\b")
+"""Columns that say something of a person: of people.csv, and of ratings.csv with answers to the questionnaire."""
 _NO_TEXT = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".npy", ".npz", ".mp3", ".mp4", ".woff2")
 _OVERLAP = 256  # bytes: a code, a row's beginning or an id may stand across two parts
 
@@ -258,7 +259,7 @@ def _in_content(content: Content, sought: _Sought) -> tuple[set[str], bool]:
     has_id, rest, names_people = False, b"", None
     for part in content.parts:
         if names_people is None:
-            names_people = _NAMES_PEOPLE in part.split(b"\n", 1)[0]
+            names_people = _OF_PEOPLE.search(part.split(b"\n", 1)[0]) is not None
         text = rest + part
         if is_table:
             codes.update(_CODE.findall(text))

@@ -9,7 +9,7 @@ from relstudy.analysis.report import by_group
 from relstudy.analysis.report.by_group import groups_section
 from relstudy.analysis.report.layout import Paragraph, Section
 from relstudy.analysis.report.tables import Table
-from relstudy.analysis.scoring.groups import Groups, score_by
+from relstudy.analysis.scoring.groups import Grouping, Groups, score_by
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.systems import candidates_of
@@ -27,7 +27,8 @@ def section(left_out: bool = False) -> Section:
     pairs, options = JudgedPairs.of(judgments), ScoringOptions(replicates=30, method="isotonic", low_coverage=True)
     candidates, _ = candidates_of([("scores", scores)], pairs, options)
     groups = np.where(judgments["query_id"].str[1:].astype(int) < 10, "image", "text").astype(object)
-    return groups_section(Groups("paradigm", True, score_by(pairs, candidates, groups, options, apart=True)))
+    grouping = Grouping("paradigm", groups, apart=True)
+    return groups_section(Groups("paradigm", True, score_by(pairs, candidates, grouping, options)))
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from relstudy.analysis.scoring.candidate import MappedScores
-from relstudy.analysis.scoring.groups import Groups, score_by
+from relstudy.analysis.scoring.groups import Grouping, Groups, score_by
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.mapping_used import MappingUsed
 from relstudy.analysis.scoring.run import ScoringOptions, score_systems
@@ -356,7 +356,7 @@ def test_a_group_says_what_it_leaves_out() -> None:
     options = replace(FEW, measures=("nDCG@10",))
     few = scores[(scores["system"] == "s0") | (scores["result_id"].str[1:].astype(int) % 2 == 0)]
     candidates, _ = candidates_of([("few", few)], pairs, options)
-    results = score_by(pairs, candidates, groups, options)
+    results = score_by(pairs, candidates, Grouping("half", groups), options)
     assert set(results) == {"others"}
     assert any(note.startswith("nDCG@10 is left out: of some queries only a part") for note in results["others"].notes)
     assert Groups("block", False, results, ("two",)).notes() == [
@@ -365,7 +365,7 @@ def test_a_group_says_what_it_leaves_out() -> None:
         "together.",
     ]
     groups[:4] = "two"
-    two = score_by(pairs, candidates, groups, options)["two"]
+    two = score_by(pairs, candidates, Grouping("half", groups), options)["two"]
     assert "s1 scores fewer than three judged pairs here, and no figure is given." in two.notes
 
 
