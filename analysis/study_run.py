@@ -32,6 +32,7 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.kept import read_content, read_kept, write_kept
 from relstudy.common.probabilities import PAIR
 from relstudy.common.study_folder import notes_on_scores, score_files
+from relstudy.common.tables import read_table
 from relstudy.common.wording import listed_some
 from relstudy.mapping.fitted import FittedMapping, mapping_files, read_mappings
 from relstudy.mapping.scores.score_table import ScoreTable
@@ -175,6 +176,11 @@ class StudyFolder:
         paths += [] if self.comparison is None else [self.folder / COMPARISON]
         return (*self.study.files, *(InputFile.of(path, self.folder) for path in paths))
 
+    def with_queries(self, queries: Path) -> StudyFolder:
+        """The same with a table of queries, which is one of the files behind the figures then."""
+        table, file = read_table(queries), InputFile.of(queries, self.folder)
+        return replace(self, study=self.study.with_table_of_queries(table, file))
+
     @cached_property
     def mappings(self) -> dict[str, FittedMapping]:
         """The fitted mappings by system."""
@@ -296,13 +302,14 @@ def _in_order(result: ScoreResult, judgments: Judgments) -> bool:
 
 def _run_again(scored: StudyFolder, kept: KeptRun, options: ScoringOptions, by: str | None) -> ScoringRun:
     """The run that is kept, with the study's tables."""
-    pairs, within = JudgedPairs.of(scored.study.judgments), kept.within
+    study, within = scored.study.with_queries(scored.study.queries, options.query_weights), kept.within
+    pairs = JudgedPairs.of(study.judgments)
     if by is None:
         within = None
     elif within is None or (within.column, within.apart) != (by, True):
         grouping = Grouping.of(scored.study, by, apart=True)
         within = groups_of_run(pairs, list(kept.candidates), grouping, kept.result)
-    return ScoringRun(scored.study, kept.result, list(kept.candidates), pairs, kept.facts, within=within)
+    return ScoringRun(study, kept.result, list(kept.candidates), pairs, kept.facts, within=within)
 
 
 def score_study(

@@ -128,6 +128,10 @@ class StudyTables:
     decision: Decision = Decision()
     queries: Checked | None = None
 
+    def with_table_of_queries(self, queries: Checked, file: InputFile) -> StudyTables:
+        """The same with a table of queries, and its file among those that were read."""
+        return replace(self, queries=queries, files=(*self.files, file))
+
     def with_queries(self, queries: Checked | None, weights: str | None = None) -> StudyTables:
         """The same with a table of queries (query_id and what is known of each), and with what each query counts.
 
@@ -169,7 +173,10 @@ class StudyTables:
         heaviest = one["weight"].sort_values(ascending=False).cumsum() / one["weight"].sum()
         half = int((heaviest < 0.5 - 1e-9).sum()) + 1
         have = f"{count_of(half, 'query', 'queries')} of {len(one)} {'has' if half == 1 else 'have'}"
-        note = f"Queries count by {name} ({Path(file).name}), not alike: {have} half of the weight."
+        note = (
+            f"Queries count by {name} ({Path(file).name}), not alike: {have} half of the weight. Mappings are fitted "
+            "to pairs that count alike."
+        )
         weighted = of_judgments.assign(**{WEIGHT: numbers})
         return replace(study, judgments=replace(self.judgments, frame=weighted, notes=(*self.judgments.notes, note)))
 

@@ -28,6 +28,7 @@ from relstudy.common.options import fields_given
 if TYPE_CHECKING:
     from relstudy.analysis.report.choices import PageChoices
     from relstudy.analysis.scoring.options import ScoringOptions
+    from relstudy.analysis.study_run import StudyFolder
 
 
 @click.command(cls=GroupedCommand, most_used=("--out", "--threshold", "--measure", "--primary", "--by"))
@@ -86,6 +87,8 @@ def report(
     paper = PaperChoices.taken_from(choices)
     ratings = choices.pop("ratings")
     scored = read_study_folder(folder, judgments, None if ratings is None else Path(ratings))
+    if choices["queries"] is not None:
+        scored = scored.with_queries(Path(choices["queries"]))
     options = options_over(scored.options, given)
     run, origin = run_of_study(scored, options, stated=given.get("directions", ()), by=by)
     stated_tests = fields_given(TestOptions, choices)
@@ -94,6 +97,7 @@ def report(
     tables = page_tables(run.study, folder, scored.files)
     command = ["relstudy", "report", "DIR", *(["--judgments", judgments.name] if judgments is not None else [])]
     command += [] if ratings is None else ["--ratings", Path(ratings).name]
+    command += [] if choices["queries"] is None else ["--queries", Path(choices["queries"]).name]
     shown = PageChoices(by, with_pictures)
     command += [*as_arguments(choices, options), *shown.as_arguments()]
     command += [part for name, value in stated_tests.items() for part in (f"--{name}", str(value))]
@@ -103,7 +107,7 @@ def report(
     target = folder / "report" / "index.html" if out is None else out
     beside = target.parent / "tables"
     plain = judgments is None and ratings is None
-    questions = _question_pages(folder, target, options, shown, command) if plain else {}
+    questions = _question_pages(scored, target, options, shown, command) if plain else {}
     paper_target = target.parent / "paper" / "index.html"
     in_paper = paper_page_of(run, tables, command, paper, with_pictures) if paper.wanted else None
     files = write_page(page, target, beside)
@@ -143,7 +147,7 @@ def report(
 
 
 def _question_pages(
-    folder: Path, target: Path, options: ScoringOptions, shown: PageChoices, command: Sequence[str]
+    study: StudyFolder, target: Path, options: ScoringOptions, shown: PageChoices, command: Sequence[str]
 ) -> dict[str, str]:
     """Write a page for each further question that has judgments; their addresses by the questions' ids.
 
@@ -159,9 +163,10 @@ def _question_pages(
     from relstudy.common.study_folder import QUESTIONS
     from relstudy.common.tables import read_table
 
-    pages = {}
+    folder, pages = study.folder, {}
     for name, judgments in judged_questions(folder).items():
         scored = read_study_folder(folder, judgments)
+        scored = replace(scored, study=replace(scored.study, queries=study.study.queries))
         grouping = None if shown.by is None else Grouping.of(scored.study, shown.by, apart=True)
         own_options = replace(options, threshold=None)
         run = score_tables(scored.study, scored.scores(options.low_coverage), own_options, fitted={}, grouping=grouping)

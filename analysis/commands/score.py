@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,12 +56,6 @@ if TYPE_CHECKING:
     metavar="COLUMN",
     help="Also score within groups: a column of the judgments, of --queries, or of the pairs.csv beside them, such as "
     "paradigm; or by groups of people: a column of the ratings behind the judgments, such as group.",
-)
-@option_under(
-    "Groups",
-    "--queries",
-    type=click.Path(),
-    help="A table of queries (query_id, segment, traffic, ...), for --by and --query-weights.",
 )
 @option_under(
     "Intervals",
@@ -129,6 +122,7 @@ def score(
     from relstudy.analysis.scoring.saved import read_comparison
     from relstudy.analysis.scoring.trec import qrels_gains
     from relstudy.analysis.study_run import KEPT
+    from relstudy.calibration.study_tables import InputFile
     from relstudy.common.tables import read_table
     from relstudy.mapping.fitted import mapping_files, read_mappings
     from relstudy.mapping.scores.table import named_file, read_named
@@ -158,7 +152,8 @@ def score(
         raise click.UsageError("--by takes a column of the judgments, so --judgments is needed")
     study = _read_judged(judgments, ratings, reading, saved, folder)
     if choices["queries"] is not None:
-        study = replace(study, queries=reading.names_only(read_table(choices["queries"]), "queries"))
+        of_queries = reading.names_only(read_table(choices["queries"]), "queries")
+        study = study.with_table_of_queries(of_queries, InputFile.of(Path(choices["queries"]), folder))
     table = study.judgments
     judge = _read_judge(choices["judge"], against, reading)
     requirements = read_required(required)

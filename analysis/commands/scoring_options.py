@@ -17,7 +17,13 @@ USED = ("folds", "replicates", "seed")
 
 
 def scoring_options(command: Command) -> Command:
-    """Give a command the options of a scoring run, each None where it is left out, and --ratings."""
+    """Give a command the options of a scoring run, each None where it is left out, --ratings and --queries."""
+    queries = option_under(
+        "Groups",
+        "--queries",
+        type=click.Path(),
+        help="A table of queries (query_id, segment, traffic, ...), for --by and --query-weights.",
+    )
     ratings = option_under(
         COUNTS,
         "--ratings",
@@ -25,7 +31,7 @@ def scoring_options(command: Command) -> Command:
         help="The calibrated ratings behind the judgments, which another cut needs.  "
         "[default: calibrated.csv beside the judgments]",
     )
-    return options_of(ScoringOptions)(ratings(command))
+    return options_of(ScoringOptions)(ratings(queries(command)))
 
 
 def given_options(choices: Mapping[str, Any]) -> dict[str, Any]:

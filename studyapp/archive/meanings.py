@@ -46,10 +46,10 @@ _RATINGS = {
     "handed_out": "`random` on unique pairs (`fixed` where groups draw from different blocks); empty on the base block",
     **_DRAWN,
     "version": "number of the study's version that asked; empty for ratings from before versions were kept",
-    "group": "the rater's group, where the study has groups of raters; `calibrate --compare group=NAME` and `score --by group` "
+    "group": "the rater's group, where the study has groups; `calibrate --compare group=NAME` and `score --by group` "
     "compare them",
-    "screening_ID, question_ID": "what the rater chose in the questionnaire before or at the end, where a question has given "
-    "choices; like `group`; never in an archive",
+    "screening_ID, question_ID": "what the rater chose in the questionnaire before or at the end, where a question has "
+    "given choices; like `group`; never in an archive",
     "set_aside": "1 for ratings of a rater who was set aside or withdrew; calibration leaves them out unless asked",
     "not_shown": "1 where the rater said that the result could not be shown; neither rated nor undecided",
     "other_id": _OTHER,

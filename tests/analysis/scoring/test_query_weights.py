@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -126,7 +127,10 @@ def test_weights_are_said_and_python_gives_the_same_figures(tables: Path) -> Non
     options = ("--queries", tables / "q.csv", "--query-weights", "traffic")
     done = scored(tables, *options, "--verbose")
     assert done.exit_code == 0, done.stderr
-    assert "Queries count by traffic (q.csv), not alike: 4 queries of 12 have half of the weight." in done.stdout
+    assert (
+        "Queries count by traffic (q.csv), not alike: 4 queries of 12 have half of the weight. Mappings are fitted to "
+        "pairs that count alike."
+    ) in done.stdout
     result = rs.score(
         tables / "s.csv", tables / "j.csv", queries=pd.read_csv(tables / "q.csv"), query_weights="traffic",
         scale="0-3", replicates=200,
@@ -174,3 +178,27 @@ def test_weights_that_are_none_are_refused(
     done = scored(tables, "--queries", tables / "q.csv", "--query-weights", "traffic", *options)
     assert done.exit_code == 1
     assert said in done.stderr
+
+
+def test_the_report_of_a_folder_weighs_queries_as_score_does(tables: Path) -> None:
+    """It had no --queries, and a run kept with a table of queries was shown as one without."""
+    folder = tables / "study"
+    (folder / "scores").mkdir(parents=True)
+    pd.read_csv(tables / "j.csv").assign(scale="0-3").to_csv(folder / "judgments.csv", index=False)
+    pd.read_csv(tables / "s.csv").to_csv(folder / "scores" / "s.csv", index=False)
+    pd.read_csv(tables / "q.csv").rename(columns={"traffic": "query_weight"}).to_csv(folder / "q.csv", index=False)
+
+    def said(command: str, *options: object) -> dict[str, Any]:
+        words = [command, folder, "--json", "--method", "none", "--replicates", "100", *options]
+        done = CliRunner().invoke(main, [*map(str, words)])
+        assert done.exit_code == 0, done.stderr
+        return dict(json.loads(done.stdout))
+
+    weighted = said("score", "--queries", folder / "q.csv")
+    plain = said("report")  # the run that is kept rests on the table of queries
+    assert plain["systems"]["bm25"]["pearson"] != weighted["systems"]["bm25"]["pearson"]
+    page = said("report", "--queries", folder / "q.csv")
+    for name in ("bm25", "dense"):
+        assert page["systems"][name]["pearson"] == weighted["systems"][name]["pearson"]
+    assert said("report", "--queries", folder / "q.csv", "--by", "segment")["by"]["column"] == "segment"
+    assert "kept" in said("report", "--queries", folder / "q.csv")["figures_from"]
