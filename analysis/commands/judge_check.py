@@ -66,6 +66,7 @@ def judge_check(
     described = path.with_suffix(".json")
     description = read_json(described) if described.is_file() else {}
     again = {"repeated": description.get("repeated"), "moved": description.get("moved")}
+    again |= {way: description[way] for way in ("exchanged",) if way in description}
     if worklist is not None:
         notes += _write_worklist(folder, worklist, path, study, options)
     if as_json:
@@ -126,8 +127,8 @@ def _print(check: JudgeCheck, again: dict[str, dict[str, int] | None]) -> None:
             f"{beside.judge:.3f}: {_with_ends(beside.difference)} ({beside.raters} raters left out in turn)."
         )
     ways = {"repeated": "Asked again", "moved": "With the items' texts moved to the front of the question"}
-    for way, what in ways.items():
-        if twice := again[way]:
+    for way, what in (ways | {"exchanged": "With the sides exchanged"}).items():
+        if twice := again.get(way):
             click.echo(f"{what}, it gave the same grade for {twice['same']} of {twice['asked']} pairs.")
     silent = [f"{percent(share, 1)} of {what} pairs" for what, share in check.refusals["by_people"].items()]
     click.echo(f"It gave no answer for {' and '.join(silent)}.")

@@ -23,8 +23,8 @@ from relstudy.common.options import CommandOptions, option
 
 if TYPE_CHECKING:
     import numpy as np
+    import pandas as pd
 
-    from relstudy.studyapp.collection.items import Collection
     from relstudy.studyapp.config.study import Study
     from relstudy.studyapp.judging.answer_log import AnswerLog
     from relstudy.studyapp.judging.asking import Interview, Question
@@ -54,7 +54,9 @@ class JudgeOptions(CommandOptions):
     base_url: str | None = option(
         None, "Where the model is served (chat completions), such as http://localhost:8000/v1."
     )
-    prompt: str = option("study", "study, umbrela, rag, or a file with {query} and {result}.")
+    prompt: str = option(
+        "study", "study, umbrela, rag, or a file with {query} and {result}; of couples {query}, {left} and {right}."
+    )
     answer: str | None = option(
         None,
         "Where the grade stands: json, final-score, number, or a regular expression.",
@@ -62,9 +64,10 @@ class JudgeOptions(CommandOptions):
         shown="that of the prompt",
     )
     expected_grades: bool = option(False, "Take the mean grade by the probabilities of tokens, where these come.")
-    pairs: Literal["judged", "queries", "candidates", "collection", "sample"] = option(
+    pairs: Literal["judged", "queries", "candidates", "collection", "sample", "couples", "lists"] = option(
         "queries",
-        "Which pairs: those of pairs.csv, every candidate of their queries, of all queries, everything, or a sample.",
+        "Which pairs: those of pairs.csv, every candidate of their queries, of all queries, everything, or a sample; "
+        "or which of two is better, of the couples of results or of lists.",
     )
     share: float | None = option(
         None,
@@ -105,8 +108,25 @@ class JudgeOptions(CommandOptions):
         for name in ("share", "budget"):
             if getattr(self, name) is not None and self.pairs != "sample":
                 raise click.UsageError(f"--{name} goes with --pairs sample")
+        of_pairs = self.scores is not None or self.several or self.question is not None or self.expected_grades
+        if self.of_couples and of_pairs:
+            raise click.UsageError(
+                f"--pairs {self.pairs} asks a model which of two is better: --scores, --mean-of, --best, --question "
+                "and --expected-grades do not go with it"
+            )
         if self.share is not None and self.budget is not None:
             raise click.UsageError("--budget finds the share: --share and --budget exclude each other")
+
+    @property
+    def of_couples(self) -> bool:
+        """True where the judge is asked which of two is better."""
+        return self.pairs in ("couples", "lists")
+
+    def folder(self, study: Path) -> Path:
+        """The folder of the judge's files: of a further question, of couples and of lists one within the study's."""
+        from relstudy.common.study_folder import question_folder
+
+        return study / self.pairs if self.of_couples else question_folder(study, self.question)
 
     @property
     def several(self) -> bool:
@@ -123,7 +143,9 @@ def judge(folder: Path, options: JudgeOptions, as_json: bool) -> None:
 
     Writes FOLDER/judges/NAME.csv for `relstudy score --judge` and `relstudy judge-check`. Nothing is sent anywhere
     but to --base-url. The key is that of the environment variable which study.toml names ([judges] key_variable).
-    Asking may be stopped and taken up again: what was answered is in judges/NAME.jsonl.
+    Asking may be stopped and taken up again: what was answered is in judges/NAME.jsonl. Asked which of two is better,
+    its files are in FOLDER/couples (or lists): the answers, a row each, and grades as `relstudy preferences` makes
+    them.
 
     \b
     Examples:
@@ -134,10 +156,8 @@ def judge(folder: Path, options: JudgeOptions, as_json: bool) -> None:
       relstudy judge my-study --judge model --model NAME --export-batch questions.jsonl
       relstudy judge my-study --judge model --model NAME --import-batch answers.jsonl
     """
-    from relstudy.common.study_folder import question_folder
-
-    name, own = options.name, question_folder(folder, options.question)
-    if own != folder:
+    name, own = options.name, options.folder(folder)
+    if options.question is not None:
         from relstudy.studyapp.config.study import Study
 
         Study.load(folder).question_called(options.question)
@@ -191,10 +211,18 @@ def _from_several(folder: Path, name: str, mean_of: Sequence[str], best: int | N
 
 
 def _from_model(folder: Path, options: JudgeOptions, tuned: list[str] | None, as_json: bool) -> dict[str, Any]:
-    from relstudy.common.study_folder import question_folder
+    from relstudy.common.tables import write_table
     from relstudy.studyapp.judging.answer_log import AnswerLog
     from relstudy.studyapp.judging.asking import export_batch, import_batch, spread
-    from relstudy.studyapp.judging.results import judge_files, repeated_answers, table_of_answers, write_judge
+    from relstudy.studyapp.judging.pairs import Extent
+    from relstudy.studyapp.judging.results import (
+        grades_of_couples,
+        judge_files,
+        repeated_answers,
+        table_of_answers,
+        table_of_couples,
+        write_judge,
+    )
 
     name = options.name
     if not options.model:
@@ -203,7 +231,7 @@ def _from_model(folder: Path, options: JudgeOptions, tuned: list[str] | None, as
     if not options.base_url and not by_file:
         raise click.UsageError("--base-url is needed: nothing is sent anywhere unless you say where")
     run = _prepare(folder, options)
-    own = question_folder(folder, options.question)
+    own = options.folder(folder)
     log = AnswerLog(judge_files(own, name)[2])
     log.require(run.interview.asked, name)
     changed = run.interview.read_anew(log)
@@ -220,7 +248,12 @@ def _from_model(folder: Path, options: JudgeOptions, tuned: list[str] | None, as
         return {"questions": len(now), "files": [str(file) for file in files]} if as_json else {}
 
     def written() -> dict[str, Any]:
-        table = table_of_answers(run.questions, log)
+        if run.couples is None:
+            table = table_of_answers(run.questions, log)
+        else:
+            answers = own / "answers" / f"{name}.csv"
+            write_table(table_of_couples(name, run.questions, run.couples, Extent(options.pairs).ask, log), answers)
+            table = grades_of_couples(answers, options.pairs == Extent.LISTS)
         if run.probability is not None:
             table["inclusion_probability"] = run.probability
         said = {
@@ -235,7 +268,7 @@ def _from_model(folder: Path, options: JudgeOptions, tuned: list[str] | None, as
             "date": _today(),
             "cost": _cost(run, log),
             "repeated": repeated_answers(run.questions, run.again, log),
-            "moved": repeated_answers(run.questions, run.moved, log),
+            "moved" if run.couples is None else "exchanged": repeated_answers(run.questions, run.moved, log),
             "speaking": run.speaking,
             "notes": _notes(run, log, changed, open_questions, now),
             **_tuned(tuned),
@@ -292,9 +325,11 @@ def _notes(
         notes.append(f"{whole:,} grades are those that the judge named, as no others came with them.")
     moved = repeated_answers(run.questions, run.moved, log)
     if moved:
+        how = (
+            "the sides exchanged" if run.couples is not None else "the items' texts moved to the front of the question"
+        )
         notes.append(
-            f"With the items' texts moved to the front of the question, {moved['asked'] - moved['same']:,} of "
-            f"{moved['asked']:,} answers were another grade."
+            f"With {how}, {moved['asked'] - moved['same']:,} of {moved['asked']:,} answers were another grade."
         )
     if run.speaking:
         notes.append(
@@ -321,6 +356,7 @@ class _Run:
     share : of a sample
     speaking : items whose texts hold words meant for a judge
     budget : what is said of how one is parted, one sentence each
+    couples : rows of the pairs table that the questions are of, where they ask which of two is better
     """
 
     interview: Interview
@@ -332,18 +368,20 @@ class _Run:
     share: float
     speaking: Sequence[str]
     budget: Sequence[str]
+    couples: pd.DataFrame | None = None
 
 
 def _prepare(folder: Path, options: JudgeOptions) -> _Run:
     """Prepare the questions and the judge that is asked."""
     from relstudy.studyapp.collection.items import Collection
+    from relstudy.studyapp.collection.lists import read_lists
     from relstudy.studyapp.config.study import Study
     from relstudy.studyapp.judging.answer_log import Asked
     from relstudy.studyapp.judging.answers import AnswerForm
     from relstudy.studyapp.judging.asking import Interview, Prices
     from relstudy.studyapp.judging.budget import share_for
     from relstudy.studyapp.judging.client import ChatClient
-    from relstudy.studyapp.judging.pairs import Extent, drawn_share, pairs_to_judge
+    from relstudy.studyapp.judging.pairs import Extent, by_side, couples_to_judge, drawn_share, pairs_to_judge
     from relstudy.studyapp.judging.prompt import (
         NAMED,
         NamedPrompt,
@@ -357,18 +395,27 @@ def _prepare(folder: Path, options: JudgeOptions) -> _Run:
 
     study = Study.load(folder)
     collection = as_judged(Collection.load(folder), study)
-    candidates = pairs_to_judge(folder, collection, options.pairs)
-    pairs = list(candidates.itertuples(index=False, name=None))
-    kinds = sorted({collection[query].paradigm for query, _ in pairs})
-    prompt = NAMED.get(options.prompt) or NamedPrompt(_text(Path(options.prompt)))
+    extent, couples = Extent(options.pairs), None
+    lists = {each.id: each.results for each in read_lists(folder).values()}
+    pairs: list[tuple[str, ...]]
+    if options.of_couples:
+        candidates = couples = couples_to_judge(folder, lists, extent)
+        pairs = by_side(couples)
+    else:
+        candidates = pairs_to_judge(folder, collection, options.pairs)
+        pairs = list(candidates.itertuples(index=False, name=None))
+    kinds = sorted({collection[pair[0]].paradigm for pair in pairs})
+    chosen = "which" if options.of_couples and options.prompt == "study" else options.prompt
+    prompt = NAMED.get(chosen) or NamedPrompt(_text(Path(chosen)))
     question = study.question_called(options.question)
-    prompts = {kind: Prompt.of_study(study, kind, prompt.template, options.prompt, question) for kind in kinds}
+    prompts = {kind: Prompt.of_study(study, kind, prompt.template, chosen, question, extent.ask) for kind in kinds}
     parameters = _parameters(options.parameters) | (PROBABILITIES if options.expected_grades else {})
     asked = Asked(options.model, parameters, text_hash("\x1e".join(prompts[kind].hash for kind in kinds)))
     settings = study.judges
     prices = Prices(settings.input_price or None, settings.output_price or None)
-    scales = {kind: question_and_scale(study, kind, question)[1] for kind in kinds}
-    interview = Interview(asked, prompts, scales, collection, prices, AnswerForm(options.answer or prompt.form))
+    scales = {kind: question_and_scale(study, kind, question, extent.ask)[1] for kind in kinds}
+    form = AnswerForm(options.answer or prompt.form)
+    interview = Interview(asked, prompts, scales, collection, prices, form, lists)
     address = options.base_url or NOWHERE
     key = _key(study, needed=options.base_url is not None)
     client = ChatClient(address, options.model, parameters, key, options.timeout)
@@ -382,11 +429,11 @@ def _prepare(folder: Path, options: JudgeOptions) -> _Run:
         sample, probability = drawn_share(candidates, drawn, share)
         pairs = list(sample.itertuples(index=False, name=None))
     questions = interview.questions(pairs)
-    items = dict.fromkeys(item for pair in pairs for item in pair)
+    items = dict.fromkeys(item.id for pair in pairs for name in pair for item in interview.items(name))
     require_words(collection, items)
     speaking = [item for item in items if speaks_to_a_judge(collection[item])]
     twice = interview.again(questions, options.repeat)
-    return _Run(interview, client, questions, *twice, probability, share, speaking, said)
+    return _Run(interview, client, questions, *twice, probability, share, speaking, said, couples)
 
 
 def _ask(run: _Run, questions: Sequence[Question], log: AnswerLog, workers: int, quiet: bool) -> bool:
@@ -400,7 +447,7 @@ def _ask(run: _Run, questions: Sequence[Question], log: AnswerLog, workers: int,
     twice = sum(each.repeat > 0 or each.moved for each in questions)
     click.echo(
         f"{len(questions):,} of {total:,} questions are open, {twice:,} of them asked a second time. "
-        f"{_what_is_sent(interview.collection, questions)} are sent to {run.client.host}: "
+        f"{_what_is_sent(interview, questions)} are sent to {run.client.host}: "
         f"about {tokens:,} tokens{price}.",
         err=quiet,
     )
@@ -419,9 +466,9 @@ def _ask(run: _Run, questions: Sequence[Question], log: AnswerLog, workers: int,
         return ask(interview, run.client, questions, log, workers, on_record)
 
 
-def _what_is_sent(collection: Collection, questions: Sequence[Question]) -> str:
-    items = {each for question in questions for each in (question.query_id, question.result_id)}
-    pictures = sum(collection[item].path is not None for item in items)
+def _what_is_sent(interview: Interview, questions: Sequence[Question]) -> str:
+    items = {item.id: item for each in questions for name in each.ids for item in interview.items(name)}
+    pictures = sum(item.path is not None for item in items.values())
     return f"{len(items) - pictures:,} texts and {pictures:,} pictures"
 
 
@@ -475,11 +522,11 @@ def _today() -> str:
 
 
 def _print(folder: Path, options: JudgeOptions, content: dict[str, Any]) -> None:
-    from relstudy.common.study_folder import question_folder
     from relstudy.studyapp.judging.results import judge_files
 
     name, of_question = options.name, "" if options.question is None else f" --question {options.question}"
-    path = judge_files(question_folder(folder, options.question), name)[0]
+    own = options.folder(folder)
+    path = judge_files(own, name)[0]
     counts = ", ".join(f"{many:,} {status}" for status, many in content["status"].items())
     click.echo(
         f"Judge {name}: {content['answered']:,} answers for {content['rows']:,} pairs of {content['queries']:,} "
@@ -492,4 +539,9 @@ def _print(folder: Path, options: JudgeOptions, content: dict[str, Any]) -> None
         click.echo(f"{off:,} answers were grades off the study's scale; they count as no answer.")
     for note in content.get("notes", []):
         click.echo(note)
+    if options.of_couples:
+        of_lists = " --lists" * (options.pairs == "lists")
+        click.echo(f"Its answers to which of two is better are in {own / 'answers' / path.name}.")
+        click.echo(f"People's: relstudy preferences {folder}{of_lists} -o {own}")
+        folder = own
     click.echo(f"Is it any good, and for what: relstudy judge-check {folder} --judge {name}{of_question}")

@@ -19,7 +19,7 @@ from relstudy.common.damage import NO_JSON
 from relstudy.common.errors import RelstudyError
 from relstudy.common.files import replacing
 from relstudy.common.scales import Scale
-from relstudy.studyapp.collection.items import Collection
+from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.judging.answer_log import AnswerLog, Asked
 from relstudy.studyapp.judging.answers import Answer, AnswerForm, is_cut_off, read_reply
 from relstudy.studyapp.judging.client import ChatClient, NoReply
@@ -29,13 +29,20 @@ from relstudy.studyapp.judging.prompt import Prompt, content_hash
 @dataclass(frozen=True)
 class Question:
     """A pair to be asked about; `repeat` is above 0 where it is asked again, to see whether the judge says the same,
-    and `moved` where the texts of its items then stand in another place."""
+    and `moved` where the texts of its items then stand in another place. With `right_id` it is a couple, of which
+    `result_id` stands on the left; moved, its sides are exchanged."""
 
     key: str
     query_id: str
     result_id: str
     repeat: int = 0
     moved: bool = False
+    right_id: str = ""
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The query, and its result or the two of a couple."""
+        return (self.query_id, self.result_id, *([self.right_id] if self.right_id else []))
 
 
 @dataclass(frozen=True)
@@ -60,6 +67,7 @@ class Interview:
     prompts : by the kind of the query
     scales : by the kind of the query
     form : in which an answer names its grade
+    lists : the results of each list that is compared
     """
 
     asked: Asked
@@ -68,32 +76,49 @@ class Interview:
     collection: Collection
     prices: Prices = Prices()
     form: AnswerForm = field(default_factory=AnswerForm)
+    lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def questions(self, pairs: Sequence[tuple[str, str]], repeat: int = 0, moved: bool = False) -> list[Question]:
-        """The questions of pairs of ids."""
-        hashes = {item: content_hash(self.collection[item]) for item in {each for pair in pairs for each in pair}}
+    def items(self, name: str) -> list[Item]:
+        """The item of that id, or those of a list."""
+        return [self.collection[each] for each in self.lists.get(name, (name,))]
+
+    def questions(self, pairs: Sequence[tuple[str, ...]], repeat: int = 0, moved: bool = False) -> list[Question]:
+        """The questions of pairs of ids, or of a query and the two of a couple."""
+        names = {each for pair in pairs for each in pair}
+        hashes = {name: "\x1e".join(content_hash(item) for item in self.items(name)) for name in names}
         return [
-            Question(self.asked.key(hashes[query], hashes[result], repeat, moved), query, result, repeat, moved)
-            for query, result in pairs
+            Question(
+                self.asked.key(hashes[query], "\x1f".join(hashes[each] for each in (result, *right)), repeat, moved),
+                query,
+                result,
+                repeat,
+                moved,
+                *right,
+            )
+            for query, result, *right in pairs
         ]
 
     def again(self, questions: Sequence[Question], share: float) -> tuple[list[Question], list[Question]]:
         """A share of the questions as they are to be asked a second time: the same, and, of pairs with texts, with
-        these in another place."""
+        these in another place; of couples with the sides exchanged."""
         chosen = sorted(questions, key=lambda each: each.key)[: round(share * len(questions))]
-        pairs = [(each.query_id, each.result_id) for each in chosen]
-        texts = [pair for pair in pairs if any(self.collection[item].path is None for item in pair)]
+        pairs = [each.ids for each in chosen]
+        texts = [
+            (pair[0], *pair[:0:-1])
+            for pair in pairs
+            if len(pair) > 2 or any(self.collection[item].path is None for item in pair)
+        ]
         return self.questions(pairs, repeat=1), self.questions(texts, moved=True)
 
     def messages(self, question: Question) -> list[dict[str, Any]]:
         """Messages that are sent for a question."""
-        query, result = self.collection[question.query_id], self.collection[question.result_id]
-        return self.prompts[query.paradigm].messages(query, result, question.moved)
+        items, moved = [self.items(name) for name in question.ids], question.moved and not question.right_id
+        return self.prompts[items[0][0].paradigm].messages(*items, moved=moved)
 
     def tokens(self, questions: Sequence[Question]) -> int:
         """About how many tokens the questions have."""
-        items = ((self.collection[each.query_id], self.collection[each.result_id]) for each in questions)
-        return sum(self.prompts[query.paradigm].tokens(query, result) for query, result in items)
+        items = ([item for name in each.ids for item in self.items(name)] for each in questions)
+        return sum(self.prompts[each[0].paradigm].tokens(each) for each in items)
 
     def record(self, question: Question, body: dict[str, Any] | None, seconds: float | None = None) -> dict[str, Any]:
         """A line of the log for an answer; None for no answer."""
@@ -101,6 +126,7 @@ class Interview:
             "key": question.key,
             "query_id": question.query_id,
             "result_id": question.result_id,
+            **({"right_id": question.right_id} if question.right_id else {}),
             **({"repeat": question.repeat} if question.repeat else {}),
             **({"moved": True} if question.moved else {}),
             **self.asked.as_json(),

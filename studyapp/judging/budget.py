@@ -107,7 +107,7 @@ def share_for(
     name: str,
     interview: Interview,
     person_price: float,
-    candidates: Sequence[tuple[str, str]],
+    candidates: Sequence[tuple[str, ...]],
     judged: int,
 ) -> tuple[float, list[str]]:
     """The share of the candidates, beside the judged pairs, and what is said of it, one sentence each.

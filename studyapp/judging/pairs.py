@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pandas as pd
 
 from relstudy.calibration.study_tables import Pool, find_pool
 from relstudy.common.errors import RelstudyError
-from relstudy.common.pairs_table import OUTSIDE, read_pairs
+from relstudy.common.pairs_table import OTHER, OUTSIDE, read_pairs
 from relstudy.common.probabilities import PAIR
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.sampling.population import Eligible
@@ -25,6 +26,13 @@ class Extent(StrEnum):
     CANDIDATES = "candidates"
     COLLECTION = "collection"
     SAMPLE = "sample"
+    COUPLES = "couples"
+    LISTS = "lists"
+
+    @property
+    def ask(self) -> str:
+        """What a block asks for that has such pairs."""
+        return {Extent.COUPLES: "which", Extent.LISTS: "which-list"}.get(self, "rating")
 
 
 def pairs_to_judge(folder: Path, collection: Collection, extent: str) -> pd.DataFrame:
@@ -63,6 +71,29 @@ def pairs_to_judge(folder: Path, collection: Collection, extent: str) -> pd.Data
         positions = Eligible.of(collection[query], collection).all()
         parts.append(pd.DataFrame({"query_id": query, "result_id": collection.ids[positions]}))
     return pd.concat(parts, ignore_index=True)
+
+
+def couples_to_judge(folder: Path, lists: Iterable[str], extent: Extent) -> pd.DataFrame:
+    """The couples of a study of results, or of the lists that it has, as its pairs table holds them.
+
+    Raises
+    ------
+    RelstudyError
+        where there are none
+    """
+    couples = read_pairs(folder / "pairs.csv", couples=True)
+    chosen = couples[couples["result_id"].isin(list(lists)) == (extent == Extent.LISTS)].reset_index(drop=True)
+    if chosen.empty:
+        command = f"relstudy couples {folder}{' --lists 5' if extent == Extent.LISTS else ''}"
+        raise RelstudyError(f"{folder / 'pairs.csv'}: it holds no such couples; `{command}` draws them")
+    return chosen
+
+
+def by_side(couples: pd.DataFrame) -> list[tuple[str, ...]]:
+    """The query of each couple, and its two from left to right: which stands on the left is as good as drawn."""
+    rows = couples[["query_id", "result_id", OTHER]].itertuples(index=False, name=None)
+    lots = ((query, one, other, lot_of(query, f"{one}\x1f{other}")) for query, one, other in rows)
+    return [(query, one, other) if lot < 0.5 else (query, other, one) for query, one, other, lot in lots]
 
 
 def drawn_share(candidates: pd.DataFrame, judged: pd.DataFrame, share: float) -> tuple[pd.DataFrame, np.ndarray]:

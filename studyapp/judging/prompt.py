@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,8 @@ from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block, ResultQuestion
 from relstudy.studyapp.config.texts import ENGLISH
 
-ITEMS = ("query", "result")
-PLACEHOLDERS = (*ITEMS, "question", "scale", "instructions", "answer")
+ITEMS, SIDES = ("query", "result"), ("query", "left", "right")
+"""What is asked about, of a pair and of a couple."""
 CANNOT_SAY = "cannot say"
 LITERAL = re.compile(r"\{\{.*?\}\}")
 """Braces that are meant: a pair of them less is sent."""
@@ -103,22 +103,43 @@ The result:
 {result}
 
 {answer}"""),
+    # as people are asked which of two results, or of two lists, is better
+    "which": NamedPrompt("""You compare search results for a query, as people were asked to.
+
+{instructions}
+
+{question}
+
+The answers: {scale}
+
+The query:
+{query}
+
+On the left:
+{left}
+
+On the right:
+{right}
+
+{answer}"""),
 }
 """Prompts by name."""
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """A prompt for the pairs of a block.
+    """A prompt for the pairs, or the couples, of a block.
 
     Parameters
     ----------
-    template : with the placeholders {query} and {result}
+    template : with the placeholders that `items` names
     filled : what stands in place of the others
+    items : ITEMS or SIDES
     """
 
     template: str
     filled: Mapping[str, str]
+    items: tuple[str, ...] = ITEMS
 
     @classmethod
     def of_study(
@@ -128,6 +149,7 @@ class Prompt:
         template: str | None = None,
         name: str = "the prompt",
         question: ResultQuestion | None = None,
+        ask: str = "rating",
     ) -> Prompt:
         """The prompt that asks what people were asked.
 
@@ -137,51 +159,58 @@ class Prompt:
         template : a researcher's own; None takes NAMED["study"]
         name : what messages call it
         question : a further question of the study, which is asked in place of the block's own
+        ask : what the block asks for
 
         Raises
         ------
         RelstudyError
-            where the template lacks {query} or {result}, or has a placeholder that there is not
+            where the template lacks {query} or {result} (of couples {left} or {right}), or has a placeholder that there
+            is not
         """
+        items = ITEMS if ask == "rating" else SIDES
+        places = (*items, "question", "scale", "instructions", "answer")
         text = NAMED["study"].template if template is None else template
         names = re.findall(r"(?<!\{)\{([a-z_]+)\}(?!\})", text)
-        missing = [f"{{{each}}}" for each in ITEMS if each not in names]
+        missing = [f"{{{each}}}" for each in items if each not in names]
         if missing:
             raise RelstudyError(f"{name}: {' and '.join(missing)} must be in it, where the pair's items go")
-        unknown = [f"{{{each}}}" for each in names if each not in PLACEHOLDERS]
+        unknown = [f"{{{each}}}" for each in names if each not in places]
         if unknown:
-            allowed = ", ".join(f"{{{each}}}" for each in PLACEHOLDERS)
+            allowed = ", ".join(f"{{{each}}}" for each in places)
             raise RelstudyError(f"{name}: {unknown[0]} is no placeholder; there are: {allowed}")
-        asked, scale = question_and_scale(study, paradigm, question)
+        asked, scale = question_and_scale(study, paradigm, question, ask)
         filled = {
             "question": asked,
             "scale": scale_in_words(scale),
             "instructions": study.instructions or _default_instructions(study),
             "answer": ANSWER.format(grades=_grades(scale)),
         }
-        return cls(text, filled)
+        return cls(text, filled, items)
 
     @property
     def hash(self) -> str:
         """Of everything that is asked but the pair itself."""
         return text_hash("\x1f".join([self.template, *(self.filled[name] for name in sorted(self.filled)), _FENCED]))
 
-    def messages(self, query: Item, result: Item, moved: bool = False) -> list[dict[str, Any]]:
+    def messages(self, *items: Item | Sequence[Item], moved: bool = False) -> list[dict[str, Any]]:
         """The pair as messages of a chat: one of the user, its content a text, or texts and pictures in order.
 
         Parameters
         ----------
+        items : in the order of the prompt's own; several are a list, best first
         moved : whether the texts of items stand before all else, and where they belong only where to look for them
         """
-        items = {"query": query, "result": result}
-        fenced = {what: item for what, item in items.items() if has_text(item)}
+        named = {what: _called(what, each) for what, each in zip(self.items, items, strict=True)}
+        fenced = [(what, item) for each in named.values() for what, item in each if has_text(item)]
         parts = [_text(_FENCED + "\n\n")] if fenced else []
         if moved:
-            parts += [_text(_fenced(what, item) + "\n\n") for what, item in fenced.items()]
+            parts += [_text(_fenced(what, item) + "\n\n") for what, item in fenced]
         for piece in re.split(r"(\{\{.*?\}\}|\{[a-z_]+\})", self.template):
             name = piece[1:-1]
-            if piece == f"{{{name}}}" and name in ITEMS:
-                parts += _parts_of(name, items[name], moved)
+            if piece == f"{{{name}}}" and name in named:
+                for number, (what, item) in enumerate(named[name]):
+                    parts += [_text("\n")] if number else []
+                    parts += _parts_of(what, item, moved)
             elif piece == f"{{{name}}}" and name in self.filled:
                 parts.append(_text(self.filled[name]))
             elif piece:
@@ -195,12 +224,19 @@ class Prompt:
         content = joined[0]["text"] if len(joined) == 1 and joined[0]["type"] == "text" else joined
         return [{"role": "user", "content": content}]
 
-    def tokens(self, query: Item, result: Item) -> int:
-        """About how many tokens a question has."""
+    def tokens(self, items: Sequence[Item]) -> int:
+        """About how many tokens a question on these has."""
         letters = len(self.template) + len(_FENCED) + sum(map(len, self.filled.values()))
-        pictures = sum(item.path is not None for item in (query, result))
-        letters += sum(len(item.title) + len(item.text) + len(item.description) for item in (query, result))
+        pictures = sum(item.path is not None for item in items)
+        letters += sum(len(item.title) + len(item.text) + len(item.description) for item in items)
         return letters // LETTERS_OF_TOKEN + pictures * TOKENS_OF_PICTURE
+
+
+def _called(what: str, given: Item | Sequence[Item]) -> list[tuple[str, Item]]:
+    """Items with what they are called."""
+    if isinstance(given, Item):
+        return [(what, given)]
+    return [(f"{what}, place {number}" if len(given) > 1 else what, item) for number, item in enumerate(given, start=1)]
 
 
 _TO_A_JUDGE = re.compile(
@@ -209,25 +245,31 @@ _TO_A_JUDGE = re.compile(
     r"|\b(answer|respond|reply|grade|rate|score) (it |this |me |us |the result )?(with|as)( a)? \"?[0-9]",
     re.IGNORECASE,
 )
-_INSTRUCTIONS = ENGLISH["instructions.default"]
 
 
 def _default_instructions(study: Study) -> str:
     """What raters are told where the study says nothing of its own, in its language."""
-    spoken = study.languages[0].texts if study.languages else {}
-    return {"instructions.default": _INSTRUCTIONS, **spoken, **study.texts}["instructions.default"]
+    return _spoken(study)["instructions.default"]
 
 
-def block_of(study: Study, paradigm: str) -> Block:
+def _spoken(study: Study) -> dict[str, str]:
+    """The texts of the study's pages in its first language."""
+    return {**ENGLISH, **(study.languages[0].texts if study.languages else {}), **study.texts}
+
+
+def block_of(study: Study, paradigm: str, ask: str = "rating") -> Block:
     """The block whose question and scale pairs of this kind have: that of unique pairs before the base block."""
-    blocks = [block for block in study.blocks if block.paradigm in (paradigm, None) and not block.is_comparison]
+    blocks = [block for block in study.blocks if block.paradigm in (paradigm, None) and block.ask == ask]
     if not blocks:
-        raise RelstudyError(f"{study.folder / 'study.toml'}: no block asks for queries of the kind {paradigm}")
+        which = "" if ask == "rating" else f' with ask = "{ask}"'
+        raise RelstudyError(f"{study.folder / 'study.toml'}: no block{which} asks for queries of the kind {paradigm}")
     return next((block for block in blocks if block.unique), blocks[0])
 
 
-def question_and_scale(study: Study, paradigm: str, question: ResultQuestion | None = None) -> tuple[str, Scale]:
-    """The question and the scale of pairs of this kind: the block's own, or those of a further question.
+def question_and_scale(
+    study: Study, paradigm: str, question: ResultQuestion | None = None, ask: str = "rating"
+) -> tuple[str, Scale]:
+    """The question and the scale of pairs of this kind: those of the block that asks so, or of a further question.
 
     Raises
     ------
@@ -235,8 +277,11 @@ def question_and_scale(study: Study, paradigm: str, question: ResultQuestion | N
         where the further question is answered in words
     """
     if question is None:
-        block = block_of(study, paradigm)
-        return block.question, block.scale
+        block = block_of(study, paradigm, ask)
+        if not block.is_comparison:
+            return block.question, block.scale
+        words = (_spoken(study)[name] for name in ("which.left", "which.equal", "which.right"))
+        return block.question, replace(block.scale, labels=dict(zip(block.scale.values, words, strict=True)))
     if question.scale is None:
         raise RelstudyError(f"the question {question.id!r} is answered in words; a judge gives grades on a scale")
     return question.text, question.scale

@@ -13,6 +13,7 @@ from relstudy.analysis.judges.several import mean_of_judges
 from relstudy.analysis.judges.study import judge_file
 from relstudy.analysis.judges.table import COLUMNS, check_judge, judge_rows, read_judge
 from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.calibration.preferences import read_preferences
 from relstudy.calibration.qrels import is_qrels
 from relstudy.calibration.study_tables import read_study_tables
 from relstudy.common.checked import Checked
@@ -21,7 +22,7 @@ from relstudy.common.files import read_json, write_json
 from relstudy.common.packed import ENDINGS
 from relstudy.common.probabilities import PAIR
 from relstudy.common.study_folder import table_in
-from relstudy.common.tables import write_table
+from relstudy.common.tables import read_table, write_table
 from relstudy.mapping.scores.table import read_scores
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.judging.answer_log import AnswerLog
@@ -46,12 +47,48 @@ def table_of_answers(questions: Sequence[Question], log: AnswerLog) -> pd.DataFr
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
+def table_of_couples(
+    name: str, questions: Sequence[Question], couples: pd.DataFrame, scale: str, log: AnswerLog
+) -> pd.DataFrame:
+    """Table of the answers to which of two is better, as `relstudy preferences` reads them; the judge is its rater."""
+    rows = []
+    for each, couple in zip(questions, couples.itertuples(index=False), strict=True):
+        record = log.records.get(each.key, {"status": "error"})
+        rows.append(
+            {
+                "rater_id": name,
+                "query_id": couple.query_id,
+                "result_id": couple.result_id,
+                "other_id": couple.other_id,
+                "left": each.result_id,
+                "scale": scale,
+                "source": couple.source,
+                "inclusion_probability": couple.inclusion_probability,
+                **{column: record.get(column) for column in COLUMNS[2:]},
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def grades_of_couples(answers: Path, lists: bool) -> pd.DataFrame:
+    """A judge's answers to which of two is better as its grades, with COLUMNS: the chance that it prefers a result, or
+    a list, to an average one of its query. What it gave no answer to is left out."""
+    table = read_table(answers)
+    if table.frame["rating"].isna().all():
+        return pd.DataFrame(columns=COLUMNS)
+    found = read_preferences(table, lists).judgments.frame
+    return found.rename(columns={"judgment": "rating"}).assign(status="ok").reindex(columns=COLUMNS)
+
+
 def repeated_answers(questions: Sequence[Question], again: Sequence[Question], log: AnswerLog) -> dict[str, int] | None:
     """Number of pairs that were asked twice and answered both times, and number of these with the same grade."""
-    first = {(each.query_id, each.result_id): log.records.get(each.key, {}).get("rating") for each in questions}
-    second = [
-        (first.get((each.query_id, each.result_id)), log.records.get(each.key, {}).get("rating")) for each in again
-    ]
+    first = {each.ids: log.records.get(each.key, {}).get("rating") for each in questions}
+    second = []
+    for each in again:
+        said = log.records.get(each.key, {}).get("rating")
+        turned = each.moved and each.right_id
+        straight = (each.query_id, each.right_id, each.result_id) if turned else each.ids
+        second.append((first.get(straight), -said if turned and said is not None else said))
     both = [(a, b) for a, b in second if a is not None and b is not None]
     return {"asked": len(both), "same": sum(a == b for a, b in both)} if both else None
 

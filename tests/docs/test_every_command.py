@@ -41,6 +41,7 @@ WHY_NOT = {
     "relstudy calibrate my-study/questions/": "tests/studyapp/web/rater/test_further_questions.py has two questions",
     "relstudy join my-study my-study/which": "needs answers to which of two; tests/analysis/linking has them",
     "relstudy preferences my-study": "needs answers to which of two; tests/analysis/linking has them",
+    "relstudy judge-check my-study/couples": "needs a judge that was asked; tests/studyapp/judging has one",
     "relstudy judge my-study --question": "asks a model; tests/studyapp/judging asks a server on the loopback",
 }
 """Beginnings of commands that are not run here, and why."""

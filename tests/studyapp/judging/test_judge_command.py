@@ -638,3 +638,55 @@ def test_a_judge_is_asked_a_further_question_in_its_words_and_on_its_scale(folde
     assert set(rows["rating"]) == {1.0} and not (folder / "judges").exists()
     assert "judge-check" in done.output and "--question trust" in done.output
     assert refused.exit_code == 1 and "'why' is answered in words" in refused.output
+
+
+@pytest.mark.parametrize("what", ["couples", "lists"])
+def test_a_judge_says_which_of_two_is_better_and_is_checked_against_people(folder: Path, what: str) -> None:
+    ask_for = {"couples": "which", "lists": "which-list"}[what]
+    (folder / "study.toml").write_text(
+        TOML + f'\n[[blocks]]\nname = "which"\nask = "{ask_for}"\nquestion = "Which one?"\n'
+    )
+    ends = {"couples": "r{}", "lists": "q{query}/s{}"}[what]
+    lines = (folder / "pairs.csv").read_text().splitlines()
+    rows = [f"{lines[0]},other_id", *(f"{line}," for line in lines[1:])]
+    lists, answers = (
+        ["list_id,query_id,system,rank,result_id"],
+        ["rater_id,query_id,result_id,other_id,left,rating,scale,source"],
+    )
+    for query in range(6):
+        lists += [f"q{query}/s{k},q{query},s{k},{rank},r{(k + rank) % 4}" for k in range(3) for rank in (1, 2)]
+        for one, other in ((0, 1), (0, 2), (1, 2)):
+            first, second = (ends.format(each, query=query) for each in (one, other))
+            rows.append(f"c{query}{one}{other},q{query},{first},image,s{one};s{other},,0.5,unique,{second}")
+            answers += [f"p{k},q{query},{first},{second},{first},-1,{ask_for},s{one};s{other}" for k in range(3)]
+    (folder / "pairs.csv").write_text("\n".join(rows) + "\n")
+    (folder / "lists.csv").write_text("\n".join(lists) + "\n" if what == "lists" else "")
+    if what == "couples":
+        (folder / "lists.csv").unlink()
+    (folder / "ratings.csv").write_text("\n".join(answers) + "\n")
+
+    def says_left(before: int, text: str) -> Said:
+        return Said('{"grade": -1, "confidence": 0.9}')
+
+    with serving(says_left) as stub:
+        done = ask(folder, stub.url, "--pairs", what, "--repeat", "0.5")
+    assert done.exit_code == 0, done.output
+    sent = [part for part in stub.questions[0]["messages"][0]["content"] if part["type"] == "image_url"]
+    assert len(sent) == {"couples": 3, "lists": 5}[what]
+    said = json.dumps(stub.questions[0])
+    assert "Which one?" in said and "-1 (the left one), 0 (equally well), 1 (the right one)" in said
+    assert "With the sides exchanged, 9 of 9 answers were another grade" in done.output
+    own = folder / what
+    table = pd.read_csv(own / "answers" / "m.csv")
+    assert len(table) == 18 and set(table["rating"]) == {-1} and 0 < (table["left"] == table["result_id"]).mean() < 1
+    runner = CliRunner()
+    people = runner.invoke(
+        main, ["preferences", str(folder), "-o", str(own), *(["--lists"] if what == "lists" else [])]
+    )
+    assert people.exit_code == 0, people.output
+    checked = runner.invoke(main, ["judge-check", str(own), "--judge", "m"])
+    assert checked.exit_code == 0, checked.output
+    assert "18 answers for 18 pairs of 6 queries" in checked.output
+    assert "With the sides exchanged, it gave the same grade for 0 of 9 pairs" in checked.output
+    refused = ask(folder, "http://127.0.0.1:9", "--pairs", what, "--prompt", "umbrela")
+    assert refused.exit_code == 1 and "{left} and {right} must be in it" in refused.output
