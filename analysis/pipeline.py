@@ -16,6 +16,7 @@ from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.careless import sensitivity
 from relstudy.analysis.scoring.groups import Grouping, Groups, leads_of_people, score_by
 from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.left_out import LeftOutOnes, left_out
 from relstudy.analysis.scoring.options import ScoringOptions, TestOptions
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.run import score_candidates
@@ -48,6 +49,7 @@ class ScoringRun:
     within : the same within groups of judged pairs; None: without groups
     places : where the new systems stand among those of a saved comparison, as sentences
     tests : of the measures; None where they were not asked for
+    left_out : every system left out of the pool in turn; None where that was not asked for
     unhelped : why help that was asked for is not given, as sentences, which are among the notes too
     """
 
@@ -60,6 +62,7 @@ class ScoringRun:
     within: Groups | None = None
     places: tuple[str, ...] = ()
     tests: MeasureTests | None = None
+    left_out: LeftOutOnes | None = None
     unhelped: tuple[str, ...] = ()
 
     @cached_property
@@ -87,6 +90,8 @@ class ScoringRun:
             }
         if self.tests is not None:
             content["tests"] = self.tests.as_json()
+        if self.left_out is not None:
+            content["left_out"] = self.left_out.as_json()
         if self.within is not None:
             content["by"] = self.within.as_json()
         return content
@@ -188,9 +193,23 @@ def score_tables(
     places = [] if saved is None else [sentence for name in new for sentence in place_among(result, name)]
     facts = StudyFacts.of(judgments, result)
     tests = None if testing is None else measure_tests(result, testing)
-    return ScoringRun(
+    run = ScoringRun(
         study, result, candidates, pairs, facts, assisted, within, tuple(places), tests, unhelped=tuple(unhelped)
     )
+    return with_left_out(run, by_system)
+
+
+def with_left_out(run: ScoringRun, scores: Mapping[str, pd.DataFrame]) -> ScoringRun:
+    """The run with every system left out of the pool in turn, where its options ask for that.
+
+    Parameters
+    ----------
+    scores : query_id, result_id, score of everything that each system scored, by its name
+    """
+    options = run.result.options
+    if options.pool_depth is None:
+        return run
+    return replace(run, left_out=left_out(run.pairs, run.candidates, scores, options))
 
 
 def _assisted(

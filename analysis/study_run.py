@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.pipeline import ScoringRun, groups_of_run, score_tables
+from relstudy.analysis.pipeline import ScoringRun, groups_of_run, score_tables, with_left_out
 from relstudy.analysis.scoring.candidate import LEAST_COVERAGE, Candidate
 from relstudy.analysis.scoring.groups import Grouping, Groups
 from relstudy.analysis.scoring.judged import JudgedPairs
@@ -309,7 +309,9 @@ def _run_again(scored: StudyFolder, kept: KeptRun, options: ScoringOptions, by: 
     elif within is None or (within.column, within.apart) != (by, True):
         grouping = Grouping.of(scored.study, by, apart=True)
         within = groups_of_run(pairs, list(kept.candidates), grouping, kept.result)
-    return ScoringRun(study, kept.result, list(kept.candidates), pairs, kept.facts, within=within)
+    run = ScoringRun(study, kept.result, list(kept.candidates), pairs, kept.facts, within=within)
+    tables = scored.scores(options.low_coverage) if options.pool_depth is not None else []
+    return with_left_out(run, {name: rows for _, table in tables for name, rows in table.by_system()})
 
 
 def score_study(

@@ -279,6 +279,8 @@ def _write_tables(run: ScoringRun, folder: Path) -> None:
         write_table(within.table(), folder / "groups.csv")
     if run.tests is not None:
         write_table(run.tests.table(), folder / "tests.csv")
+    if run.left_out is not None:
+        write_table(run.left_out.table(), folder / "left_out.csv")
 
 
 def _keep(run: ScoringRun, folder: Path, read: Sequence[str | Path], reading: Reading) -> str | None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from relstudy.analysis.judges.run import AssistedScores
     from relstudy.analysis.pipeline import ScoringRun
     from relstudy.analysis.scoring.groups import Groups
+    from relstudy.analysis.scoring.left_out import LeftOutOnes
     from relstudy.analysis.scoring.results import ScoreResult, SystemScore
     from relstudy.analysis.scoring.tested import MeasureTests
     from relstudy.analysis.verdict.standings import Standings
@@ -45,6 +46,8 @@ def print_run(run: ScoringRun, verbose: bool) -> None:
         click.echo(sentence)
     if run.tests is not None:
         _print_tests(run.tests)
+    if run.left_out is not None:
+        _print_left_out(run.left_out)
     if run.within is not None and run.within.results:
         _print_groups(run.within)
     for note in [] if run.within is None else run.within.notes():
@@ -72,6 +75,20 @@ def _print_tests(tests: MeasureTests) -> None:
         rows.append([*row, "–" if each.chance_above is None else share_of_draws(each.chance_above)])
     print_table(rows, header, dim=(4,))
     click.echo(f"Tests: {tests.sentence()}")
+
+
+def _print_left_out(found: LeftOutOnes) -> None:
+    """A line a measure and system."""
+    click.echo()
+    header = ["measure", "system", "figure", "left out", "change", "rank", "left out", "alone", "relevant"]
+    rows = [
+        [each.measure, each.system, _number(each.value), _number(each.without), _signed(each.without - each.value)]
+        + [str(number) for number in (each.rank, each.rank_without, each.alone, each.relevant)]
+        for each in found.systems
+    ]
+    print_table(rows, header)
+    for sentence in found.sentences():
+        click.echo(sentence)
 
 
 def _p(value: float | None) -> str:

@@ -224,6 +224,20 @@ class Evaluation:
         """Of judged pairs: text [pairs] twice, and whole numbers [pairs]."""
         return cls(measures, pd.DataFrame({"query_id": query_id, "doc_id": result_id, "relevance": relevance}))
 
+    def without(self, query_id: np.ndarray, result_id: np.ndarray) -> Evaluation:
+        """The same by qrels that do not hold some pairs, text [pairs] twice; runs that were made for it stay good."""
+        gone: dict[str, set[str]] = {}
+        for query, result in zip(query_id, result_id, strict=True):
+            gone.setdefault(self.numbers[query], set()).add(result)
+        rest = Evaluation(self.measures, pd.DataFrame({"query_id": [], "doc_id": [], "relevance": []}))
+        rest.numbers, rest.names = self.numbers, self.names
+        kept = {
+            query: {result: grade for result, grade in each.items() if result not in gone.get(query, ())}
+            for query, each in self.judged.items()
+        }
+        rest.judged = {query: each for query, each in kept.items() if each}
+        return rest
+
     def run_of(self, query_id: np.ndarray, result_id: np.ndarray, score: np.ndarray) -> ByQuery:
         """A run of scored pairs, without those whose score (float [pairs]) is NaN; good for every evaluation of qrels
         with the same queries."""

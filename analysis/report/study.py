@@ -22,7 +22,7 @@ from relstudy.analysis.report.opening import disagreements_section, parting_sect
 from relstudy.analysis.report.questions import questions_section
 from relstudy.analysis.report.raters import MOST_COUNTED, raters_section, scale_values
 from relstudy.analysis.report.tables import Cell, Column, Table
-from relstudy.analysis.report.tested import section_of_tests
+from relstudy.analysis.report.tested import section_of_left_out, section_of_tests
 from relstudy.analysis.report.trust import coverage_sentence, trust_section
 from relstudy.analysis.scoring.relevance import RelevanceRule
 from relstudy.analysis.scoring.results import ScoreResult
@@ -61,6 +61,7 @@ def study_page(
         *_some(trust_section(tables, verdict)),
         *first,
         *_some(None if run.tests is None else section_of_tests(result, run.tests)),
+        *_some(None if run.left_out is None else section_of_left_out(run.left_out)),
         *_some(None if run.within is None else groups_section(run.within)),
         *_some(raters_section(tables, result.options.seed)),
         *_some(pairs_section(tables)),

@@ -1,4 +1,5 @@
-"""The section on tests of measures: a table of all, and how two systems differ from query to query."""
+"""The sections on tests of measures (a table of all, and how two systems differ from query to query), and on systems
+left out of the pool."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from relstudy.analysis.report import pictures
 from relstudy.analysis.report.layout import Block, Paragraph, Picture, Section
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.report.words import order_of
+from relstudy.analysis.scoring.left_out import LeftOutOnes
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.tested import MeasureTests, Tested, values_by_query
 
@@ -64,3 +66,18 @@ def _by_query(result: ScoreResult, tests: MeasureTests) -> list[Block]:
             name="Differences by query",
         ),
     ]
+
+
+def section_of_left_out(found: LeftOutOnes) -> Section:
+    """Every system left out of the pool in turn."""
+    columns = [Column("Measure"), Column("System"), Column("Figure", 3), Column("Left out", 3)]
+    columns += [Column("Change", 3, signed=True), Column("Rank", 0), Column("Rank, left out", 0)]
+    columns += [Column("Results alone", 0), Column("Relevant ones", 0)]
+    rows: list[list[Cell]] = []
+    for each in found.systems:
+        figures = [each.value, each.without, each.without - each.value]
+        counts = [each.rank, each.rank_without, each.alone, each.relevant]
+        rows.append([index_of(each.measure).term, each.system, *figures, *counts])
+    first, *moved = found.sentences()
+    table = Table("left-out", "Systems left out of the pool.", columns, rows, note=first, shown=30)
+    return Section("left-out", "Left out of the pool", [Paragraph(" ".join(moved)), table])

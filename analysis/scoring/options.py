@@ -119,6 +119,15 @@ class ScoringOptions:
         shown="poor under whole qrels, weigh under a sample of known probabilities, else skip",
         heading=COUNTS,
     )
+    pool_depth: int | None = option(
+        None,
+        "Under whole qrels, also leave each system out of the pool: its measures without the judged results that it "
+        "alone has among its first so many, which were pooled.",
+        at_least=1,
+        metavar="K",
+        shown="no system is left out",
+        heading=COUNTS,
+    )
     primary: str | None = option(
         None,
         "The one index that decides which systems are best: a name such as same_query, pearson, average_precision, "
@@ -195,6 +204,7 @@ class ScoringChanges(TypedDict, total=False):
     measures: Sequence[Any] | None
     query_weights: str | None
     unjudged: Unjudged | None
+    pool_depth: int | None
     primary: str | None
     matters: float | None
     replicates: int | None

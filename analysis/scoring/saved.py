@@ -59,7 +59,7 @@ class SavedComparison:
 
     def options_with(self, given: Mapping[str, Any]) -> ScoringOptions:
         """Its options with those given, which may not contradict them."""
-        free = ("measures", "primary", "matters", "directions", "low_coverage", "method", "folds")
+        free = ("measures", "primary", "matters", "directions", "low_coverage", "method", "folds", "pool_depth")
         differing = [name for name, value in given.items() if name not in free and value != getattr(self.options, name)]
         if differing:
             made_with = ", ".join(f"{name} {getattr(self.options, name)}" for name in differing)

@@ -86,6 +86,12 @@ class Scores(Result):
         return pd.DataFrame(rows, columns=[*names, "better", "pairs"])
 
     @property
+    def left_out(self) -> pd.DataFrame:
+        """With `pool_depth`, one row per measure and system: its figure with all judgments and without those that it
+        alone brought into the pool, its rank by either, and how many these are; empty without."""
+        return pd.DataFrame() if self.run.left_out is None else self.run.left_out.table()
+
+    @property
     def curves(self) -> pd.DataFrame:
         """Precision and recall by threshold, for each system."""
         curves = [each.curve.assign(system=each.name) for each in self.result.systems]

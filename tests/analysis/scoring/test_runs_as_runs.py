@@ -307,9 +307,10 @@ def strangers(folder: Path) -> tuple[list[Path], Path]:
 
 
 @pytest.mark.slow
-def test_verdict_measures_and_judged_shares_of_six_runs_one_outside_the_pool_tell_one_story(tmp_path: Path) -> None:
+def test_verdict_measures_judged_shares_and_tests_of_six_runs_one_outside_the_pool_tell_one_story(tmp_path: Path) -> None:
     runs, qrels = strangers(tmp_path)
-    found = content(runs, qrels, "--method", "none", measures=("nDCG@10", "AP"))
+    further = ("--method", "none", "--baseline", "outsider", "--pool-depth", "10")
+    found = content(runs, qrels, *further, measures=("nDCG@10", "AP"))
     figures = {name: system["measures"]["nDCG@10"]["value"] for name, system in found["systems"].items()}
     shares = {name: system["first_judged"]["judged@10"] for name, system in found["systems"].items()}
     assert min(shares, key=shares.__getitem__) == "outsider" and shares["outsider"] < 0.6
@@ -318,5 +319,19 @@ def test_verdict_measures_and_judged_shares_of_six_runs_one_outside_the_pool_tel
     assert verdict["contrary"] is not None and "outsider is ahead by" in verdict["contrary"]
     assert "Results that nobody judged are poor to nDCG@10 and have no part in" in verdict["contrary"]
     assert f"{100 * shares['outsider']:.0f} % of outsider's" in verdict["contrary"]
+    tests = [each for each in found["tests"]["comparisons"] if each["index"] == "nDCG@10"]
+    compared = {
+        frozenset((each["first"], each["second"])): each["p_value"]
+        for each in found["comparisons"]
+        if each["index"] == "nDCG@10"
+    }
+    for each in tests:
+        assert each["difference"]["value"] == pytest.approx(figures[each["first"]] - figures["outsider"])
+        assert each["difference"]["low"] > 0 and each["p_corrected"] < 0.05
+        assert each["p_t"] == pytest.approx(compared[frozenset((each["first"], "outsider"))])
+    left = {each["system"]: each for each in found["left_out"]["systems"] if each["measure"] == "nDCG@10"}
+    assert left["outsider"]["change"] == 0 and left["outsider"]["alone"] == 0
+    assert all(each["change"] < -0.1 for name, each in left.items() if name != "outsider")
+    assert left[verdict["best"][0]]["rank_without"] == 5
     skipped = content(runs, qrels, "--method", "none", "--unjudged", "skip", measures=("nDCG@10", "AP"))["verdict"]
     assert skipped["best"][0] == "outsider"
