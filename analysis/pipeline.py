@@ -192,11 +192,15 @@ def score_tables(
     result = replace(result, notes=told, drawn=None)  # families are corrected
     places = [] if saved is None else [sentence for name in new for sentence in place_among(result, name)]
     facts = StudyFacts.of(judgments, result)
-    tests = None if testing is None else measure_tests(result, testing)
-    run = ScoringRun(
-        study, result, candidates, pairs, facts, assisted, within, tuple(places), tests, unhelped=tuple(unhelped)
-    )
+    run = ScoringRun(study, result, candidates, pairs, facts, assisted, within, tuple(places), unhelped=tuple(unhelped))
+    run = run if testing is None else with_tests(run, testing)
     return with_left_out(run, by_system)
+
+
+def with_tests(run: ScoringRun, testing: TestOptions) -> ScoringRun:
+    """The run with its measures tested, within groups too."""
+    within = None if run.within is None else run.within.tested(testing)
+    return replace(run, tests=measure_tests(run.result, testing), within=within)
 
 
 def with_left_out(run: ScoringRun, scores: Mapping[str, pd.DataFrame]) -> ScoringRun:

@@ -75,11 +75,11 @@ def report(
     relstudy report my-study --paper-tables --interface my-study/binary
     relstudy report my-study --paper-tables --paper-methods
     """
+    from relstudy.analysis.pipeline import with_tests
     from relstudy.analysis.report.choices import PageChoices
     from relstudy.analysis.report.inputs import page_tables
     from relstudy.analysis.report.study import study_page
     from relstudy.analysis.scoring.options import options_over
-    from relstudy.analysis.scoring.tested import measure_tests
     from relstudy.analysis.study_run import read_study_folder, run_of_study
 
     requirements = read_required(required)
@@ -93,7 +93,7 @@ def report(
     run, origin = run_of_study(scored, options, stated=given.get("directions", ()), by=by)
     stated_tests = fields_given(TestOptions, choices)
     if stated_tests:
-        run = replace(run, tests=measure_tests(run.result, TestOptions(**stated_tests)))
+        run = with_tests(run, TestOptions(**stated_tests))
     tables = page_tables(run.study, folder, scored.files)
     command = ["relstudy", "report", "DIR", *(["--judgments", judgments.name] if judgments is not None else [])]
     command += [] if ratings is None else ["--ratings", Path(ratings).name]

@@ -277,6 +277,10 @@ def _write_tables(run: ScoringRun, folder: Path) -> None:
         write_table(assisted.table(), folder / "assisted.csv")
     if within is not None:
         write_table(within.table(), folder / "groups.csv")
+        if any(result.comparisons for result in within.results.values()):
+            write_table(within.differences(), folder / "group_comparisons.csv")
+        if within.tests is not None:
+            write_table(within.tests_table(), folder / "group_tests.csv")
     if run.tests is not None:
         write_table(run.tests.table(), folder / "tests.csv")
     if run.left_out is not None:

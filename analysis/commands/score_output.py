@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from relstudy.analysis.scoring.groups import Groups
     from relstudy.analysis.scoring.left_out import LeftOutOnes
     from relstudy.analysis.scoring.results import ScoreResult, SystemScore
-    from relstudy.analysis.scoring.tested import MeasureTests
+    from relstudy.analysis.scoring.tested import MeasureTests, Tested
     from relstudy.analysis.verdict.standings import Standings
     from relstudy.analysis.verdict.verdict import Verdict
 
@@ -67,14 +67,15 @@ def _print_tests(tests: MeasureTests) -> None:
     interval = f"{100 * tests.level:g} %"
     header = ["measure", "first", "second", "difference", interval, "p corrected", "p t", "p signs", "p bootstrap"]
     header += ["effect", "better/equal/worse", "p equal", f"chance > {tests.margin:g}"]
-    rows = []
-    for each in tests.tests:
-        row = [each.index, each.first, each.second, _signed(each.difference.value), _ends(each.difference)]
-        row += [_p(p) for p in (each.p_corrected, each.p_t, each.p_randomisation, each.p_bootstrap)]
-        row += [_signed(each.effect), f"{each.wins}/{each.ties}/{each.losses}", _p(each.p_equivalent)]
-        rows.append([*row, "–" if each.chance_above is None else share_of_draws(each.chance_above)])
-    print_table(rows, header, dim=(4,))
+    print_table([_tested_row(each) for each in tests.tests], header, dim=(4,))
     click.echo(f"Tests: {tests.sentence()}")
+
+
+def _tested_row(each: Tested) -> list[str]:
+    row = [each.index, each.first, each.second, _signed(each.difference.value), _ends(each.difference)]
+    row += [_p(p) for p in (each.p_corrected, each.p_t, each.p_randomisation, each.p_bootstrap)]
+    row += [_signed(each.effect), f"{each.wins}/{each.ties}/{each.losses}", _p(each.p_equivalent)]
+    return [*row, "–" if each.chance_above is None else share_of_draws(each.chance_above)]
 
 
 def _print_left_out(found: LeftOutOnes) -> None:
@@ -264,11 +265,35 @@ def _print_groups(within: Groups) -> None:
             rows.append([name, str(result.pairs["judged"]), str(result.pairs["queries"]), *_row(result, system)])
     print_table(rows, header, dim=[k for k, name in enumerate(header) if "%" in name])
     _print_measures_of_groups(within)
+    _print_differences_of_groups(within)
     fitted = "each group alone" if within.apart else "all groups together; --apart fits each alone"
     click.echo(f"Mappings are fitted to {fitted}.")
     for name, result in within.results.items():
         for note in result.notes:
             click.echo(f"{name}: {note}")
+
+
+def _print_differences_of_groups(within: Groups) -> None:
+    """How far systems are apart in each group by the index that decides, and the tests that were asked for."""
+    first = next(iter(within.results.values()))
+    index = first.primary.index
+    rows = []
+    for name, result in within.results.items():
+        for each in (other for other in result.comparisons if other.index == index.name):
+            shown = index.shown_difference(each.difference)
+            rows.append([name, each.first, each.second, _signed(shown.value), _ends(shown), _p(each.p_value)])
+            rows[-1].append(_p(each.p_family))
+    if rows:
+        click.echo()
+        interval = f"{100 * first.options.level:g} %"
+        print_table(rows, [within.column, "first", "second", index.term, interval, "p", "p family"], dim=(4,))
+    tests = within.tests or {}
+    rows = [[name, *_tested_row(each)] for name, of_group in tests.items() for each in of_group.tests]
+    if rows:
+        click.echo()
+        header = [within.column, "measure", "first", "second", "difference", "ends", "p corrected", "p t", "p signs"]
+        header += ["p bootstrap", "effect", "better/equal/worse", "p equal", "chance above"]
+        print_table(rows, header, dim=(5,))
 
 
 def _print_measures_of_groups(within: Groups) -> None:

@@ -8,6 +8,7 @@ from relstudy.analysis.indices.index import Index
 from relstudy.analysis.indices.known import PEARSON
 from relstudy.analysis.report.layout import Paragraph, Section
 from relstudy.analysis.report.tables import Cell, Column, Table
+from relstudy.analysis.report.tested import COLUMNS_OF_TESTS, row_of_test
 from relstudy.analysis.scoring.groups import FEWEST_PAIRS, Groups
 from relstudy.analysis.scoring.results import ScoreResult, SystemScore
 from relstudy.analysis.verdict.verdict import verdict_of
@@ -40,7 +41,38 @@ def groups_section(within: Groups) -> Section:
     tables = _side_by_side(column, by_group) if wide else [_by_rows(column, by_group)]
     notes = [Paragraph(note, quiet=note not in within.lost) for note in within.notes()]
     lost, others = notes[: len(within.lost)], notes[len(within.lost) :]
+    tables += _differences(within)
     return Section("groups", f"By {column}", [Paragraph(text), *lost, *sizes, *tables, *others])
+
+
+def _differences(within: Groups) -> list[Table]:
+    """How far systems are apart in each group by the index that decides, and the tests that were asked for."""
+    rows: list[list[Cell]] = []
+    for name, result in within.results.items():
+        index = result.primary.index
+        for each in (other for other in result.comparisons if other.index == index.name):
+            rows.append([name, each.first, each.second, index.shown_difference(each.difference), each.p_family])
+    if not rows:
+        return []
+    columns = [
+        Column(within.column.capitalize()),
+        Column("First"),
+        Column("Second"),
+        Column("Difference", 3, signed=True),
+    ]
+    term = next(iter(within.results.values())).primary.index.term
+    caption = f"Differences by {within.column} in {term}, first minus second."
+    note = "p is corrected over all differences within groups together."
+    tables = [
+        Table(f"by-{within.column}-differences", caption, [*columns, Column("p, corrected", p_value=True)], rows,
+              note=note, shown=30)
+    ]  # fmt: skip
+    tested = [[name, *row_of_test(each)] for name, tests in (within.tests or {}).items() for each in tests.tests]
+    if tested:
+        head = [Column(within.column.capitalize()), *COLUMNS_OF_TESTS]
+        caption = f"Tests of measures by {within.column}, first minus second."
+        tables.append(Table(f"by-{within.column}-tests", caption, head, tested, shown=30, in_digits=True))
+    return tables
 
 
 def _who_leads(name: str, result: ScoreResult) -> str:

@@ -16,19 +16,22 @@ from relstudy.analysis.scoring.tested import MeasureTests, Tested, values_by_que
 
 MOST_DRAWN = 6
 """Systems that are drawn against the one that they are compared with."""
+P = ("p, corrected", "p, t", "p, signs", "p, bootstrap")
+COLUMNS_OF_TESTS = [
+    *(Column("Measure"), Column("First"), Column("Second"), Column("Difference", 3, signed=True)),
+    *(Column(name, p_value=True) for name in P),
+    *(Column("Effect", 2, signed=True), Column("Better, equal, worse")),
+    *(Column("p, equal", p_value=True), Column("Chance above")),
+]
 
 
 def section_of_tests(result: ScoreResult, tests: MeasureTests) -> Section:
     """Every test, and the differences by query in the first measure."""
-    columns = [Column("Measure"), Column("First"), Column("Second"), Column("Difference", 3, signed=True)]
-    columns += [Column("p, corrected", p_value=True), Column("p, t", p_value=True), Column("p, signs", p_value=True)]
-    columns += [Column("p, bootstrap", p_value=True), Column("Effect", 2, signed=True), Column("Better, equal, worse")]
-    columns += [Column("p, equal", p_value=True), Column("Chance above")]
     table = Table(
         "tests",
         "Tests of measures, first minus second.",
-        columns,
-        [_row(each) for each in tests.tests],
+        COLUMNS_OF_TESTS,
+        [row_of_test(each) for each in tests.tests],
         note=f"{tests.sentence()} Effect: the mean difference in standard deviations over queries. Chance above: that "
         f"the first is better by more than {tests.margin:g}.",
         shown=30,
@@ -37,7 +40,8 @@ def section_of_tests(result: ScoreResult, tests: MeasureTests) -> Section:
     return Section("tests", "Tests of measures", [*_by_query(result, tests), table])
 
 
-def _row(each: Tested) -> list[Cell]:
+def row_of_test(each: Tested) -> list[Cell]:
+    """A test as a row of a table."""
     outcome = f"{each.wins}, {each.ties}, {each.losses}"
     p = [each.p_corrected, each.p_t, each.p_randomisation, each.p_bootstrap]
     end = [each.effect, outcome, each.p_equivalent, each.chance_above]

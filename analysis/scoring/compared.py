@@ -56,6 +56,21 @@ class Comparison:
             return None
         return self.first if self.difference.value * index_of(self.index).sign > 0 else self.second
 
+    @property
+    def row(self) -> dict[str, Any]:
+        """The same as a row of a table."""
+        row = self.as_json()
+        ends = row.pop("difference")
+        return {
+            "first": row.pop("first"),
+            "second": row.pop("second"),
+            "index": row.pop("index"),
+            "difference": ends["value"],
+            "difference_low": ends["low"],
+            "difference_high": ends["high"],
+            **{name: row[name] for name in ("p_value", "p_family", "better", "pairs")},
+        }
+
     def as_json(self) -> dict[str, Any]:
         return {
             "first": self.first,

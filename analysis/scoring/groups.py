@@ -16,9 +16,10 @@ from relstudy.analysis.scoring.compared import Family
 from relstudy.analysis.scoring.comparison import in_families
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.mapped import map_scores
-from relstudy.analysis.scoring.options import ScoringOptions, options_over
+from relstudy.analysis.scoring.options import ScoringOptions, TestOptions, options_over
 from relstudy.analysis.scoring.results import Coverage, ScoreResult
 from relstudy.analysis.scoring.run import score_candidates
+from relstudy.analysis.scoring.tested import MeasureTests, measure_tests
 from relstudy.calibration.comparison import OrderRow, all_orders_hold, leads_apart, ranked_differently
 from relstudy.calibration.pair_ratings import PairRatings
 from relstudy.calibration.study_tables import StudyTables
@@ -78,6 +79,7 @@ class Groups:
     lost : on groups in which the leader over all pairs is behind, one sentence each
     leads : of groups of people: how far each system leads each other by their ratings and by all others', by group
         (of two groups the first alone); None of groups of pairs
+    tests : of the measures within each group that allows them; None where they were not asked for
     """
 
     column: str
@@ -86,6 +88,7 @@ class Groups:
     left_out: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
     leads: Mapping[str, tuple[OrderRow, ...]] | None = None
+    tests: Mapping[str, MeasureTests] | None = None
 
     def table(self) -> pd.DataFrame:
         """One row a group and system, under the column's name: pairs and queries of the group, and every figure."""
@@ -95,6 +98,28 @@ class Groups:
             of_group = result.table()
             parts.append(of_group.assign(**{self.column: name, **sizes})[[self.column, *sizes, *of_group]])
         return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+
+    def differences(self) -> pd.DataFrame:
+        """One row a group, index and couple of systems, under the column's name: first minus second with its ends, p,
+        and p corrected over all of them."""
+        rows = [{self.column: name, **each.row} for name, result in self.results.items() for each in result.comparisons]
+        return pd.DataFrame(rows)
+
+    def tests_table(self) -> pd.DataFrame:
+        """The rows of the tests of measures of each group, under the column's name."""
+        parts = [tests.table().assign(**{self.column: name}) for name, tests in (self.tests or {}).items()]
+        return pd.concat([part[[self.column, *part.columns[:-1]]] for part in parts], ignore_index=True)
+
+    def tested(self, options: TestOptions) -> Groups:
+        """The same with the measures of each group tested, where it has two systems, and the baseline where there is
+        one."""
+        tests = {}
+        for name, result in self.results.items():
+            names = {system.name for system in result.systems}
+            whole = options.baseline is None or options.baseline in names
+            if whole and len(names) > 1 and any(index.of_run for index in result.indices):
+                tests[name] = measure_tests(result, options)
+        return replace(self, tests=tests or None)
 
     def notes(self) -> list[str]:
         """Groups that the leader loses, groups without figures, how differences are corrected, one sentence each."""
@@ -125,6 +150,8 @@ class Groups:
         content = {"column": self.column, "mapped_apart": self.apart, "groups": within, "notes": self.notes()}
         if self.leads is not None:
             content["leads"] = {name: [row.as_json() for row in rows] for name, rows in self.leads.items()}
+        if self.tests is not None:
+            content["tests"] = {name: tests.as_json() for name, tests in self.tests.items()}
         return content
 
 

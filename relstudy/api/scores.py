@@ -76,14 +76,14 @@ class Scores(Result):
     def comparisons(self) -> pd.DataFrame:
         """One row per pair of systems and index: difference (first minus second) with its interval, p-value, p-value
         corrected over its family, and which is better."""
-        rows = []
-        for each in self.result.comparisons:
-            row = each.as_json()
-            difference = row.pop("difference")
-            ends = {"difference_low": difference["low"], "difference_high": difference["high"]}
-            rows.append({**row, "difference": difference["value"], **ends})
         names = ["first", "second", "index", "difference", "difference_low", "difference_high", "p_value", "p_family"]
-        return pd.DataFrame(rows, columns=[*names, "better", "pairs"])
+        return pd.DataFrame([each.row for each in self.result.comparisons], columns=[*names, "better", "pairs"])
+
+    @property
+    def group_comparisons(self) -> pd.DataFrame:
+        """The rows of `.comparisons` within each group, under the column that `by` named, p corrected over all of
+        them; empty without."""
+        return pd.DataFrame() if self.run.within is None else self.run.within.differences()
 
     @property
     def left_out(self) -> pd.DataFrame:

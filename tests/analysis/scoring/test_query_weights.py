@@ -148,6 +148,34 @@ def test_segments_of_a_table_of_queries_have_every_measure(tables: Path) -> None
     assert table.filter(like="nDCG@5").notna().all(axis=None)
 
 
+def test_differences_and_tests_within_a_segment_are_those_of_its_queries_alone(tables: Path) -> None:
+    """Two doors to one question, each query by its weight."""
+    queries, judged = pd.read_csv(tables / "q.csv"), pd.read_csv(tables / "j.csv")
+    queries["traffic"] = np.arange(1, len(queries) + 1)
+    queries.to_csv(tables / "q.csv", index=False)
+    asked = ("--by", "segment", "--measure", "nDCG@5", "--unjudged", "skip", "--method", "none", "--test", "t")
+    weights = ("--queries", tables / "q.csv", "--query-weights", "traffic")
+    done = scored(tables, *weights, *asked, "-o", tables / "out", "--report", tables / "page.html", "--verbose")
+    assert done.exit_code == 0, done.stderr
+    of_groups = pd.read_csv(tables / "out" / "group_comparisons.csv").set_index(["segment", "index"])
+    tested = pd.read_csv(tables / "out" / "group_tests.csv").set_index(["segment", "measure"])
+    page = (tables / "page.html").read_text()
+    assert "Differences by segment" in page and "Tests of measures by segment" in page
+    for segment in ("head", "tail"):
+        inside = judged[judged["query_id"].isin(queries.loc[queries["segment"] == segment, "query_id"])]
+        alone = rs.score(
+            tables / "s.csv", inside, queries=queries, query_weights="traffic", scale="0-3", replicates=200,
+            measures=["nDCG@5"], unjudged="skip", method="none",
+        )  # fmt: skip
+        columns = ["difference", "difference_low", "difference_high", "p_value"]
+        here = of_groups.loc[(segment, "condensed nDCG@5")]
+        there = alone.comparisons.set_index("index").loc["condensed nDCG@5"]
+        assert here[columns].tolist() == pytest.approx(there[columns].tolist(), rel=SAME)
+        test = tested.loc[(segment, "condensed nDCG@5")]
+        assert test[["difference", "p_t"]].tolist() == pytest.approx(here[["difference", "p_value"]].tolist(), rel=SAME)
+        assert f"{here['difference']:+.3f}" in done.stdout
+
+
 def test_a_comparison_that_was_kept_keeps_what_queries_count(tables: Path) -> None:
     options = ("--queries", tables / "q.csv", "--query-weights", "traffic")
     first = figures(scored(tables, *options, "--save", tables / "kept.json", "--json"))

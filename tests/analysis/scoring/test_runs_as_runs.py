@@ -307,7 +307,7 @@ def strangers(folder: Path) -> tuple[list[Path], Path]:
 
 
 @pytest.mark.slow
-def test_verdict_measures_judged_shares_and_tests_of_six_runs_one_outside_the_pool_tell_one_story(tmp_path: Path) -> None:
+def test_verdict_measures_judged_shares_and_tests_of_six_runs_tell_one_story(tmp_path: Path) -> None:
     runs, qrels = strangers(tmp_path)
     further = ("--method", "none", "--baseline", "outsider", "--pool-depth", "10")
     found = content(runs, qrels, *further, measures=("nDCG@10", "AP"))
