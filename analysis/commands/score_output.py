@@ -131,7 +131,8 @@ class Brief:
     @classmethod
     def of(cls, result: ScoreResult, verdict: Verdict) -> Brief:
         """That of a run."""
-        said = tuple(text for text in (verdict.headline, verdict.choice, verdict.contrary) if text is not None)
+        every = (verdict.headline, verdict.choice, verdict.contrary, verdict.near)
+        said = tuple(text for text in every if text is not None)
         number = len(verdict.standings.names)
         free = MOST_LINES - 3  # the table's header, what it rests on, the next command
         if len(said) + number > free:

@@ -93,6 +93,12 @@ class RaterReplicates:
         """The variance by raters beyond that which queries vary by too; 0 where raters show none."""
         return max(self.by_rater - float(np.nanvar(self.both, ddof=1)), 0.0)
 
+    @property
+    def blurred(self) -> float:
+        """Standard error of `beyond` that the number of replicates leaves, as if these were normal."""
+        of_both = float(np.nanvar(self.both, ddof=1)) * np.sqrt(2 / len(self.both))
+        return float(np.hypot(self.by_rater * np.sqrt(2 / len(self.drawn)), of_both))
+
     def times(self, factor: float) -> RaterReplicates:
         """Of the index times a factor."""
         return replace(self, drawn=factor * self.drawn, both=factor * self.both)
@@ -119,6 +125,7 @@ class BootstrapStatistic:
     raters : what raters add to what queries vary by; None where the index speaks of these raters alone
     left_out : the figure without each of its queries, float [queries], for the jackknife; None where that is not known
     freedom : degrees of freedom of Student's t; None: as `spread` finds them
+    blur : relative standard error of the variance that the number of replicates leaves; None: as `spread` finds it
     averaged : whether it is a mean or a sum over queries, each by itself, a difference of which is tested by the
         paired t
     """
@@ -133,6 +140,7 @@ class BootstrapStatistic:
     scale: Transform = SHARE
     left_out: np.ndarray | None = None
     freedom: float | None = None
+    blur: float | None = None
     averaged: bool = False
 
     def spread(self, transform: Transform, clusters: int | None = None) -> Spread:
@@ -141,8 +149,9 @@ class BootstrapStatistic:
         if number is None:
             raise ValueError("the number of queries is needed")
         return Spread(
-            self.value, self.replicates, self.left_out, number, transform, freedom=self.freedom, exact=self.averaged
-        )
+            self.value, self.replicates, self.left_out, number, transform, freedom=self.freedom, blur=self.blur,
+            exact=self.averaged,
+        )  # fmt: skip
 
     def over_raters(self) -> BootstrapStatistic:
         """The index with replicates over queries and raters, each variance counted once; itself without raters.
@@ -163,13 +172,17 @@ class BootstrapStatistic:
             by_query = by_query * np.sqrt(queries.jackknife / queries.bootstrap)
         by_rater = np.resize(parts.drawn - np.nanmean(parts.drawn), len(by_query))
         moved = by_query + np.sqrt(beyond * small) / spread * by_rater
-        freedom = queries.degrees
+        freedom, blur = queries.degrees, None
         if freedom > 0:
             of_queries = float(np.nanvar(by_query, ddof=1)) / small
             uncertain = of_queries**2 / freedom + parts.by_rater**2 / (parts.raters - 1)
             freedom = max((of_queries + beyond) ** 2 / uncertain, 1.0)
+            # the two parts are drawn apart, so what they seem to have in common is of the number of replicates too
+            in_common = 2 * np.sqrt(of_queries * beyond / len(by_query))
+            unknown = np.linalg.norm([of_queries * queries.blurred, parts.blurred, in_common])
+            blur = float(unknown) / (of_queries + beyond)
         replicates = np.nanmean(self.replicates) + moved
-        return replace(self, replicates=replicates, raters=None, left_out=None, freedom=freedom)
+        return replace(self, replicates=replicates, raters=None, left_out=None, freedom=freedom, blur=blur)
 
     def estimate(self, level: float = LEVEL) -> Estimate:
         """The value with its interval; the reason where either is missing."""

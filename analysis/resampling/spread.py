@@ -196,6 +196,8 @@ class Spread:
     tuned : number of weights p that were tuned to the data; each costs a degree of freedom
     least : the least standard error that it may have, unless it varies in no replicate
     freedom : degrees of freedom where they are known from elsewhere; None: those of the queries
+    blur : relative standard error of the variance that the number of replicates leaves, where it is known from
+        elsewhere; None: that of these replicates
     exact : whether the figure is a mean over queries, so that the jackknife's standard error is that of the paired t,
         with n - 1 degrees of freedom
 
@@ -216,6 +218,7 @@ class Spread:
     tuned: int = field(default=0, kw_only=True)
     least: float = field(default=0.0, kw_only=True)
     freedom: float | None = field(default=None, kw_only=True)
+    blur: float | None = field(default=None, kw_only=True)
     exact: bool = field(default=False, kw_only=True)
 
     @property
@@ -264,6 +267,20 @@ class Spread:
         whole = max(self.bootstrap, self.jackknife)
         share = self.jackknife / whole if whole > 0 else 0.0
         return max(degrees_of_freedom(added, share) - self.tuned, min(1.0, self.most_degrees))
+
+    @property
+    def blurred(self) -> float:
+        """Relative standard error of the variance that the number of replicates leaves: sqrt(2 / B), as if they were
+        normal; 0 where the jackknife's variance counts.
+
+        Examples
+        --------
+        >>> Spread(0.0, np.tile([-1.0, 1.0], 100), None, 50, DIFFERENCE).blurred
+        0.1
+        """
+        if self.blur is not None:
+            return self.blur
+        return float(np.sqrt(2 / len(self.replicates))) if self.bootstrap > self.jackknife else 0.0
 
     @cached_property
     def standard_error(self) -> float:

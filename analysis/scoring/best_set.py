@@ -13,9 +13,25 @@ the bound sqrt(2 log log n) of Hansen 2005. Step-down: Romano and Wolf 2005.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy import special
+
+
+NEAR = 2.5
+"""Of two seeds whose margins differ by chance alone, one is beyond so many standard errors of its own in 1 of 80."""
+
+
+class NearBound(NamedTuple):
+    """A system that lags behind a rival by so many standard errors, near those that put it out of the best set, with
+    the standard error of their difference that the number of replicates leaves."""
+
+    system: int
+    rival: int
+    lag: float
+    bound: float
+    error: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,16 +45,24 @@ class PairedStatistics:
     replicates : float [systems, systems, replicates], the centred differences of the bootstrap in units of their own
         standard deviation; NaN where undefined
     clusters : number of queries
+    blur : float [systems, systems], standard error of each statistic that the number of replicates leaves
     """
 
     statistic: np.ndarray
     freedom: np.ndarray
     replicates: np.ndarray
     clusters: int
+    blur: np.ndarray
 
     @classmethod
     def of(
-        cls, difference: np.ndarray, error: np.ndarray, freedom: np.ndarray, replicates: np.ndarray, clusters: int
+        cls,
+        difference: np.ndarray,
+        error: np.ndarray,
+        freedom: np.ndarray,
+        replicates: np.ndarray,
+        clusters: int,
+        blur: np.ndarray | float = 0.0,
     ) -> PairedStatistics:
         """From the differences of couples (a, b), a < b, in the order of `numpy.triu_indices(systems, 1)`.
 
@@ -49,6 +73,7 @@ class PairedStatistics:
         freedom : float [couples]
         replicates : float [couples, replicates], the same difference in each replicate
         clusters : number of queries
+        blur : float [couples], relative standard error of each difference's variance by the number of replicates
 
         Examples
         --------
@@ -64,12 +89,13 @@ class PairedStatistics:
             centred = replicates - _mean(replicates)[:, None]
             spread = np.sqrt(_mean(centred**2))[:, None]
             scaled = np.where(spread > 0, centred / spread, 0.0)
-        statistic, degrees = (np.full((systems, systems), np.nan) for _ in range(2))
+        statistic, degrees, blurred = (np.full((systems, systems), np.nan) for _ in range(3))
         statistic[first, second], statistic[second, first] = -ratio, ratio
         degrees[first, second] = degrees[second, first] = freedom
+        blurred[first, second] = blurred[second, first] = np.abs(ratio) * blur / 2  # of a root, half
         drawn = np.full((systems, systems, replicates.shape[1]), np.nan)
         drawn[first, second], drawn[second, first] = -scaled, scaled
-        return cls(statistic, degrees, drawn, clusters)
+        return cls(statistic, degrees, drawn, clusters, blurred)
 
     def surely_better(self, level: float) -> np.ndarray:
         """True where the column is better than the row by the paired interval of the two alone, bool [systems,
@@ -105,6 +131,25 @@ class PairedStatistics:
                 left &= ~counted
         return above
 
+    def near_the_bound(self, level: float, within: float = NEAR) -> tuple[NearBound, ...]:
+        """The systems of which chance in the replicates decides whether they may be the best: their largest lag is
+        `within` so many standard errors of its bound, which the number of replicates leaves."""
+        near = []
+        for system, (given, drawn, freedom) in enumerate(
+            zip(self.statistic, self.replicates, self.freedom, strict=True)
+        ):
+            left = np.isfinite(given) & np.isfinite(freedom)
+            left[left] = given[left] > -self.clearly_behind
+            if not left.any():
+                continue
+            tails = np.array([_tail_of_maximum(drawn[left], level, moved) for moved in (0, -1, 1)])
+            bound, *ends = special.stdtrit(np.where(left, freedom, 1.0), 1 - tails[:, None])
+            rival = int(np.argmax(np.where(left, given - bound, -np.inf)))
+            error = float(np.hypot(self.blur[system, rival], (ends[1][rival] - ends[0][rival]) / 2))
+            if abs(given[rival] - bound[rival]) < within * error:
+                near.append(NearBound(system, rival, float(given[rival]), float(bound[rival]), error))
+        return tuple(near)
+
     @property
     def clearly_behind(self) -> float:
         """The number of standard errors behind from which a rival leaves the maximum: sqrt(2 log log n), n queries, at
@@ -120,11 +165,13 @@ class Ranks:
     ----------
     low, high : int [systems], the ends of each rank's interval, 1 for the best
     better : bool [systems, systems], whether the column is better than the row by the paired interval of the two
+    near : systems so near the bound of the best set that chance in the replicates decides
     """
 
     low: np.ndarray
     high: np.ndarray
     better: np.ndarray
+    near: tuple[NearBound, ...] = ()
 
     @property
     def best(self) -> np.ndarray:
@@ -170,27 +217,31 @@ def ranks_of(paired: PairedStatistics, level: float = 0.95) -> Ranks:
     alone = low == 1
     if alone.sum() == 1:
         high = np.where(alone, 1, high)  # the others are surely not the best
-    return Ranks(low, high, paired.surely_better(level))
+    return Ranks(low, high, paired.surely_better(level), paired.near_the_bound(level))
 
 
-def _tail_of_maximum(drawn: np.ndarray, level: float) -> float:
+def _tail_of_maximum(drawn: np.ndarray, level: float, moved: int = 0) -> float:
     """The tail beyond which the largest of some statistics lies in (1 - level) / 2 of the replicates, for each alone.
 
     Parameters
     ----------
     drawn : float [rivals, replicates], centred, in units of their standard deviation
+    moved : by how many standard errors of a share of so many replicates the share is taken above or below its own
 
     Returns
     -------
-    (1 - level) / 2 for a single rival, less for several that differ. Each rival's own Student distribution turns it
-    into a bound, so that with one rival the bound is that of its interval
+    (1 - level) / 2 for a single rival, less for several that differ, and never less than that over their number, which
+    holds whatever they have in common (Bonferroni). Each rival's own Student distribution turns it into a bound, so
+    that with one rival the bound is that of its interval
     """
     alone = (1 - level) / 2
     largest = np.where(np.isnan(drawn), -np.inf, drawn).max(axis=0)
     if len(drawn) == 1 or not np.isfinite(largest).any():
         return alone
-    bound = float(np.quantile(largest[np.isfinite(largest)], 1 - alone))
-    return min(alone, float(special.ndtr(-bound)))
+    largest = largest[np.isfinite(largest)]
+    share = 1 - alone + moved * np.sqrt(alone * (1 - alone) / len(largest))
+    bound = float(np.quantile(largest, min(share, 1.0)))
+    return float(np.clip(special.ndtr(-bound), alone / len(drawn), alone))
 
 
 def _mean(values: np.ndarray) -> np.ndarray:

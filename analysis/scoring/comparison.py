@@ -113,6 +113,7 @@ def _ranks(
         np.array([each.degrees if test else np.nan for each, test in zip(spreads, tested, strict=True)]),
         sign * np.stack([each.replicates for each in differences]),
         context.draws.queries,
+        np.array([each.blurred if test else np.nan for each, test in zip(spreads, tested, strict=True)]),
     )
     return ranks_of(paired, context.options.level)
 

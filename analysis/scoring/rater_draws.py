@@ -12,6 +12,7 @@ queries vary by too is taken off (`relstudy.analysis.resampling.bootstrap.RaterR
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -119,7 +120,7 @@ class RaterDraws:
         if ratings is None or ratings.rater is None:
             raise ValueError("the ratings, with their raters, are needed")
         most = max(2, MOST_CELLS // max(len(pairs), 1))
-        rater = np.unique(ratings.rater, return_inverse=True)[1]
+        rater = numbered(ratings, np.lexsort((pairs.result_id.astype(str), pairs.query)))
         number = int(rater.max()) + 1
         random = np.random.default_rng([seed, 3])
         shares = random.standard_exponential((number, min(replicates, REPLICATES, most)))
@@ -141,6 +142,33 @@ class RaterDraws:
             _reweighted(ratings, len(pairs), of_ratings, relevance.rule, still),
             number,
         )
+
+
+def numbered(ratings: PairRatings, pairs: np.ndarray) -> np.ndarray:
+    """Each rating's rater, numbered from 0 by a hash of what the rater said, int [ratings].
+
+    Random numbers are dealt out in this order, so codes and the order of rows have no part in what is drawn: an archive
+    renames raters, and its figures are the study's.
+
+    Parameters
+    ----------
+    pairs : int [pairs], the pairs' rows in the order of their names
+
+    Examples
+    --------
+    >>> two = PairRatings(np.array([0, 1, 0]), np.array([2.0, 4.0, 3.0]), rater=np.array([0, 0, 1]))
+    >>> renamed = PairRatings(np.array([0, 0, 1]), np.array([3.0, 2.0, 4.0]), rater=np.array([0, 1, 1]))
+    >>> numbered(two, np.arange(2))[:2].tolist() == numbered(renamed, np.arange(2))[1:].tolist()
+    True
+    """
+    code, number = np.unique(ratings.rater, return_inverse=True)
+    place = np.argsort(pairs)[ratings.pair]
+    said = np.round(ratings.calibrated, 6) if ratings.given is None else ratings.given
+    rows = np.lexsort((said, place, number))
+    each = np.split(np.stack([place[rows], said[rows]], axis=1), np.cumsum(np.bincount(number))[:-1])
+    heard = [hashlib.sha256(np.ascontiguousarray(one, dtype=float).tobytes()).digest() for one in each]
+    order = sorted(range(len(code)), key=heard.__getitem__)
+    return np.argsort(order)[number]
 
 
 def whole_steps(figures: np.ndarray) -> np.ndarray:

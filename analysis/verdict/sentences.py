@@ -159,6 +159,23 @@ def contrary(result: ScoreResult, ranked: Standings) -> str | None:
     return f"{first} {lead} by {primary.term}, but {'; '.join(said)}.{why}"
 
 
+def near_the_bound(result: ScoreResult) -> str | None:
+    """The system of which chance in the replicates decides whether it may be the best, the nearest of several; None
+    where there is none."""
+    if not result.ranks.near:
+        return None
+    near = min(result.ranks.near, key=lambda each: abs(each.lag - each.bound) / each.error)
+    name, rival = (result.systems[number].name for number in (near.system, near.rival))
+    options = result.options
+    more = len(result.ranks.near) - 1
+    others = f" So {'is' if more == 1 else 'are'} {count_of(more, 'further system')}." if more else ""
+    return (
+        f"Whether {name} may be the best is near the bound: it is {near.lag:.2f} standard errors behind {rival} and out "
+        f"from {near.bound:.2f} on, give or take {near.error:.2f} by chance in {options.replicates:,} replicates, so "
+        f"{option('seed', str(options.seed + 1))} may say otherwise.{others}"
+    )
+
+
 def _why_apart(result: ScoreResult, names: Sequence[str], terms: Collection[str]) -> str:
     """Why a measure of whole runs and indices of judged pairs may point apart: what they make of results that nobody
     judged, as a sentence with a blank before it. Empty where they make the same of them, or these systems have none.

@@ -28,6 +28,7 @@ class Verdict:
     measure : the primary index in a sentence
     choice : which to take today where several may be the best; None otherwise
     contrary : by which other indices another system is ahead of the first; None by none
+    near : the system of which chance in the replicates decides whether it may be the best; None where none is
     settling : what more ratings would tell of the first two; None where one is the best, or nothing can be said
     dropped : which systems can be dropped; None where none can
     parting : on how many queries either of the first two is better; None where that is not known
@@ -58,6 +59,7 @@ class Verdict:
     measure: str
     choice: str | None
     contrary: str | None
+    near: str | None
     settling: Settling | None
     dropped: str | None
     parting: str | None
@@ -66,10 +68,10 @@ class Verdict:
     reachable: float | None
 
     def advice(self) -> list[str]:
-        """The advice in sentences: the headline, the index, the choice, measures that point elsewhere, the price,
-        systems to drop."""
+        """The advice in sentences: the headline, the index, the choice, measures that point elsewhere, a system near
+        the bound, the price, systems to drop."""
         settle = None if self.settling is None else self.settling.sentence()
-        said = (self.headline, self.measure, self.choice, self.contrary, settle, self.dropped)
+        said = (self.headline, self.measure, self.choice, self.contrary, self.near, settle, self.dropped)
         return [text for text in said if text is not None]
 
     def further(self) -> list[str]:
@@ -98,6 +100,7 @@ class Verdict:
             "choice": ranked.best[0] if ranked.best else None,
             "advice": self.advice()[1:],
             "contrary": self.contrary,
+            "near": self.near,
             "quality": list(self.quality),
             "unknown": list(self.unknown),
             "ranks": [
@@ -158,6 +161,7 @@ def verdict_of(result: ScoreResult, facts: StudyFacts | None = None) -> Verdict:
         sentences.measure(result),
         sentences.choice(result, ranked),
         sentences.contrary(result, ranked),
+        sentences.near_the_bound(result),
         settling(result, ranked, facts),
         sentences.dropped(result, ranked),
         sentences.parting(result, ranked),

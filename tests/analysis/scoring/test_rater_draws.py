@@ -153,6 +153,19 @@ def test_figures_say_which_raters_they_speak_of(panel: CalibratedPanel) -> None:
     assert few.conventions["raters"].endswith("2 raters do not tell how others would differ")
 
 
+def test_what_raters_are_called_has_no_part_in_any_figure(panel: CalibratedPanel) -> None:
+    """As in an archive: raters renamed in another order, and the rows in another one."""
+    code = np.random.default_rng(8).permutation(6)
+    new = {f"r{number}": f"rater-{code[number]}" for number in range(6)}
+    renamed = panel.ratings.assign(rater_id=panel.ratings["rater_id"].map(new)).sample(frac=1, random_state=3)
+    table = scores(ratings())
+    own, archived = (
+        score(table, panel.judgments, ratings=each, replicates=60).as_json() for each in (panel.ratings, renamed)
+    )
+    assert own["systems"] == archived["systems"]
+    assert own["comparisons"] == archived["comparisons"]
+
+
 @pytest.mark.slow
 def test_the_command_finds_raters_beside_the_judgments_and_a_comparison_keeps_them(
     panel: CalibratedPanel, tmp_path: Path
