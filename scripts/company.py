@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 
@@ -67,7 +67,8 @@ def paired_of(result: ScoreResult) -> PairedStatistics:
 def subset_of(paired: PairedStatistics, chosen: list[int]) -> PairedStatistics:
     """The same of some systems alone."""
     part = np.ix_(chosen, chosen)
-    return PairedStatistics(paired.statistic[part], paired.freedom[part], paired.replicates[part], paired.clusters)
+    of_systems = {name: getattr(paired, name)[part] for name in ("statistic", "freedom", "replicates", "blur")}
+    return replace(paired, **of_systems)
 
 
 def company(result: ScoreResult) -> Company:

@@ -18,7 +18,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
-
 NEAR = 2.5
 """Of two seeds whose margins differ by chance alone, one is beyond so many standard errors of its own in 1 of 80."""
 

@@ -170,9 +170,9 @@ def near_the_bound(result: ScoreResult) -> str | None:
     more = len(result.ranks.near) - 1
     others = f" So {'is' if more == 1 else 'are'} {count_of(more, 'further system')}." if more else ""
     return (
-        f"Whether {name} may be the best is near the bound: it is {near.lag:.2f} standard errors behind {rival} and out "
-        f"from {near.bound:.2f} on, give or take {near.error:.2f} by chance in {options.replicates:,} replicates, so "
-        f"{option('seed', str(options.seed + 1))} may say otherwise.{others}"
+        f"Whether {name} may be the best is near the bound: it is {near.lag:.2f} standard errors behind {rival} and "
+        f"out from {near.bound:.2f} on, give or take {near.error:.2f} by chance in {options.replicates:,} replicates, "
+        f"so {option('seed', str(options.seed + 1))} may say otherwise.{others}"
     )
 
 

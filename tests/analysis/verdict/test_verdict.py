@@ -11,6 +11,10 @@ import pytest
 from scipy import stats
 
 import relstudy as rs
+from relstudy.analysis.commands.score_output import Brief
+from relstudy.analysis.report.layout import Paragraph
+from relstudy.analysis.report.opening import answer_section
+from relstudy.analysis.scoring.best_set import NearBound
 from relstudy.analysis.scoring.judged import Population
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.rater_draws import RaterPopulation
@@ -73,6 +77,23 @@ def test_a_leader_that_is_ahead_of_each_alone_and_not_of_all_together_is_explain
     assert choice is not None and choice.endswith(
         "It is ahead of b where the two are compared alone, which among three systems chance may do."
     )
+
+
+def test_a_system_near_the_bound_is_named_wherever_the_verdict_is_read() -> None:
+    result = made("abc", over_all("a", "bc"))
+    assert verdict_of(result).near is None
+    near = replace(
+        result, ranks=replace(result.ranks, near=(NearBound(2, 0, 4.0, 3.0, 0.5), NearBound(1, 0, 2.7, 2.65, 0.07)))
+    )
+    said = (
+        "Whether b may be the best is near the bound: it is 2.70 standard errors behind a and out from 2.65 on, "
+        f"give or take 0.07 by chance in {result.options.replicates:,} replicates, so --seed 1 may say "
+        "otherwise. So is 1 further system."
+    )
+    verdict = verdict_of(near)
+    assert said in verdict.sentences() and verdict.as_json()["near"] == said
+    assert said in "".join(Brief.of(near, verdict).said)
+    assert any(block.text == said for block in answer_section(near, verdict).blocks if isinstance(block, Paragraph))
 
 
 def test_what_is_out_can_be_dropped_with_how_far_it_is_behind() -> None:
