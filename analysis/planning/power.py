@@ -13,7 +13,6 @@ from dataclasses import replace
 import numpy as np
 from scipy import optimize, stats
 
-from relstudy.analysis.indices.known import index_of
 from relstudy.analysis.planning.options import PlanOptions
 from relstudy.analysis.planning.studies import Assumed, StudySource
 from relstudy.analysis.planning.study_plan import MOST_QUERIES, MoreOf, PowerPoint, StudyPlan
@@ -21,6 +20,8 @@ from relstudy.analysis.planning.workload import Steepness, workload
 from relstudy.common.errors import RelstudyError
 
 FIRST_LOOK = 40
+MOST_GIVEN = 0.5
+"""An index is planned for where at least this share of the simulated studies have it."""
 
 DEFAULT = PlanOptions()
 Progress = Callable[[Sequence[int], str], Iterable[int]]
@@ -34,12 +35,19 @@ def simulate(
     A study counts where the test is significant and points to the system that is better on average; for the verdict,
     where its best set holds that system and not the other one.
     """
-    numbers, index = range(options.studies), index_of(options.index)
+    numbers, index = range(options.studies), source.as_scored(options.index)
     outcomes = []
     for number in progress(numbers, f"studies of {queries} queries") if progress else numbers:
         random = np.random.default_rng([options.seed, queries, number])
         outcomes.append(source.outcome(queries, index, options.primary, number, random))
     differences = np.array([each.difference for each in outcomes])
+    if np.isfinite(differences).mean() < MOST_GIVEN:
+        reasons = [each.reason for each in outcomes if each.reason is not None and not np.isfinite(each.difference)]
+        why = f"score leaves it empty: {reasons[0]}" if reasons else "judgments and scores that differ are needed"
+        raise RelstudyError(
+            f"in {np.isnan(differences).sum()} of {len(outcomes)} simulated studies of {queries} queries the systems "
+            f"cannot be compared by {index.term}; {why}"
+        )
     p = np.array([each.p_value for each in outcomes])
     first_better = bool(index.sign * np.nansum(differences) > 0)
     hits = (p < options.alpha) & ((index.sign * differences > 0) == first_better)
@@ -68,11 +76,11 @@ def plan_study(
     Raises
     ------
     RelstudyError
-        when the index is undefined in every simulated study
+        when the index is undefined in more than half of the simulated studies of a size
     """
-    index, power, alpha = options.index, options.power, options.alpha
+    index, power, alpha = source.as_scored(options.index).name, options.power, options.alpha
     z = stats.norm.isf(alpha / 2)
-    least = source.least_queries(index_of(index))
+    least = source.least_queries(source.as_scored(index))
     if sizes is None:
         look, differences = simulate(source, max(FIRST_LOOK, least), options, progress)
         finite = differences[np.isfinite(differences)]
@@ -81,13 +89,13 @@ def plan_study(
         middle = ((z + stats.norm.ppf(power)) / max(guess, 1e-9)) ** 2 if guess > 0 else np.inf
         if not np.isfinite(middle) or middle > MOST_QUERIES:
             nothing = Steepness(guess, 0.0)
-            return StudyPlan(index, power, alpha, _mean(differences, index), nothing, None, None, None, (look,))
+            return StudyPlan(index, power, alpha, float(np.nanmean(differences)), nothing, None, None, None, (look,))
         sizes = sorted({max(4, least, round(middle * factor)) for factor in (0.3, 0.6, 1.0, 1.4)})
     points, means = [], []
     for size in sizes:
         point, differences = simulate(source, size, options, progress)
         points.append(point)
-        means.append(_mean(differences, index))
+        means.append(float(np.nanmean(differences)))
     difference = float(means[-1])
     steepness = _steepness(source, options, points, difference)
     if options.difference is not None and source.piloted is not None:
@@ -132,16 +140,6 @@ def more_of(
         unique = size * changed.drawing.results * changed.ratings_each
         found.append(MoreOf(what, unique + people * source.people.base, people, point))
     return tuple(found)
-
-
-def _mean(differences: np.ndarray, index: str) -> float:
-    defined = differences[np.isfinite(differences)]
-    if not len(defined):
-        raise RelstudyError(
-            f"in no simulated study can the two systems be compared by {index}; judgments and scores that differ are "
-            "needed, of at least two queries"
-        )
-    return float(defined.mean())
 
 
 def _steepness(source: StudySource, options: PlanOptions, points: Sequence[PowerPoint], difference: float) -> Steepness:

@@ -12,18 +12,18 @@ from itertools import combinations
 import numpy as np
 
 from relstudy.analysis.indices.index import Index
-from relstudy.analysis.indices.known import bare_name
+from relstudy.analysis.indices.known import CONDENSED, bare_name
 from relstudy.analysis.planning.worlds import Study
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.spread import DIFFERENCE
 from relstudy.analysis.scoring.best_set import PairedStatistics, Ranks, ranks_of
-from relstudy.analysis.scoring.candidate import Candidate, candidate_from
-from relstudy.analysis.scoring.comparison import p_value
+from relstudy.analysis.scoring.candidate import Candidate, candidate_from, with_estimates
+from relstudy.analysis.scoring.comparison import on_common_queries, p_value
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.direction import Direction, DirectionSource
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.analysis.scoring.primary import asked_measures
+from relstudy.analysis.scoring.primary import asked_measures, unjudged_in
 from relstudy.analysis.scoring.scored_pairs import ScoredPairs
 from relstudy.calibration.options import CalibrationOptions
 from relstudy.calibration.pipeline import Calibration, calibrate
@@ -79,13 +79,14 @@ class ScoredStudy:
         proposers = tuple(sorted(set(study.pairs["source"])))
         pairs = JudgedPairs.of(replace(judgments, frame=frame, proposers=proposers))
         asked = tuple(bare_name(name) for name in measures)
+        condensed = any(name.startswith(CONDENSED) for name in (*measures, primary or ""))
         measures = asked_measures(ScoringOptions(measures=asked, primary=primary))
         options = ScoringOptions(
             replicates=replicates,
             seed=seed,
             measures=measures,
             primary=primary,
-            unjudged="skip",
+            unjudged="skip" if condensed else "auto",
             directions={"*": "higher"},
         )
         context = ScoringContext(pairs, pairs.draws(replicates, seed, options.population), options)
@@ -95,6 +96,12 @@ class ScoredStudy:
             candidate_from(pairs, name, score[study.row[place]], options, direction)
             for name, score in study.world.collection.scores.items()
         ]
+        if measures and unjudged_in(pairs, options) == "weigh":
+            whole = study.rankings.groupby("system", sort=False)
+            candidates = [
+                with_estimates(pairs, each, whole.get_group(each.name), options, with_errors=False)
+                for each in candidates
+            ]
         return cls(calibrated, context, tuple(candidates))
 
     def figures(self, index: Index) -> list[BootstrapStatistic]:
@@ -103,7 +110,12 @@ class ScoredStudy:
 
     def comparison(self, index: Index) -> ComparedSystems:
         """All systems against each other by an index."""
-        return ComparedSystems.of(self.figures(index), index, self.context.draws.queries)
+        figures = self.figures(index)
+        differences = []
+        for a, b in combinations(range(len(figures)), 2):
+            apart = on_common_queries(self.context, self.candidates[a], self.candidates[b])
+            differences.append(apart.get(index.name) or (figures[a] - figures[b]).over_raters())
+        return ComparedSystems.of(differences, index, self.context.draws.queries)
 
 
 def _ratings(study: Study) -> Ratings:
@@ -126,6 +138,7 @@ class ComparedSystems:
     p_value : two-sided, NaN where the design withholds the index, float [couples]
     error : standard error of each difference, float [couples]
     ranks : the systems' ranks, with the best set
+    reason : why the first two are not compared; None where they are
     """
 
     couples: Sequence[tuple[int, int]]
@@ -133,14 +146,15 @@ class ComparedSystems:
     p_value: np.ndarray
     error: np.ndarray
     ranks: Ranks
+    reason: str | None = None
 
     @classmethod
-    def of(cls, figures: Sequence[BootstrapStatistic], index: Index, queries: int) -> ComparedSystems:
-        """From every system's figure over so many queries."""
-        couples = list(combinations(range(len(figures)), 2))
-        differences = [(figures[a] - figures[b]).over_raters() for a, b in couples]
-        p = np.array([p_value(each, queries) for each in differences])
-        spreads = [each.spread(DIFFERENCE, queries) for each in differences]
+    def of(cls, differences: Sequence[BootstrapStatistic], index: Index, queries: int) -> ComparedSystems:
+        """From the differences of every two systems over so many queries, over raters already."""
+        systems = round((1 + np.sqrt(1 + 8 * len(differences))) / 2)
+        couples = list(combinations(range(systems), 2))
+        p = np.array([p_value(each, each.clusters or queries) for each in differences])
+        spreads = [each.spread(DIFFERENCE, each.clusters or queries) for each in differences]
         finite = np.isfinite(p)
         better = index.sign * np.array([each.value for each in differences])
         paired = PairedStatistics.of(
@@ -150,7 +164,8 @@ class ComparedSystems:
             index.sign * np.stack([each.replicates for each in differences]),
             queries,
         )
-        return cls(couples, better, p, np.array([each.standard_error for each in spreads]), ranks_of(paired))
+        error = np.array([each.standard_error for each in spreads])
+        return cls(couples, better, p, error, ranks_of(paired), differences[0].reason)
 
     def finds(self, first: int, second: int, alpha: float = 0.05) -> bool:
         """True where the first of two systems is found to be better than the second."""

@@ -9,16 +9,18 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.indices.index import Needs
-from relstudy.analysis.indices.known import index_of
+from relstudy.analysis.indices.known import CONDENSED, bare_name, index_of
 from relstudy.analysis.planning.options import Assumptions
 from relstudy.analysis.planning.studies import Assumed, Piloted, with_weight_spread
 from relstudy.analysis.planning.worlds import Drawing, NormalShape, People
 from relstudy.analysis.scoring.candidate import candidate_of
+from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.direction import known_directions
 from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.measured import measured, withheld
 from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.primary import unjudged_in
 from relstudy.analysis.scoring.relevance import relevance_of
-from relstudy.analysis.scoring.trec import gains
 from relstudy.calibration.components import Variances, variances_of
 from relstudy.calibration.judgments import Judgments
 from relstudy.calibration.ratings import Ratings
@@ -113,12 +115,18 @@ def piloted_studies(
         systems_there = f"{names[0]} alone" if len(names) == 1 else f"{len(names)}; choose two of them"
         raise RelstudyError(f"two systems are compared, and {files[0]} holds {systems_there}")
     definite = known_directions({}, scores.directions)
+    measure = (bare_name(index),) if index_of(index).of_run else ()
+    options = ScoringOptions(
+        threshold=threshold,
+        measures=measure,
+        raters="these",
+        unjudged="skip" if index.startswith(CONDENSED) else "auto",
+    )
     both = []
     for name in names:
         rows = scores.rows(name)
         if rows.empty:
             raise RelstudyError(f"{files[0]}: there is no system {name!r}")
-        options = ScoringOptions(threshold=threshold)
         both.append(candidate_of(pairs, name, rows, options, definite, name in scores.runs))
     used = both[0].used & both[1].used
     if len(np.unique(pairs.query[used])) < 2:
@@ -127,6 +135,15 @@ def piloted_studies(
             "whole queries; at least two are needed, and a dozen to rest on"
         )
     first, second = (candidate.ranking_of(used) for candidate in both)
+    of_queries = None
+    if measure:
+        context = ScoringContext(pairs, pairs.draws(2, 0, options.population), options)
+        values = [next(iter(measured(context, each).values()), None) for each in both]
+        missing = [withheld(pairs, options) if each is None else each.missing for each in values]
+        if any(missing):
+            reason = next(filter(None, missing))
+            raise RelstudyError(f"{files[1]}: {index} cannot be planned for, as score leaves it empty: {reason}")
+        of_queries = np.stack([each.values for each in values if each is not None])[:, np.unique(pairs.query[used])]
     return Piloted(
         pairs.query[used],
         pairs.judgment[used],
@@ -140,5 +157,6 @@ def piloted_studies(
             *(f"{candidate.name}: {candidate.direction.sentence()}" for candidate in both),
             f"{used.sum()} of {len(pairs)} judged pairs are scored by both",
         ),
-        gains(pairs.judgment[used], pairs.scale.scale),
+        of_queries,
+        unjudged_in(pairs, options),
     )

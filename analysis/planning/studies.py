@@ -9,11 +9,14 @@ from typing import Protocol
 import numpy as np
 
 from relstudy.analysis.indices.index import Index
+from relstudy.analysis.indices.known import CONDENSED, bare_name, index_of, named_under
+from relstudy.analysis.indices.measures import QueryValues
 from relstudy.analysis.indices.pairs import SystemPairs
+from relstudy.analysis.indices.sampled import is_estimable
 from relstudy.analysis.planning.route import ComparedSystems, ScoredStudy
 from relstudy.analysis.planning.workload import workload
 from relstudy.analysis.planning.worlds import Drawing, NormalShape, People, World
-from relstudy.analysis.resampling.bootstrap import query_counts
+from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, query_counts
 from relstudy.analysis.resampling.draws import LeftOut
 from relstudy.calibration.options import CalibrationOptions
 from relstudy.common.errors import RelstudyError
@@ -39,6 +42,7 @@ class Outcome:
     p_value : of its test, NaN where there is none
     first, second : whether the verdict has each in the best set and the other one not
     primary : the index that the verdict rests on
+    reason : why the two are not compared; None where they are
     """
 
     difference: float
@@ -46,6 +50,7 @@ class Outcome:
     first: bool
     second: bool
     primary: str
+    reason: str | None = None
 
 
 class StudySource(Protocol):
@@ -62,6 +67,9 @@ class StudySource(Protocol):
     @property
     def piloted(self) -> int | None:
         """The number of pilot queries behind the studies; None where they rest on assumptions."""
+
+    def as_scored(self, name: str) -> Index:
+        """The index of a name, a measure as score has it of such studies."""
 
     def least_queries(self, index: Index) -> int:
         """The fewest queries of which the design allows an index; 1 where it withholds none."""
@@ -140,6 +148,11 @@ class Assumed:
         """Coefficient of variation of the design weights of judged pairs."""
         return spread_of_weights(self.reference.probability)
 
+    def as_scored(self, name: str) -> Index:
+        """The index of a name; a measure is estimated where results are drawn, unless its name says condensed."""
+        drawn = bool((self.reference.probability < 1 - 1e-9).any())
+        return measure_under(name, "weigh" if drawn else "skip")
+
     def least_queries(self, index: Index) -> int:
         """The fewest queries with which the design reaches far enough for an index of relevance."""
         reached = self.reference.reach * (1 - self.people.undecided)
@@ -168,7 +181,23 @@ class Assumed:
             bool(best[0] and not best[1]),
             bool(best[1] and not best[0]),
             decides.name,
+            compared.reason,
         )
+
+
+def measure_under(name: str, unjudged: str) -> Index:
+    """The index of a name, a measure as it is called under what is made of results that nobody judged; one that a
+    sample does not estimate keeps its name, since it is left empty unless it is asked for condensed.
+
+    Examples
+    --------
+    >>> [measure_under(name, "weigh").name for name in ("pearson", "AP", "condensed AP", "RR")]
+    ['pearson', 'estimated AP', 'condensed AP', 'RR']
+    """
+    index = index_of(name)
+    if not index.of_run or name.startswith(CONDENSED) or (unjudged == "weigh" and not is_estimable(bare_name(name))):
+        return index
+    return index_of(named_under(name, unjudged))
 
 
 def spread_of_weights(probability: np.ndarray) -> float:
@@ -214,7 +243,7 @@ def with_weight_spread(shape: NormalShape, drawing: Drawing, spread: float) -> D
 @dataclass(frozen=True, eq=False)
 class SimulatedStudy:
     """The yield of a study redrawn from a pilot: query numbers, judgments, weights, how relevant, both systems' scores,
-    and judgments as whole grades where they have any."""
+    and where a measure is planned for, its value of each query by both (float [2, queries])."""
 
     query: np.ndarray
     judgment: np.ndarray
@@ -222,28 +251,36 @@ class SimulatedStudy:
     relevant: np.ndarray
     first: np.ndarray
     second: np.ndarray
-    grades: np.ndarray | None = None
+    measured: np.ndarray | None = None
 
     def comparison(self, index: Index, seed: int) -> ComparedSystems:
         """The two systems by an index, as score compares them, by design weights in the correlation too."""
         queries = int(self.query.max()) + 1
         counts, left_out = query_counts(queries, BOOTSTRAP, seed), LeftOut.of(self.query)
+        if self.measured is not None:
+            apart = QueryValues(self.measured[0] - self.measured[1])
+            known = int(np.isfinite(apart.values).sum())
+            mean = BootstrapStatistic(
+                apart.total(), apart.total(counts), clusters=known, left_out=apart.left_out(), averaged=True
+            )
+            return ComparedSystems.of([mean], index, queries)
         figures = [
             index.over_draws(
                 SystemPairs(
                     self.query, self.judgment, self.relevant.astype(float), scores, scores, self.weight,
-                    self.query, counts, self.weight, left_out=left_out, grades=self.grades,
+                    self.query, counts, self.weight, left_out=left_out,
                 )
             )
             for scores in (self.first, self.second)
         ]  # fmt: skip
-        return ComparedSystems.of(figures, index, queries)
+        return ComparedSystems.of([figures[0] - figures[1]], index, queries)
 
 
 @dataclass(frozen=True, eq=False)
 class Piloted:
-    """Studies drawn from a pilot: whole queries with replacement, with their judgments and both systems' scores; and
-    what a person should know of the pilot, one sentence each."""
+    """Studies drawn from a pilot: whole queries with replacement, with their judgments and both systems' scores; what a
+    person should know of the pilot, one sentence each; and where a measure is planned for, its value of each of the
+    pilot's queries by both systems (float [2, queries]), as score has it."""
 
     query: np.ndarray
     judgment: np.ndarray
@@ -253,7 +290,8 @@ class Piloted:
     second: np.ndarray
     ratings_each: int = 1
     notes: tuple[str, ...] = ()
-    grades: np.ndarray | None = None
+    measured: np.ndarray | None = None
+    unjudged: str = "skip"
 
     @property
     def results(self) -> float:
@@ -274,9 +312,13 @@ class Piloted:
         rows = np.concatenate([order[start[k] : start[k] + length[k]] for k in chosen])
         number = np.repeat(np.arange(queries), length[chosen])
         columns = (self.judgment, self.weight, self.relevant, self.first, self.second)
-        grades = None if self.grades is None else self.grades[rows]
+        measured = None if self.measured is None else self.measured[:, chosen]
         judgment, weight, relevant, first, second = (column[rows] for column in columns)
-        return SimulatedStudy(number, judgment, weight, relevant, first, second, grades)
+        return SimulatedStudy(number, judgment, weight, relevant, first, second, measured)
+
+    def as_scored(self, name: str) -> Index:
+        """The index of a name, a measure as score has it of the pilot."""
+        return measure_under(name, self.unjudged)
 
     def least_queries(self, index: Index) -> int:
         """1: what a pilot's design withholds is not known."""
@@ -294,4 +336,5 @@ class Piloted:
             bool(best[0] and not best[1]),
             bool(best[1] and not best[0]),
             index.name,
+            compared.reason,
         )

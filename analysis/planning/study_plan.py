@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from relstudy.analysis.indices.known import bare_name, index_of
+from relstudy.analysis.indices.known import index_of
 from relstudy.analysis.planning.workload import Steepness, Workload
-from relstudy.common.option_words import option
 
 MOST_QUERIES = 20_000
 
@@ -162,19 +161,8 @@ class StudyPlan:
 
     def sentences(self) -> list[str]:
         """Sentences that belong beside the answer."""
-        said = (self.verdict_sentence(), self.matters_sentence(), self.measure_sentence(), self.cheapest_sentence())
+        said = (self.verdict_sentence(), self.matters_sentence(), self.cheapest_sentence())
         return [each for each in said if each]
-
-    def measure_sentence(self) -> str | None:
-        """Sentence on what a measure of ir-measures is here and is by score; None for other indices."""
-        index = index_of(self.index)
-        if not index.of_run:
-            return None
-        return (
-            f"This is {bare_name(index.name)} of each query's judged results alone, as score has it with "
-            f"{option('unjudged', 'skip')}; of results that were drawn by lot score estimates that of the whole "
-            "ranking unless told so, or says why it cannot."
-        )
 
     def cheapest_sentence(self) -> str | None:
         """Sentence on what brings most for the ratings it takes, of all that was looked at; None where nothing was."""

@@ -232,6 +232,12 @@ class Study:
         """Every system's scores of the pairs."""
         return self.world.scores(self.row)
 
+    @cached_property
+    def rankings(self) -> pd.DataFrame:
+        """Every system's scores of all results of the drawn queries."""
+        query = self.world.collection.query
+        return self.world.scores(np.flatnonzero(np.isin(query, query[self.row])))
+
 
 @dataclass(frozen=True, eq=False)
 class World:

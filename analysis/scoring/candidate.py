@@ -119,9 +119,7 @@ def candidate_of(
         return candidate
     unjudged = unjudged_in(pairs, options)
     if unjudged == "weigh":
-        relevance = relevance_of(pairs, options.relevance, options.threshold)
-        chosen = [str(parsed_measure(each)) for each in names if is_estimable(each)]
-        return replace(candidate, measures=estimates(pairs, relevance, chosen, scores, direction.higher))
+        return with_estimates(pairs, candidate, scores, options)
     if not pairs.qrels:
         return candidate
     judged = pd.DataFrame({"query_id": pairs.query_id, "result_id": pairs.result_id, "judgment": pairs.judgment})
@@ -136,6 +134,22 @@ def candidate_of(
     measures = run_measures(names, judged, pairs.queries, scores, direction.higher)
     ties = tie_range(measures, judged, pairs.queries, scores, direction.higher)
     return replace(candidate, measures=measures | shares, ties=ties)
+
+
+def with_estimates(
+    pairs: JudgedPairs, candidate: Candidate, scores: pd.DataFrame, options: ScoringOptions, with_errors: bool = True
+) -> Candidate:
+    """The candidate with the measures asked for as a sample of known probabilities gives them.
+
+    Parameters
+    ----------
+    scores : query_id, result_id, score of everything that the system scored
+    with_errors : as in `relstudy.analysis.scoring.sampled.estimates`
+    """
+    relevance = relevance_of(pairs, options.relevance, options.threshold)
+    chosen = [str(parsed_measure(each)) for each in asked_measures(options) if is_estimable(each)]
+    higher = candidate.direction.higher
+    return replace(candidate, measures=estimates(pairs, relevance, chosen, scores, higher, with_errors))
 
 
 def candidate_from(

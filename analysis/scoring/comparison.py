@@ -52,7 +52,7 @@ def compare(
     for (a, b), used in zip(couples, shared, strict=True):
         left, right = (_figures_on(context, candidates[k], systems[k], used) for k in (a, b))
         of_couple = {name: (left[name] - right[name]).over_raters() for name in names}
-        differences.append(of_couple | _on_common_queries(context, candidates[a], candidates[b]))
+        differences.append(of_couple | on_common_queries(context, candidates[a], candidates[b]))
     for index in context.indices:
         of_index = [each[index.name] for each in differences]
         clusters = [each.clusters or context.draws.queries for each in of_index] if index.of_run else on_shared
@@ -131,7 +131,7 @@ def _figures_on(
     }
 
 
-def _on_common_queries(context: ScoringContext, first: Candidate, second: Candidate) -> dict[str, BootstrapStatistic]:
+def on_common_queries(context: ScoringContext, first: Candidate, second: Candidate) -> dict[str, BootstrapStatistic]:
     """Differences of estimated measures over the queries of which both have a value, by the measures' names."""
     names = [index.name for index in context.indices if index.name.startswith(ESTIMATED)]
     found = {}

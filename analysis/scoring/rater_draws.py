@@ -161,6 +161,7 @@ def numbered(ratings: PairRatings, pairs: np.ndarray) -> np.ndarray:
     >>> numbered(two, np.arange(2))[:2].tolist() == numbered(renamed, np.arange(2))[1:].tolist()
     True
     """
+    assert ratings.rater is not None
     code, number = np.unique(ratings.rater, return_inverse=True)
     place = np.argsort(pairs)[ratings.pair]
     said = np.round(ratings.calibrated, 6) if ratings.given is None else ratings.given

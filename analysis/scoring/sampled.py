@@ -32,7 +32,12 @@ NOT_LISTED = "the scores do not hold the results between those judged, so their 
 
 
 def estimates(
-    pairs: JudgedPairs, relevance: Relevance, names: Sequence[str], scores: pd.DataFrame, higher: bool
+    pairs: JudgedPairs,
+    relevance: Relevance,
+    names: Sequence[str],
+    scores: pd.DataFrame,
+    higher: bool,
+    with_errors: bool = True,
 ) -> dict[str, QueryValues]:
     """Each measure as the sample of judged pairs gives it, by its name.
 
@@ -41,6 +46,7 @@ def estimates(
     names : of measures that a sample estimates (`relstudy.analysis.indices.sampled.is_estimable`)
     scores : query_id, result_id, score: everything that the system retrieved or scored
     higher : whether a higher score is better
+    with_errors : whether each query's standard error of drawing its results is worked out, which takes most of the time
     """
     kept, query, place = in_order(pairs.queries, scores, higher)
     retrieved = np.bincount(query, minlength=len(pairs.queries))
@@ -71,7 +77,7 @@ def estimates(
         SampledList(rank[each], gain[each], relevant[each], given[each], int(retrieved[number]), strata.get(number))
         for number, each in enumerate(rows)
     ]
-    return {name: _over_queries(name, lists) for name in names}
+    return {name: _over_queries(name, lists, with_errors) for name in names}
 
 
 def _strata(
@@ -94,6 +100,7 @@ def _strata(
     return found
 
 
+<<<<<<< HEAD
 def _over_queries(name: str, lists: Sequence[SampledList]) -> QueryValues:
     reason = uncounted(name, lists) if parsed_measure(name).NAME in ON_RELEVANT else None
     if reason is not None and not any(each.strata for each in lists):
@@ -142,3 +149,22 @@ def unsure(name: str, lists: Sequence[SampledList]) -> str | None:
         "a few judged results stand for most of those that it looks at, as the system ranks high what was seldom drawn "
         f"(their number is known to {percent(spread)}; {percent(LARGEST_SEEN)} is needed)"
     )
+=======
+def _over_queries(name: str, lists: Sequence[SampledList], with_errors: bool) -> QueryValues:
+    if parsed_measure(name).NAME in ON_RELEVANT:
+        varies = np.array([uncertainty(name, each) for each in lists])
+        known = varies[np.isfinite(varies)]
+        if not len(known):
+            return QueryValues(np.full(len(lists), np.nan), missing="no judged result is relevant")
+        spread = float(np.sqrt(np.mean(known**2)))
+        if spread > LARGEST:
+            judged = np.mean([is_relevant(name, each).sum() for each in lists])
+            reason = (
+                f"too few relevant results of a query are judged ({judged:.1f} on average) to know how many there are "
+                f"(to {percent(spread)}; {percent(LARGEST)} is needed), on which it rests; P@k and RBP do not"
+            )
+            return QueryValues(np.full(len(lists), np.nan), missing=reason)
+    found = [estimated(name, each, with_errors) for each in lists]
+    values, errors = (np.array([getattr(each, part) for each in found]) for part in ("value", "error"))
+    return QueryValues(values, errors=errors if with_errors else None)
+>>>>>>> 4781e039 (plan plans for the measure that score delivers: the estimate of the whole ranking, or the reason why it is empty)

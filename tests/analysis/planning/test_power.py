@@ -159,9 +159,6 @@ def test_other_indices_are_planned_for_too_and_several_systems(index: str) -> No
     plan = plan_study(source, PlanOptions(index, studies=20, base=20), sizes=[max(20, least)])
     assert plan.points[-1].power > 0.5
     assert plan.verdict_sentence() is None or "names the better system in" in plan.verdict_sentence()
-    # what score gives of a sample by default is another figure, and that is said
-    said = [each for each in plan.sentences() if "judged results alone, as score has it with --unjudged skip" in each]
-    assert len(said) == (1 if index == "nDCG@5" else 0)
 
 
 @pytest.mark.slow

@@ -7,8 +7,12 @@ import pytest
 
 import relstudy as rs
 from relstudy.analysis.indices.known import index_of
+from relstudy.analysis.planning.options import Assumptions, PlanOptions
+from relstudy.analysis.planning.power import plan_study
 from relstudy.analysis.planning.route import ScoredStudy
+from relstudy.analysis.planning.sources import Pilot, assumed_studies, piloted_studies
 from relstudy.analysis.planning.worlds import Drawing, NormalShape, People, World
+from relstudy.common.errors import RelstudyError
 
 INDICES = ("pearson", "average_precision", "normalised_rank", "same_query")
 
@@ -28,6 +32,39 @@ def test_the_short_way_says_what_calibrate_and_score_say(careless: float) -> Non
         compared = short.comparison(index_of(name))
         beside = [each for each in found.comparisons if each.index == name]
         assert [each.p_value for each in beside] == pytest.approx(compared.p_value.tolist(), abs=1e-12)
+    listed = rs.score(
+        study.rankings, panel, method="none", measures=["P@5", "nDCG@5"], direction="higher", replicates=200, seed=5,
+        primary="P@5",
+    ).result  # fmt: skip
+    short_listed = ScoredStudy.of(study, seed=5, primary="P@5", measures=("P@5", "nDCG@5"))
+    for name in ("estimated P@5", "estimated nDCG@5"):
+        compared = short_listed.comparison(index_of(name))
+        beside = [np.nan if each.p_value is None else each.p_value for each in listed.comparisons if each.index == name]
+        assert compared.p_value.tolist() == pytest.approx(beside, abs=1e-12, nan_ok=True)
+        if name == "estimated P@5":
+            assert np.isfinite(beside).all() and listed.ranks.low.tolist() == compared.ranks.low.tolist()
     ranks = short.comparison(index_of("average_precision")).ranks
     assert found.ranks.low.tolist() == ranks.low.tolist()
     assert found.ranks.high.tolist() == ranks.high.tolist()
+
+
+@pytest.mark.slow
+def test_a_pilot_is_redrawn_with_the_values_that_score_gives_its_queries() -> None:
+    shape, random = NormalShape((0.7, 0.4), items=40), np.random.default_rng(9)
+    study = World(shape.collection(25, random), Drawing(12, 0.5, 0.4), People(raters=5, base=10)).draw(20, random)
+    panel = rs.calibrate(study.ratings, pairs=study.pairs)
+    judgments = panel.calibration.judgments
+    for asked, named, unjudged in (("P@5", "estimated P@5", "auto"), ("condensed nDCG@5", "condensed nDCG@5", "skip")):
+        source = piloted_studies(Pilot(judgments, study.rankings), asked)
+        assert source.as_scored(asked).name == named
+        whole = rs.score(
+            study.rankings, panel, method="none", measures=[named.split()[1]], replicates=20, unjudged=unjudged
+        ).result.per_query
+        by_system = [whole.loc[whole["system"] == name, named] for name in shape.names]
+        assert source.measured is not None
+        np.testing.assert_allclose(source.measured, np.stack(by_system), atol=1e-12)
+        assert np.isfinite(source.outcome(30, index_of(named), None, 1, np.random.default_rng(2)).p_value)
+    with pytest.raises(RelstudyError, match="RR cannot be planned for, as score leaves it empty: a query's results"):
+        piloted_studies(Pilot(judgments, study.rankings), "RR")
+    with pytest.raises(RelstudyError, match="cannot be compared by RR; score leaves it empty: a query's res"):
+        plan_study(assumed_studies(Assumptions(results=8, candidates=40))[0], PlanOptions("RR", studies=20), sizes=[6])
