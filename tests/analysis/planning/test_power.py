@@ -116,9 +116,10 @@ def errors(source: Assumed, studies: int = 8) -> float:
 @pytest.mark.slow
 def test_the_weights_of_the_design_change_the_answer() -> None:
     """They changed no word: correlations of judged pairs were planned for, and score compares the collection's."""
-    flat, steep = (assumed(0.6, 0.4, floor=0.05, weight_spread=spread) for spread in (0.0, 1.2))
+    alike = {"floor": 0.05, "leniency": 0.0, "noise": 0.3}  # few raters would hide it in what they add
+    flat, steep = (assumed(0.6, 0.4, weight_spread=spread, **alike) for spread in (0.0, 1.2))
     assert [each.weight_spread for each in (flat, steep)] == pytest.approx([0.0, 1.2], abs=0.1)
-    assert errors(steep) > 1.15 * errors(flat)  # an effective sample of 1 / (1 + 1.2^2) of the size would give 1.6
+    assert errors(steep) > 1.1 * errors(flat)  # an effective sample of 1 / (1 + 1.2^2) of the size would give 1.6
     with pytest.raises(RelstudyError, match="weights cannot vary by 50 of their mean"):
         assumed(0.6, 0.4, weight_spread=50.0)
 
@@ -150,7 +151,7 @@ def test_the_judged_pairs_are_relevant_as_often_as_stated() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("index", ["average_precision", "same_query", "nDCG@5"])
+@pytest.mark.parametrize("index", ["average_precision", "same_query", "P@5"])
 def test_other_indices_are_planned_for_too_and_several_systems(index: str) -> None:
     source = assumed_studies(
         Assumptions(correlations=(0.8, 0.2, 0.2), results=8, candidates=60, base=20, exponent=0.5, floor=0.5)
@@ -227,7 +228,9 @@ def test_a_pilot_is_redrawn_in_whole_queries() -> None:
 def test_a_pilot_in_which_nothing_differs_is_refused() -> None:
     query, score = np.repeat(np.arange(5), 4), np.tile(np.arange(4.0), 5)
     source = Piloted(query, np.full(20, 3.0), np.ones(20), np.zeros(20, bool), score, -score)
-    with pytest.raises(RelstudyError, match="in no simulated study can the two systems be compared by pearson"):
+    with pytest.raises(
+        RelstudyError, match="systems cannot be compared by correlation; score leaves it empty: all judgments are"
+    ):
         plan_study(source, PlanOptions(studies=20))
 
 
