@@ -41,14 +41,15 @@ def simulate(
         random = np.random.default_rng([options.seed, queries, number])
         outcomes.append(source.outcome(queries, index, options.primary, number, random))
     differences = np.array([each.difference for each in outcomes])
-    if np.isfinite(differences).mean() < MOST_GIVEN:
-        reasons = [each.reason for each in outcomes if each.reason is not None and not np.isfinite(each.difference)]
-        why = f"score leaves it empty: {reasons[0]}" if reasons else "judgments and scores that differ are needed"
+    p = np.array([each.p_value for each in outcomes])
+    given = np.isfinite(p if index.of_run else differences)
+    if given.mean() < MOST_GIVEN:
+        reasons = [each.reason for each, known in zip(outcomes, given, strict=True) if each.reason and not known]
+        why = f"score has no test of it: {reasons[0]}" if reasons else "judgments and scores that differ are needed"
         raise RelstudyError(
-            f"in {np.isnan(differences).sum()} of {len(outcomes)} simulated studies of {queries} queries the systems "
+            f"in {(~given).sum()} of {len(outcomes)} simulated studies of {queries} queries the systems "
             f"cannot be compared by {index.term}; {why}"
         )
-    p = np.array([each.p_value for each in outcomes])
     first_better = bool(index.sign * np.nansum(differences) > 0)
     hits = (p < options.alpha) & ((index.sign * differences > 0) == first_better)
     named = np.array([each.first if first_better else each.second for each in outcomes])

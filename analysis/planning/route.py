@@ -165,7 +165,7 @@ class ComparedSystems:
             queries,
         )
         error = np.array([each.standard_error for each in spreads])
-        return cls(couples, better, p, error, ranks_of(paired), differences[0].reason)
+        return cls(couples, better, p, error, ranks_of(paired), differences[0].reason or differences[0].withheld)
 
     def finds(self, first: int, second: int, alpha: float = 0.05) -> bool:
         """True where the first of two systems is found to be better than the second."""

@@ -139,10 +139,10 @@ def piloted_studies(
     if measure:
         context = ScoringContext(pairs, pairs.draws(2, 0, options.population), options)
         values = [next(iter(measured(context, each).values()), None) for each in both]
-        missing = [withheld(pairs, options) if each is None else each.missing for each in values]
+        missing = [withheld(pairs, options) if each is None else each.missing or each.withheld for each in values]
         if any(missing):
             reason = next(filter(None, missing))
-            raise RelstudyError(f"{files[1]}: {index} cannot be planned for, as score leaves it empty: {reason}")
+            raise RelstudyError(f"{files[1]}: {index} cannot be planned for, as score has no test of it: {reason}")
         of_queries = np.stack([each.values for each in values if each is not None])[:, np.unique(pairs.query[used])]
     return Piloted(
         pairs.query[used],

@@ -100,15 +100,15 @@ def _strata(
     return found
 
 
-<<<<<<< HEAD
-def _over_queries(name: str, lists: Sequence[SampledList]) -> QueryValues:
+def _over_queries(name: str, lists: Sequence[SampledList], with_errors: bool) -> QueryValues:
     reason = uncounted(name, lists) if parsed_measure(name).NAME in ON_RELEVANT else None
     if reason is not None and not any(each.strata for each in lists):
         return QueryValues(np.full(len(lists), np.nan), missing=reason)
-    found = [estimated(name, each) for each in lists]
+    found = [estimated(name, each, with_errors) for each in lists]
     values, errors = (np.array([getattr(each, part) for each in found]) for part in ("value", "error"))
     # of strata people look for the published figures, which lean as the others do
-    return QueryValues(values, errors=errors, withheld=reason or unsure(name, lists))
+    known = errors if with_errors else None
+    return QueryValues(values, errors=known, withheld=reason or unsure(name, lists))
 
 
 def uncounted(name: str, lists: Sequence[SampledList]) -> str | None:
@@ -149,22 +149,3 @@ def unsure(name: str, lists: Sequence[SampledList]) -> str | None:
         "a few judged results stand for most of those that it looks at, as the system ranks high what was seldom drawn "
         f"(their number is known to {percent(spread)}; {percent(LARGEST_SEEN)} is needed)"
     )
-=======
-def _over_queries(name: str, lists: Sequence[SampledList], with_errors: bool) -> QueryValues:
-    if parsed_measure(name).NAME in ON_RELEVANT:
-        varies = np.array([uncertainty(name, each) for each in lists])
-        known = varies[np.isfinite(varies)]
-        if not len(known):
-            return QueryValues(np.full(len(lists), np.nan), missing="no judged result is relevant")
-        spread = float(np.sqrt(np.mean(known**2)))
-        if spread > LARGEST:
-            judged = np.mean([is_relevant(name, each).sum() for each in lists])
-            reason = (
-                f"too few relevant results of a query are judged ({judged:.1f} on average) to know how many there are "
-                f"(to {percent(spread)}; {percent(LARGEST)} is needed), on which it rests; P@k and RBP do not"
-            )
-            return QueryValues(np.full(len(lists), np.nan), missing=reason)
-    found = [estimated(name, each, with_errors) for each in lists]
-    values, errors = (np.array([getattr(each, part) for each in found]) for part in ("value", "error"))
-    return QueryValues(values, errors=errors if with_errors else None)
->>>>>>> 4781e039 (plan plans for the measure that score delivers: the estimate of the whole ranking, or the reason why it is empty)

@@ -229,7 +229,7 @@ def test_a_pilot_in_which_nothing_differs_is_refused() -> None:
     query, score = np.repeat(np.arange(5), 4), np.tile(np.arange(4.0), 5)
     source = Piloted(query, np.full(20, 3.0), np.ones(20), np.zeros(20, bool), score, -score)
     with pytest.raises(
-        RelstudyError, match="systems cannot be compared by correlation; score leaves it empty: all judgments are"
+        RelstudyError, match="systems cannot be compared by correlation; score has no test of it: all judgments are"
     ):
         plan_study(source, PlanOptions(studies=20))
 

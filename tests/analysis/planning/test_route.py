@@ -64,7 +64,7 @@ def test_a_pilot_is_redrawn_with_the_values_that_score_gives_its_queries() -> No
         assert source.measured is not None
         np.testing.assert_allclose(source.measured, np.stack(by_system), atol=1e-12)
         assert np.isfinite(source.outcome(30, index_of(named), None, 1, np.random.default_rng(2)).p_value)
-    with pytest.raises(RelstudyError, match="RR cannot be planned for, as score leaves it empty: a query's results"):
+    with pytest.raises(RelstudyError, match="RR cannot be planned for, as score has no test of it: a query's results"):
         piloted_studies(Pilot(judgments, study.rankings), "RR")
-    with pytest.raises(RelstudyError, match="cannot be compared by RR; score leaves it empty: a query's res"):
+    with pytest.raises(RelstudyError, match="cannot be compared by RR; score has no test of it: a query's res"):
         plan_study(assumed_studies(Assumptions(results=8, candidates=40))[0], PlanOptions("RR", studies=20), sizes=[6])
