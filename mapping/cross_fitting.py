@@ -49,7 +49,7 @@ def cross_fit(pairs: ScoredPairs, method: str = BEST, settings: FitSettings = DE
     >>> fit.predictions[:3].round(2).tolist(), round(fit.noise, 2)
     ([1.1, 1.1, 1.2], 0.0)
     """
-    fold = _folds(pairs.queries, settings)
+    fold = _folds(pairs.query, settings)
     mapped = np.empty((int(fold.max()) + 1, len(pairs)))
     for k in range(len(mapped)):
         training = pairs.among(fold != k)
@@ -107,7 +107,7 @@ def around_training_means(predictions: np.ndarray, pairs: ScoredPairs, settings:
     >>> around_training_means(constant, pairs).round(1).tolist()
     [2.7, 2.7, 2.7, 2.7, 2.7, 2.7]
     """
-    fold = _folds(pairs.queries, settings)
+    fold = _folds(pairs.query, settings)
     w = np.ones(len(pairs)) if pairs.weights is None else pairs.weights
     weight, total = np.bincount(fold, w), np.bincount(fold, w * pairs.judgments)
     training_means = (total.sum() - total) / (weight.sum() - weight)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -61,10 +62,15 @@ class ScoredPairs:
     def __len__(self) -> int:
         return len(self.scores)
 
+    @cached_property
+    def query(self) -> np.ndarray:
+        """Number of each pair's query in the order of their names, int (n,)."""
+        return np.unique(self.queries, return_inverse=True)[1]
+
     @property
     def is_one_query(self) -> bool:
         """True where all pairs belong to one query, so that none can be held out."""
-        return len(np.unique(self.queries)) < 2
+        return int(self.query.max()) == 0
 
     def among(self, chosen: np.ndarray) -> ScoredPairs:
         """Only the pairs where `chosen`, bool (n,), is true."""

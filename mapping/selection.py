@@ -126,7 +126,7 @@ def correlation_over_queries(
     r = r[np.isfinite(r)]
     if point.value is None or point.reason is not None or len(r) < 2:
         return point
-    clusters = len(np.unique(pairs.queries))
+    clusters = int(pairs.query.max()) + 1
     error = float(np.std(r, ddof=1)) * math.sqrt((1 + noise) * clusters / (clusters - 1))
     reach = float(stdtrit(clusters - 1, 0.975)) * error
     return Estimate.of(point.value, max(point.value - reach, -1.0), min(max(point.value + reach, 0.0), 1.0))
@@ -135,7 +135,7 @@ def correlation_over_queries(
 def error_over_queries(pairs: ScoredPairs, predicted: np.ndarray, resamples: int, seed: int) -> Estimate:
     """Root mean squared error with a 95 % percentile interval from resampling whole queries."""
     square = (predicted - pairs.judgments) ** 2
-    n, total = resampled_sums([np.ones(len(square)), square], pairs.queries, resamples, seed)
+    n, total = resampled_sums([np.ones(len(square)), square], pairs.query, resamples, seed)
     return Estimate.of(float(np.sqrt(square.mean())), *np.quantile(np.sqrt(total / n), [0.025, 0.975]))
 
 
@@ -220,14 +220,14 @@ def _lead(
     differences = (one - other)[np.isfinite(one - other)]
     if len(differences) < 2:
         return Estimate(value, reason="no interval: too few queries vary")
-    clusters = len(np.unique(pairs.queries))
+    clusters = int(pairs.query.max()) + 1
     error = float(np.std(differences, ddof=1)) * math.sqrt((1 + noise) * clusters / (clusters - 1))
     reach = float(stdtrit(clusters - 1, 0.975)) * error
     return Estimate(value, value - reach, value + reach)
 
 
 def _by_other_folds(pairs: ScoredPairs, shapes: Mapping[str, np.ndarray], settings: FitSettings) -> Estimate:
-    fold = folds_by_group(pairs.queries, settings.folds, settings.seed)
+    fold = folds_by_group(pairs.query, settings.folds, settings.seed)
     if fold.max() < 1:
         return Estimate.missing("a choice by the other folds takes at least two")
     put_together = np.empty(len(pairs))
@@ -267,7 +267,7 @@ def correlations_over_queries(shape: np.ndarray, pairs: ScoredPairs, resamples: 
     shape : mapped scores, float [pairs]
     """
     p, y = shape - shape.mean(), pairs.judgments - pairs.judgments.mean()
-    sums = resampled_sums([np.ones(len(p)), p, y, p * p, y * y, p * y], pairs.queries, resamples, seed)
+    sums = resampled_sums([np.ones(len(p)), p, y, p * p, y * y, p * y], pairs.query, resamples, seed)
     n, sp, sy, spp, syy, spy = sums
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(

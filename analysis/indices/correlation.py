@@ -7,6 +7,7 @@ collection.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -20,8 +21,15 @@ INDICES = ("pearson", "spearman", "kendall")
 MOST_LEFT_OUT = 200
 """With more queries Spearman's rho, whose ranks no sum gives, goes without the jackknife: each query costs a replicate,
 and the jackknife's variance differs from the bootstrap's by something like one over the number of queries."""
+RANKED_AT_ONCE = 32
+"""Replicates whose rank tables are made at once: enough to be side by side, few enough to stay in the cache."""
+MOST_KEPT = 64_000_000
+"""Bytes of rank tables that are kept between one system and the next."""
 FEW_CELLS = 200_000
 """Pairs times replicates that one thread counts in less time than it takes to start two."""
+
+
+Ranked = tuple[np.ndarray, tuple[np.ndarray, np.ndarray, np.ndarray]]
 
 
 class CorrelationBootstrap:
@@ -66,6 +74,7 @@ class CorrelationBootstrap:
         self.judgment = judgment
         self.centred = judgment - judgment.mean() if len(judgment) else judgment
         self._sum_parts = parts_of(times.shape[0], times.shape[1], 128)  # of sums by row
+        self._rank_parts = parts_of(len(row), times.shape[1], RANKED_AT_ONCE)
         self.every = np.ones((times.shape[0], 1))
 
     @cached_property
@@ -85,41 +94,45 @@ class CorrelationBootstrap:
         return self._levels[1]
 
     @cached_property
-    def _parts(self) -> list[slice]:
-        # wide enough to vectorise, narrow enough that a table of levels stays near the cache
-        width = min(128, int(64e6 / (8 * max(len(self.values), 1))))
-        return parts_of(len(self.row), self.times.shape[1], width)
+    def _kept_ranks(self) -> list[Ranked] | None:
+        """Each part's times and rank tables, where they are small enough to be kept for further systems."""
+        if len(self.values) * self.times.shape[1] * 8 > MOST_KEPT:
+            return None
+        return [self._ranked(self.times[:, part]) for part in self._rank_parts]
 
-    @cached_property
-    def _point_ranks(self) -> np.ndarray:
-        return self._ranks(self.every, slice(0, 1))
-
-    @cached_property
-    def _part_ranks(self) -> list[np.ndarray]:
-        """Rank tables are kept between systems where they are small, else made anew for each."""
-        small = len(self.values) * self.times.shape[1] * 8 <= 256e6
-        return [self._ranks(self.times, part) for part in (self._parts if small else [])]
-
-    def _ranks(self, times: np.ndarray, part: slice) -> np.ndarray:
-        ranks: np.ndarray = kernels.ranks_by_level(
-            self.row, self.level, len(self.values), self.weight, times, part.start, part.stop
-        )
-        return ranks
+    def _ranked(self, times: np.ndarray) -> Ranked:
+        """Some replicates, as a copy that lies side by side, and the rank tables of the judgments in them."""
+        beside = np.ascontiguousarray(times)
+        return beside, kernels.ranks_by_level(self.row, self.level, len(self.values), self.weight, beside)
 
     def correlate(self, score: np.ndarray, indices: tuple[str, ...] = INDICES) -> dict[str, BootstrapStatistic]:
         """Each index of `indices` for one system's scores, float [pairs], all finite."""
-        reason = None
+        return self.correlate_all([score], indices)[0]
+
+    def correlate_all(
+        self, scores: Sequence[np.ndarray], indices: tuple[str, ...] = INDICES
+    ) -> list[dict[str, BootstrapStatistic]]:
+        """The same for several systems, whose ranks are taken in one pass over the replicates."""
+        reasons = [self._undefined(score) for score in scores]
+        defined = [score for score, reason in zip(scores, reasons, strict=True) if reason is None]
+        by_rank = iter(self._spearman(defined) if "spearman" in indices else [])
+        nothing = np.full(self.times.shape[1], np.nan)
+        found = []
+        for score, reason in zip(scores, reasons, strict=True):
+            figures = {index: BootstrapStatistic(np.nan, nothing, reason) for index in indices}
+            if reason is None:
+                compute = {"pearson": self._pearson, "kendall": self._kendall}
+                figures = {index: compute[index](score) if index in compute else next(by_rank) for index in indices}
+            found.append(figures)
+        return found
+
+    def _undefined(self, score: np.ndarray) -> str | None:
+        """Why no correlation with these scores exists, or None."""
         if len(score) < 3:
-            reason = "fewer than three scored pairs"
-        elif np.ptp(self.judgment) == 0:
-            reason = "all judgments are equal"
-        elif np.ptp(score) == 0:
-            reason = "all scores are equal"
-        if reason is not None:
-            nothing = np.full(self.times.shape[1], np.nan)
-            return {index: BootstrapStatistic(np.nan, nothing, reason) for index in indices}
-        compute = {"pearson": self._pearson, "spearman": self._spearman, "kendall": self._kendall}
-        return {index: compute[index](score) for index in indices}
+            return "fewer than three scored pairs"
+        if np.ptp(self.judgment) == 0:
+            return "all judgments are equal"
+        return "all scores are equal" if np.ptp(score) == 0 else None
 
     def _pearson(self, score: np.ndarray) -> BootstrapStatistic:
         x = (score - score.mean()) / max(np.abs(score - score.mean()).max(), np.finfo(float).tiny)
@@ -136,25 +149,34 @@ class CorrelationBootstrap:
         without = None if self.left_out is None else pearson_of_sums(_sums_without(self.left_out, values))
         return self._figure(float(point[0]), pearson_of_sums(in_threads(part_of, self._sum_parts)), without)
 
-    def _spearman(self, score: np.ndarray) -> BootstrapStatistic:
-        row, end, level, weight = self._by_score(score)
-        point = kernels.spearman(row, end, level, self._point_ranks, weight, self.every, 0, 1)[0]
-        kept = self._part_ranks
+    def _spearman(self, scores: Sequence[np.ndarray]) -> list[BootstrapStatistic]:
+        """For several systems: the rank tables of a few replicates are made once, and every system passes over them
+        while they are in the processor's cache."""
+        if not scores:
+            return []
+        ordered = [self._by_score(score) for score in scores]
+        kept = self._kept_ranks
+
+        def of_all(given: Ranked) -> np.ndarray:
+            times, ranked = given
+            return np.stack(
+                [kernels.spearman(row, end, level, ranked, weight, times) for row, end, level, weight in ordered]
+            )
 
         def part_of(part: slice) -> np.ndarray:
-            ranks = kept[self._parts.index(part)] if kept else self._ranks(self.times, part)
-            figures: np.ndarray = kernels.spearman(row, end, level, ranks, weight, self.times, part.start, part.stop)
-            return figures
+            return of_all(self._ranked(self.times[:, part]) if kept is None else kept[self._rank_parts.index(part)])
 
-        without = None
+        points = of_all(self._ranked(self.every))
+        replicates = in_threads(part_of, self._rank_parts)
+        without: list[np.ndarray | None] = [None] * len(scores)
         if self.left_out is not None and self.left_out.queries <= MOST_LEFT_OUT:
-            left_out_query, times = self.left_out.query, self.left_out.times
-            ranks = kernels.ranks_by_level(
-                left_out_query, self.level, len(self.values), self.weight, times, 0, len(times)
-            )
-            left_out_query = left_out_query[np.argsort(score, kind="stable")]
-            without = kernels.spearman(left_out_query, end, level, ranks, weight, times, 0, len(times))
-        return self._figure(float(point), in_threads(part_of, self._parts), without)
+            query, times = self.left_out.query, self.left_out.times
+            ranked = kernels.ranks_by_level(query, self.level, len(self.values), self.weight, times)
+            for k, (score, (_, end, level, weight)) in enumerate(zip(scores, ordered, strict=True)):
+                without[k] = kernels.spearman(
+                    query[np.argsort(score, kind="stable")], end, level, ranked, weight, times
+                )
+        return [self._figure(float(point[0]), *rest) for point, *rest in zip(points, replicates, without, strict=True)]
 
     def _kendall(self, score: np.ndarray) -> BootstrapStatistic:
         """tau-b: products of weights over concordant less discordant pairs of pairs, over the most there could be.

@@ -160,8 +160,8 @@ def retrieval(
 
 @compiled
 def ranks_by_level(
-    row: np.ndarray, level: np.ndarray, levels: int, weight: np.ndarray, times: np.ndarray, start: int, stop: int
-) -> np.ndarray:
+    row: np.ndarray, level: np.ndarray, levels: int, weight: np.ndarray, times: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Mean rank of each level of a variable in each replicate.
 
     Parameters
@@ -169,31 +169,30 @@ def ranks_by_level(
     row, level : int64 [pairs]; `level` numbers the distinct values from the lowest, 0
     levels : number of distinct values
     weight : float64 [pairs], positive; ones count pairs alike
+    times : float64 [rows, replicates], as they lie in memory
 
     Returns
     -------
-    float64 [levels, stop - start], centred on the middle rank
+    The ranks, float64 [levels, replicates], centred on the middle one; how much all pairs count, and that times the
+    squares of their ranks, float64 [replicates] each
     """
-    width = stop - start
-    table = np.zeros((levels, width))
+    width = times.shape[1]
+    table, total, squares = np.zeros((levels, width)), np.zeros(width), np.zeros(width)
     for i in range(len(row)):
-        counts = times[row[i], start:stop]
-        level_sums = table[level[i]]
-        w = weight[i]
+        number, of_row, w = level[i], row[i], weight[i]
         for b in range(width):
-            level_sums[b] += w * counts[b]
-    total = np.zeros(width)
+            table[number, b] += w * times[of_row, b]
     for v in range(levels):
-        level_sums = table[v]
         for b in range(width):
-            many = level_sums[b]
-            level_sums[b] = total[b] + 0.5 * many
-            total[b] += many
+            total[b] += table[v, b]
+    before = np.zeros(width)
     for v in range(levels):
-        level_sums = table[v]
         for b in range(width):
-            level_sums[b] -= 0.5 * total[b]
-    return table
+            many = table[v, b]
+            table[v, b] = before[b] + 0.5 * many - 0.5 * total[b]
+            before[b] += many
+            squares[b] += many * table[v, b] * table[v, b]
+    return table, total, squares
 
 
 @compiled
@@ -201,55 +200,55 @@ def spearman(
     row: np.ndarray,
     group_end: np.ndarray,
     level: np.ndarray,
-    ranks: np.ndarray,
+    ranked: tuple[np.ndarray, np.ndarray, np.ndarray],
     weight: np.ndarray,
     times: np.ndarray,
-    start: int,
-    stop: int,
 ) -> np.ndarray:
-    """Spearman's correlation of a score with a variable whose ranks are `ranks_by_level`.
+    """Spearman's correlation of a score with a variable, float64 [replicates].
+
+    Each loop over the replicates writes one array, and tables are indexed as they lie: the compiler then has the
+    replicates side by side.
 
     Parameters
     ----------
     row, group_end, level : [pairs] in order of ascending score; `level` of the other variable
-    ranks : float64 [levels, stop - start]
+    ranked : of the other variable, by `ranks_by_level` of the same replicates
     weight : float64 [pairs], positive; ones count pairs alike
-
-    Returns
-    -------
-    float64 [stop - start]
+    times : float64 [rows, replicates]
     """
-    width = stop - start
-    total = np.zeros(width)
+    ranks, total, other_squares = ranked
+    width = times.shape[1]
+    before, many, other = np.zeros(width), np.zeros(width), np.zeros(width)
+    cross, squares = np.zeros(width), np.zeros(width)
+    alone = True
     for i in range(len(row)):
-        counts = times[row[i], start:stop]
-        w = weight[i]
+        of_row, number, w = row[i], level[i], weight[i]
+        if alone and group_end[i]:
+            for b in range(width):
+                much = w * times[of_row, b]
+                cross[b] += (before[b] + 0.5 * (much - total[b])) * (much * ranks[number, b])
+            for b in range(width):
+                much = w * times[of_row, b]
+                centred = before[b] + 0.5 * (much - total[b])
+                squares[b] += centred * centred * much
+            for b in range(width):
+                before[b] += w * times[of_row, b]
+            continue
         for b in range(width):
-            total[b] += w * counts[b]
-    before = np.zeros(width)
-    many = np.zeros(width)
-    other = np.zeros(width)
-    cross = np.zeros(width)
-    squares = np.zeros(width)
-    other_squares = np.zeros(width)
-    for i in range(len(row)):
-        counts = times[row[i], start:stop]
-        rank = ranks[level[i]]
-        w = weight[i]
+            many[b] += w * times[of_row, b]
         for b in range(width):
-            much = w * counts[b]
-            many[b] += much
-            share = much * rank[b]
-            other[b] += share
-            other_squares[b] += share * rank[b]
-        if group_end[i]:
+            other[b] += w * times[of_row, b] * ranks[number, b]
+        alone = group_end[i]
+        if alone:
+            for b in range(width):
+                cross[b] += (before[b] + 0.5 * (many[b] - total[b])) * other[b]
             for b in range(width):
                 centred = before[b] + 0.5 * (many[b] - total[b])
-                cross[b] += centred * other[b]
                 squares[b] += centred * centred * many[b]
+            for b in range(width):
                 before[b] += many[b]
-                many[b] = 0.0
-                other[b] = 0.0
+            many[:] = 0.0
+            other[:] = 0.0
     figures = np.empty(width)
     for b in range(width):
         spread = squares[b] * other_squares[b]

@@ -10,49 +10,86 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from relstudy.analysis.indices import kernels
 from relstudy.analysis.indices.correlation import group_ends, pearson_of_sums
 from relstudy.analysis.resampling.bootstrap import chunks, in_threads
 from relstudy.common.compiled import compiled
 
 
 @compiled
+def _in_order(
+    order: np.ndarray, mass: np.ndarray, hits: np.ndarray, start: int, stop: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """How much pairs count and the relevant share of that in some replicates, in an order; float [pairs, replicates]
+    each, copies whose rows are side by side."""
+    of_pairs, shares = (
+        np.empty((len(order), stop - start), mass.dtype),
+        np.empty((len(order), stop - start), mass.dtype),
+    )
+    for i in range(len(order)):
+        here, good = mass[order[i], start:stop], hits[order[i], start:stop]
+        for b in range(stop - start):
+            of_pairs[i, b] = here[b]
+            shares[i, b] = min(good[b] / here[b], 1.0) if here[b] > 0.0 else 0.0
+    return of_pairs, shares
+
+
+@compiled
 def _retrieval_by_replicate(
-    group_end: np.ndarray,
-    weight: np.ndarray,
-    own: np.ndarray,
-    order: np.ndarray,
-    mass: np.ndarray,
-    hits: np.ndarray,
-    start: int,
-    stop: int,
+    group_end: np.ndarray, weight: np.ndarray, own: np.ndarray, mass: np.ndarray, share: np.ndarray
 ) -> np.ndarray:
-    """`kernels.retrieval` of each replicate's pairs; `order` is by descending score, as `weight` and `own` are."""
-    pairs = len(weight)
-    row, once = np.zeros(pairs, dtype=np.int64), np.ones((1, 1))
-    w, alone, share = np.empty(pairs), np.empty(pairs), np.empty(pairs)
-    figures = np.empty((2, stop - start))
-    for b in range(start, stop):
-        of_pairs, of_hits = mass[b], hits[b]
-        for i in range(pairs):
-            here = of_pairs[order[i]]
-            w[i] = weight[i] * here
-            alone[i] = own[i] * here
-            share[i] = min(of_hits[order[i]] / here, 1.0) if here > 0.0 else 0.0
-        figures[:, b - start] = kernels.retrieval(row, group_end, w, alone, share, once, 0, 1)[:, 0]
+    """`kernels.retrieval` of each replicate's pairs, all arguments in order of descending score.
+
+    Each loop over the replicates writes one array and reads few, so that the compiler can prove them apart and has the
+    replicates side by side.
+    """
+    width = mass.shape[1]
+    seen, good, seen_before, good_before = np.zeros(width), np.zeros(width), np.zeros(width), np.zeros(width)
+    precision, area, itself = np.zeros(width), np.zeros(width), np.zeros(width)
+    first = 0
+    for i in range(len(weight)):
+        times = weight[i]
+        for b in range(width):
+            seen[b] += times * mass[i, b]
+        for b in range(width):
+            good[b] += times * mass[i, b] * share[i, b]
+        for b in range(width):
+            w = times * mass[i, b]
+            itself[b] += w * share[i, b] * w * (1.0 - share[i, b])
+        if group_end[i]:
+            for b in range(width):
+                gained = good[b] - good_before[b]
+                missed = max((seen[b] - seen_before[b]) - gained, 0.0)
+                area[b] += missed * (good_before[b] + 0.5 * gained)
+            for b in range(width):
+                seen_before[b] = seen[b]
+            for b in range(width):
+                good_before[b] = good[b]
+            for j in range(first, i + 1):
+                times, alone = weight[j], own[j]
+                for b in range(width):
+                    w = times * mass[j, b]
+                    more = w - alone * mass[j, b]
+                    gain = w * share[j, b] * (good[b] - more * share[j, b]) / (seen[b] - more)
+                    precision[b] += gain if share[j, b] > 0.0 else 0.0
+            first = i + 1
+    figures = np.empty((2, width))
+    for b in range(width):
+        figures[0, b] = precision[b] / good[b] if good[b] > 0.0 else np.nan
+        misses = seen[b] - good[b]
+        whole = good[b] * misses - itself[b]
+        enough = good[b] > 0.0 and misses > 1e-12 * seen[b] and whole > 1e-12 * seen[b] * seen[b]
+        figures[1, b] = (area[b] - 0.5 * itself[b]) / whole if enough else np.nan
     return figures
 
 
 @compiled
-def _sums_by_bin(
-    bin_of: np.ndarray, bins: int, weight: np.ndarray, amount: np.ndarray, start: int, stop: int
-) -> np.ndarray:
-    """Weight times `amount` [replicates, pairs] of the pairs in each bin, float64 [bins, stop - start]."""
-    table = np.zeros((bins, stop - start))
-    for b in range(start, stop):
-        here = amount[b]
-        for i in range(len(weight)):
-            table[bin_of[i], b - start] += weight[i] * here[i]
+def _sums_by_bin(bin_of: np.ndarray, bins: int, weight: np.ndarray, amount: np.ndarray) -> np.ndarray:
+    """Weight times `amount` [pairs, replicates] of the pairs in each bin, float64 [bins, replicates]."""
+    table = np.zeros((bins, amount.shape[1]))
+    for i in range(len(weight)):
+        number, w = bin_of[i], weight[i]
+        for b in range(amount.shape[1]):
+            table[number, b] += w * amount[i, b]
     return table
 
 
@@ -62,10 +99,10 @@ class ReweightedPairs:
 
     Parameters
     ----------
-    mass : how much each pair counts, float [replicates, pairs], not negative
-    hits : how much of that is relevant, float [replicates, pairs], at most `mass`
-    pull : how much each pair's judgment counts, float [replicates, pairs]
-    judgment : each pair's judgment less `middle`, float [replicates, pairs]; any value where `pull` is 0
+    mass : how much each pair counts, float [pairs, replicates], not negative
+    hits : how much of that is relevant, float [pairs, replicates], at most `mass`
+    pull : how much each pair's judgment counts, float [pairs, replicates]
+    judgment : each pair's judgment less `middle`, float [pairs, replicates]; any value where `pull` is 0
     middle : near which judgments lie, so that they keep their digits in single precision
     """
 
@@ -79,23 +116,29 @@ class ReweightedPairs:
         """Some of the pairs, bool [pairs]."""
         if used.all():
             return self
-        columns = [each[:, used] for each in (self.mass, self.hits, self.pull, self.judgment)]
-        return ReweightedPairs(columns[0], columns[1], columns[2], columns[3], self.middle)
+        rows = [each[used] for each in (self.mass, self.hits, self.pull, self.judgment)]
+        return ReweightedPairs(rows[0], rows[1], rows[2], rows[3], self.middle)
+
+    @property
+    def replicates(self) -> int:
+        """How many there are."""
+        return int(self.mass.shape[1])
+
+    @property
+    def _parts(self) -> list[slice]:
+        return chunks(self.replicates, max(1, min(64, -(-self.replicates // 2))))
 
     def retrieval(self, score: np.ndarray, weight: np.ndarray, own: np.ndarray | None = None) -> np.ndarray:
         """Average precision and normalised rank, float [2, replicates]; arguments as of `Retrieval.indices`."""
         order = np.argsort(-score, kind="stable")
         end, w = group_ends(score[order]), weight[order].astype(np.float64)
         alone = w if own is None else own[order].astype(np.float64)
-        number = len(self.mass)
 
         def part_of(part: slice) -> np.ndarray:
-            figures: np.ndarray = _retrieval_by_replicate(
-                end, w, alone, order, self.mass, self.hits, part.start, part.stop
-            )
-            return figures
+            mass, share = _in_order(order, self.mass, self.hits, part.start, part.stop)
+            return np.asarray(_retrieval_by_replicate(end, w, alone, mass, share))
 
-        figures = in_threads(part_of, chunks(number, max(1, min(64, -(-number // 2)))))
+        figures = in_threads(part_of, self._parts)
         return np.stack([figures[0], 1.0 - figures[1]])
 
     def points(self, score: np.ndarray, weight: np.ndarray, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -112,10 +155,9 @@ class ReweightedPairs:
 
         def above(amount: np.ndarray) -> np.ndarray:
             def part_of(part: slice) -> np.ndarray:
-                return np.asarray(_sums_by_bin(bins, len(ascending) + 1, w, amount, part.start, part.stop))
+                return np.asarray(_sums_by_bin(bins, len(ascending) + 1, w, np.ascontiguousarray(amount[:, part])))
 
-            number = len(amount)
-            sums = in_threads(part_of, chunks(number, max(1, min(64, -(-number // 2)))))
+            sums = in_threads(part_of, self._parts)
             return np.asarray(sums[::-1].cumsum(axis=0)[::-1])
 
         seen, hits = above(self.mass), above(self.hits)
@@ -140,9 +182,10 @@ class ReweightedJudgments:
     @classmethod
     def of(cls, pairs: ReweightedPairs, weight: np.ndarray) -> ReweightedJudgments:
         """The pairs, each counting `weight` (float [pairs]) times more."""
-        pull = pairs.pull * weight.astype(pairs.pull.dtype)
-        product = pull * pairs.judgment
-        squares = np.einsum("ij,ij->i", product, pairs.judgment, dtype=np.float64)
+        judgment = np.ascontiguousarray(pairs.judgment.T)
+        pull = np.ascontiguousarray(pairs.pull.T) * weight.astype(pairs.pull.dtype)
+        product = pull * judgment
+        squares = np.einsum("ij,ij->i", product, judgment, dtype=np.float64)
         sums = (pull.sum(axis=1, dtype=np.float64), product.sum(axis=1, dtype=np.float64), squares)
         return cls(pull, product, sums)
 

@@ -46,19 +46,23 @@ def _couples(
     right, all_of = np.zeros((queries, width)), np.zeros((queries, width))
     hits, misses, itself = np.zeros((queries, width)), np.zeros((queries, width)), np.zeros((queries, width))
     gained, missed = np.zeros(width), np.zeros(width)
-    for i in range(pairs):
-        area, above, below, alone = right[query[i]], hits[query[i]], misses[query[i]], itself[query[i]]
+    for i in range(pairs):  # loops that write one array each, so that the compiler has the replicates side by side
+        q = query[i]
         for b in range(width):
             gained[b] += gain[i, b]
+        for b in range(width):
             missed[b] += miss[i, b]
-            alone[b] += gain[i, b] * miss[i, b]
+        for b in range(width):
+            itself[q, b] += gain[i, b] * miss[i, b]
         if group_end[i]:
             for b in range(width):
-                area[b] += missed[b] * (above[b] + 0.5 * gained[b])
-                above[b] += gained[b]
-                below[b] += missed[b]
-                gained[b] = 0.0
-                missed[b] = 0.0
+                right[q, b] += missed[b] * (hits[q, b] + 0.5 * gained[b])
+            for b in range(width):
+                hits[q, b] += gained[b]
+            for b in range(width):
+                misses[q, b] += missed[b]
+            gained[:] = 0.0
+            missed[:] = 0.0
     for q in range(queries):
         for b in range(width):
             good, poor = hits[q, b], misses[q, b]
@@ -69,6 +73,22 @@ def _couples(
             else:
                 right[q, b] = 0.0
     return right, all_of
+
+
+@compiled
+def _gain_and_miss(
+    order: np.ndarray, weight: np.ndarray, mass: np.ndarray, hits: np.ndarray, start: int, stop: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """How much of each pair is good and how much poor in some replicates, in an order, times its weight; two float64
+    [pairs, replicates]."""
+    gain, miss = np.empty((len(order), stop - start)), np.empty((len(order), stop - start))
+    for i in range(len(order)):
+        here, good, w = mass[order[i], start:stop], hits[order[i], start:stop], weight[i]
+        for b in range(stop - start):
+            gain[i, b] = w * good[b]
+        for b in range(stop - start):
+            miss[i, b] = w * (here[b] - good[b])
+    return gain, miss
 
 
 class SameQuery:
@@ -149,11 +169,11 @@ class SameQuery:
         """The index in every replicate of raters, float [replicates]; `pairs` are in the order they were given in."""
 
         def part_of(part: slice) -> np.ndarray:
-            mass, hits = (each[part][:, self.order].T for each in (pairs.mass, pairs.hits))
-            right, all_of = self._of(self.weight[:, None] * hits, self.weight[:, None] * (mass - hits))
+            drawn = _gain_and_miss(self.order, self.weight, pairs.mass, pairs.hits, part.start, part.stop)
+            right, all_of = self._of(*drawn)
             return _ratio(right.sum(axis=0), all_of.sum(axis=0))
 
-        return in_threads(part_of, chunks(len(pairs.mass), WIDTH))
+        return in_threads(part_of, chunks(pairs.replicates, WIDTH))
 
     def _couples(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         mass = self.weight[:, None] * times

@@ -86,17 +86,17 @@ class RaterReplicates:
 
         Exponential shares of n raters vary a mean by (n - 1) / (n + 1) of what its unbiased variance is.
         """
-        return float(np.nanvar(self.drawn, ddof=1)) * (self.raters + 1) / (self.raters - 1)
+        return _variance(self.drawn) * (self.raters + 1) / (self.raters - 1)
 
     @cached_property
     def beyond(self) -> float:
         """The variance by raters beyond that which queries vary by too; 0 where raters show none."""
-        return max(self.by_rater - float(np.nanvar(self.both, ddof=1)), 0.0)
+        return max(self.by_rater - _variance(self.both), 0.0)
 
     @property
     def blurred(self) -> float:
         """Standard error of `beyond` that the number of replicates leaves, as if these were normal."""
-        of_both = float(np.nanvar(self.both, ddof=1)) * np.sqrt(2 / len(self.both))
+        of_both = _variance(self.both) * np.sqrt(2 / len(self.both))
         return float(np.hypot(self.by_rater * np.sqrt(2 / len(self.drawn)), of_both))
 
     def times(self, factor: float) -> RaterReplicates:
@@ -162,26 +162,27 @@ class BootstrapStatistic:
         """
         if self.raters is None or not np.isfinite(self.replicates).any():
             return replace(self, raters=None)
-        parts, by_query = self.raters, self.replicates - np.nanmean(self.replicates)
-        spread, beyond = float(np.nanstd(parts.drawn, ddof=1)), parts.beyond
+        parts, mean = self.raters, _mean(self.replicates)
+        by_query = self.replicates - mean
+        spread, beyond = float(np.sqrt(_variance(parts.drawn))), parts.beyond
         queries = self.spread(DIFFERENCE, parts.queries)
         if not (spread > 0 and beyond > 0):
             return replace(self, raters=None, freedom=queries.degrees)
         small = max(parts.queries - 1, 1) / parts.queries  # replicates are of so many queries as any others
         if queries.jackknife > queries.bootstrap > 0:
             by_query = by_query * np.sqrt(queries.jackknife / queries.bootstrap)
-        by_rater = np.resize(parts.drawn - np.nanmean(parts.drawn), len(by_query))
+        by_rater = np.resize(parts.drawn - _mean(parts.drawn), len(by_query))
         moved = by_query + np.sqrt(beyond * small) / spread * by_rater
         freedom, blur = queries.degrees, None
         if freedom > 0:
-            of_queries = float(np.nanvar(by_query, ddof=1)) / small
+            of_queries = _variance(by_query) / small
             uncertain = of_queries**2 / freedom + parts.by_rater**2 / (parts.raters - 1)
             freedom = max((of_queries + beyond) ** 2 / uncertain, 1.0)
             # the two parts are drawn apart, so what they seem to have in common is of the number of replicates too
             in_common = 2 * np.sqrt(of_queries * beyond / len(by_query))
             unknown = np.linalg.norm([of_queries * queries.blurred, parts.blurred, in_common])
             blur = float(unknown) / (of_queries + beyond)
-        replicates = np.nanmean(self.replicates) + moved
+        replicates = mean + moved
         return replace(self, replicates=replicates, raters=None, left_out=None, freedom=freedom, blur=blur)
 
     def estimate(self, level: float = LEVEL) -> Estimate:
@@ -238,11 +239,21 @@ class BootstrapStatistic:
         )
 
 
+def _mean(values: np.ndarray) -> float:
+    """Of what is defined; the same to the last digit as `np.nanmean`, which copies and counts where nothing is NaN."""
+    return float(np.nanmean(values) if np.isnan(values).any() else np.mean(values))
+
+
+def _variance(values: np.ndarray) -> float:
+    """The unbiased variance of what is defined, as `_mean` has the mean."""
+    return float((np.nanvar if np.isnan(values).any() else np.var)(values, ddof=1))
+
+
 def _moved(values: np.ndarray, factor: float) -> np.ndarray:
     """Values whose distances from their mean are this many times what they were."""
     if not np.isfinite(values).any():
         return values
-    centre = np.nanmean(values)
+    centre = _mean(values)
     moved: np.ndarray = centre + factor * (values - centre)
     return moved
 

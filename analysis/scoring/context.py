@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -160,20 +160,35 @@ class ScoringContext:
     def correlate(
         self, score: np.ndarray, used: np.ndarray, indices: tuple[str, ...] = CORRELATIONS, collection: bool = False
     ) -> dict[str, BootstrapStatistic]:
-        """Correlations of some scores with the judgments of the pairs used.
+        """Correlations of some scores with the judgments of the pairs used."""
+        return self.correlate_all([score], used, indices, collection)[0]
+
+    def correlate_all(
+        self,
+        scores: Sequence[np.ndarray],
+        used: np.ndarray,
+        indices: tuple[str, ...] = CORRELATIONS,
+        collection: bool = False,
+    ) -> list[dict[str, BootstrapStatistic]]:
+        """The same for the scores of several systems, float [pairs used] each.
 
         What raters add is computed of Pearson's r; rho and tau, which rest on the same pairs, get the same share.
         """
-        figures = self.judgments(used, collection).correlate(score, tuple(dict.fromkeys(("pearson", *indices))))
-        plain = figures["pearson"]
-        spread = _spread(plain)
-        if self.raters is not None and spread > 0:
-            drawn, both = (whole_steps(each.pearson(score)) for each in self.reweighted(self.raters, used, collection))
-            parts = RaterReplicates(drawn, both, self.queries_of(used), self.raters.raters)
-            figures = {
-                name: replace(figure, raters=parts.times(_spread(figure) / spread)) for name, figure in figures.items()
-            }
-        return {name: figures[name] for name in indices}
+        asked = tuple(dict.fromkeys(("pearson", *indices)))
+        found = []
+        for score, figures in zip(scores, self.judgments(used, collection).correlate_all(scores, asked), strict=True):
+            plain = figures["pearson"]
+            spread = _spread(plain)
+            if self.raters is not None and spread > 0:
+                under = self.reweighted(self.raters, used, collection)
+                drawn, both = (whole_steps(each.pearson(score)) for each in under)
+                parts = RaterReplicates(drawn, both, self.queries_of(used), self.raters.raters)
+                figures = {
+                    name: replace(figure, raters=parts.times(_spread(figure) / spread))
+                    for name, figure in figures.items()
+                }
+            found.append({name: figures[name] for name in indices})
+        return found
 
     @property
     def nothing(self) -> np.ndarray:
@@ -188,10 +203,38 @@ class ScoringContext:
         collection: bool = False,
     ) -> dict[str, BootstrapStatistic]:
         """Correlations of mapped scores, replicates widened by the fits' own noise; of the ranking where none are."""
+        score = candidate.ranking_of(used) if candidate.mapped is None else candidate.mapped.values[used]
+        return self.widened(candidate, self.correlate(score, used, indices, collection))
+
+    def widened(self, candidate: Candidate, figures: dict[str, BootstrapStatistic]) -> dict[str, BootstrapStatistic]:
+        """Correlations of mapped scores with the noise of the fits; as they are where nothing was mapped."""
         if candidate.mapped is None:
-            return self.correlate(candidate.ranking_of(used), used, indices, collection)
-        figures = self.correlate(candidate.mapped.values[used], used, indices, collection)
+            return figures
         return {name: figure.widened(1 + candidate.mapped.mapping.noise) for name, figure in figures.items()}
+
+    def correlations(self, candidates: Sequence[Candidate]) -> list[dict[str, dict[str, BootstrapStatistic]]]:
+        """Every correlation of every system: "raw", "mapped" and "in_sample" where there are such scores, and that over
+        the "collection" where systems are compared by it; systems with the same pairs in one pass."""
+        found: list[dict[str, dict[str, BootstrapStatistic]]] = [{} for _ in candidates]
+        asked: dict[tuple[bytes, bool], list[tuple[int, str, np.ndarray]]] = {}
+        for k, candidate in enumerate(candidates):
+            used, mapped, key = candidate.used, candidate.mapped, candidate.used.tobytes()
+            of_judged = asked.setdefault((key, False), [])
+            of_judged.append((k, "raw", candidate.score[used]))
+            if mapped is not None:
+                of_judged.append((k, "mapped", mapped.values[used]))
+                if mapped.in_sample is not None:
+                    of_judged.append((k, "in_sample", mapped.in_sample[used]))
+            if self.collection:
+                score = candidate.ranking if mapped is None else mapped.values[used]
+                asked.setdefault((key, True), []).append((k, "collection", score))
+        for (_, collection), rows in asked.items():
+            used = candidates[rows[0][0]].used
+            correlated = self.correlate_all([score for _, _, score in rows], used, collection=collection)
+            for (k, name, _), figures in zip(rows, correlated, strict=True):
+                plain = name in ("raw", "in_sample")
+                found[k][name] = figures if plain else self.widened(candidates[k], figures)
+        return found
 
     def estimate(self, figure: BootstrapStatistic) -> Estimate:
         """The figure with its interval; a single query has none."""

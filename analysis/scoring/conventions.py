@@ -105,7 +105,7 @@ def _interval(context: ScoringContext) -> str:
             f"{most} degrees of freedom, fewer where few queries decide (Satterthwaite 1946), on Fisher's scale "
             "for correlations and the logit scale for all else"
         )
-    drawn, single = len(context.raters.drawn.mass), len(context.raters.both.mass)
+    drawn, single = context.raters.drawn.replicates, context.raters.both.replicates
     return (
         "the larger of the bootstrap's and the jackknife's standard error over queries; raters vary too, each variance "
         f"counted once (Cameron, Gelbach and Miller 2011) from {drawn} replicates of raters and {single} of single "

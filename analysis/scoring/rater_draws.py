@@ -231,21 +231,21 @@ def _reweighted(
     plain, weighted = shares(ratings.care), shares(ratings.weight)
     alike = ratings.weight is None or bool(np.allclose(plain.data, weighted.data))
     middle = float(ratings.calibrated.mean())
-    mass, hits, pull, judgment = (np.empty((replicates, pairs), dtype=np.float32) for _ in range(4))
-    own = weighted @ (ratings.calibrated - middle)
+    mass, hits, pull, judgment = (np.empty((pairs, replicates), dtype=np.float32) for _ in range(4))
+    own = (weighted @ (ratings.calibrated - middle))[:, None]
     for start in range(0, replicates, 64):
         part = slice(start, start + 64)
         here = times(part)
-        drawn = (weighted @ here).T
-        product = (weighted @ (here * (ratings.calibrated - middle)[:, None])).T
-        pull[part] = 1.0 + STEP * (drawn - 1.0)
-        judgment[part] = (own + STEP * (product - own)) / pull[part]
+        drawn = weighted @ here
+        product = weighted @ (here * (ratings.calibrated - middle)[:, None])
+        pull[:, part] = 1.0 + STEP * (drawn - 1.0)
+        judgment[:, part] = (own + STEP * (product - own)) / pull[:, part]
         if rule is RelevanceRule.SHARE:
-            mass[part] = drawn if alike else (plain @ here).T
-            hits[part] = (plain @ (here * (ratings.calibrated[:, None] > cuts[part]))).T
+            mass[:, part] = drawn if alike else plain @ here
+            hits[:, part] = plain @ (here * (ratings.calibrated[:, None] > cuts[part]))
         else:
             with np.errstate(invalid="ignore", divide="ignore"):
                 mean = np.nan_to_num(product / drawn, posinf=0.0, neginf=0.0)
-            mass[part] = drawn
-            hits[part] = drawn * (mean + middle > cuts[part, None])
+            mass[:, part] = drawn
+            hits[:, part] = drawn * (mean + middle > cuts[part])
     return ReweightedPairs(mass, np.minimum(hits, mass), pull, judgment, middle)

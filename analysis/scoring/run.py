@@ -90,7 +90,9 @@ def score_candidates(
         raise RelstudyError("there is no system to score")
     context = ScoringContext(pairs, pairs.draws(options.replicates, options.seed, options.population), options)
     held = {each.name: ScoredPairs.of(context, each) for each in candidates}
-    systems = [score_one(held[each.name]) for each in (progress(candidates) if progress else candidates)]
+    correlated = dict(zip(held, context.correlations(candidates), strict=True))
+    shown = progress(candidates) if progress else candidates
+    systems = [score_one(held[each.name], correlated[each.name]) for each in shown]
     comparisons, ranks, drawn = compare(context, candidates, systems)
     ranked = orderings(context, candidates, systems)
     notes = notes_on(context, candidates)
@@ -120,22 +122,19 @@ def score_candidates(
     )
 
 
-def score_one(pairs: ScoredPairs) -> SystemScore:
-    """Every index of one system."""
+def score_one(pairs: ScoredPairs, correlated: Mapping[str, dict[str, BootstrapStatistic]]) -> SystemScore:
+    """Every index of one system, whose correlations are known (`ScoringContext.correlations`)."""
     context, candidate, used, ranking = pairs.context, pairs.candidate, pairs.used, pairs.ranking
-    raw = context.correlate(candidate.score[used], used)
+    raw, by_collection, in_sample = correlated["raw"], correlated.get("collection"), correlated.get("in_sample")
     compared = ranking if candidate.mapped is None else candidate.mapped.values[used]
-    by_collection = context.compared_correlations(candidate, used, collection=True) if context.collection else None
     collected = _correlations if candidate.mapped is None else _mapped_correlations
     figures: dict[str, BootstrapStatistic] = {f"raw_{name}": figure for name, figure in raw.items()}
-    mapped = in_sample = None
+    mapped = None
     if candidate.mapped is not None:
-        mapped = context.compared_correlations(candidate, used)
+        mapped = correlated["mapped"]
         if np.ptp(candidate.mapped.values[used]) == 0:
             mapped = {name: replace(each, reason=CONSTANT) for name, each in mapped.items()}
         figures |= {f"mapped_{name}": figure for name, figure in mapped.items()}
-        if candidate.mapped.in_sample is not None:
-            in_sample = context.correlate(candidate.mapped.in_sample[used], used)
     if by_collection is not None:
         if np.ptp(compared) == 0 and candidate.mapped is not None:
             by_collection = {name: replace(each, reason=CONSTANT) for name, each in by_collection.items()}

@@ -111,12 +111,12 @@ class ScoredPairs(SystemPairs):
     def _by_rater(self, figure: Figure, of_judgments: bool, drawn: ReweightedPairs) -> np.ndarray:
         weight = self.counted(of_judgments)[:, None]
         figures = []
-        for part in chunks(len(drawn.mass), WIDTH):
-            mass = drawn.mass[part].T.astype(np.float64)
+        for part in chunks(drawn.replicates, WIDTH):
+            mass = drawn.mass[:, part].astype(np.float64, order="F")
             with np.errstate(invalid="ignore", divide="ignore"):
-                relevance = np.where(mass > 0, np.minimum(drawn.hits[part].T / mass, 1.0), 0.0)
-            counted = drawn.pull[part].T if of_judgments else mass
-            figures.append(self.computed(figure, weight * counted, drawn.judgment[part].T + drawn.middle, relevance))
+                relevance = np.where(mass > 0, np.minimum(drawn.hits[:, part] / mass, 1.0), 0.0)
+            counted = drawn.pull[:, part] if of_judgments else mass
+            figures.append(self.computed(figure, weight * counted, drawn.judgment[:, part] + drawn.middle, relevance))
         return whole_steps(np.concatenate(figures)) if of_judgments else np.concatenate(figures)
 
     @property

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from relstudy.analysis.indices import correlation, kernels
 from relstudy.analysis.resampling import bootstrap
 from relstudy.analysis.scoring import judged
 from relstudy.analysis.scoring.options import ScoringOptions
@@ -49,3 +50,27 @@ def test_qrels_are_handed_over_and_draws_behind_directions_made_once(
     assert len(result.systems) == systems
     assert 0 < len(handed) <= 2, "one for measures that take relevant or not, one for those of grades"
     assert drawn == [200], "the draws that directions are found by"
+
+
+def test_ranks_are_tabled_once_for_all_systems_and_each_has_the_figures_that_it_has_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    judgments, scores = _tables(3)
+    scores.loc[scores["system"] == "s1", "score"] = scores["score"].round()  # one with equal scores
+    options = ScoringOptions(replicates=300)
+    alone = [score_systems(judgments, rows, options=options) for _, rows in scores.groupby("system")]
+    tabled: list[int] = []
+    made = kernels.ranks_by_level
+
+    def counted(*given: Any) -> Any:
+        tabled.append(given[-1].shape[1])
+        return made(*given)
+
+    monkeypatch.setattr(kernels, "ranks_by_level", counted)
+    monkeypatch.setattr(correlation, "MOST_KEPT", 0)
+    together = score_systems(judgments, scores, options=options)
+    assert sum(width in (300, 12) for width in tabled) == 2, "all replicates, and each query left out"
+    for one in alone:
+        name = one.systems[0].name
+        for index, figure in one[name].figures.items():
+            np.testing.assert_array_equal(together[name].figures[index].replicates, figure.replicates, err_msg=index)
