@@ -66,10 +66,12 @@ class RunInputs:
 
     @classmethod
     def of(
-        cls, files: Iterable[InputFile], options: ScoringOptions, reading: str = "", comparison: str = ""
+        cls, files: Iterable[InputFile], options: ScoringOptions, cut: float, reading: str = "", comparison: str = ""
     ) -> RunInputs:
-        """Those of a run with some options on some files."""
-        chosen = json.loads(json.dumps(asdict(options) | {"directions": dict(options.directions)}, default=list))
+        """Those of a run with some options on some files; a threshold that nobody stated is the judgments' own cut."""
+        stated = {"directions": dict(options.directions)}
+        stated |= {"threshold": cut if options.threshold is None else options.threshold}
+        chosen = json.loads(json.dumps(asdict(options) | stated, default=list))
         return cls({file.name: file.sha256 for file in files}, chosen, reading, code_hash(), comparison)
 
     def differences(self, other: RunInputs) -> list[str]:
@@ -133,7 +135,7 @@ def keep_run(run: ScoringRun, folder: Path, files: Iterable[InputFile], reading:
     own = comparison.is_file() and is_saved_as(run.pairs, run.candidates, run.result.options, comparison)
     of_comparison = InputFile.of(comparison).sha256 if own else ""
     behind = [file for file in files if not own or file.name != COMPARISON]
-    inputs = RunInputs.of(behind, run.result.options, reading, of_comparison)
+    inputs = RunInputs.of(behind, run.result.options, run.pairs.cut(), reading, of_comparison)
     try:
         kept = KeptRun(inputs, run.result, tuple(run.candidates), run.facts, run.within)
         write_kept(kept, "scoring run", folder / KEPT)
@@ -282,7 +284,9 @@ def run_of_study(
     """
     differences = ["no run is kept that can be read"]
     if scored.kept is not None:
-        differences = RunInputs.of(scored.files, options).differences(scored.kept.inputs)
+        differences = RunInputs.of(scored.files, options, scored.study.judgments.scale.scale.cut).differences(
+            scored.kept.inputs
+        )
         differences += [] if _in_order(scored.kept.result, scored.study.judgments) else ["its pairs have another order"]
     if scored.kept is not None and not differences:
         run = _run_again(scored, scored.kept, options, by)

@@ -14,6 +14,7 @@ from relstudy.common.wording import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.transforms import Bbox
 
 
 WIDE, NARROW = 6.9, 3.4
@@ -179,7 +180,7 @@ def raters(names: Sequence[str], mean: np.ndarray, spread: np.ndarray, flagged: 
 
     Parameters
     ----------
-    names : rater ids; those with a flag and the outermost are labelled
+    names : rater ids; those with a flag and the outermost are labelled, where there is room beside another label
     mean, spread : float [raters], in the unit of the scale, NaN where there is none
     flagged : whether a rater carries a flag
     """
@@ -199,25 +200,32 @@ def raters(names: Sequence[str], mean: np.ndarray, spread: np.ndarray, flagged: 
             axes.axhline(
                 float(np.median(spread[computed])), color=MUTED, linewidth=0.8, linestyle=(0, (2, 2)), zorder=0
             )
-        named = set(np.flatnonzero(marked & computed)[:MOST_FLAGGED])
+        named = [int(each) for each in np.flatnonzero(marked & computed)[:MOST_FLAGGED]]
         if computed.any():
-            named |= {int(pick(values)) for values in (mean, spread) for pick in (np.nanargmin, np.nanargmax)}
-        middle = (axes.get_xlim()[0] + axes.get_xlim()[1]) / 2
-        for i in sorted(named):
-            left = mean[i] > middle
-            axes.annotate(
-                shortened(names[i], 12),
-                (mean[i], spread[i]),
-                xytext=(-6 if left else 6, 0),
-                textcoords="offset points",
-                ha="right" if left else "left",
-                va="center",
-                fontsize=7.5,
-                color=INK,
-                bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 1.2},
-                zorder=0.75,  # a name hides the grid (0.5) and the medians whole, never a dot
-            )
+            named += [int(pick(values)) for values in (mean, spread) for pick in (np.nanargmin, np.nanargmax)]
         axes.margins(0.12)
+        middle = (axes.get_xlim()[0] + axes.get_xlim()[1]) / 2
+        placed: list[Bbox] = []
+        for i in dict.fromkeys(named):
+            left = mean[i] > middle
+            for height in (0, 9, -9):
+                label = axes.annotate(
+                    shortened(names[i], 12),
+                    (mean[i], spread[i]),
+                    xytext=(-6 if left else 6, height),
+                    textcoords="offset points",
+                    ha="right" if left else "left",
+                    va="center",
+                    fontsize=7.5,
+                    color=INK,
+                    bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 1.2},
+                    zorder=0.75,  # a name hides the grid (0.5) and the medians whole, never a dot
+                )
+                box = label.get_window_extent()
+                if not box.count_overlaps(placed):
+                    placed.append(box)
+                    break
+                label.remove()
         axes.set_xlabel("Mean rating  (strict → lenient)")
         axes.set_ylabel("Spread of ratings")
         return svg(figure, f"Mean and spread of the ratings of {len(names)} raters; {int(marked.sum())} carry a flag")

@@ -27,24 +27,27 @@ class DesignLimits:
     drawn : how many pairs were drawn; None where unknown, or where all of them are judged
     judged : how many are judged, those outside a pool included
     pool : whether the pairs were drawn from a pool
+    undecided : how many pairs were seen and nobody could decide them
     """
 
     reach: float = float("nan")
     drawn: int | None = None
     judged: int = 0
     pool: bool = False
+    undecided: int = 0
 
     @classmethod
-    def of(cls, frame: pd.DataFrame, left_out: int = 0) -> DesignLimits:
+    def of(cls, frame: pd.DataFrame, left_out: int = 0, undecided: int = 0) -> DesignLimits:
         """From a table of judgments.
 
         Parameters
         ----------
         left_out : judged pairs from outside the pool, which are not in the table
+        undecided : how many pairs were seen and nobody could decide them
         """
         drawn = pd.to_numeric(frame[DRAWN], errors="coerce").max() if DRAWN in frame else float("nan")
         known = None if np.isnan(drawn) else int(drawn)
-        return cls(design_reach(frame), known, len(frame) + left_out, "pool" in frame)
+        return cls(design_reach(frame), known, len(frame) + left_out, "pool" in frame, undecided)
 
     @property
     def withheld(self) -> str | None:
@@ -60,12 +63,12 @@ class DesignLimits:
     def notes(self) -> list[str]:
         """Notes, one sentence each."""
         notes = []
-        if self.drawn is not None and self.drawn > self.judged:
-            missing = self.drawn - self.judged
+        missing = 0 if self.drawn is None else self.drawn - self.judged
+        if missing > 0 and missing != self.undecided:  # else they are the undecided ones, of which another note speaks
             are = "is" if missing == 1 else "are"
-            notes.append(
-                f"{missing} of {self.drawn} pairs drawn {are} not judged; the figures take the judged ones for all."
-            )
+            of_these = f", {self.undecided} of them undecided" if 0 < self.undecided < missing else ""
+            rest = "the figures take the judged ones for all"
+            notes.append(f"{missing} of {self.drawn} pairs drawn {are} not judged{of_these}; {rest}.")
         if self.withheld is not None:
             figures = listed(limited_figures())
             notes.append(f"{figures[:1].upper()}{figures[1:]} have no interval and no test: {self.withheld}.")

@@ -130,7 +130,9 @@ class JudgedPairs:
             judgments.scale,
             judgments.qrels,
             None if judgments.ratings is None else PairRatings.of(judgments.ratings, frame),
-            DesignLimits.of(frame, judgments.outside_pool),
+            DesignLimits.of(
+                frame, judgments.outside_pool, 0 if judgments.undecided is None else len(judgments.undecided)
+            ),
             judgments.proposers,
             known("standard_error"),
             judgments.unjudged,

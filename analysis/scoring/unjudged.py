@@ -142,7 +142,9 @@ def undecided_notes(tables: Iterable[pd.DataFrame], candidates: Iterable[Candida
                 said.append(f"{name} " + ", ".join(f"{percent(share, 1)}" for share in shares))
     by_score = f" (in the best, middle and last third by score: {'; '.join(said)})" if said else ""
     have = "is undecided and has" if len(blank) == 1 else "are undecided and have"
-    return [f"{len(blank)} of {len(judgments) + len(blank)} pairs that people saw {have} no part{by_score}."]
+    of = len(judgments) + len(blank)
+    rest = "the figures take the judged ones for all"
+    return [f"{len(blank)} of {of} pairs that people saw {have} no part{by_score}; {rest}."]
 
 
 def shares_by_third(score: np.ndarray, undecided: np.ndarray) -> list[float] | None:

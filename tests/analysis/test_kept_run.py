@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -76,6 +77,11 @@ def test_other_options_and_another_version_are_told(study: Path, monkeypatch: py
     assert "since it was made with other options (threshold, replicates)" in origin_of(study, other)
     monkeypatch.setattr(study_run, "code_hash", lambda: "another")
     assert "since it was made by another version" in origin_of(study, other)
+
+
+def test_the_judgments_own_cut_is_no_other_option_where_it_is_stated(study: Path) -> None:
+    options = replace(read_study_folder(study).kept.result.options, threshold=3.5)
+    assert origin_of(study, options) == AS_KEPT
 
 
 def test_a_damaged_run_is_scored_anew(study: Path) -> None:

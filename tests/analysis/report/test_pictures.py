@@ -35,6 +35,14 @@ def test_raters_with_a_flag_and_the_outermost_are_named_the_others_are_dots() ->
     assert ">usual</text>" in pictures.raters(names, mean, spread, [False] * 4 + [True])
 
 
+def test_names_of_raters_never_lie_on_one_another() -> None:
+    """Five of the same mean and spread: there is room for three names, one beside the dot, one above and one below."""
+    names = [f"RATER{number}" for number in range(5)] + ["STRICT"]
+    mean, spread = np.array([3.0] * 5 + [1.0]), np.array([1.0] * 5 + [2.0])
+    drawn = pictures.raters(names, mean, spread, [True] * 5 + [False])
+    assert [name for name in names if f">{name}</text>" in drawn] == ["RATER0", "RATER1", "RATER2", "STRICT"]
+
+
 def test_a_raters_name_hides_grid_and_medians_whole_and_never_a_dot() -> None:
     drawn = pictures.raters(["a", "b", "c"], np.array([1.0, 2, 3]), np.array([1.0, 1.1, 1.0]), [False] * 3)
     dots = drawn.index("fill: var(--series-1")

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from relstudy.analysis.scoring.candidate import candidate_of
+from relstudy.analysis.scoring.design_limits import DesignLimits
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.run import ScoringOptions, score_systems
 from relstudy.analysis.scoring.saved import read_comparison, save_comparison
@@ -50,6 +51,15 @@ def test_figures_over_the_whole_population_are_withheld_by_the_design(reach, dra
     notes = " ".join(result.notes)
     assert ("have no interval and no test" in notes) == withheld
     assert (f"{drawn - 240} of {drawn} pairs drawn are not judged" in notes) == (drawn > 240)
+
+
+def test_pairs_that_nobody_could_decide_are_told_once():
+    notes = {few: DesignLimits(drawn=60, judged=54, undecided=few).notes() for few in (0, 2, 6)}
+    assert notes[0] == ["6 of 60 pairs drawn are not judged; the figures take the judged ones for all."]
+    assert notes[2] == [
+        "6 of 60 pairs drawn are not judged, 2 of them undecided; the figures take the judged ones for all."
+    ]
+    assert notes[6] == []  # score says that they are undecided
 
 
 def test_what_was_drawn_decides_nothing():
