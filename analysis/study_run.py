@@ -69,7 +69,7 @@ class RunInputs:
         cls, files: Iterable[InputFile], options: ScoringOptions, cut: float, reading: str = "", comparison: str = ""
     ) -> RunInputs:
         """Those of a run with some options on some files; a threshold that nobody stated is the judgments' own cut."""
-        stated = {"directions": dict(options.directions)}
+        stated: dict[str, Any] = {"directions": dict(options.directions)}
         stated |= {"threshold": cut if options.threshold is None else options.threshold}
         chosen = json.loads(json.dumps(asdict(options) | stated, default=list))
         return cls({file.name: file.sha256 for file in files}, chosen, reading, code_hash(), comparison)
