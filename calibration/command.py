@@ -17,7 +17,7 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.options import fields_given
 from relstudy.common.reading_options import NAMES, reading_options
 from relstudy.common.study_folder import table_in
-from relstudy.common.wording import count_of, listed, percent, span
+from relstudy.common.wording import count_of, listed, percent, sentence, span
 
 if TYPE_CHECKING:
     from relstudy.calibration.pipeline import Calibration
@@ -314,6 +314,13 @@ def print_summary(figures: dict[str, Any]) -> None:
         rows.append([title, _number(estimate["value"]), span(estimate["low"], estimate["high"]), calibrated])
     print_table(rows, ["agreement of the ratings", "as given", "95 %", "calibrated"], dim=(2,))
     click.echo("Intervals are for raters and pairs like these.")
+    generalizability = figures["generalizability"]
+    if "sentence" in generalizability:
+        total = sum(generalizability["variances"].values())
+        shares = [f"{source} {percent(each / total)}" for source, each in generalizability["variances"].items()]
+        click.echo(f"Where ratings vary: {listed(shares)}. {generalizability['sentence']}")
+        for note in generalizability["notes"]:
+            click.echo(sentence(note))
     ceiling = figures["reachable_share"]
     if ceiling["value"] is not None:
         between = span(ceiling["low"], ceiling["high"], "%")

@@ -15,6 +15,7 @@ from relstudy.calibration.averaging import make_judgments
 from relstudy.calibration.ceiling import noise_ceiling
 from relstudy.calibration.choice import ASKED_FOR, Choice, check_hand_out, choose_method
 from relstudy.calibration.design import DrawnPairs, with_design
+from relstudy.calibration.generalizability import of_panel
 from relstudy.calibration.intraclass import Icc, intraclass
 from relstudy.calibration.judgments import CARELESS, CarelessRaters, Judgments, write_careless, write_judgments
 from relstudy.calibration.methods import WEIGHTED
@@ -367,10 +368,20 @@ def summary(result: Calibration, progress: Progress = iter) -> dict[str, Any]:
         "gwet": {name: plain(f"gwet.{name}", coefficients[f"gwet.{name}"]) for name in ("ac1", "ac2")},
         "reachable_share": noise_ceiling(panel.with_rating(result.calibrated), result.noise).as_json(),
         "agreement": {name: estimate.as_json() for name, estimate in coefficients.items()},
+        "generalizability": _generalizability(result),
         "flags": {str(rater): text.split("; ") for rater, text in zip(flags["rater_id"], flags["flags"], strict=True)},
         "reasons": reasons,
         "notes": notes_on(result),
     }
+
+
+def _generalizability(result: Calibration) -> dict[str, Any]:
+    """Where the ratings vary and what their means can be relied upon for, as JSON; the reason where nobody can say."""
+    try:
+        study = of_panel(result.panel)
+    except RelstudyError as error:
+        return {"reason": str(error)}
+    return {**study.as_json(), "sentence": study.sentence(), "notes": list(study.notes)}
 
 
 def _drawn(result: Calibration) -> dict[str, Any] | None:

@@ -7,9 +7,8 @@ The first compares with the plain methods, mean, zscore and shrunk; the second w
 
 Without files, those of DATA that this project did not make (docs/how-to/public-human-data.md). Figures are means over
 five draws of the folds (`--draws`). Differences are the default's less the other's on the same folds, with the
-standard error for
-raters and pairs like these (for pairs alone where there are two raters); the last column says whether the default lies
-under the best of the others by more than that.
+standard error for raters and pairs like these (for pairs alone where there are two raters); the last column says
+whether the default lies under the best of the others by more than that.
 """
 
 from __future__ import annotations

@@ -83,6 +83,8 @@ def plan(study: Path | None, out: str | None, as_json: bool, **choices: Any) -> 
         content = study_plan.as_json()
         if variances is not None:
             content["variances"] = variances.as_json()
+            if variances.study is not None:
+                content["generalizability"] = variances.study.as_json()
         content["notes"] = notes
         print_json(content)
         return
@@ -161,5 +163,7 @@ def _print(plan: StudyPlan, variances: Variances | None, notes: Sequence[str]) -
             f"Standard deviations: queries {variances.query:.3f}, results {variances.result:.3f}, {raters}"
             f"one rating {variances.noise:.3f}."
         )
+        if variances.study is not None:
+            click.echo(variances.study.sentence())
     for note in notes:
         click.echo(note)

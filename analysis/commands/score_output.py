@@ -69,6 +69,8 @@ def _print_tests(tests: MeasureTests) -> None:
     header += ["effect", "better/equal/worse", "p equal", f"chance > {tests.margin:g}"]
     print_table([_tested_row(each) for each in tests.tests], header, dim=(4,))
     click.echo(f"Tests: {tests.sentence()}")
+    if tests.reliability:
+        click.echo(tests.reliability)
 
 
 def _tested_row(each: Tested) -> list[str]:

@@ -13,15 +13,17 @@ from relstudy.analysis.report.inputs import PageTables
 from relstudy.analysis.report.layout import Block, Folded, Paragraph, Picture, Section, Terms
 from relstudy.analysis.report.tables import MINUS, Cell, Column, Table, number
 from relstudy.calibration.agreement import gwet, krippendorff_alpha
+from relstudy.calibration.generalizability import of_panel
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.place_effect import PlaceEffect, place_effect
 from relstudy.calibration.rater_pairs import pairwise
 from relstudy.calibration.raters import FLAGS
 from relstudy.calibration.ratings import Ratings
 from relstudy.calibration.variance import scored_rows, within_item_variance
+from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
 from relstudy.common.times import LEAST_SECONDS
-from relstudy.common.wording import count_of
+from relstudy.common.wording import count_of, listed, percent
 
 RATERS_SHOWN = 25
 MOST_COUNTED = 12
@@ -205,6 +207,18 @@ def _agreement(tables: PageTables, seed: int) -> list[Block]:
     couples = [pairwise(panel, seed) for panel in both]
     rows.append(["Weighted kappa, mean over rater pairs", *(each.kappa for each in couples)])
     rows.append(["Spearman, mean over rater pairs", *(each.spearman for each in couples)])
+    note = ""
+    try:
+        study = of_panel(raw)
+    except RelstudyError as error:
+        note = f" Where ratings vary is not known: {error}."
+    else:
+        many = f"the mean of {study.each:.3g}"
+        rows.append([f"Eρ²: {many}, for an order", study.coefficient("erho2"), *no_categories])
+        rows.append([f"Φ: {many}, for the values themselves", study.coefficient("phi"), *no_categories])
+        total = sum(study.components.values())
+        shares = [f"{source} {percent(each / total)}" for source, each in study.components.items()]
+        note = f" Ratings vary by {listed(shares)} (restricted maximum likelihood). {study.sentence()}"
     shown = [row for row in rows if any(number(cell) is not None for cell in row[1:])]
     if shown:
         columns = [Column("Measure"), Column("As given")] + ([Column("Calibrated")] if calibrated is not None else [])
@@ -216,7 +230,7 @@ def _agreement(tables: PageTables, seed: int) -> list[Block]:
                 shown,
                 note="Nominal asks for the same value, ordinal for the same order, interval for the same distance. "
                 "Calibrated values are no categories, so nominal alpha and Gwet's coefficients are of the ratings as "
-                "given. Intervals are for raters and pairs like these.",
+                "given. Intervals are for raters and pairs like these." + note,
             )
         )
     return blocks

@@ -15,6 +15,7 @@ from relstudy.analysis.resampling.paired import PairedDifference, TukeyRange, bo
 from relstudy.analysis.scoring.families import holm
 from relstudy.analysis.scoring.options import TestOptions
 from relstudy.analysis.scoring.results import ScoreResult
+from relstudy.calibration.generalizability import Generalizability, generalizability
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
 from relstudy.common.wording import count_of, listed_some
@@ -83,6 +84,8 @@ class MeasureTests:
     systems : their names
     tests : one a measure and couple of systems
     weighted : whether some queries count more than others
+    reliability : how far a mean of queries tells the systems apart by the first measure, as a sentence; empty where
+        nobody can say
     """
 
     options: TestOptions
@@ -91,6 +94,7 @@ class MeasureTests:
     systems: tuple[str, ...]
     tests: tuple[Tested, ...]
     weighted: bool = False
+    reliability: str = ""
 
     def of(self, index: str) -> tuple[Tested, ...]:
         """Those by one measure."""
@@ -196,7 +200,13 @@ def measure_tests(result: ScoreResult, options: TestOptions | None = None) -> Me
     for index in measures:
         tests += _tests(result, index, names, options)
     weighted = any(weight_of_queries(result, index) is not None for index in measures)
-    return MeasureTests(options, result.options.level, result.primary.matters, names, tuple(tests), weighted)
+    try:
+        first = between_systems(result, measures[0].name)
+        reliability = f"Between systems by {measures[0].name}: {first.sentence(0.95)}"
+    except (RelstudyError, IndexError):
+        reliability = ""
+    matters = result.primary.matters
+    return MeasureTests(options, result.options.level, matters, names, tuple(tests), weighted, reliability)
 
 
 def weight_of_queries(result: ScoreResult, index: Index) -> np.ndarray | None:
@@ -269,3 +279,19 @@ def _estimate(found: PairedDifference, low: float, high: float, withheld: str | 
 
 def _number(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
+
+
+def between_systems(result: ScoreResult, measure: str) -> Generalizability:
+    """How far a mean of queries can be relied upon to tell systems apart by a measure.
+
+    Raises
+    ------
+    RelstudyError
+        where there is no such measure by query, or there are fewer than two systems or queries
+    """
+    table = result.per_query
+    if measure not in table or measure in ("system", "query_id"):
+        raise RelstudyError(f"{measure!r} is no measure by query of these scores")
+    values = table.pivot(index="query_id", columns="system", values=measure).astype(float).dropna()
+    long = values.rename_axis(index="query_id").reset_index().melt("query_id", var_name="system", value_name="value")
+    return generalizability(long, "value", ["system"], "query_id")

@@ -25,6 +25,7 @@ from relstudy.api.inputs import (
 )
 from relstudy.calibration import comparison, pipeline
 from relstudy.calibration import ratings as ratings_table
+from relstudy.calibration.generalizability import Generalizability, of_panel
 from relstudy.calibration.options import (
     CalibrateChanges,
     CalibrationOptions,
@@ -176,6 +177,25 @@ class CalibratedPanel(FolderResult):
             row |= {"before_low": figure["low"], "before_high": figure["high"], "after": after.get(name)}
             rows.append(row)
         return pd.DataFrame(rows).astype({"before": float, "after": float, "difference": float})
+
+    @cached_property
+    def generalizability(self) -> Generalizability:
+        """Where the ratings vary, and how far means of so many of them can be relied upon.
+
+        Raises
+        ------
+        RelstudyError
+            where no pair has ratings that differ
+
+        Examples
+        --------
+        >>> study = calibrate("data/example/ratings.csv").generalizability
+        >>> list(study.components)
+        ['query', 'pair', 'rater', 'rater x query', 'rest']
+        >>> study.needed("phi", 0.9)[0]
+        2
+        """
+        return of_panel(self.calibration.panel)
 
     def as_json(self) -> dict[str, Any]:
         """Everything that `relstudy calibrate --json` prints."""

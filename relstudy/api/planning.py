@@ -65,7 +65,9 @@ class Plan(Result):
 
     def as_json(self) -> dict[str, Any]:
         """Everything that `relstudy plan --json` prints."""
-        variances = {} if self.variances is None else {"variances": self.variances.as_json()}
+        variances: dict[str, Any] = {} if self.variances is None else {"variances": self.variances.as_json()}
+        if self.variances is not None and self.variances.study is not None:
+            variances["generalizability"] = self.variances.study.as_json()
         return {**self.study_plan.as_json(), **variances, "notes": list(self.notes)}
 
     def plot(self) -> Figure:
@@ -89,7 +91,8 @@ class Plan(Result):
 
     def remarks(self) -> Sequence[str]:
         """The verdict's power, what is cheapest, and what a person should know of the pilot."""
-        return [*self.study_plan.sentences(), *self.notes]
+        study = None if self.variances is None else self.variances.study
+        return [*self.study_plan.sentences(), *([] if study is None else [study.sentence()]), *self.notes]
 
 
 @takes_options(PlanOptions, Assumptions)

@@ -17,8 +17,9 @@ from relstudy.analysis.report.scored import correlations_table, scores_table
 from relstudy.analysis.scoring.options import TestChanges, TestOptions
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.saved import comparison_json
-from relstudy.analysis.scoring.tested import measure_tests
+from relstudy.analysis.scoring.tested import between_systems, measure_tests
 from relstudy.analysis.verdict.verdict import Verdict
+from relstudy.calibration.generalizability import Generalizability
 from relstudy.calibration.study_tables import StudyTables
 from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError
@@ -102,6 +103,32 @@ class Scores(Result):
         """One row per system and query: pairs, relevant pairs, and a column for each index and measure; NaN where a
         query does not define it."""
         return self.result.per_query
+
+    def generalizability(self, measure: str) -> Generalizability:
+        """How far a mean of queries can be relied upon to tell systems apart by a measure or index.
+
+        Queries that it is not defined in for every system have no part.
+
+        Parameters
+        ----------
+        measure : a column of `.per_query`
+
+        Raises
+        ------
+        RelstudyError
+            where there is no such column, or there are fewer than two systems or queries
+
+        Examples
+        --------
+        >>> judged = pd.DataFrame([(f"q{q}", f"d{d}", (q + d) % 3) for q in range(6) for d in range(5)])
+        >>> judged.columns = ["query_id", "doc_id", "relevance"]
+        >>> runs = {n: judged[["query_id", "doc_id"]].assign(score=range(30) if n == "a" else 0.5) for n in "ab"}
+        >>> from relstudy import score
+        >>> study = score(runs, judged, measures=["AP"], method="none").generalizability("AP")
+        >>> list(study.components), study.needed("erho2", 0.9)[0] is None or study.needed("erho2", 0.9)[0] > 0
+        (['system', 'query', 'rest'], True)
+        """
+        return between_systems(self.result, measure)
 
     @property
     def conventions(self) -> dict[str, Any]:

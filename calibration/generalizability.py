@@ -1,0 +1,414 @@
+"""Generalizability: where a table's values vary, by restricted maximum likelihood, and how far means of them can be
+relied upon (Cronbach, Gleser, Nanda and Rajaratnam 1972; Brennan 2001).
+
+What is measured (results that people rate, or systems) is crossed with what it is measured by (raters, or queries), and
+may lie within groups (queries). Two coefficients of a mean of n values: E rho^2 of an order, in which what raises all
+alike does no harm; Phi of the values themselves, in which it does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import ceil
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import minimize
+from scipy.special import fdtri, gdtrix
+
+from relstudy.calibration.panel import Panel
+from relstudy.common.errors import RelstudyError
+from relstudy.common.estimates import Estimate
+
+MOST_CELLS = 2_000_000
+"""Of couples of raters by query: a table with more of them is read by as many whole groups, or objects, at random."""
+LEAST_FREEDOM = 2.0
+"""Below so many degrees of freedom of what a coefficient rests on, its interval does not hold what it promises."""
+LEAST_SHARE = 1e-6
+"""Of the variance of all values: less noise than this is none."""
+Coefficient = Literal["erho2", "phi"]
+TITLES = {"erho2": "Eρ²", "phi": "Φ"}
+WORDS = {"result_id": "pair", "rater_id": "rater", "query_id": "query", "system": "system"}
+"""What columns are called in sentences."""
+
+
+class Layout:
+    """Values of P objects by R conditions, objects perhaps within Q groups; the likelihood of their variances.
+
+    Objects are summed out in closed form, and so are the groups, in stacks [Q, m, m] of the m conditions that a group
+    has at most; what is left is of the size of R.
+
+    Parameters
+    ----------
+    value : float array (N)
+    thing, condition : of each value, int arrays (N), codes from 0
+    group : of each object, int array (P); None for none
+    """
+
+    def __init__(
+        self, value: np.ndarray, thing: np.ndarray, condition: np.ndarray, group: np.ndarray | None = None
+    ) -> None:
+        self.unit = float(value.std()) or 1.0
+        self.value = (value - value.mean()) / self.unit
+        self.thing = thing
+        self.size = np.bincount(thing)
+        self.conditions = int(condition.max()) + 1
+        self.grouped = group is not None
+        group_of = np.zeros(len(self.size), dtype=int) if group is None else group
+        cell, self.cell = np.unique(group_of[thing] * self.conditions + condition, return_inverse=True)
+        self.of_cell = cell % self.conditions
+        groups, first, count = np.unique(cell // self.conditions, return_index=True, return_counts=True)
+        slot = np.arange(len(cell)) - np.repeat(first, count)
+        self.shape = len(groups), int(count.max())
+        self.place = np.repeat(np.arange(len(groups)), count), slot
+        order = np.argsort(thing, kind="stable")
+        starts = np.concatenate([[0], np.cumsum(self.size)])
+        left = np.repeat(order, self.size[thing[order]])
+        within = np.arange(len(left)) - np.repeat(np.cumsum(self.size[thing[order]]), self.size[thing[order]])
+        right = order[starts[thing[left] + 1] + within]
+        place = self.place[0] * self.shape[1] + slot
+        couple = place[self.cell[left]] * self.shape[1] + slot[self.cell[right]]
+        # what a couple weighs depends on its object by the number of its values alone
+        self.sizes, which = np.unique(self.size, return_inverse=True)
+        keys, self.often = np.unique(couple * len(self.sizes) + which[thing[left]], return_counts=True)
+        self.couple, self.of_couple = keys // len(self.sizes), keys % len(self.sizes)
+        self.alone = np.zeros((self.shape[0], self.shape[1]))
+        self.alone[self.place] = np.bincount(self.cell)
+        self.total = np.bincount(thing, self.value)
+
+    def parts(self, variances: np.ndarray) -> tuple[float, float]:
+        """The log determinants of the restricted likelihood, and the weighted sum of squares; infinite where none.
+
+        Parameters
+        ----------
+        variances : of one value, objects, conditions, groups, and conditions by group
+        """
+        one, of_thing, of_condition, of_group, of_cell = variances
+        by_thing = one + self.size * of_thing
+        if one <= 0 or (by_thing <= 0).any():
+            return np.inf, np.inf
+        weight = of_thing / by_thing
+        groups, most = self.shape
+        each = self.often * (of_thing / (one + self.sizes * of_thing))[self.of_couple]
+        between = np.bincount(self.couple, each, groups * most * most).reshape(groups, most, most)
+        precision = (self.alone[:, :, None] * np.eye(most) - between) / one
+        spread = of_cell * np.eye(most) + of_group
+        inner = np.eye(most) + precision @ spread
+        inverse = np.linalg.inv(inner)
+        seen = inverse @ precision
+        rows, slots = self.place
+        right = np.zeros(self.shape)
+        right[rows, slots] = np.bincount(self.cell, self.value - (weight * self.total)[self.thing]) / one
+        squares = (self.value @ self.value - weight @ self.total**2) / one
+        left = (inverse @ right[:, :, None])[:, :, 0]
+        squares -= float(np.sum(right * (left @ spread)))
+        number = np.zeros(self.shape, dtype=int)
+        number[rows, slots] = self.of_cell
+        flat = (number[:, :, None] * self.conditions + number[:, None, :]).ravel()
+        joint = np.bincount(flat, seen.ravel(), self.conditions**2).reshape(self.conditions, self.conditions)
+        effect = np.bincount(self.of_cell, left[rows, slots], self.conditions)
+        outer = np.eye(self.conditions) + of_condition * joint
+        mean = np.linalg.solve(outer, np.column_stack([np.ones(self.conditions), effect]))
+        information = float(joint.sum(axis=0) @ mean[:, 0])
+        squares -= of_condition * float(effect @ mean[:, 1]) + float(effect @ mean[:, 0]) ** 2 / max(
+            information, 1e-300
+        )
+        signs = [np.linalg.slogdet(inner), np.linalg.slogdet(outer)]
+        if any((np.asarray(sign) <= 0).any() for sign, _ in signs) or information <= 0:
+            return np.inf, np.inf
+        logs = float(((self.size - 1) * np.log(one) + np.log(by_thing)).sum() + np.log(information))
+        return logs + float(sum(np.sum(log) for _, log in signs)), squares
+
+    def free(self) -> np.ndarray:
+        """Which of the five variances these values tell apart, bool array (5)."""
+        several = np.bincount(self.cell).max() > 1
+        within = self.grouped and self.shape[0] > 1
+        return np.array([True, True, self.conditions > 1, within, within and several])
+
+    def fit(self) -> tuple[np.ndarray, np.ndarray]:
+        """The variances (5) of greatest restricted likelihood, and the covariance of their estimates.
+
+        None is below 0: where one would be, it is 0, and the others are as without it (Thompson 1962).
+
+        The information expected of the values is less half the second derivative of the log determinants, so that it is
+        there where a variance is 0, too.
+        """
+        free = np.flatnonzero(self.free())
+        variances = np.zeros(5)
+
+        def deviance(part: np.ndarray) -> float:
+            """By the logarithm of the first variance and the standard deviations of the others."""
+            variances[free] = [np.exp(part[0]), *(part[1:] ** 2)]
+            return sum(self.parts(variances))
+
+        start = [np.log(1 / len(free)), *np.full(len(free) - 1, len(free) ** -0.5)]
+        bounds = [(np.log(LEAST_SHARE), 2.0), *[(0.0, 10.0)] * (len(free) - 1)]
+        part = minimize(deviance, start, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-10}).x
+        found = np.array([np.exp(part[0]), *(part[1:] ** 2)])
+        found[found < 2 * LEAST_SHARE] = LEAST_SHARE * (np.arange(len(found)) == 0)[found < 2 * LEAST_SHARE]
+        each = np.maximum(found, found[0] * len(self.value) ** -0.5)
+        steps = 1e-3 * each
+        information = np.empty((len(free), len(free)))
+
+        def logs(*moves: tuple[int, float]) -> float:
+            variances[free] = found
+            for place, sign in moves:
+                variances[free[place]] += sign * steps[place]
+            return self.parts(variances)[0]
+
+        for i in range(len(free)):
+            for j in range(i + 1):
+                far = logs((i, 1), (j, 1)) - logs((i, 1), (j, -1)) - logs((i, -1), (j, 1)) + logs((i, -1), (j, -1))
+                information[i, j] = information[j, i] = -far / (8 * steps[i] * steps[j])
+        variances = np.zeros(5)
+        variances[free] = np.where(found > LEAST_SHARE, found, 0.0)
+        covariance = np.zeros((5, 5))
+        covariance[np.ix_(free, free)] = np.linalg.pinv(information)
+        return variances * self.unit**2, covariance * self.unit**4
+
+
+@dataclass(frozen=True)
+class Generalizability:
+    """Variance components and what follows from them.
+
+    Parameters
+    ----------
+    names : of what is measured, what it is measured by, and the groups; "" for no groups
+    variances : of one value, objects, conditions, groups, and conditions by group, float array (5)
+    covariance : of these estimates
+    sizes : numbers of objects, conditions, groups and values
+    each : mean number of values of an object
+    notes : on what was read, as sentences
+    """
+
+    names: tuple[str, str, str]
+    variances: np.ndarray
+    covariance: np.ndarray
+    sizes: tuple[int, int, int, int]
+    each: float
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def components(self) -> dict[str, float]:
+        """Variance by source: groups, objects, conditions, conditions by group, and one value (with what is left)."""
+        thing, by, group = (WORDS.get(name, name) for name in self.names)
+        one, of_thing, of_condition, of_group, of_cell = (float(each) for each in self.variances)
+        grouped = {group: of_group} if group else {}
+        crossed = {f"{by} x {group}": of_cell} if group else {}
+        return {**grouped, thing: of_thing, by: of_condition, **crossed, "rest": one}
+
+    def _plural(self, place: int) -> str:
+        word = WORDS.get(self.names[place], self.names[place])
+        return word.replace("query", "querie") + "s"
+
+    @property
+    def _sources(self) -> np.ndarray:
+        """Which of the five make the worth of an object, the error of an order, and what raises all alike; (3, 5)."""
+        return np.array([[0, 1, 0, 1, 0], [1, 0, 0, 0, 1], [0, 0, 1, 0, 0]], dtype=float)
+
+    def coefficient(self, which: Coefficient, number: float | None = None, level: float = 0.95) -> Estimate:
+        """E rho^2 or Phi of a mean of so many values (of as many as there are), with an interval.
+
+        Intervals are those of a balanced crossed table of normal values (Feldt 1965 for E rho^2; Arteaga, Jeyaratnam
+        and Franklin 1982 for Phi) on mean squares that the variances stand for: sums of them that vary independently by
+        the restricted likelihood, with the degrees of freedom of Satterthwaite (1946). On balanced tables these are the
+        mean squares themselves.
+
+        Parameters
+        ----------
+        which : "erho2" or "phi"
+        number : of values in the mean
+        level : of the interval
+        """
+        number = self.each if number is None else number
+        worth, error, common = self._sources @ self.variances
+        wrong = error + (common if which == "phi" else 0.0)
+        if worth + wrong <= 0:
+            return Estimate.missing("every value is the same")
+        value = number * worth / (number * worth + wrong)
+        ends = self._ends(which, (1 - level) / 2)
+        if isinstance(ends, str):
+            return Estimate(float(value), reason=ends)
+        low, high = (max(number * each / (1 + number * each), 0.0) for each in ends)
+        return Estimate(float(value), min(float(low), float(value)), max(float(high), float(value)))
+
+    def _ends(self, which: Coefficient, beyond: float) -> tuple[float, float] | str:
+        """The ends of worth over the error of one value; the reason where there are none."""
+        sources = self._sources
+        worth_error, error, common_error = sources[1] @ self.covariance @ sources.T
+        worth, wrong, common = sources @ self.variances
+        if not (worth_error < 0 < error) or wrong <= 0:
+            return "the values do not tell worth and error apart"
+        each = -error / worth_error
+        between = each * worth + wrong
+        weights = each * sources[0] + sources[1]
+        of_things = 2 * between**2 / float(weights @ self.covariance @ weights)
+        of_rest = 2 * wrong**2 / error
+        if min(of_things, of_rest) < LEAST_FREEDOM:
+            return f"too few {self._plural(0)} do not show how others would differ"
+        if which == "erho2":
+            ratios = (between / wrong / fdtri(of_things, of_rest, tail) for tail in (1 - beyond, beyond))
+            low, high = ((ratio - 1) / each for ratio in ratios)
+            return low, high
+        if common_error >= 0:
+            return f"too few {self._plural(1)} do not show how others would differ"
+        across = -error / common_error
+        conditions = across * common + wrong
+        weights = across * sources[2] + sources[1]
+        of_conditions = 2 * conditions**2 / float(weights @ self.covariance @ weights)
+        if of_conditions < LEAST_FREEDOM:
+            return f"too few {self._plural(1)} do not show how others would differ"
+        found = []
+        for tail in (1 - beyond, beyond):
+            whole = float(gdtrix(1.0, of_things / 2, tail)) / (of_things / 2)  # F with endless freedom below
+            rest, of_both = fdtri(of_things, of_rest, tail), fdtri(of_things, of_conditions, tail)
+            above = between**2 - whole * between * wrong + (whole - rest) * rest * wrong**2
+            below = (across - 1) * whole * between * wrong + of_both * between * conditions
+            share = above / below
+            single = across * share / (across * share + each)
+            found.append(single / (1 - single))
+        return found[0], found[1]
+
+    def needed(self, which: Coefficient, target: float) -> tuple[int | None, int | None, int | None]:
+        """How many values a mean needs to reach a coefficient: by the estimate, and by its interval's ends.
+
+        None where none are enough, or the end is not known.
+
+        Parameters
+        ----------
+        target : above 0 and below 1
+        """
+        if not 0 < target < 1:
+            raise RelstudyError(f"a coefficient between 0 and 1 is aimed at, not {target:g}")
+        single = self.coefficient(which, 1.0)
+        odds = target / (1 - target)
+
+        def number(value: float | None) -> int | None:
+            return None if value is None or value <= 0 else max(ceil(odds * (1 - value) / value - 1e-9), 1)
+
+        return number(single.value), number(single.high), number(single.low)
+
+    def sentence(self, target: float = 0.8) -> str:
+        """The coefficients of means as they are, and how many values reach a target, as a sentence."""
+        thing = WORDS.get(self.names[0], self.names[0])
+        told = []
+        for which in ("erho2", "phi"):
+            found = self.coefficient(which)
+            between = "" if found.low is None else f" ({found.low:.2f} to {found.high:.2f})"
+            number, few, many = self.needed(which, target)
+            most = "more than any" if many is None else f"{many:,}"
+            ends = "" if few is None and many is None else f" ({few:,} to {most})"
+            takes = f"{target:g} takes {number:,}{ends}" if number is not None else f"{target:g} is out of reach"
+            told.append(f"{TITLES[which]} {found.value:.2f}{between}, and {takes}" if found.value is not None else "")
+        return (
+            f"A mean of {self.each:.3g} {self._plural(1)} a {thing} has, for an order, {told[0]}; for the values "
+            f"themselves, {told[1]}."
+        )
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "variances": self.components,
+            "sizes": dict(zip(("objects", "conditions", "groups", "values"), self.sizes, strict=True)),
+            "each": self.each,
+            "erho2": self.coefficient("erho2").as_json(),
+            "phi": self.coefficient("phi").as_json(),
+        }
+
+
+def generalizability(
+    table: pd.DataFrame, value: str, of: list[str], by: str, within: str | None = None, seed: int = 0
+) -> Generalizability:
+    """Variance components of a table's values, and how far their means can be relied upon.
+
+    Parameters
+    ----------
+    table : one value a row; rows without one are left out
+    value : the column of values
+    of : the columns that together name what is measured
+    by : the column of what it is measured by
+    within : a column of groups of what is measured; None for none
+    seed : of the draw of whole groups (or objects) where there are too many for one table
+
+    Raises
+    ------
+    RelstudyError
+        where there are fewer than two of either, or no two values of one object
+
+    Examples
+    --------
+    >>> values = {"bm25": (0.2, 0.4, 0.1), "new": (0.5, 0.6, 0.5), "old": (0.4, 0.6, 0.3)}
+    >>> rows = [(system, query, ap) for system, each in values.items() for query, ap in enumerate(each)]
+    >>> study = generalizability(pd.DataFrame(rows, columns=["system", "query", "ap"]), "ap", ["system"], "query")
+    >>> round(study.coefficient("erho2").value, 3), round(study.coefficient("phi").value, 3)
+    (0.952, 0.8)
+    """
+    table = table[np.isfinite(table[value].to_numpy(dtype=float))]
+    thing, _ = pd.factorize(pd.MultiIndex.from_frame(table[of]) if len(of) > 1 else table[of[0]])
+    condition, _ = pd.factorize(table[by])
+    group = None if within is None else pd.factorize(table[within])[0]
+    values = table[value].to_numpy(dtype=float)
+    return study_of(values, (thing, condition, group), (of[-1], by, within or ""), seed)
+
+
+def study_of(
+    values: np.ndarray,
+    codes: tuple[np.ndarray, np.ndarray, np.ndarray | None],
+    names: tuple[str, str, str],
+    seed: int = 0,
+) -> Generalizability:
+    """The same of values with the codes of their object, condition and group (None for none), int arrays (N)."""
+    thing, condition = (np.unique(each, return_inverse=True)[1] for each in codes[:2])
+    size = np.bincount(thing) if len(thing) else np.zeros(0, dtype=int)
+    group = None
+    if codes[2] is not None and len(thing):
+        group = np.zeros(len(size), dtype=int)
+        group[thing] = np.unique(codes[2], return_inverse=True)[1]
+    groups = 0 if group is None else int(group.max()) + 1
+    if group is None or groups < 2 or np.bincount(group).max() < 2:
+        group, groups = None, 0
+    name, by = (WORDS.get(each, each) for each in names[:2])
+    if len(size) < 2 or condition.max() < 1:
+        raise RelstudyError(f"at least two of {name} and {by} are needed to see where values vary")
+    if size.max() < 2 or np.ptp(values) == 0:
+        raise RelstudyError(f"no noise can be told from what is measured: a {name} with several values is needed")
+    apart = values - (np.bincount(thing, values) / size)[thing]
+    if np.abs(apart).max() < 1e-9 * np.ptp(values):
+        raise RelstudyError(f"values of one {name} never differ, so that there is no noise to tell from it")
+    each = 1 / float(np.mean(1 / size))
+    kept = _few_enough(thing, condition, group, seed)
+    if kept is not None:
+        whole = "groups" if group is not None else "objects"
+        note = f"variances are of {int(kept.sum()):,} of {len(kept):,} values, in whole {whole} taken at random"
+        some = (thing[kept], condition[kept], None if group is None else group[thing][kept])
+        return replace(study_of(values[kept], some, names, seed), each=each, notes=(note,))
+    variances, covariance = Layout(values, thing, condition, group).fit()
+    sizes = len(size), int(condition.max()) + 1, groups, len(values)
+    return Generalizability((*names[:2], names[2] if groups else ""), variances, covariance, sizes, each)
+
+
+def of_panel(panel: Panel) -> Generalizability:
+    """Of ratings: pairs within queries, rated by raters; raises as `generalizability` does."""
+    decided = panel.decided()
+    known = "query_id" in panel.pairs
+    query = pd.factorize(panel.pairs["query_id"])[0][decided.pair] if known else None
+    codes = (decided.pair, decided.rater, query)
+    return study_of(decided.rating, codes, ("result_id", "rater_id", "query_id"))
+
+
+def _few_enough(thing: np.ndarray, condition: np.ndarray, group: np.ndarray | None, seed: int) -> np.ndarray | None:
+    """Rows of whole groups, or objects, so few that couples of conditions fit; None where all do."""
+    size = np.bincount(thing)
+    unit = thing if group is None else group[thing]
+    of_unit = np.bincount(unit, (size**1.0)[thing])
+    if group is not None:
+        several = pd.Series(condition).groupby(unit).nunique().to_numpy()
+        of_unit = np.maximum(of_unit, float(several.max()) ** 2)
+    if of_unit.sum() <= MOST_CELLS:
+        return None
+    order = np.random.default_rng(seed).permutation(len(of_unit))
+    chosen = order[: max(int(np.searchsorted(np.cumsum(of_unit[order]), MOST_CELLS)), 2)]
+    kept = np.zeros(len(of_unit), dtype=bool)
+    kept[chosen] = True
+    return np.asarray(kept[unit])

@@ -1,0 +1,148 @@
+"""Generalizability: Brennan's printed example, the likelihood as one matrix, coverage on tables of known variances."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import relstudy as rs
+from relstudy.calibration.generalizability import Generalizability, Layout, generalizability
+from relstudy.common.errors import RelstudyError
+from scripts.simulations.generalizability import VARIANCES, of_ratings, ratings
+
+
+def of_mean_squares(persons: int, items: int, squares: tuple[float, float, float]) -> pd.DataFrame:
+    """A crossed table whose mean squares (persons, items, rest) are these."""
+    random = np.random.default_rng(0)
+    one, other, rest = random.normal(size=persons), random.normal(size=items), random.normal(size=(persons, items))
+    one, other = one - one.mean(), other - other.mean()
+    rest = rest - rest.mean(axis=0) - rest.mean(axis=1, keepdims=True) + rest.mean()
+    one *= np.sqrt(squares[0] * (persons - 1) / items / (one @ one))
+    other *= np.sqrt(squares[1] * (items - 1) / persons / (other @ other))
+    rest *= np.sqrt(squares[2] * (persons - 1) * (items - 1) / np.sum(rest**2))
+    values = one[:, None] + other + rest
+    person, item = np.indices(values.shape)
+    return pd.DataFrame({"person": person.ravel(), "item": item.ravel(), "score": values.ravel()})
+
+
+def brennan() -> Generalizability:
+    """Brennan 2001, synthetic data set 4 as persons by items: tables 6.2 and 6.5."""
+    return generalizability(of_mean_squares(10, 12, (10.2963, 11.6273, 2.7872)), "score", ["person"], "item")
+
+
+def test_brennan_s_example_has_the_variances_that_he_prints() -> None:
+    # four digits are printed; the search for the likelihood's top ends a little beside it
+    assert brennan().variances[[1, 2, 0]] == pytest.approx([0.6258, 0.8840, 2.7872], abs=2e-4)
+
+
+def test_brennan_s_example_has_the_coefficients_and_intervals_that_he_prints() -> None:
+    study = brennan()
+    for which, printed in (("erho2", (0.729, 0.541, 0.876)), ("phi", (0.672, 0.457, 0.845))):
+        found = study.coefficient(which, level=0.8)  # type: ignore[arg-type]
+        assert (found.value, found.low, found.high) == pytest.approx(printed, abs=6e-4)
+
+
+def test_the_likelihood_is_that_of_one_matrix_of_all_values() -> None:
+    """Incomplete, in groups of unequal size, one variance below 0."""
+    table = ratings(3, 6, 4, 5, 3, steps=False).iloc[:-7]
+    thing, condition = (np.unique(table[name], return_inverse=True)[1] for name in ("result_id", "rater_id"))
+    query = np.zeros(thing.max() + 1, dtype=int)
+    query[thing] = table["query_id"]
+    layout = Layout(table["rating"].to_numpy(), thing, condition, query)
+    variances = np.array([0.5, 0.7, 0.1, -0.02, 0.05])
+    of_group = query[thing]
+    cell = of_group * 10 + condition
+    whole = variances[0] * np.eye(len(thing))
+    for variance, codes in zip(variances[1:], (thing, condition, of_group, cell), strict=True):
+        whole += variance * (codes[:, None] == codes)
+    inverse, ones = np.linalg.inv(whole), np.ones(len(thing))
+    information = ones @ inverse @ ones
+    left = inverse @ layout.value - inverse @ ones * (ones @ inverse @ layout.value) / information
+    logs, squares = layout.parts(variances)
+    assert logs == pytest.approx(np.linalg.slogdet(whole)[1] + np.log(information), rel=1e-9)
+    assert squares == pytest.approx(layout.value @ left, rel=1e-9)
+
+
+def test_the_information_is_that_of_one_matrix_of_all_values() -> None:
+    table = ratings(3, 8, 4, 5, 3, steps=False)
+    study = of_ratings(table)
+    codes = [np.zeros(0), table["result_id"], table["rater_id"], table["query_id"]]
+    codes = [np.asarray(each) for each in codes]
+    same = [np.eye(len(table)), *((each[:, None] == each).astype(float) for each in codes[1:])]
+    same.append(same[2] * same[3])
+    whole = sum(variance * each for variance, each in zip(study.variances, same, strict=True))
+    inverse = np.linalg.inv(whole)
+    level = inverse.sum(axis=0)
+    project = inverse - np.outer(level, level) / level.sum()
+    free = np.flatnonzero(np.diag(study.covariance) > 0)
+    information = np.array([[0.5 * np.trace(project @ same[i] @ project @ same[j]) for j in free] for i in free])
+    # second differences in steps of a thousandth of a variance
+    assert study.covariance[np.ix_(free, free)] == pytest.approx(np.linalg.inv(information), rel=0.02, abs=1e-4)
+
+
+@pytest.mark.slow
+def test_variances_are_found_and_intervals_hold_the_truth() -> None:
+    """60 tables; docs/calibration.md has the script's of 200. More than seven of 60 miss with a chance of .01."""
+    found, held = [], {"erho2": 0, "phi": 0}
+    v = VARIANCES
+    worth, error = v["query"] + v["result"], v["taste"] + v["rest"]
+    for seed in range(60):
+        study = of_ratings(ratings(seed, 12, 4, 8, 3, steps=False))
+        found.append(study.variances)
+        for which, wrong in (("erho2", error), ("phi", error + v["rater"])):
+            estimate = study.coefficient(which)  # type: ignore[arg-type]
+            truth = 3 * worth / (3 * worth + wrong)
+            held[which] += bool(estimate.low is not None and estimate.low <= truth <= (estimate.high or 1))
+    # a rater's variance of eight raters is known to half of itself a table, a query's of twelve likewise
+    assert np.mean(found, axis=0) == pytest.approx([0.5, 0.8, 0.15, 0.3, 0.05], abs=0.07)
+    assert min(held.values()) >= 53
+
+
+def test_more_values_are_needed_for_more_and_as_many_reach_it() -> None:
+    study = brennan()
+    number, few, many = study.needed("erho2", 0.9)
+    assert number is not None and few is not None and many is not None and few < number < many
+    assert (study.coefficient("erho2", number).value or 0) >= 0.9 > (study.coefficient("erho2", number - 1).value or 1)
+    assert (study.needed("phi", 0.9)[0] or 0) > number
+    with pytest.raises(RelstudyError, match="between 0 and 1 is aimed at, not 1"):
+        study.needed("phi", 1.0)
+
+
+def test_two_raters_give_a_coefficient_of_values_without_an_interval() -> None:
+    study = of_ratings(ratings(1, 10, 5, 2, None, steps=False))
+    assert study.coefficient("erho2").low is not None
+    assert study.coefficient("phi").low is None and study.coefficient("phi").reason is not None
+    assert "raters do not show how others would differ" in str(study.coefficient("phi").reason)
+
+
+def test_a_large_table_is_read_by_whole_queries_at_random_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = ratings(2, 30, 4, 6, None, steps=False)
+    whole = of_ratings(table)
+    monkeypatch.setattr("relstudy.calibration.generalizability.MOST_CELLS", 2000)
+    part = of_ratings(table)
+    assert part.notes[0].startswith("variances are of ") and "in whole groups taken at random" in part.notes[0]
+    assert part.sizes[2] < whole.sizes[2] and part.sizes[3] == part.sizes[2] * 24
+    assert part.each == whole.each
+
+
+def test_values_without_noise_and_tables_of_one_rater_are_refused() -> None:
+    table = ratings(2, 5, 3, 2, None, steps=False)
+    for refused, why in (
+        (table[table["rater_id"] == 0], "at least two of pair and rater"),
+        (table.assign(rating=table["result_id"] * 1.0), "never differ, so that there is no noise"),
+        (table.drop_duplicates("result_id").assign(rater_id=range(15)), "a pair with several values is needed"),
+    ):
+        with pytest.raises(RelstudyError, match=why):
+            of_ratings(refused)
+
+
+def test_a_calibrated_panel_says_the_same_in_python_and_in_json() -> None:
+    table = ratings(2, 8, 4, 5, None, steps=True).astype({"query_id": str, "result_id": str, "rater_id": str})
+    panel = rs.calibrate(table, method="none", careless="keep")
+    study = of_ratings(table)
+    assert panel.generalizability.coefficient("phi") == study.coefficient("phi")
+    printed = panel.as_json()["generalizability"]
+    assert printed["erho2"]["value"] == study.coefficient("erho2").value
+    assert set(printed["variances"]) == {"query", "pair", "rater", "rater x query", "rest"}
+    assert printed["sentence"] == study.sentence() and "Eρ²" in study.sentence()
