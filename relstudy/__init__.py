@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from relstudy.api.calibrating import CalibratedPanel as CalibratedPanel
     from relstudy.api.calibrating import calibrate as calibrate
     from relstudy.api.calibrating import read_ratings as read_ratings
+    from relstudy.api.comparing import Couples as Couples
+    from relstudy.api.comparing import Preferences as Preferences
+    from relstudy.api.comparing import couples as couples
+    from relstudy.api.comparing import preferences as preferences
     from relstudy.api.fitting import Mappings as Mappings
     from relstudy.api.fitting import fit as fit
     from relstudy.api.joining import JoinedJudgments as JoinedJudgments
@@ -60,6 +64,7 @@ _OWNERS = {
     "CalibratedParts": "relstudy.api.by_groups",
     "CalibrationOptions": "relstudy.calibration.options",
     "CheckedJudge": "relstudy.api.judging",
+    "Couples": "relstudy.api.comparing",
     "FitOptions": "relstudy.mapping.options",
     "FittedMapping": "relstudy.mapping.fitted",
     "Inspection": "relstudy.api.reading",
@@ -67,6 +72,7 @@ _OWNERS = {
     "MappingGroups": "relstudy.api.by_groups",
     "Mappings": "relstudy.api.fitting",
     "Plan": "relstudy.api.planning",
+    "Preferences": "relstudy.api.comparing",
     "Ratings": "relstudy.calibration.ratings",
     "RelstudyError": "relstudy.common.errors",
     "RemoteStudy": "relstudy.api.remote",
@@ -77,6 +83,7 @@ _OWNERS = {
     "Verdict": "relstudy.analysis.verdict.verdict",
     "calibrate": "relstudy.api.calibrating",
     "calibrate_by": "relstudy.api.by_groups",
+    "couples": "relstudy.api.comparing",
     "fit": "relstudy.api.fitting",
     "fit_by": "relstudy.api.by_groups",
     "inspect": "relstudy.api.reading",
@@ -84,6 +91,7 @@ _OWNERS = {
     "judge": "relstudy.api.judging",
     "mean_judge": "relstudy.api.judging",
     "plan": "relstudy.api.planning",
+    "preferences": "relstudy.api.comparing",
     "read": "relstudy.api.reading",
     "read_mappings": "relstudy.mapping.fitted",
     "read_ratings": "relstudy.api.calibrating",
@@ -97,6 +105,7 @@ __all__ = [
     "CalibratedParts",
     "CalibrationOptions",
     "CheckedJudge",
+    "Couples",
     "FitOptions",
     "FittedMapping",
     "Inspection",
@@ -104,6 +113,7 @@ __all__ = [
     "MappingGroups",
     "Mappings",
     "Plan",
+    "Preferences",
     "Ratings",
     "RelstudyError",
     "RemoteStudy",
@@ -115,6 +125,7 @@ __all__ = [
     "__version__",
     "calibrate",
     "calibrate_by",
+    "couples",
     "fit",
     "fit_by",
     "hashing",
@@ -123,6 +134,7 @@ __all__ = [
     "judge",
     "mean_judge",
     "plan",
+    "preferences",
     "read",
     "read_mappings",
     "read_ratings",

@@ -39,6 +39,8 @@ CLASSES = {
     "mappings": "relstudy.api.fitting.Mappings",
     "mapping groups": "relstudy.api.by_groups.MappingGroups",
     "comparison": "relstudy.api.scores.Scores",
+    "preferences": "relstudy.api.comparing.Preferences",
+    "couples": "relstudy.api.comparing.Couples",
     "plan": "relstudy.api.planning.Plan",
     "judge check": "relstudy.api.judging.CheckedJudge",
     "sample": "relstudy.api.sampling.Sample",

@@ -169,6 +169,7 @@ CALLS: dict[str, Callable[..., Any]] = {
     "join": lambda t, **given: rs.join(**{"judgments": {"a": t["judgments"]}, **given}),
     "sample": lambda t, **given: rs.sample(t["collection"], **{"systems": "keywords", **given}),
     "plan": lambda _, **given: rs.plan(**given),
+    "couples": lambda _, **given: rs.couples("nowhere", **given),
 }
 
 

@@ -56,6 +56,14 @@ def counts(seed: int) -> Any:
     return rs.hashing.count(codes[:6], codes, labels[:6], labels)
 
 
+def answers() -> pd.DataFrame:
+    """Which of two results is better: three raters on three couples of two queries."""
+    rows = [
+        (f"p{rater}", query, "x", "y", "xy"[rater % 2], [-1, 1][rater % 2]) for rater in range(3) for query in "qr"
+    ] + [("p0", "q", "y", "z", "y", 0)]
+    return pd.DataFrame(rows, columns=["rater_id", "query_id", "result_id", "other_id", "left", "rating"])
+
+
 @pytest.fixture(scope="session")
 def results() -> Many:
     """Each kind of result; also of one system, of one query (no interval), without and with a judge."""
@@ -76,6 +84,8 @@ def results() -> Many:
             given["ratings"].assign(day=lambda frame: frame["rater_id"] > "r3"), "day", method="mean"
         ),
         "joined": rs.join({"stars": judgments, "nine": nine}, folds=2),
+        "preferences": rs.preferences(answers()),
+        "preferences of lists": rs.preferences(answers().assign(scale="which-list", source="one;two"), lists=True),
         "mappings": rs.fit(both, panel, folds=3),
         "mapping": rs.fit(gift, panel, method="isotonic", folds=3)["gift"],
         "mapping with a band": rs.FittedMapping([0.0, 1.0], [1.0, 5.0], low=[0.5, 4.0], high=[1.5, 6.0], system="new"),
@@ -302,6 +312,7 @@ def test_saved_files_are_those_that_the_commands_write_and_take(results: Many, t
         "mapping groups": {f"{part}/{name}.json" for part in ("odd", "even") for name in ("keywords", "gift")}
         | {"mapping-groups.relstudy"},
         "joined": {"judgments.csv", "nine.json", "joined-judgments.relstudy"},
+        "preferences of lists": {"judgments.csv", "raters.csv", "systems.csv", "preferences.relstudy"},
         "sample": {"pairs.csv", "design.json", "scores/keywords.csv", "sample.relstudy"},
     }
     for name, files in written.items():
