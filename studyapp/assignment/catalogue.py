@@ -24,10 +24,13 @@ class PairRow:
         return shown if self.other_id is None else (*shown, self.other_id)
 
     def sides(self, seed: int) -> tuple[str, ...]:
-        """The results as a rater of this seed sees them, from left to right; chance decides, once for each rater."""
+        """The results as a rater of this seed sees them, from left to right; chance decides, once for each rater, and
+        study.toml of those whose answers it knows."""
         if self.other_id is None:
             return (self.result_id,)
         both = (self.result_id, self.other_id)
+        if self.pair_id.startswith(("practice:", "check:")):
+            return both
         return both if random.Random(f"{seed}:{self.pair_id}:side").random() < 0.5 else both[::-1]
 
 

@@ -256,9 +256,9 @@ def _count_ratings(connection: sa.Connection, pair_ids: tuple[str, ...]) -> int:
 
 def _require_practice_apart(drawn: list[Pair], with_answers: list[Pair]) -> None:
     """Refuse practice on a pair that is rated later: practice would have shown its answer by then."""
-    ids = {(pair.query_id, pair.result_id): pair.pair_id for pair in drawn if pair.other_id is None}
+    ids = {(pair.query_id, frozenset((pair.result_id, pair.other_id))): pair.pair_id for pair in drawn}
     for pair in with_answers:
-        drawn_id = ids.get((pair.query_id, pair.result_id))
+        drawn_id = ids.get((pair.query_id, frozenset((pair.result_id, pair.other_id))))
         if pair.block == "practice" and drawn_id is not None:
             raise RelstudyError(
                 f"study.toml: the practice pair {pair.query_id!r}, {pair.result_id!r} is the pair {drawn_id!r} of "

@@ -29,7 +29,8 @@ class CouplesOptions(CommandOptions):
 @click.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @taking(CouplesOptions)
-def couples(folder: Path, options: CouplesOptions) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
+def couples(folder: Path, options: CouplesOptions, as_json: bool) -> None:
     """Draw couples of results for the queries of FOLDER/pairs.csv, and write them there.
 
     A couple is two results that stand near one another in a system's ranking, or the lists of two systems; its
@@ -41,7 +42,7 @@ def couples(folder: Path, options: CouplesOptions) -> None:
       relstudy couples my-study --each 3
       relstudy couples my-study --each 1 --lists 5
     """
-    from relstudy.common.console import progress, say
+    from relstudy.common.console import print_json, progress, say
     from relstudy.common.wording import count_of
     from relstudy.studyapp.collection.large import open_collection
     from relstudy.studyapp.collection.lists import LISTS, RankedList
@@ -60,6 +61,10 @@ def couples(folder: Path, options: CouplesOptions) -> None:
         drawn, lists = draw_lists(folder, collection, sources, options.each, options.lists, options.seed)
         ask, what = "which-list", f"of {count_of(len(lists), 'list')} of the first {options.lists} results of a system"
     add_couples(folder, collection, drawn, lists)
+    if as_json:
+        numbers = {"couples": len(drawn), "queries": int(drawn["query_id"].nunique()), "lists": len(lists)}
+        print_json(numbers)
+        return
     queries = count_of(int(drawn["query_id"].nunique()), "query", "queries")
     click.echo(f"{count_of(len(drawn), 'couple')} of {queries}, {what}")
     is_asked = (folder / "study.toml").is_file() and any(block.ask == ask for block in Study.load(folder).blocks)

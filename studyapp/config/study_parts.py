@@ -186,6 +186,7 @@ class KnownPair:
     expected : the answers taken as right
     feedback : text that the rater is shown afterwards (practice only)
     also : the answers to further questions that are taken as right, by their ids
+    other_id : of a couple the second, which stands on the right for everybody; empty: it is a pair
     """
 
     block: str
@@ -194,6 +195,12 @@ class KnownPair:
     expected: tuple[float, ...]
     feedback: str = ""
     also: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    other_id: str = ""
+
+    @property
+    def item_ids(self) -> tuple[str, ...]:
+        """Everything that it shows."""
+        return (self.query_id, self.result_id, *([self.other_id] if self.other_id else []))
 
     def is_met(self, rating: float | None, further: Mapping[str, Any] | None = None) -> bool:
         """True if everything that is expected was answered so.

@@ -110,7 +110,7 @@ def read_blocks(check: TomlChecker, data: list[dict[str, Any]], scales: dict[str
         everything = entry.get("pairs_per_rater") == "all"
         ask = check.one_of(entry, path, "ask", "rating", ASKS)
         which = ask != "rating"
-        for key in ("scale", "results_per_page", "questions"):
+        for key in ("scale", "results_per_page"):
             if which and key in entry:
                 check.fault(
                     (*path, key), entry[key], f'a block with ask = "{ask}" shows one couple on a page, and has none'
@@ -224,11 +224,14 @@ def read_known(
     for index, entry in enumerate(data):
         path = (key, index)
         feedback = ("feedback",) if key == "practice" else ()
-        check.keys(entry, path, ("block", "query_id", "result_id", "expected", "also", *feedback))
+        check.keys(entry, path, ("block", "query_id", "result_id", "other_id", "expected", "also", *feedback))
         block = check.one_of(entry, path, "block", names[0], names)
         asked = next(b for b in blocks if b.name == block)
-        if asked.is_comparison:
-            check.fault((*path, "block"), block, "a block that asks for ratings is allowed, and not which of two")
+        if asked.ask == "which-list":
+            check.fault((*path, "block"), block, "a block that asks for ratings or which of two results is allowed")
+        elif asked.is_comparison != ("other_id" in entry):
+            needed = "needs the second result (other_id)" if asked.is_comparison else "has no other_id"
+            check.fault((*path, "other_id"), entry.get("other_id"), f"a pair of the block {block!r} {needed}")
         scale = asked.scale
         expected = entry.get("expected", None)
         pairs.append(
@@ -239,6 +242,7 @@ def read_known(
                 expected=_read_expected(check, (*path, "expected"), expected, scale),
                 feedback=check.text(entry, path, "feedback", ""),
                 also=_read_also(check, check.table(entry, path, "also"), (*path, "also"), asked),
+                other_id=check.text(entry, path, "other_id", ""),
             )
         )
     return tuple(pairs)

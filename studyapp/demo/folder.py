@@ -27,9 +27,12 @@ OWN_FILES = (
         "judgments-careless.csv",
         "raters.csv",
     ),
-    *("calibrated.csv", "scores.json", "comparison.json", "scored.json", "demo.log"),
+    *("calibrated.csv", "scores.json", "comparison.json", "scored.json", "demo.log", "lists.csv"),
 )
-OWN_FOLDERS = ("pictures", "scores", "mappings", "report", "truth", "figures", "interfaces", "judges", "questions")
+OWN_FOLDERS = (
+    *("pictures", "scores", "mappings", "report", "truth", "figures", "interfaces", "judges", "questions"),
+    *("couples", "lists"),
+)
 
 
 def claim(folder: Path, size: Size, seed: int) -> None:
@@ -149,7 +152,21 @@ question = "How well does the print match these words?"
 not_shown = true
 ratings_per_pair = {ratings_per_pair}
 pairs_per_rater = "all"
-{further}"""
+{further}
+[[blocks]]
+name = "which"
+ask = "which"
+question = "Which print matches these words better?"
+ratings_per_pair = {ratings_per_pair}
+pairs_per_rater = "all"
+
+[[blocks]]
+name = "which-list"
+ask = "which-list"
+question = "Which prints would you rather be shown?"
+ratings_per_pair = {ratings_per_pair}
+pairs_per_rater = "all"
+"""
 FURTHER = """
 [[blocks.questions]]
 id = "look"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from zlib import crc32
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,10 @@ LOW, HIGH = 1, 5
 # Where leniency and spread pivot: about the mean true relevance of pairs that shaping proposes.
 PIVOT = 2.5
 CARELESS, LEAST = 7, 10
+APPEAL = 1.0
+"""Standard deviation of what appeals to everybody, in points of the scale."""
+EQUAL = 0.4
+"""Two results that differ by less, in points of the scale, are called equally good."""
 
 
 @dataclass(frozen=True)
@@ -117,21 +122,46 @@ class SimulatedPanel:
         self._column = {item: i for i, item in enumerate(collection.picture_ids)}
 
     def answer(
-        self, rater: int, query_id: str, result_id: str, scale: Sequence[float] = (1, 2, 3, 4, 5)
+        self,
+        rater: int,
+        query_id: str,
+        result_id: str,
+        scale: Sequence[float] = (1, 2, 3, 4, 5),
+        question: str = "",
     ) -> float | None:
-        """One rater's answer to one pair on the scale's values; None is "undecided"."""
+        """One rater's answer to one pair on the scale's values; None is "undecided". To a further question the answer
+        also says how much a picture appeals to everybody, whatever the query, and its noise is its own."""
         who = self.raters[rater]
         row, column = self._row[query_id], self._column[result_id]
-        rng = np.random.default_rng([self.seed, 13, rater, row, column])
+        own = [crc32(question.encode())] if question else []
+        rng = np.random.default_rng([self.seed, 13, rater, row, column, *own])
         if rng.random() < who.doubt:
             return None
         if who.careless:
             return float(rng.choice(np.asarray(scale, dtype=float)))
         felt = PIVOT + who.leniency + who.spread * (self.collection.truth[row, column] - PIVOT)
         felt += who.noise * rng.standard_normal()
+        if question:
+            felt += APPEAL * np.random.default_rng([self.seed, 29, column, *own]).standard_normal()
         # Other scales are felt as the same share of their length.
         steps = (felt - LOW) / (HIGH - LOW) * (len(scale) - 1)
         return float(scale[int(np.clip(round(steps), 0, len(scale) - 1))])
+
+    def prefer(self, rater: int, query_id: str, left: Sequence[str], right: Sequence[str]) -> float | None:
+        """Which of two results, or of two lists by their mean, one rater finds better: -1 the left one, 0 neither, 1
+        the right one; None is "undecided". The same whichever stands on the left."""
+        who = self.raters[rater]
+        row = self._row[query_id]
+        places = [[self._column[name] for name in side] for side in (left, right)]
+        turn = -1.0 if places[0] > places[1] else 1.0
+        rng = np.random.default_rng([self.seed, 19, rater, row, *sorted(places)[0], *sorted(places)[1]])
+        if rng.random() < who.doubt:
+            return None
+        if who.careless:
+            return float(rng.integers(-1, 2))
+        ahead = who.spread * float(np.subtract(*(self.collection.truth[row, side].mean() for side in places)))
+        ahead += turn * who.noise * np.sqrt(2) * rng.standard_normal()
+        return 0.0 if abs(ahead) < EQUAL else -1.0 if ahead > 0 else 1.0
 
     def rate(self, pairs: pd.DataFrame, ratings_per_pair: int = 1) -> pd.DataFrame:
         """Rate pairs directly, without pages: base pairs by everyone, each unique pair by k raters drawn at random.

@@ -21,6 +21,7 @@ from relstudy.common.scales import SCALES
 from relstudy.common.study_folder import question_folder
 from relstudy.common.tables import write_table
 from relstudy.studyapp.collection.items import Collection
+from relstudy.studyapp.collection.lists import LISTS
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.demo.folder import claim, write_study
 from relstudy.studyapp.demo.judge import judged_stage
@@ -119,7 +120,7 @@ def run_demo(
     for name in (*names, *variants):
         make(name)
     claim(folder, size, seed)
-    show = Stages(10 + bool(variants) + size.cards + 5 * (size.rounds - 1) + size.paper, quiet=quiet)
+    show = Stages(10 + bool(variants) + 3 * size.cards + 5 * (size.rounds - 1) + size.paper, quiet=quiet)
     with without_database_url():
         try:
             with compiling_meanwhile():
@@ -127,6 +128,8 @@ def run_demo(
                 panel = SimulatedPanel(with_careless(draw_raters(size.raters * size.rounds, seed)), collection, seed)
                 everything = _score_all(folder, names, show)
                 _sample(folder, size, seed, names, show)
+                if size.cards:
+                    _couples(folder, names, seed, show)
                 people, count = rate(folder, panel, show, range(size.raters))
             _learn(folder, names, show)
             for later in range(1, size.rounds):
@@ -141,6 +144,7 @@ def run_demo(
             judged = judged_stage(folder, collection, whole, files, names, seed, show)
             if size.cards:
                 _learn_further(folder, show)
+                _learn_preferences(folder, show)
             if variants:
                 _score_variants(folder, variants, show)
             interfaces = other_interfaces(folder, panel, show) if size.paper else []
@@ -205,6 +209,36 @@ def _sample(folder: Path, size: Size, seed: int, names: tuple[str, ...], show: S
             f"{drawn['base_pairs']} base and {drawn['unique_pairs']:,} unique pairs, "
             f"smallest inclusion probability of any candidate {drawn['smallest_inclusion_probability']:.2g}"
         )
+
+
+def _couples(folder: Path, names: tuple[str, ...], seed: int, show: Stages) -> None:
+    """Couples to be compared side by side, and, where there are two systems, of their lists."""
+    arguments = [str(folder), "--systems", ",".join(names), "--seed", str(seed), "--each"]
+    ways = [["3"], *([["1", "--lists", "3"]] if len(names) > 1 else [])]
+    command = "; ".join(" ".join(["relstudy couples", *arguments, *way]) for way in ways)
+    with show.stage("Choose couples", command=command, units=len(ways)) as stage:
+        drawn = []
+        for way in ways:
+            drawn.append(run_command("couples", *arguments, *way, show=show)["couples"])
+            stage.advance(1)
+        stage.outcome = " and ".join(
+            f"{many} of {what}" for many, what in zip(drawn, ("results", "lists"), strict=False)
+        )
+
+
+def _learn_preferences(folder: Path, show: Stages) -> None:
+    """Judgments from which of two is better, in folders of their own."""
+    command = f"relstudy preferences {folder} -o {folder}/couples"
+    with show.stage("Say which of two is better", command=command, units=2) as stage:
+        results = run_command("preferences", str(folder), "-o", str(folder / "couples"), show=show)
+        stage.outcome = f"{results['answers']} answers on {results['results']} results"
+        stage.advance(1)
+        if (folder / LISTS).is_file():
+            lists = run_command("preferences", str(folder), "--lists", "-o", str(folder / "lists"), show=show)
+            row = lists["systems"][0]
+            stage.outcome += (
+                f"; lists of {row['system']} preferred to those of {row['other']} in {row['preferred']:.0%}"
+            )
 
 
 def _learn(folder: Path, names: tuple[str, ...], show: Stages) -> None:

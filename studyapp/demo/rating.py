@@ -17,6 +17,7 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.pairs_table import read_pairs
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.collection.displayed import item_key
+from relstudy.studyapp.collection.lists import read_lists
 from relstudy.studyapp.config.secret import read_secret
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import NOT_SHOWN
@@ -25,7 +26,9 @@ from relstudy.studyapp.demo.panel import SimulatedPanel
 from relstudy.studyapp.demo.server import serving
 from relstudy.studyapp.demo.show import Stages
 
-Answer = Callable[[str, str, list[str]], str]
+Answer = Callable[[str, list[str], list[str], str], str]
+"""From the query's key, the keys of what one result shows, the values offered and the further question's id (empty: the
+block's own) to the value to choose."""
 
 
 @dataclass
@@ -40,7 +43,7 @@ class Page:
     boxes : ticked-by-hand boxes, field -> value
     action : where the form goes
     query : key of the query's item, or ""
-    results : result number -> key of its item
+    results : result number -> keys of its items: one, or all of a couple's two sides
     text : all visible text
     """
 
@@ -50,7 +53,7 @@ class Page:
     boxes: dict[str, str] = field(default_factory=dict)
     action: str = ""
     query: str = ""
-    results: dict[str, str] = field(default_factory=dict)
+    results: dict[str, list[str]] = field(default_factory=dict)
     pictures: list[str] = field(default_factory=list)
     text: str = ""
 
@@ -75,7 +78,7 @@ class _Reader(HTMLParser):
             self._result = at["data-result"]
         if "data-item" in at:
             if self._result:
-                self.page.results.setdefault(self._result, at["data-item"])
+                self.page.results.setdefault(self._result, []).append(at["data-item"])
             else:
                 self.page.query = self.page.query or at["data-item"]
         if tag == "img":
@@ -112,7 +115,7 @@ def read_page(html: str, address: str = "/") -> Page:
     ...                  '<b data-item="q"></b><p data-result="1"><b data-item="r"></b>'
     ...                  '<input type="radio" name="rating-1" value="5"></p></form>')
     >>> page.query, page.results, page.hidden, page.choices
-    ('q', {'1': 'r'}, {'csrf': 'x'}, {'rating-1': ['5']})
+    ('q', {'1': ['r']}, {'csrf': 'x'}, {'rating-1': ['5']})
     """
     reader = _Reader(address)
     reader.feed(html)
@@ -192,7 +195,7 @@ def visit(
     ----------
     base : address of the app
     link : path of the personal link
-    answer : (query's key, result's key, values offered) -> value to choose
+    answer : what to choose
     on_page : called with the number of ratings after each page
     most : pages after which to give up
 
@@ -214,10 +217,10 @@ def visit(
                 page = visitor.page("/rate")
                 continue
             fields = dict(page.boxes)
-            for number, key in page.results.items():
+            for number, keys in page.results.items():
                 name = f"rating-{number}"
                 for field in (each for each in page.choices if each == name or each.startswith(f"{name}-")):
-                    fields[field] = answer(page.query, key, page.choices[field])
+                    fields[field] = answer(page.query, keys, page.choices[field], field[len(name) + 1 :])
             page = visitor.submit(page, fields)
             if on_page is not None:
                 on_page(len(page.results))
@@ -274,6 +277,7 @@ def rate(
     base = pairs["block"] == "base"
     per_pair = max(block.ratings_per_pair for block in study.blocks if block.unique)
     new = int((~base & (pairs["round"] == pairs["round"].max())).sum())
+    new += len(read_pairs(folder / "pairs.csv", couples=True))
     expected = int(base.sum()) * len(whom) + new * per_pair
     command = f"relstudy invite {folder} -n {len(whom)}; relstudy serve {folder}"
     with (
@@ -283,9 +287,17 @@ def rate(
     ):
         invitations = invite(database.store, study, len(whom))
         secret = read_secret(folder)
-        items = {item_key(secret, item): item for item in panel.collection.ids}
+        shown: dict[str, tuple[str, ...]] = {name: (name,) for name in panel.collection.ids}
+        shown |= {each.id: each.results for each in read_lists(folder).values()}
+        items = {item_key(secret, name): results for name, results in shown.items()}
         answers = [_answers(panel, index, items) for index in whom]
-        ends = visit_all(address, [invitation.path for invitation in invitations], answers, stage.advance)
+        given: list[int] = []  # what nobody could decide comes to another rater, so it may be a few more than expected
+
+        def on_page(count: int) -> None:
+            given.append(count)
+            stage.advance(count)
+
+        ends = visit_all(address, [invitation.path for invitation in invitations], answers, on_page)
         unfinished = [
             invitation.rater_id
             for invitation, end in zip(invitations, ends, strict=True)
@@ -293,8 +305,8 @@ def rate(
         ]
         if unfinished:
             raise RelstudyError(f"simulated rater {unfinished[0]} reached the end without a completion code")
-        stage.outcome = f"{len(whom)} raters, {expected:,} ratings, each from consent to completion code"
-    return {invitation.rater_id: index for index, invitation in zip(whom, invitations, strict=True)}, expected
+        stage.outcome = f"{len(whom)} raters, {sum(given):,} ratings, each from consent to completion code"
+    return {invitation.rater_id: index for index, invitation in zip(whom, invitations, strict=True)}, sum(given)
 
 
 class _Database:
@@ -307,10 +319,17 @@ class _Database:
         self.store.dispose()
 
 
-def _answers(panel: SimulatedPanel, rater: int, items: dict[str, str]) -> Answer:
-    def answer(query: str, result: str, offered: list[str]) -> str:
+def _answers(panel: SimulatedPanel, rater: int, items: dict[str, tuple[str, ...]]) -> Answer:
+    """The answers of a rater; `items` are the results behind each key, several of a list."""
+
+    def answer(query: str, keys: list[str], offered: list[str], question: str) -> str:
         values = [float(value) for value in offered if value not in ("undecided", NOT_SHOWN)]
-        rating = panel.answer(rater, items[query], items[result], values)
+        (query_id,) = items[query]
+        if len(keys) > 1:  # of a list its own key stands before those of its results
+            sides = [items[keys[0]], items[keys[len(keys) // 2]]]
+            rating = panel.prefer(rater, query_id, *sides)
+        else:
+            rating = panel.answer(rater, query_id, items[keys[0]][0], values, question)
         return "undecided" if rating is None else next(text for text in offered if text == f"{rating:g}")
 
     return answer

@@ -81,7 +81,7 @@ def known_pair_ids(study: Study) -> dict[str, KnownPair]:
     entry_of = {}
     for kind, entries in (("practice", study.practice), ("check", study.attention)):
         for entry in entries:
-            entry_of[f"{kind}:{entry.block}:{entry.query_id}:{entry.result_id}"] = entry
+            entry_of[":".join([kind, entry.block, *entry.item_ids])] = entry
     return entry_of
 
 
@@ -89,7 +89,7 @@ def known_pairs(study: Study, items: DisplayedItems) -> list[Pair]:
     """The practice pairs and attention checks of study.toml."""
     entry_of = known_pair_ids(study)
     for entry in entry_of.values():
-        items.require([entry.query_id, entry.result_id], f"{study.folder / 'study.toml'}, practice and attention")
+        items.require(entry.item_ids, f"{study.folder / 'study.toml'}, practice and attention")
     return [
         Pair(
             pair_id,
@@ -101,6 +101,8 @@ def known_pairs(study: Study, items: DisplayedItems) -> list[Pair]:
             None,
             None,
             pair_id.partition(":")[0],
+            other_id=entry.other_id or None,
+            ask="which" if entry.other_id else "rating",
         )
         for pair_id, entry in entry_of.items()
     ]

@@ -113,13 +113,14 @@ class RatingPage:
 
 @dataclass(frozen=True)
 class Feedback:
-    """One result of a practice page: what was answered and what is expected."""
+    """One result of a practice page, or a couple with `other` on the right: what was answered and what is expected."""
 
     item: ItemView
     given: str
     expected: tuple[str, ...]
     right: bool
     text: str
+    other: ItemView | None = None
 
 
 @dataclass(frozen=True)

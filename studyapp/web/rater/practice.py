@@ -15,7 +15,7 @@ from relstudy.studyapp.config.study_parts import NOT_SHOWN, Between
 from relstudy.studyapp.sampling.ratable_pairs import known_pair_ids
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rater.navigation import locked_visit, rater_of_form
-from relstudy.studyapp.web.rater.rating_page import Field, read_choices
+from relstudy.studyapp.web.rater.rating_page import Field, read_choices, with_words
 from relstudy.studyapp.web.rendering import item_view, show
 from relstudy.studyapp.web.site import current_site
 from relstudy.studyapp.web.views import AgainPage, Feedback, PracticePage
@@ -55,11 +55,12 @@ def feedback_page(assignment: Assignment, chosen: Mapping[Field, str], onward: s
         if entry is None:
             continue
         block = site.study.block(entry.block)
-        asked = [("", block.scale, entry.expected)]
+        asked = [("", with_words(block), entry.expected)]
         for question in block.questions:
             if question.scale is not None and question.id in entry.also:
                 asked.append((question.id, question.scale, entry.also[question.id]))
         item = item_view(site.items[entry.result_id])
+        other = item_view(site.items[entry.other_id]) if entry.other_id else None
         for name, scale, values in asked:
             given = chosen.get((pair_id, name), "")
             words = tuple(_in_words(scale, show_value(value)) for value in values)
@@ -68,7 +69,7 @@ def feedback_page(assignment: Assignment, chosen: Mapping[Field, str], onward: s
             is_right = given not in NO_NUMBER and float(given) in values
             about = block.question_called(name)
             what = entry.feedback if not name else about.text if about is not None else ""
-            feedback.append(Feedback(item, _in_words(scale, given), words, is_right, what))
+            feedback.append(Feedback(item, _in_words(scale, given), words, is_right, what, other))
     query = item_view(site.items[site.catalogue.pairs[assignment.pair_ids[0]].query_id])
     return PracticePage(query, tuple(feedback), onward)
 
@@ -108,4 +109,6 @@ def _in_words(scale: Scale, chosen: str) -> str:
     if chosen in NO_NUMBER:
         return current_site().texts("rate.not_shown" if chosen == NOT_SHOWN else "rate.undecided")
     label = scale.labels.get(float(chosen), "")
+    if scale.low < 0:  # a side, of which the number says nothing
+        return label or chosen
     return f"{chosen} – {label}" if label else chosen

@@ -15,7 +15,7 @@ from relstudy.studyapp.assignment.versions import Version
 from relstudy.studyapp.collection.displayed import DisplayedItems
 from relstudy.studyapp.collection.kinds import PLAYED, paradigm_of
 from relstudy.studyapp.collection.markup import words_to_mark
-from relstudy.studyapp.config.study_parts import NOT_SHOWN, was_shown
+from relstudy.studyapp.config.study_parts import NOT_SHOWN, Block, was_shown
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.mount import at
 from relstudy.studyapp.web.rater.duration import seconds_per_page
@@ -54,7 +54,7 @@ def build_rating_page(
         paradigm=paradigm_of(query.kind),
         question=block.question,
         scale=block.scale.name,
-        choices=choices(_with_words(block.scale) if block.is_comparison else block.scale),
+        choices=choices(with_words(block)),
         undecided=block.scale.undecided,
         query=item_view(query),
         results=tuple(
@@ -99,11 +99,13 @@ def _shown(items: DisplayedItems, item_id: str, marked: Sequence[str]) -> ItemVi
     return replace(view, members=members) if members else view
 
 
-def _with_words(scale: Scale) -> Scale:
-    """The answers to which of two is better, in the words of the page's language."""
-    texts = current_site().texts
+def with_words(block: Block) -> Scale:
+    """The scale of a block; the answers to which of two is better in the words of the page's language."""
+    texts, scale = current_site().texts, block.scale
     names = ("which.left", "which.equal", "which.right")
-    return replace(scale, labels=dict(zip(scale.values, map(texts, names), strict=True)))
+    return (
+        replace(scale, labels=dict(zip(scale.values, map(texts, names), strict=True))) if block.is_comparison else scale
+    )
 
 
 def _may_go_back(assignment: Assignment, rater: Rater) -> bool:

@@ -423,9 +423,20 @@ def test_the_demo_of_cards_is_a_shop_with_two_questions_and_its_stock_is_shown_t
     items = pd.read_csv(folder / "collection.csv", dtype=str)
     assert items["kind"].value_counts().to_dict() == {"card": 60, "text": 16}
     main, look = pd.read_csv(folder / "ratings.csv"), pd.read_csv(folder / "questions" / "look" / "ratings.csv")
-    assert len(main) == len(look) == outcome.ratings and set(look["scale_high"]) == {1}
+    assert len(main) == outcome.ratings and set(look["scale_high"]) == {1}
+    asked = main["scale"].value_counts().to_dict()
+    assert (
+        asked["1-5"] == len(look)
+        and asked["which"] > 60
+        and asked.get("which-list", 0) + asked["which"] + len(look) == len(main)
+    )
+    which = pd.read_csv(folder / "couples" / "judgments.csv")
+    truth = pd.read_csv(folder / "judgments.csv").merge(which, on=["query_id", "result_id"], suffixes=("", "_which"))
+    within = truth.groupby("query_id")[["judgment", "judgment_which"]].transform(lambda values: values - values.mean())
+    assert within["judgment"].corr(within["judgment_which"]) > 0.5
+    assert (folder / "lists" / "systems.csv").is_file() == ("which-list" in asked)
     both = main.merge(look, on=["rater_id", "pair_id"], suffixes=("", "_look")).dropna(subset=["rating", "rating_look"])
-    assert both["rating"].corr(both["rating_look"]) > 0.5
+    assert 0.5 < both["rating"].corr(both["rating_look"]) < 0.9
     with without_database_url():
         shown = run_command("status", str(folder))
     assert sum(block["could_not_be_shown"] for block in shown["blocks"]) == 0

@@ -204,7 +204,7 @@ def test_a_rater_sees_a_couple_the_same_way_again_and_others_may_see_it_the_othe
         ("results_per_page = 2", "shows one couple on a page"),
         (
             '[[practice]]\nblock = "which"\nquery_id = "q0"\nresult_id = "r0"\nexpected = [1]',
-            "a block that asks for rat",
+            r"needs the second result \(other_id\)",
         ),
     ],
 )
@@ -218,3 +218,63 @@ def test_a_table_of_couples_alone_is_sent_to_its_own_command(tmp_path: Path) -> 
     pd.DataFrame(rows).to_csv(tmp_path / "which.csv", index=False)
     with pytest.raises(RelstudyError, match="relstudy preferences takes these"):
         read_ratings(tmp_path / "which.csv")
+
+
+KNOWN = """
+[[blocks.questions]]
+id = "why"
+text = "Why is it better?"
+
+[[practice]]
+block = "which"
+query_id = "q0"
+result_id = "r1"
+other_id = "r2"
+expected = [-1]
+feedback = "The first is of the same place."
+
+[[attention]]
+block = "which"
+query_id = "q1"
+result_id = "r2"
+other_id = "r0"
+expected = [1]
+"""
+
+
+def test_couples_have_practice_checks_and_further_questions(made: Made) -> None:
+    file = made.folder / "study.toml"
+    file.write_text(file.read_text() + KNOWN)
+    prepare(made.folder, made.store)
+    study = Study.load(made.folder)
+    secret = read_secret(made.folder)
+    names = {item_key(secret, f"r{number}"): f"r{number}" for number in range(4)}
+    sides = {}
+    for number in range(4):
+        browser = joined(made.app, invite(made.store, study, 1)[0].path)
+        for _ in range(40):
+            if not browser.address.startswith(("/rate/", "/practice/")):
+                break
+            assert browser.response is not None and browser.status == 200
+            html = browser.response.text
+            shown = [names[key] for key in browser.page.items if key in names]
+            if browser.address.startswith("/practice/"):
+                assert shown == ["r1", "r2"] and "The first is of the same place." in html
+                assert "the left one" in html and "-1" not in browser.page.text
+                browser.get("/rate")
+                continue
+            if 'class="couple"' not in html:
+                browser.rate()
+                continue
+            form = browser.page.form(browser.address)
+            assert "Why is it better?" in html and "Result 1:" not in html
+            browser.send(form, **{"rating-1": "1" if number else "-1", "rating-1-why": "bluer"})
+            sides.setdefault(tuple(shown), 0)
+    assert ("r1", "r2") in sides and ("r2", "r0") in sides
+    table = ratings_table(made.store, study)
+    passed = table[table["passed"] != ""].groupby("block")["passed"].agg(list)
+    assert passed["practice"] == ["yes", "no", "no", "no"] and passed["check"] == ["no", "yes", "yes", "yes"]
+    words = ratings_table(made.store, study, question=study.result_questions["why"])
+    assert set(words["words"]) == {"bluer"} and (words["other_id"] != "").all()
+    table.to_csv(made.folder / "ratings.csv", index=False)
+    assert read_preferences(made.folder / "ratings.csv").raters["n_ratings"].tolist() == [6, 6, 6, 6]
