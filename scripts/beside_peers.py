@@ -4,13 +4,19 @@
     python scripts/beside_peers.py --environment FOLDER      keeps it there for the next time
     python scripts/beside_peers.py --speed                   also reading and ten measures by query of 20 runs
 
-The peers are installed from the package index, one by one; one that cannot be is named and left out.
+The peers are installed from the package index, one by one; one that cannot be is named and left out. ranx compiles its
+functions by numba when a process first calls them, which takes three quarters of a minute of a processor: they are kept
+in that environment for the next process, and no speed below holds it.
+
+Rater models: what a model gives of a file of ratings is yielded by `of_ratings` here and by one of `RATING` in
+peers/theirs.py, under the same words.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -50,10 +56,23 @@ MEASURES = (
     "SetF",
 )
 SPEED = ("nDCG@10", "nDCG@5", "nDCG", "AP", "P@10", "P@5", "RR", "R@100", "R@10", "Rprec")
+RATINGS = {
+    "video": "video_mos/nflx_public_ratings.csv",
+    "vqeg": "video_mos/vqeghd3_ratings.csv",
+    "images": "tifa160_likert/ratings.csv",
+    "agh": "agh_video_99raters/ratings.csv",
+}
+"""Ratings of people, in the folder of public data."""
 MARGIN = 0.05
 SAME = 1e-9
 REASONS = (
     ("ranx", "Rprec", "ranx keeps results of grade 0 in the number that it looks down to"),
+    (
+        "ranx, tests",
+        "AP tukey",
+        "ranx takes systems' queries for independent groups; here they are pairs (randomised Tukey)",
+    ),
+    ("ranx, tests", "AP signs", "1,000 random signs against all of them"),
     ("ranx", "", "ranx breaks ties of score in the order of the file, trec_eval by result descending"),
     ("ir_measures", "RBP", "ties of score in the order of the file; here as trec_eval sorts them"),
     ("sureal", "BT.500", "sureal counts ratings of a pair that are all equal as far out on both sides"),
@@ -97,13 +116,34 @@ def write_inputs(folder: Path, data: Path) -> dict[str, dict[str, list[float]]]:
                     for k, (d, score) in enumerate(zip(results, scores, strict=True), 1)
                 ]
             (folder / f"{name}.{system}.run").write_text("\n".join(rows) + "\n")
-    for name, file in (("video", "video_mos/nflx_public_ratings.csv"), ("vqeg", "video_mos/vqeghd3_ratings.csv"),
-                       ("images", "tifa160_likert/ratings.csv")):  # fmt: skip
+    _other_forms(folder)
+    for name, file in RATINGS.items():
         frame = pd.read_csv(data / file, dtype=str)
         frame["pair_id"] = frame["query_id"] + "|" + frame["result_id"]
         frame = frame.assign(rating=frame["rating"].astype(float)).drop_duplicates(["rater_id", "pair_id"])
         frame[["rater_id", "pair_id", "rating"]].to_csv(folder / f"{name}.ratings.csv", index=False)
+    pairs = 400
+    truth = random.normal(size=pairs)
+    ids = {"query_id": [f"q{k // 8}" for k in range(pairs)], "result_id": [f"d{k}" for k in range(pairs)]}
+    judged = pd.DataFrame(
+        ids | {"judgment": np.clip(np.round(3 + truth), 1, 5), "score": truth + random.normal(size=pairs)}
+    )
+    judged.assign(tied=judged["score"].round()).to_csv(folder / "pairs.scored.csv", index=False)
     return {"made": by_query(folder, "made", "AP")}
+
+
+def _other_forms(folder: Path) -> None:
+    """The made qrels as prels and with five columns, every pair certain, which here are read as they are; the other
+    side is given the plain ones."""
+    rows = [line.split() for line in (folder / "made.qrels").read_text().splitlines() if not line.startswith("#")]
+    plain = "".join(f"{q} 0 {d} {grade}\n" for q, _, d, grade in rows if int(grade) >= 0)
+    forms = {"prels": "{q} {d} {grade} 1 1.0\n", "five": "{q} 0 {d} {grade} 1.0\n"}
+    for name, form in forms.items():
+        (folder / f"{name}.plain").write_text(plain)
+        lines = (form.format(q=q, d=d, grade=grade) for q, _, d, grade in rows if int(grade) >= 0)
+        (folder / f"{name}.qrels").write_text("".join(lines))
+        for run in sorted(folder.glob("made.*.run")):
+            (folder / run.name.replace("made", name, 1)).write_bytes(run.read_bytes())
 
 
 def score(folder: Path, name: str, measures: tuple[str, ...]) -> rs.api.scores.Scores:
@@ -130,27 +170,49 @@ def ours(folder: Path) -> Iterator[tuple[str, str, float]]:
             for row in tests[tests["measure"] == "AP"].to_dict("records"):
                 couple = f"{row['first']} {row['second']} AP"
                 names = {"p": "p_t", "low": "difference_low", "high": "difference_high", "signs": "p_randomisation"}
-                for name, column in (names | {"equal": "p_equivalent"}).items():
+                for name, column in (names | {"equal": "p_equivalent", "holm": "p_corrected"}).items():
                     yield "made", f"{couple} {name}", float(row[column])
+            tukey = result.tests(correction="tukey")
+            for row in tukey[tukey["measure"] == "AP"].to_dict("records"):
+                yield "made", f"{row['first']} {row['second']} AP tukey", float(row["p_corrected"])
+    yield from of_scores(folder / "pairs.scored.csv")
     for file in sorted(folder.glob("*.ratings.csv")):
         name = file.name.removesuffix(".ratings.csv")
-        frame = pd.read_csv(file, dtype={"rater_id": str, "pair_id": str}).sort_values(["pair_id", "rater_id"])
-        panel = Panel.from_frame(frame)
-        for level in ("nominal", "ordinal", "interval"):
-            yield name, f"alpha, {level}", _value(krippendorff_alpha(panel, level).value)
-        for kind, estimate in intraclass(panel).by_name().items():
-            yield name, kind, _value(estimate.value)
-        for method in ("p910", "p913"):
-            lines = fit_lines(panel, method)
-            calibrated = panel.with_rating(lines.calibrated(panel))
-            weight = rater_noise(calibrated, lines, weighted=method == "p910").weight[calibrated.rater]
-            quality = calibrated.by_pair(weight * calibrated.rating) / calibrated.by_pair(weight)
-            for pair, value in zip(panel.pairs["pair_id"], quality, strict=True):
-                yield name, f"{method} {pair}", float(value)
-            for rater, offset in zip(panel.raters, lines.offset, strict=True):
-                yield name, f"{method} bias {rater}", -float(offset)
-        for rater, found in zip(panel.raters, screened(panel), strict=True):
-            yield name, f"BT.500 {rater}", float(found)
+        for figure, value in of_ratings(file):
+            yield name, figure, value
+
+
+def of_scores(file: Path) -> Iterator[tuple[str, str, float]]:
+    """Correlations of scores, with and without ties, with judgments, all pairs alike."""
+    frame = pd.read_csv(file)
+    for name in ("score", "tied"):
+        scores = frame[["query_id", "result_id", name]]
+        judged = frame[["query_id", "result_id", "judgment"]]
+        chosen = {"correlation": "judged", "weights": "equal", "method": "none", "replicates": 20, "scale": "1-5"}
+        row = rs.score(scores, judged, measures=(), **chosen).table.iloc[0]
+        for figure in ("pearson", "spearman", "kendall"):
+            yield "pairs", f"{name} {figure}", float(row[f"raw_{figure}"])
+
+
+def of_ratings(file: Path) -> Iterator[tuple[str, float]]:
+    """Coefficients and rater models of a file of ratings."""
+    frame = pd.read_csv(file, dtype={"rater_id": str, "pair_id": str}).sort_values(["pair_id", "rater_id"])
+    panel = Panel.from_frame(frame)
+    for level in ("nominal", "ordinal", "interval"):
+        yield f"alpha, {level}", _value(krippendorff_alpha(panel, level).value)
+    for kind, estimate in intraclass(panel).by_name().items():
+        yield kind, _value(estimate.value)
+    for method in ("p910", "p913"):
+        lines = fit_lines(panel, method)
+        calibrated = panel.with_rating(lines.calibrated(panel))
+        weight = rater_noise(calibrated, lines, weighted=method == "p910").weight[calibrated.rater]
+        quality = calibrated.by_pair(weight * calibrated.rating) / calibrated.by_pair(weight)
+        for pair, value in zip(panel.pairs["pair_id"], quality, strict=True):
+            yield f"{method} {pair}", float(value)
+        for rater, offset in zip(panel.raters, lines.offset, strict=True):
+            yield f"{method} bias {rater}", -float(offset)
+    for rater, found in zip(panel.raters, screened(panel), strict=True):
+        yield f"BT.500 {rater}", float(found)
 
 
 def _short(folder: Path, name: str, system: str) -> str:
@@ -251,7 +313,10 @@ def main() -> None:
         (folder / "asked.json").write_text(json.dumps(asked | ({"speed": SPEED} if chosen.speed else {})))
         output = Path(place) / "theirs.json"
         script = Path(__file__).parent / "peers" / "theirs.py"
-        subprocess.run([python, script, folder, output], check=True, stdout=subprocess.DEVNULL)
+        kept = {"NUMBA_CACHE_DIR": str(python.parent.parent / "numba"), "NUMBA_NUM_THREADS": "1"}
+        subprocess.run(
+            [python, script, folder, output], check=True, stdout=subprocess.DEVNULL, env={**os.environ, **kept}
+        )
         theirs = json.loads(output.read_text())
         mine = {(name, figure): value for name, figure, value in ours(folder)}
         print("Versions: " + ", ".join(f"{name} {number}" for name, number in theirs["versions"].items()) + ".\n")

@@ -25,7 +25,7 @@ from relstudy.analysis.scoring.families import holm
 
 QUERIES = (10, 25, 50)
 LEVEL = 0.05
-DRAWS = 1999
+DRAWS = 1024
 """Enough to take all signs of ten queries."""
 TESTS = ("t", "signs", "bootstrap")
 

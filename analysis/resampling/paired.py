@@ -169,7 +169,8 @@ def bootstrap(
 
     Means of n queries drawn anew spread by sqrt((n - 1) / n) of what means of n queries do, and their tails are the
     normal distribution's; so the share of them that is as far off is read as Student's t has it (the expanded
-    percentiles of Hesterberg 2015, section 5.4). Student's t of each draw instead rejects too seldom with ten queries,
+    percentiles of Hesterberg 2015, section 5.4); a draw that is just as far off, as steps of a tenth often are, counts
+    half. Student's t of each draw instead rejects too seldom with ten queries,
     since draws of few different ones have hardly any error.
 
     Parameters
@@ -192,11 +193,11 @@ def bootstrap(
         mean = np.average(known, weights=worth)
         away = worth * (known - mean)
         random = np.random.default_rng(seed)
-        reached, step = 0, max(1, AT_ONCE // n)
+        reached, step, same = 0.0, max(1, AT_ONCE // n), ROUNDING * np.abs(known).max()
         for start in range(0, draws, step):
             drawn = random.integers(0, n, (min(step, draws - start), n))
-            means = away[drawn].sum(axis=1) / worth[drawn].sum(axis=1)
-            reached += int((np.abs(means) >= abs(mean) * (1 - ROUNDING)).sum())
+            beyond = np.abs(away[drawn].sum(axis=1) / worth[drawn].sum(axis=1)) - abs(mean)
+            reached += (beyond > same).sum() + (np.abs(beyond) <= same).sum() / 2
         effective = effective_number(worth)
         normal = special.ndtri((reached + 1) / (draws + 1) / 2) * np.sqrt(max(effective - 1, 0) / effective)
         found[column] = 2 * special.stdtr(degrees_of(effective), normal)

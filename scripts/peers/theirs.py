@@ -2,8 +2,9 @@
 
     python theirs.py INPUTS OUTPUT
 
-INPUTS is a folder with qrels and runs (NAME.qrels, NAME.SYSTEM.run) and ratings (NAME.ratings.csv); OUTPUT a JSON file:
-by library, then input, then figure. A library that is not there is left out.
+INPUTS is a folder with qrels and runs (NAME.qrels, NAME.SYSTEM.run; NAME.plain where the qrels have another form),
+ratings (NAME.ratings.csv) and judged pairs with scores (pairs.scored.csv); OUTPUT a JSON file: by library, then input,
+then figure. A library that is not there is left out.
 """
 
 from __future__ import annotations
@@ -95,17 +96,53 @@ def scipy_gives(tables: dict[str, list[float]]) -> dict[str, float]:
     return found
 
 
+def scipy_correlations(file: Path) -> dict[str, float]:
+    from scipy import stats
+
+    frame = pd.read_csv(file)
+    tests = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
+    return {
+        f"{name} {figure}": float(test(frame[name], frame["judgment"]).statistic)
+        for name in ("score", "tied")
+        for figure, test in tests.items()
+    }
+
+
+def ranx_tests(tables: dict[str, list[float]]) -> dict[str, float]:
+    from ranx.statistical_tests import compute_statistical_significance
+
+    values = {name: {"map": np.array(each)} for name, each in tables.items()}
+    found = {}
+    for figure, test in (("p", "student"), ("signs", "fisher"), ("tukey", "tukey")):
+        given = compute_statistical_significance(list(values), ["map"], values, stat_test=test, random_seed=42)
+        names = list(tables)
+        for place, first in enumerate(names):
+            for second in names[place + 1 :]:
+                p = given[frozenset([first, second])]["map"]["p_value"]
+                found[f"{first} {second} AP {figure}"] = float(p)
+    return found
+
+
 def pingouin_gives(tables: dict[str, list[float]], margin: float) -> dict[str, float]:
     import pingouin
 
     names = list(tables)
-    return {
+    couples = [(first, second) for place, first in enumerate(names) for second in names[place + 1 :]]
+    p = [float(pingouin.ttest(tables[a], tables[b], paired=True).iloc[0][_p_column(pingouin)]) for a, b in couples]
+    corrected = pingouin.multicomp(p, method="holm")[1]
+    return {f"{a} {b} AP holm": float(each) for (a, b), each in zip(couples, corrected, strict=True)} | {
         f"{first} {second} AP equal": float(
             pingouin.tost(np.array(tables[first]), np.array(tables[second]), bound=margin, paired=True)["pval"].iloc[0]
         )
         for place, first in enumerate(names)
         for second in names[place + 1 :]
     }
+
+
+def _p_column(pingouin) -> str:  # type: ignore[no-untyped-def]
+    """Its name before and since version 0.6."""
+    names = pingouin.ttest([1.0, 2.0, 4.0], [2.0, 2.0, 3.0], paired=True).columns
+    return next(name for name in names if name.replace("-", "_") in ("p_val", "p_value"))
 
 
 def matrix(file: Path) -> pd.DataFrame:
@@ -159,6 +196,10 @@ def sureal_gives(file: Path) -> dict[str, float]:
     return found | {f"BT.500 {rater}": float(v) for rater, v in zip(table.columns, rejected, strict=True)}
 
 
+RATING = (("krippendorff", krippendorff_gives), ("pingouin", pingouin_iccs), ("sureal", sureal_gives))
+"""Coefficients and rater models, each of a file of ratings."""
+
+
 def timed(name: str, qrels: Path, runs: list[Path], measures: list[str]) -> float:
     """Seconds of a processor for reading runs and taking measures by query."""
     start = time.process_time()
@@ -194,7 +235,9 @@ def main() -> None:
         except Exception as error:
             failed[f"{library}, {name}"] = f"{type(error).__name__}: {error}"[:200]
 
-    for qrels in sorted(folder.glob("*.qrels")):
+    for file in sorted(folder.glob("*.qrels")):
+        plain = file.with_suffix(".plain")
+        qrels = plain if plain.exists() else file
         runs = {file.name.split(".")[1]: file for file in sorted(folder.glob(f"{qrels.stem}.*.run"))}
         for library, give in (
             ("ir_measures", ir_measures_gives),
@@ -205,11 +248,12 @@ def main() -> None:
     for name, tables in asked["by_query"].items():
         add("scipy", name, lambda tables=tables: scipy_gives(tables))
         add("pingouin", name, lambda tables=tables: pingouin_gives(tables, asked["margin"]))
+        add("ranx, tests", name, lambda tables=tables: ranx_tests(tables))
+    add("scipy", "pairs", lambda: scipy_correlations(folder / "pairs.scored.csv"))
     for file in sorted(folder.glob("*.ratings.csv")):
         name = file.name.removesuffix(".ratings.csv")
-        add("krippendorff", name, lambda file=file: krippendorff_gives(file))
-        add("pingouin", name, lambda file=file: pingouin_iccs(file))
-        add("sureal", name, lambda file=file: sureal_gives(file))
+        for library, give in RATING:
+            add(library, name, lambda give=give, file=file: give(file))
     seconds = {}
     if asked.get("speed"):
         runs = sorted((folder / "speed").glob("*.run"))

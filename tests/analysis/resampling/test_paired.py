@@ -81,6 +81,17 @@ def test_the_bootstrap_is_that_of_a_loop_over_its_draws() -> None:
     assert alpha == pytest.approx((reached + 1) / 301)
 
 
+def test_a_draw_that_is_as_far_off_as_the_data_counts_half() -> None:
+    """Differences of one tenth and of none: by a loop over whole numbers of tenths."""
+    tenths, draws = np.array([1, 0, 0, 1, 0, 1, -1, 0]), np.random.default_rng(0)
+    n, total = len(tenths), int(tenths.sum())
+    sums = [abs(n * int(tenths[chosen].sum()) - n * total) for chosen in draws.integers(0, n, (400, n))]
+    reached = sum((each > n * total) + 0.5 * (each == n * total) for each in sums)
+    p = bootstrap(tenths[:, None] / 10, 400)[0]
+    alpha = 2 * stats.norm.cdf(-np.sqrt(n / (n - 1)) * stats.t.ppf(1 - p / 2, n - 1))
+    assert alpha == pytest.approx((reached + 1) / 401) and n * total in sums
+
+
 def test_a_query_of_weight_three_is_tested_as_its_own_difference_thrice_as_large() -> None:
     """Of signs, where that is exact; equal weights change no test."""
     differences, weight = (FIRST - SECOND)[:9], np.ones(9)
