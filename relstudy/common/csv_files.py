@@ -9,6 +9,7 @@ import csv as csv_module
 import json
 import re
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,8 @@ UNGROUPED = r"-?\d{1,3}"
 IDS = ("queryid", "resultid", "raterid", "pairid")
 """Plain names of columns whose commas belong to ids."""
 IMPORT_ID = '{"ImportId":'
+MOST_TITLES = 5
+"""Lines of a title above the header."""
 REVIEW = ["Approve", "Reject"]
 """Columns for a requester's marks, which MTurk names in its header and leaves out of its rows."""
 
@@ -90,11 +93,13 @@ def _layout(file: str) -> Layout:
     notes = ["the file is in UTF-16, as Excel and Qualtrics write it"] if encoding == "utf-16" else []
     with open_text(file, encoding) as text:
         lines, skipped, separator = _before_header(text)
+        lines += list(islice(text, MOST_TITLES + 1 - len(lines)))
+        above, title = (0, "") if skipped else _titles(lines, separator)
+        lines, skipped = lines[above:], skipped + above
         if skipped:
-            notes.append(f"{skipped} line{'s' * (skipped > 1)} before the header passed over")
-        if separator is None:
-            without_comma = "," not in lines[0]
-            separator = next((each for each in SEPARATORS if without_comma and each in lines[0]), ",")
+            said = f": {title}" if title else ""
+            notes.append(f"{skipped} line{'s' * (skipped > 1)} before the header passed over{said}")
+        separator = separator or _separator(lines[0])
         names = next(csv_module.reader(_Chained(lines, text), delimiter=separator), [])
     stripped = [name.strip() for name in names]
     if not any(stripped):
@@ -110,6 +115,32 @@ def _layout(file: str) -> Layout:
     if separator in SEPARATORS:
         notes.append(f"fields are separated by {SEPARATORS[separator]}")
     return Layout(names, skipped, separator, encoding, tuple(notes))
+
+
+def _separator(header: str) -> str:
+    """What stands between the fields of a header."""
+    return next((each for each in SEPARATORS if "," not in header and each in header), ",")
+
+
+def _titles(lines: list[str], separator: str | None) -> tuple[int, str]:
+    """How many of the first lines are a title above the header, as spreadsheets write one, and its words.
+
+    A title is one field with a space in it; below it, after blank lines at most, comes a row of three different names
+    or more that are no numbers.
+    """
+    rows = [
+        [cell.strip() for cell in next(csv_module.reader([line], delimiter=separator or _separator(line)), [])]
+        for line in lines
+    ]
+    filled = [[cell for cell in row if cell] for row in rows]
+    above = next((number for number, cells in enumerate(filled) if len(cells) > 1), 0)
+    if not above or len(filled[0]) != 1 or " " not in filled[0][0]:
+        return 0, ""
+    names = rows[above]
+    is_header = len(names) > 2 and "" not in names and len(set(names)) == len(names)
+    if not is_header or any(re.fullmatch(DECIMAL_COMMA.replace(",", "[.,]"), name) for name in names):
+        return 0, ""
+    return above, " / ".join(cells[0] for cells in filled[:above] if cells)
 
 
 class _Chained:

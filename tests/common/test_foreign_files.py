@@ -441,9 +441,25 @@ def test_json_that_pandas_wrote_column_by_column_is_a_table(write: Write) -> Non
     assert "as pandas writes it" in judged.notes[0]
 
 
-def test_a_title_above_the_header_and_many_columns_are_short_sentences(write: Write) -> None:
-    with pytest.raises(RelstudyError, match="row 1: 2 columns have no name; the header row must come first"):
-        read_table(write("Results of June,,\na,b,c\n1,2,3\n", "t.csv"))
+@pytest.mark.parametrize(
+    ("above", "lines"),
+    [("Results of June,,\n", 1), ("Results of June\n\n", 2), ('"Results, June",,\n,,\nNext line of it,,\n', 3)],
+)
+def test_a_title_above_the_header_is_passed_over_and_told(write: Write, above: str, lines: int) -> None:
+    """Spreadsheets write one; it was refused, and whoever had it had to edit the file."""
+    table = read_table(write(f"{above}a,b,c\n1,2,x\n3,4,y\n", "t.csv"))
+    assert list(table.frame) == ["a", "b", "c"] and table.frame["c"].tolist() == ["x", "y"]
+    assert table.rows.tolist() == [lines + 2, lines + 3]
+    assert any(note.startswith(f"{lines} line") and "Results" in note for note in table.notes)
+
+
+@pytest.mark.parametrize("content", ["Results of June,,\n1,2,3\n4,5,6\n", "query id\nq1,d1,3\n", "a b,,\nc,,d\n"])
+def test_what_may_be_a_broken_header_is_no_title(write: Write, content: str) -> None:
+    with pytest.raises(RelstudyError):
+        read_table(write(content, "t.csv"))
+
+
+def test_many_columns_are_short_sentences(write: Write) -> None:
     many = ",".join(f"c{number}" for number in range(1500))
     with pytest.raises(TableError, match=r"\(the file has: c0, .*, c39 and 1,460 more\)"):
         read_table(write(f"{many}\n{many}\n", "t.csv"), "query_id")
