@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import pandas as pd
@@ -15,6 +15,9 @@ from relstudy.common.checked import Checked
 from relstudy.common.option_words import list_entry
 from relstudy.common.scales import SCALE_COLUMNS
 
+PAIR = ("query_id", "result_id")
+UNKNOWN = "NAME"
+"""In place of a column that only a person can name."""
 NAMES = {
     "rater_id": (
         *("rater_id", "rater", "raterid", "worker", "workerid", "worker_id", "annotator", "annotator_id"),
@@ -141,10 +144,13 @@ def columns_of_answers(frame: pd.DataFrame, names: Iterable[str]) -> list[str]:
     return [name for name, kind in kinds.items() if kind == min(kinds.values())]
 
 
-def described(roles: dict[str, str], why: str) -> tuple[ColumnRole, ...]:
-    """The role that each column was given, by relstudy's names."""
+def described(roles: Mapping[str, str], why: str, whys: Mapping[str, str] | None = None) -> tuple[ColumnRole, ...]:
+    """The role that each column was given, by relstudy's names; `whys` gives roles reasons of their own."""
+    reasons = {ours: (whys or {}).get(ours, why) for ours in roles}
     return tuple(
-        ColumnRole(theirs, ours, "relstudy's own name" if theirs == ours else why) for ours, theirs in roles.items()
+        ColumnRole(theirs, ours, "relstudy's own name" if theirs == ours else reasons[ours])
+        for ours, theirs in roles.items()
+        if theirs != UNKNOWN
     )
 
 
@@ -162,9 +168,9 @@ def remarks(answers: Answers) -> list[str]:
 
 
 def to_run(inspection: Inspection, command: str, answers: Answers | None) -> Inspection:
-    """The inspection with the command to run next; as a draft where words of unknown order need numbers first."""
+    """The inspection with the command to run next; as a draft where something is to be filled in first."""
     if answers is None or not answers.unordered:
-        return replace(inspection, command=command)
+        return replace(inspection, draft=command) if inspection.questions else replace(inspection, command=command)
     words = ", ".join(map(repr, answers.unordered))
     question = f"what is each of these words worth? Nothing tells their order: {words}"
     return replace(inspection, draft=command, questions=(*inspection.questions, question))
@@ -207,17 +213,56 @@ def inspect_ratings(
     answers = read_answers(table.frame[roles["rating"]], roles["rating"])
     assert answers is not None
     raters = table.frame[roles["rater_id"]].nunique()
-    for one, other in (("query_id", "result_id"), ("result_id", "query_id")):
-        if one in roles and other not in roles:
-            roles = {**roles, other: roles[one]}
+    roles, whys, questions = paired(table.frame, roles, roles["rating"])
+    whys["rating"] = why
     sentence = f"{answers.count} ratings by {raters} raters" + (f", exported from {tool}" if tool else "")
-    columns = described(roles, "by its name and its values")
     inspection = Inspection(
         table.file,
         tool or "ratings",
         sentence,
-        tuple(replace(each, why=why) if each.role == "rating" != each.column else each for each in columns),
+        described(roles, "by its name and its values", whys),
         (*notes, *remarks(answers)),
         RATING_USES[:3],
+        questions=questions,
     )
     return to_run(inspection, calibrate_command(table, roles, answers), answers)
+
+
+def paired(
+    frame: pd.DataFrame, roles: dict[str, str], rating: str | None = None
+) -> tuple[dict[str, str], dict[str, str], tuple[str, ...]]:
+    """Roles with both ids of a pair: an item that stands alone is its own query, and a query its own result.
+
+    Not so where rows of one item come again, of one rater where raters are named: then the one column of texts that
+    tells them apart is the other id. Where several may, or none does though raters are named, it is NAME.
+
+    Parameters
+    ----------
+    rating : column of the answers, whose empty rows do not count; None: all rows count
+
+    Returns
+    -------
+    The roles, why the other id is what it is, and what only a person can tell
+    """
+    known = next((ours for ours in PAIR if ours in roles), None)
+    if known is None or set(PAIR) <= set(roles):
+        return roles, {}, ()
+    other, item = next(name for name in PAIR if name != known), roles[known]
+    key = [roles[name] for name in ("rater_id", known) if name in roles]
+    filled = frame if rating is None else frame[frame[rating].astype("str").str.strip() != ""]
+    if not filled.duplicated(key).any():
+        return {**roles, other: item}, {}, ()
+    words, numbers = [], []
+    for name in (str(each) for each in frame if each not in (*roles.values(), rating)):
+        texts = filled[name].astype("str").str.strip()
+        is_id = (texts != "").all() and texts.duplicated().any() and not filled.duplicated([*key, name]).any()
+        if is_id and pd.to_numeric(texts, errors="coerce").isna().all():
+            words.append(name)
+        elif is_id and texts.str.fullmatch(r"\d+").all() and not NO_ANSWER.search(name):
+            numbers.append(name)
+    if len(words) == 1:
+        return {**roles, other: words[0]}, {other: f"it alone tells rows of one {item} apart"}, ()
+    if not (words or numbers or "rater_id" in roles):
+        return {**roles, other: item}, {}, ()
+    among = f", {' or '.join([*words, *numbers])}" if words or numbers else ""
+    return {**roles, other: UNKNOWN}, {}, (f"rows of one {item} come again: which column says of what each is{among}?",)

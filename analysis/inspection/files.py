@@ -117,7 +117,8 @@ def _array(file: str) -> Inspection:
     if array.ndim == 2 and array.dtype.kind == "f" and not np.isin(array[:100], (-1, 0, 1)).all():
         sentence = f"{len(array)} vectors of {array.shape[1]} numbers"
         command = f"relstudy score {shlex.quote(file)} -j judgments.csv --ids IDS"
-        return Inspection(file, "vectors", sentence, uses=SCORE_USES, command=command)
+        note = f"where they are codes before their signs were taken: numpy.save('codes.npy', numpy.load({file!r}) > 0)"
+        return Inspection(file, "vectors", sentence, notes=(note,), uses=(*SCORE_USES, *CODE_USES[:1]), command=command)
     if array.ndim == 1:
         different = len(np.unique(array))
         return Inspection(file, "labels", f"{len(array)} labels, {different} different ones", uses=("a ground truth",))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import pandas as pd
@@ -17,6 +17,7 @@ import pandas as pd
 from relstudy.analysis.inspection.answers import Answers, read_answers
 from relstudy.analysis.inspection.columns import (
     NO_ANSWER,
+    PAIR,
     PEOPLE,
     RATING_USES,
     SCORE_USES,
@@ -25,6 +26,7 @@ from relstudy.analysis.inspection.columns import (
     calibrate_command,
     described,
     inspect_ratings,
+    paired,
     remarks,
     roles_of,
     siblings,
@@ -40,7 +42,6 @@ from relstudy.common.scales import SCALE_COLUMNS
 from relstudy.common.wording import count_of
 from relstudy.mapping.scores.wide import is_no_system
 
-PAIR = ("query_id", "result_id")
 MOST_READINGS = 5
 
 
@@ -132,16 +133,16 @@ def _readings_by_rater(
     if "rating" in roles or frame[roles["rater_id"]].duplicated().any():
         return []
     families = [kept for names in siblings(answers).values() if (kept := _panel(frame, names))]
-    families = families or [kept for kept in [_panel(frame, list(answers))] if kept]
+    if len(families) != 1:
+        families = [kept for kept in [_panel(frame, list(answers)), *families] if kept]
     return [_wide(table, roles, names) for names in families[:MOST_READINGS]]
 
 
 def _one_item(table: Checked, roles: dict[str, str], tool: str, alike: list[str]) -> list[Inspection]:
     """Items without queries, or queries alone, beside columns of answers whose names tell nothing."""
     if "rating" in roles:
-        judged = _judgments(table, _both(roles), tool)
-        return [judged, _scores(table, _both(roles), [roles["rating"]])]
-    return [_wide(table, roles, alike), _scores(table, _both(roles), alike)] if alike else []
+        return [_judgments(table, roles, tool), _scores(table, roles, [roles["rating"]])]
+    return [_wide(table, roles, alike), _scores(table, roles, alike)] if alike else []
 
 
 def _readings_of_pairs(
@@ -234,12 +235,6 @@ def _plain(name: str) -> str:
     return re.sub(r"[ -]+", "_", name.casefold().strip())
 
 
-def _both(roles: dict[str, str]) -> dict[str, str]:
-    """An item that stands alone is its own query, and a query its own result."""
-    here = roles.get("result_id") or roles["query_id"]
-    return {**dict.fromkeys(PAIR, here), **roles}
-
-
 def _relstudy_table(table: Checked) -> Inspection | None:
     """Tables of relstudy's own, by their columns."""
     file = shlex.quote(table.file)
@@ -298,7 +293,8 @@ def _codes(table: Checked) -> Inspection | None:
 
 
 def _judgments(table: Checked, roles: dict[str, str], tool: str) -> Inspection:
-    roles = {ours: theirs for ours, theirs in _both(roles).items() if ours in (*PAIR, "rating")}
+    roles = {ours: theirs for ours, theirs in roles.items() if ours in (*PAIR, "rating")}
+    roles, whys, questions = paired(table.frame, roles, roles["rating"])
     answers = read_answers(table.frame[roles["rating"]], roles["rating"])
     assert answers is not None
     stated = stated_options({ours: (theirs,) for ours, theirs in roles.items() if ours != theirs}, answers, table)
@@ -306,13 +302,14 @@ def _judgments(table: Checked, roles: dict[str, str], tool: str) -> Inspection:
         table.file,
         tool or "judgments",
         f"{answers.count} judgments without raters" + (f", exported from {tool}" if tool else ""),
-        described(roles, "by its name and its values"),
+        described(roles, "by its name and its values", whys),
         (
             "without a rater's name there is no one to calibrate: judgments are means",
             *_left_out(table, roles.values()),
             *remarks(answers),
         ),
         SCORE_USES,
+        questions=questions,
     )
     return to_run(inspection, " ".join(["relstudy score SCORES -j", shlex.quote(table.file), *stated]), answers)
 
@@ -341,15 +338,16 @@ def _wide(table: Checked, roles: dict[str, str], columns: list[str]) -> Inspecti
     by_item = "rater_id" in roles and "result_id" not in roles and "query_id" not in roles
     if not by_item:
         roles.pop("rater_id", None)
-    for one, other in (("query_id", "result_id"), ("result_id", "query_id")):
-        if not by_item and one in roles and other not in roles:
-            roles[other] = roles[one]
+    whys: dict[str, str] = {}
+    questions: tuple[str, ...] = ()
+    if not by_item:
+        roles, whys, questions = paired(table.frame.drop(columns=columns), roles)
     answers = read_answers(pd.concat([table.frame[name] for name in columns], ignore_index=True))
     assert answers is not None
     other, each = ("item", "rater") if by_item else ("rater", "pair")
     why = f"its values are on the scale of the other columns, so it is taken for one {other}'s"
     article = "an" if by_item else "a"
-    columns_read = (*described(roles, "by its name"), *(ColumnRole(name, "rating", why) for name in columns))
+    columns_read = (*described(roles, "by its name", whys), *(ColumnRole(name, "rating", why) for name in columns))
     notes = [f"every {other} must be the same {'thing' if by_item else 'person'} in all rows; a slot is no {other}"]
     notes += _left_out(table, {*columns, *roles.values()})
     inspection = Inspection(
@@ -360,6 +358,7 @@ def _wide(table: Checked, roles: dict[str, str], columns: list[str]) -> Inspecti
         columns_read,
         (*notes, *remarks(answers)),
         RATING_USES[:3],
+        questions=questions,
     )
     return to_run(inspection, calibrate_command(table, roles, answers, columns), answers)
 
@@ -372,7 +371,8 @@ def _long_scores(table: Checked, roles: dict[str, str], score: str) -> Inspectio
 
 def _scores(table: Checked, roles: dict[str, str], systems: Sequence[str]) -> Inspection:
     """One row a pair, with a column for each system."""
-    roles = {ours: theirs for ours, theirs in _both(roles).items() if ours in PAIR}
+    roles = {ours: theirs for ours, theirs in roles.items() if ours in PAIR}
+    roles, whys, questions = paired(table.frame.drop(columns=list(systems)), roles)
     others = [
         str(name)
         for name in table.frame
@@ -381,7 +381,8 @@ def _scores(table: Checked, roles: dict[str, str], systems: Sequence[str]) -> In
         and pd.to_numeric(table.frame[name], errors="coerce").notna().mean() >= 0.5
     ]
     named: dict[str, str] = dict(roles)
-    return _of_scores(table, named, len(systems), systems, roles, chosen=systems if others else ())
+    found = _of_scores(table, named, len(systems), systems, roles, systems if others else (), whys)
+    return replace(found, questions=questions, draft=found.command, command=None) if questions else found
 
 
 def _of_scores(
@@ -391,13 +392,14 @@ def _of_scores(
     systems: Sequence[str],
     roles: dict[str, str],
     chosen: Sequence[str] = (),
+    whys: Mapping[str, str] | None = None,
 ) -> Inspection:
     entries = [f"{ours}={theirs}" for ours, theirs in named.items() if plain_name(ours) != plain_name(theirs)] + [
         f"score={name}" for name in chosen
     ]
     stated = f" --columns {shlex.quote(','.join(map(list_entry, entries)))}" if entries else ""
     columns = (
-        *described(roles, "by its name"),
+        *described(roles, "by its name", whys),
         *(
             ColumnRole(name, "a system's scores", "numbers on no common scale")
             for name in systems

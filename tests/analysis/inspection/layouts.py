@@ -1,4 +1,4 @@
-"""Forty layouts in which people publish or export ratings, judgments and scores, made here, with what each one holds.
+"""Layouts in which people publish or export ratings, judgments and scores, made here, with what each one holds.
 
 Every table is made of the same few answers, in the columns, order, separators and words of the tool or data set that it
 is named for; none is copied.
@@ -325,5 +325,31 @@ LAYOUTS = (
            "right", "ratings", [("ann", "red lamp d1", "red lamp d1", 0)], 36),
     Layout("Quepid, a book of several judges", "book.csv", by_pair("{q},{d},{a},{b},{c}", "query,docid,ann,bob,cy"),
            "asked", "ratings scores judgments"),
+    Layout("A spreadsheet with a title, results under a name of one's own", "titled.csv",
+           "Relevance study of June,,,\n,,,\n" + by_rater("{r},{q},{d},{g}", "assessor,query,page,grade"),
+           "right", "ratings", RATED[:3], 36),
+    Layout("Judgments of results under a name of one's own", "pages.csv", by_pair("{q},{d},{g}", "query,page,grade"),
+           "right", "judgments", JUDGED[:3], 12),
+    Layout("Results that are numbers under a name of one's own", "sites.csv",
+           by_rater("{r},{q},10{dn},{g}", "rater,query,site,grade"), "asked", "ratings"),
+    Layout("Semicolons and decimal commas, in German", "noten.csv",
+           by_rater("{r};{q};{d};{g},5", "Bewerter;Anfrage;Ergebnis;Note"), "refused"),
+    Layout("Two rows of headers", "groups.csv",
+           "query;result;Experts;;Others;\n" + by_pair("{q};{d};{a};{b};{c};{g}", ";;Ann;Bob;Cy;Dee"), "refused"),
+    Layout("Percentages in cells", "percent.csv", by_rater("{r},{q},{d},{g}0 %", "rater,query,document,relevance"),
+           "right", "ratings", [(p, q, d, 10 * g) for p, q, d, g in RATED[:3]], 36),
+    Layout("Stars in words", "star_words.csv", by_rater("{r},{q},{d},{g}/5 stars", "rater,query,document,answer"),
+           "asked", "ratings"),
+    Layout("Nested JSON lines, a line an answer", "tasks.jsonl",
+           by_rater('{{"by":{{"id":"{r}"}},"task":{{"query":"{q}","doc":"{d}"}},"answer":{{"grade":{g}}}}}', ""),
+           "refused"),
+    Layout("A column a pair, a row a person", "columns.csv",
+           table("participant," + ",".join(f"{QUERIES[q]} / {RESULTS[d]}" for q, d in PAIRS),
+                 [(PEOPLE[r], *(grade(r, q, d) for q, d in PAIRS)) for r in range(3)]),
+           "asked", "ratings ratings ratings ratings"),
+    Layout("Best and worst of a query", "best_worst.csv",
+           table("rater,query,best,worst", [(p, q, "d1", f"d{2 + (n + k) % 3}")
+                                            for n, p in enumerate(PEOPLE) for k, q in enumerate(QUERIES)]),
+           "asked", "ratings ratings"),
     Layout("A table of something else", "cities.csv", "city,people\nBonn,300\nUlm,120\n", "refused"),
 )  # fmt: skip
