@@ -2,6 +2,7 @@
 
     python scripts/coverage.py assisted [--studies 200] [--queries 12 25 60 150 400] [--systems 2 6 20 50]
     python scripts/coverage.py assisted --world independent|garbage|judge
+    python scripts/coverage.py assisted --rounds       half of the results in a first round, half in a second one
     python scripts/coverage.py assisted --data tifa160|diras|viescore [--folder ../shared/data]
 
 A collection of 600 queries of 60 to 400 results. How good a result is has a skewed part of its own and one of its
@@ -13,7 +14,8 @@ alone) and upside down. Their scores of all candidates help as `--assist systems
 
 Worlds: `plain`; `independent`, where errors have no common part, so that systems together know far more than each;
 `garbage`, where every system's scores are chance, and nothing may get wider; `judge`, where a judge of four grades
-helps alone and with the systems' scores beside it.
+helps alone and with the systems' scores beside it. With `--rounds` 8 results are drawn by the two that propose, and
+later 8 by all others; a pair's probability is that of either round.
 
 Data: `tifa160`, 160 prompts x 5 pictures on a scale from 1 to 5 and 19 published metrics, 40 x 3 drawn; `diras`, 11
 questions x 60 paragraphs in twenty copies, an embedding and two readings of GPT-4 as systems, 12 x 12 drawn;
@@ -70,15 +72,20 @@ class World:
     query : int [pairs], ascending
     middle : float [pairs], the mean of ratings before they are rounded
     score : each system's scores, float [pairs]
-    given : float [pairs], the probability of a pair that its query is drawn
+    rounds : of each round, float [pairs], the probability of a pair given that its query is drawn
     grade : float [pairs], a judge's
     """
 
     query: np.ndarray
     middle: np.ndarray
     score: dict[str, np.ndarray]
-    given: np.ndarray
+    rounds: tuple[np.ndarray, ...]
     grade: np.ndarray
+
+    @cached_property
+    def given(self) -> np.ndarray:
+        """The probability of a pair to be drawn in any round, given that its query is."""
+        return np.asarray(1 - np.prod([1 - each for each in self.rounds], axis=0))
 
     @cached_property
     def start(self) -> np.ndarray:
@@ -104,7 +111,8 @@ class World:
         """A study's judgments, with the rows of its pairs as index."""
         chosen = np.sort(random.choice(QUERIES, queries, replace=False))
         parts = [slice(self.start[each], self.start[each + 1]) for each in chosen]
-        row = np.concatenate([part.start + systematic_sample(self.given[part], random) for part in parts])
+        drawn = [part.start + systematic_sample(each[part], random) for part in parts for each in self.rounds]
+        row = np.unique(np.concatenate(drawn))
         rating = np.clip(np.round(self.middle[row] + NOISE * random.normal(size=len(row))), 1, 5)
         query, result = self.ids
         return pd.DataFrame(
@@ -135,8 +143,8 @@ class World:
         return found
 
 
-def make_world(systems: int, kind: str = "plain", seed: int = SEED) -> World:
-    """A collection with so many systems, of one of WORLDS."""
+def make_world(systems: int, kind: str = "plain", seed: int = SEED, rounds: int = 1) -> World:
+    """A collection with so many systems, of one of WORLDS, whose pairs are drawn in one round or in two."""
     shared = 0.0 if kind == "independent" else 0.6
     random = np.random.default_rng([seed, systems])
     number = np.exp(random.uniform(np.log(SIZES[0]), np.log(SIZES[1]), QUERIES)).astype(int)
@@ -160,13 +168,15 @@ def make_world(systems: int, kind: str = "plain", seed: int = SEED) -> World:
     score[names[1]] = np.round(2 * score[names[1]]) / 2
     if "upside down" in score:
         score["upside down"] = -score["upside down"]
-    given = np.empty(len(query))
+    proposing = 1 if systems == 2 else 2
+    of_rounds = [names[:proposing], names[proposing:]][:rounds]
+    given = np.empty((rounds, len(query)))
     for start, stop in zip(np.searchsorted(query, np.arange(QUERIES)), np.cumsum(number), strict=True):
-        lists = [score[name][start:stop] for name in names[: 1 if systems == 2 else 2]]
-        size = np.mean([rank_share(each, 0.5)[0] for each in lists], axis=0)
-        given[start:stop] = inclusion_probabilities(0.8 * size + 0.2 / (stop - start), RESULTS)
+        for each, named in zip(given, of_rounds, strict=True):
+            size = np.mean([rank_share(score[name][start:stop], 0.5)[0] for name in named], axis=0)
+            each[start:stop] = inclusion_probabilities(0.8 * size + 0.2 / (stop - start), RESULTS // rounds)
     grade = np.digitize(seen + 0.7 * random.normal(size=len(query)), [0.0, 0.8, 1.8]).astype(float)
-    return World(query, middle, score, given, grade)
+    return World(query, middle, score, tuple(given), grade)
 
 
 @dataclass(frozen=True, eq=False)
@@ -392,17 +402,20 @@ def main(argv: Sequence[str]) -> None:
     parser.add_argument("--queries", type=int, nargs="+", default=[12, 25, 60, 150, 400])
     parser.add_argument("--systems", type=int, nargs="+", default=[2, 6, 20, 50])
     parser.add_argument("--world", choices=WORLDS, default="plain")
+    parser.add_argument("--rounds", action="store_true", help="two rounds of half as many results each")
     parser.add_argument("--data", choices=DATA, help="real data in place of a world")
     parser.add_argument("--folder", type=Path, default=SHARED)
     given = parser.parse_args(argv)
+    rounds = " in two rounds" if given.rounds else ""
     print(
-        f"{given.studies} studies a row, seed {SEED}, {given.data or 'world ' + given.world}: coverage in % with help "
-        "(of people alone), ratio of errors, ratio of widths."
+        f"{given.studies} studies a row, seed {SEED}, {given.data or 'world ' + given.world}{rounds}: coverage in % "
+        "with help (of people alone), ratio of errors, ratio of widths."
     )
     all_cells: dict[str, list[tuple[str, Tally]]] = defaultdict(list)
     worlds: list[tuple[World | Judged, Sequence[int]]]
     if given.data is None:
-        worlds = [(make_world(systems, given.world), given.queries) for systems in given.systems]
+        number = 2 if given.rounds else 1
+        worlds = [(make_world(systems, given.world, rounds=number), given.queries) for systems in given.systems]
     else:
         real, number = real_data(given.data, given.folder)
         worlds = [(real, [number])]

@@ -34,6 +34,7 @@ from scipy import special, stats
 import relstudy as rs
 from relstudy.analysis.indices.precision_recall import Retrieval
 from relstudy.analysis.indices.same_query import SameQuery
+from relstudy.calibration.raters import LEAST_CARE
 from relstudy.calibration.undecided import undecided_pairs
 from relstudy.common.console import print_table, progress
 from relstudy.common.estimates import Estimate
@@ -291,12 +292,14 @@ class Cell:
     blank : mean share of undecided pairs
     between : share of studies in which the whole collection's mean judgment lies between the extremes printed
     said : share of studies in which `score` printed the undecided pairs by each system's score
+    careless : share of raters, all of whom look, that `calibrate` names as careless
     """
 
     rows: list[Row]
     blank: float
     between: float
     said: float
+    careless: float
 
 
 def run_cell(world: World, queries: int, ratings: int, studies: int, **options: object) -> Cell:
@@ -304,13 +307,14 @@ def run_cell(world: World, queries: int, ratings: int, studies: int, **options: 
     truth = world.truth(ratings, decided=True)
     judgment = world.truth(ratings, decided=False).judgment
     held, errors = defaultdict(list), defaultdict(list)
-    between, blank, said = [], [], []
+    between, blank, said, careless = [], [], [], []
     for seed in progress(range(studies), "studies", studies):
         panel, found = study(world, queries, ratings, seed, **options)
         for key, (estimate, true) in figures_of(found, truth).items():
             held[key].append(holds(estimate, true))
             errors[key].append((np.nan if estimate.value is None else estimate.value) - true)
-        of = panel.calibration
+        of, raters = panel.calibration, panel.raters
+        careless.append(float((raters["care"] < LEAST_CARE).mean()) if "care" in raters else 0.0)
         undecided = None if of.drawn is None else undecided_pairs(of.ratings.frame, of.judgments, of.drawn.pairs)
         blank.append(0.0 if undecided is None else undecided.pairs / undecided.rated)
         if undecided is not None and undecided.pairs:
@@ -326,7 +330,8 @@ def run_cell(world: World, queries: int, ratings: int, studies: int, **options: 
                 {index: float(np.nanmean(each)) for index, (_, each) in of_name.items()},
             )
         )
-    return Cell(rows, float(np.mean(blank)), float(np.mean(between)), float(np.mean(said)))
+    means = [float(np.mean(each)) for each in (blank, between, said, careless)]
+    return Cell(rows, *means)
 
 
 def main(argv: Sequence[str]) -> None:
@@ -366,6 +371,7 @@ def print_block(worlds: Mapping[bool, World], ratings: int, queries: Sequence[in
                     shares[index].append(share)
             farthest = f"{shift[0]:.3f} ({shift[2].replace('_', ' ')} of {shift[1]})" if not at_random else "0"
             below.append([how, str(number), f"{cell.blank:.1%}", f"{cell.between:.0%}", f"{cell.said:.0%}", farthest])
+            below[-1].append(f"{cell.careless:.1%}")
     names = ["correlation", "AP", "norm. rank", "same query", *SHOWN[len(INDICES) :]]
     print_table(rows, ["undecided", "queries", "system", *(text for name in names for text in (name, "error"))])
     figures = np.concatenate(list(shares.values()))
@@ -374,6 +380,5 @@ def print_block(worlds: Mapping[bool, World], ratings: int, queries: Sequence[in
         f"\nMean coverage: {means}. Of {len(figures)} figures {np.mean(figures < 0.92):.0%} are below 92 %, "
         f"{np.mean(figures > 0.98):.0%} above 98 %.\n"
     )
-    print_table(
-        below, ["undecided", "queries", "pairs", "mean between extremes", "said by score", "decided differ from all by"]
-    )
+    header = ["undecided", "queries", "pairs", "mean between extremes", "said by score", "decided differ from all by"]
+    print_table(below, [*header, "honest raters called careless"])
