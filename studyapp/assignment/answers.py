@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from relstudy.studyapp.assignment.raters import Visit
 from relstudy.studyapp.assignment.sequence import Assignment
 from relstudy.studyapp.assignment.slots import settle, weigh_answer
+from relstudy.studyapp.database.prepared import Prepared
 from relstudy.studyapp.database.tables import assignments, pairs, raters, ratings
 
 
@@ -68,8 +69,8 @@ _ON_PAGE = select_ratings().where(ratings.c.assignment_id == sa.bindparam("assig
 _SENT = sa.select(ratings.c.pair_id, ratings.c.form, ratings.c.rating, ratings.c.further).where(
     ratings.c.assignment_id == sa.bindparam("assignment")
 )
-_INSERT_RATINGS = sa.insert(ratings)
-_ANSWERED = (
+_INSERT_RATINGS = Prepared(sa.insert(ratings))
+_ANSWERED = Prepared(
     sa.update(assignments)
     .where(assignments.c.id == sa.bindparam("assignment"))
     .values(answered_at=sa.bindparam("now"), surplus=sa.bindparam("is_surplus"))
@@ -163,11 +164,11 @@ def submit(
         )
         changed[pair_id] = rating
     if rows:
-        connection.execute(_INSERT_RATINGS, rows)
+        _INSERT_RATINGS.run_each(connection, rows)
     surplus = False
     if assignment.answered_at is None:
         surplus = assignment.slot_id is not None and not settle(connection, assignment)
-        connection.execute(_ANSWERED, {"assignment": assignment.id, "now": visit.now, "is_surplus": surplus})
+        _ANSWERED.run(connection, {"assignment": assignment.id, "now": visit.now, "is_surplus": surplus})
     if assignment.kind == "practice" and visit.study.qualification is not None:  # its answer is shown next
         locked = sa.update(raters).where(raters.c.id == visit.rater.id, raters.c.locked_to < assignment.position)
         connection.execute(locked.values(locked_to=assignment.position))
@@ -175,7 +176,7 @@ def submit(
         now_counts = {pair_id: last.rating for pair_id, last in counts.items()} | changed
         decided = any(rating is not None for rating in now_counts.values())
         if (counts or not decided) and weigh_answer(visit, assignment, decided=decided):
-            connection.execute(_ANSWERED, {"assignment": assignment.id, "now": visit.now, "is_surplus": True})
+            _ANSWERED.run(connection, {"assignment": assignment.id, "now": visit.now, "is_surplus": True})
 
 
 def _in_order(further: Further | None) -> str:

@@ -28,6 +28,7 @@ from relstudy.studyapp.assignment.sequence import (
 from relstudy.studyapp.assignment.slots import draw, lease, lease_seconds, others_hold_pages
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block
+from relstudy.studyapp.database.prepared import Prepared
 from relstudy.studyapp.database.tables import assignments, raters
 
 AT_END = ("wait", "questions", "thanks")
@@ -35,8 +36,13 @@ AT_END = ("wait", "questions", "thanks")
 # nothing yet, so that those who come in numbers hold one page each.
 AHEAD = 1
 # Built once: building a statement costs more than running it.
-_COUNTS = (
-    sa.select(assignments.c.block, assignments.c.kind, sa.func.count(), sa.func.count(assignments.c.answered_at))
+_COUNTS = Prepared(
+    sa.select(
+        assignments.c.block,
+        assignments.c.kind,
+        sa.func.count().label("handed"),
+        sa.func.count(assignments.c.answered_at).label("answered"),
+    )
     .where(assignments.c.rater == sa.bindparam("rater"))
     .group_by(assignments.c.block, assignments.c.kind)
 )
@@ -64,7 +70,7 @@ def next_step(visit: Visit, *, hand_out: bool = True) -> Step:
     """
     handed: dict[tuple[str, str], int] = {}
     answered = 0
-    for block, kind, count, done in visit.connection.execute(_COUNTS, {"rater": visit.rater.id}):
+    for block, kind, count, done in _COUNTS.rows(visit.connection, {"rater": visit.rater.id}):
         handed[block, kind] = count
         answered += done
     # Pages are answered in their order (a form exists only for the first that waits), so counts say which is next.

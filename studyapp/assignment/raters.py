@@ -15,6 +15,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from relstudy.studyapp.assignment.catalogue import Catalogue
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block
+from relstudy.studyapp.database.prepared import Prepared
 from relstudy.studyapp.database.tables import raters
 
 ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -60,9 +61,9 @@ class Rater(NamedTuple):
 
 RATER_COLUMNS = [raters.c[name] for name in Rater._fields]
 # Built once: building a statement costs more than running it.
-_BY_ID = sa.select(*RATER_COLUMNS).where(raters.c.id == sa.bindparam("rater"))
-_LOCKED = _BY_ID.with_for_update()
-HOLD_RATER = sa.select(raters.c.id).where(raters.c.id == sa.bindparam("rater")).with_for_update()
+_ID = sa.select(*RATER_COLUMNS).where(raters.c.id == sa.bindparam("rater"))
+_BY_ID, _LOCKED = Prepared(_ID), Prepared(_ID.with_for_update())
+HOLD_RATER = Prepared(sa.select(raters.c.id).where(raters.c.id == sa.bindparam("rater")).with_for_update())
 
 
 def token_identity(token: str) -> str:
@@ -79,7 +80,7 @@ def find_rater(connection: sa.Connection, entry: str, identity: str) -> Rater | 
 
 def read_rater(connection: sa.Connection, rater: int) -> Rater | None:
     """The rater with this number, or None."""
-    row = connection.execute(_BY_ID, {"rater": rater}).one_or_none()
+    row = _BY_ID.row(connection, {"rater": rater})
     return None if row is None else Rater(*row)
 
 
@@ -98,7 +99,7 @@ def read_raters(connection: sa.Connection) -> list[Rater]:
 
 def lock_rater(connection: sa.Connection, rater: int) -> Rater | None:
     """The rater with this number, held until the transaction ends: one rater's requests go one after the other."""
-    row = connection.execute(_LOCKED, {"rater": rater}).one_or_none()
+    row = _LOCKED.row(connection, {"rater": rater})
     return None if row is None else Rater(*row)
 
 

@@ -13,6 +13,7 @@ from relstudy.studyapp.assignment.catalogue import Catalogue, PageRow
 from relstudy.studyapp.assignment.raters import HOLD_RATER, RATER_COLUMNS, Rater, Visit
 from relstudy.studyapp.assignment.versions import HEAD_COLUMNS, JOIN_AND_HOLD, Head, head_of, read_head
 from relstudy.studyapp.config.study_parts import Block
+from relstudy.studyapp.database.prepared import Prepared
 from relstudy.studyapp.database.tables import assignments, raters, slots
 
 
@@ -111,11 +112,12 @@ def _page_query() -> sa.Select[Any]:
 
 
 # Built once: building a statement costs more than running it.
-_PAGE = _page_query()
+_PAGE = Prepared(_page_query())
 _RATER = slice(len(Rater._fields))
 _HERE = slice(_RATER.stop, _RATER.stop + len(Assignment._fields))
 _AFTER = slice(_HERE.stop, _HERE.stop + len(Assignment._fields))
 _INSERT = sa.insert(assignments)
+_APPEND = Prepared(_INSERT.returning(assignments.c.id))
 
 
 def find_rater_page(connection: sa.Connection, rater: int, position: int, *, lock: bool = False) -> RaterPage | None:
@@ -123,13 +125,13 @@ def find_rater_page(connection: sa.Connection, rater: int, position: int, *, loc
     if lock and connection.dialect.name != "sqlite":
         # A statement of its own: after waiting for a lock, PostgreSQL would show the page as it was before the wait.
         # SQLite has one writer at a time anyway.
-        connection.execute(HOLD_RATER, {"rater": rater})
+        HOLD_RATER.row(connection, {"rater": rater})
     return look_at_page(connection, rater, position)[1]
 
 
 def look_at_page(connection: sa.Connection, rater: int, position: int) -> tuple[Head, RaterPage | None]:
     """A rater and the page at a position, with the study's version and state, in one look."""
-    row = connection.execute(_PAGE, {"rater": rater, "position": position}).one_or_none()
+    row = _PAGE.row(connection, {"rater": rater, "position": position})
     if row is None:
         return read_head(connection), None
     here = Assignment(*row[_HERE]) if row.here_id is not None else None
@@ -144,7 +146,7 @@ def look_at_page(connection: sa.Connection, rater: int, position: int) -> tuple[
 def hold_page(connection: sa.Connection, rater: int, position: int) -> tuple[Head, RaterPage | None]:
     """The same, and study and rater stay so until this transaction ends; to be called before anything is locked."""
     if connection.dialect.name != "sqlite":  # by a statement of its own, for the reason above
-        connection.execute(JOIN_AND_HOLD, {"rater": rater})
+        JOIN_AND_HOLD.row(connection, {"rater": rater})
     return look_at_page(connection, rater, position)
 
 
@@ -247,9 +249,7 @@ def append(visit: Visit, page: NextPage) -> Appended:
         **vars(page),
         **_shuffled(visit.catalogue.pages[page.page_id], generator),
     }
-    key = visit.connection.execute(_INSERT, row).inserted_primary_key
-    assert key is not None
-    return Appended(int(key[0]), page.position, page.block, page.kind, row["pair_ids"])
+    return Appended(_APPEND.row(visit.connection, row).id, page.position, page.block, page.kind, row["pair_ids"])
 
 
 def give_up(visit: Visit, assignment: Assignment) -> None:

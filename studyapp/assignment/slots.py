@@ -14,6 +14,7 @@ from relstudy.studyapp.assignment.raters import Visit
 from relstudy.studyapp.assignment.sequence import Appended, Assignment, NextPage, append
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block
+from relstudy.studyapp.database.prepared import Prepared
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import DONE, LEASED, OPEN, UNDECIDED, assignments, raters, slots
 
@@ -51,12 +52,15 @@ def _slots_for_rater(*conditions: Any) -> sa.Select[Any]:
 
 
 # Built once: building a statement costs more than running it.
-_LEASED = _slots_for_rater(slots.c.state == LEASED)
+_WITH_OTHERS = _slots_for_rater(slots.c.state == LEASED)
+_LEASED = Prepared(_WITH_OTHERS)
 # No lease is longer than the study's: one that ends later was begun by a clock that has been put back since.
-_EXPIRED = _LEASED.where(
-    (slots.c.leased_until < sa.bindparam("now")) | (slots.c.leased_until > sa.bindparam("latest"))
-).with_for_update(skip_locked=True)
-_OPEN = _slots_for_rater(slots.c.state == OPEN).with_for_update(skip_locked=True)
+_EXPIRED = Prepared(
+    _WITH_OTHERS.where(
+        (slots.c.leased_until < sa.bindparam("now")) | (slots.c.leased_until > sa.bindparam("latest"))
+    ).with_for_update(skip_locked=True)
+)
+_OPEN = Prepared(_slots_for_rater(slots.c.state == OPEN).with_for_update(skip_locked=True))
 _LEFT = (
     sa.select(slots.c.id)
     .where(
@@ -69,12 +73,12 @@ _LEFT = (
 _FIRST_TO_EXPIRE = sa.select(sa.func.min(slots.c.leased_until)).where(
     slots.c.block == sa.bindparam("block"), slots.c.state == LEASED
 )
-_LEASE = (
+_LEASE = Prepared(
     sa.update(slots)
     .where(slots.c.id == sa.bindparam("slot"))
     .values(state=LEASED, leased_until=sa.bindparam("until"), assignment_id=sa.bindparam("assignment"))
 )
-_RENEW = (
+_RENEW = Prepared(
     sa.update(slots)
     .where(
         slots.c.id == sa.bindparam("slot"),
@@ -83,7 +87,7 @@ _RENEW = (
     )
     .values(leased_until=sa.bindparam("until"))
 )
-_SETTLE = (
+_SETTLE = Prepared(
     sa.update(slots)
     .where(slots.c.id == sa.bindparam("slot"), slots.c.assignment_id == sa.bindparam("assignment"))
     .values(state=DONE)
@@ -101,12 +105,12 @@ def lease_seconds(study: Study, position: int) -> float:
 def draw(visit: Visit, position: int, block: Block) -> Appended | None:
     """Set one slot aside for the rater, at random over the pool; None when there is none."""
     values = {"rater": visit.rater.id, "block": block.name}
-    slot = _expired_slot(visit, values) or visit.connection.execute(_OPEN, values).first()
+    slot = _expired_slot(visit, values) or _OPEN.row(visit.connection, values)
     if slot is None:
         return None
     page = append(visit, NextPage(position, block.name, "pair", slot.page_id, slot.id))
     until = visit.now + min(RESERVED_SECONDS, 60 * visit.study.lease_minutes)
-    visit.connection.execute(_LEASE, {"slot": slot.id, "until": until, "assignment": page.id})
+    _LEASE.run(visit.connection, {"slot": slot.id, "until": until, "assignment": page.id})
     return page
 
 
@@ -125,7 +129,7 @@ def _expired_slot(visit: Visit, values: Mapping[str, Any]) -> Any:
     longest = 60 * visit.study.lease_minutes
     if now < expires.get(block, 0.0) <= now + longest:
         return None
-    slot = visit.connection.execute(_EXPIRED, {**values, "now": now, "latest": now + longest + CLOCKS}).first()
+    slot = _EXPIRED.row(visit.connection, {**values, "now": now, "latest": now + longest + CLOCKS})
     if slot is None:
         first = visit.connection.execute(_FIRST_TO_EXPIRE, {"block": block}).scalar_one()
         newest = now + min(RESERVED_SECONDS, 60 * visit.study.lease_minutes)
@@ -140,7 +144,7 @@ def settle(connection: sa.Connection, assignment: Assignment) -> bool:
     The slot of a late answer may be with somebody else by now; then another of the page's slots is taken, an open one
     before one that is leased.
     """
-    if connection.execute(_SETTLE, {"slot": assignment.slot_id, "assignment": assignment.id}).rowcount:
+    if _SETTLE.run(connection, {"slot": assignment.slot_id, "assignment": assignment.id}):
         return True
     while True:
         free = (
@@ -161,13 +165,13 @@ def lease(visit: Visit, assignment: Assignment) -> bool:
     """Lease an unanswered page to the rater who is looking at it; False when it is somebody else's by now."""
     until = visit.now + lease_seconds(visit.study, assignment.position)
     values = {"slot": assignment.slot_id, "assignment": assignment.id, "until": until}
-    return bool(visit.connection.execute(_RENEW, values).rowcount)
+    return bool(_RENEW.run(visit.connection, values))
 
 
 def others_hold_pages(visit: Visit, block: Block) -> bool:
     """True if pages that this rater has not had are with other raters, who may not answer them."""
     values = {"rater": visit.rater.id, "block": block.name}
-    return visit.connection.execute(_LEASED, values).first() is not None
+    return _LEASED.row(visit.connection, values) is not None
 
 
 def weigh_answer(visit: Visit, assignment: Assignment, *, decided: bool) -> bool:

@@ -16,6 +16,7 @@ import sqlalchemy as sa
 from relstudy.studyapp.assignment.catalogue import Catalogue
 from relstudy.studyapp.collection.displayed import DisplayedItems
 from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database.prepared import Prepared
 from relstudy.studyapp.database.tables import settings, versions
 
 _LOCK = 4242424243
@@ -23,11 +24,13 @@ _NEWEST = sa.select(sa.func.max(versions.c.number)).scalar_subquery()
 _STATE = sa.select(settings.c.value).where(settings.c.key == "state").scalar_subquery()
 # Built once: building a statement costs more than running it.
 HEAD_COLUMNS = (_NEWEST.label("version"), _STATE.label("state"))
-_HEAD = sa.select(*HEAD_COLUMNS)
+_HEAD = Prepared(sa.select(*HEAD_COLUMNS))
 # PostgreSQL: first the lock of `join_version`, and once it is had, the rater's row. Rows are locked on top of the join.
-JOIN_AND_HOLD = sa.text(
-    f"WITH joined AS MATERIALIZED (SELECT pg_advisory_xact_lock_shared({_LOCK})) "
-    "SELECT raters.id FROM joined CROSS JOIN raters WHERE raters.id = :rater FOR UPDATE OF raters"
+JOIN_AND_HOLD = Prepared(
+    sa.text(
+        f"WITH joined AS MATERIALIZED (SELECT pg_advisory_xact_lock_shared({_LOCK})) "
+        "SELECT raters.id FROM joined CROSS JOIN raters WHERE raters.id = :rater FOR UPDATE OF raters"
+    ).columns(sa.column("id", sa.Integer))
 )
 
 
@@ -52,7 +55,7 @@ class Version:
 
 def read_head(connection: sa.Connection) -> Head:
     """The newest version's number and the state, in one look."""
-    return head_of(connection.execute(_HEAD).one())
+    return head_of(_HEAD.row(connection, {}))
 
 
 def head_of(row: Any) -> Head:

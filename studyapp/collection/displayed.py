@@ -31,9 +31,9 @@ class CardField:
     look: str = "plain"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DisplayedItem:
-    """One thing of the collection, with what raters see of it.
+    """One thing of the collection, with what raters see of it; the same only as itself.
 
     Parameters
     ----------

@@ -21,6 +21,7 @@ import sqlalchemy as sa
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.database.errors import Trouble
 from relstudy.studyapp.database.postgresql import postgresql_engine
+from relstudy.studyapp.database.prepared import send
 from relstudy.studyapp.database.side_files import has_own_wal, require_own_wal
 from relstudy.studyapp.database.tables import settings
 
@@ -136,10 +137,11 @@ class Store:
                 yield connection
             return
         with self._writing.spared(), self._turn.taken(), self.engine.connect() as connection:
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
+            connection.begin()
+            send(connection, "BEGIN IMMEDIATE")
             try:
                 yield connection
-                connection.exec_driver_sql("COMMIT")
+                send(connection, "COMMIT")
             finally:
                 connection.rollback()
                 if connection.connection.in_transaction:

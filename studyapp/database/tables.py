@@ -181,7 +181,7 @@ events = sa.Table(
     sa.Column("kind", sa.Text, nullable=False),
     sa.Column("rating_id", sa.Integer),
     sa.Column("rater_id", sa.Text),
-    sa.Index(None, "xid", "id"),
+    sa.Index(None, "xid", "id").ddl_if(dialect="postgresql"),
     sqlite_autoincrement=True,
 )
 events.add_is_dependent_on(ratings)  # a copy of ratings makes events, which those of the original then replace

@@ -5,14 +5,18 @@ from __future__ import annotations
 import contextlib
 import functools
 import logging
+import select
 import socket
 import sys
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from waitress.channel import HTTPChannel
+from waitress.task import ErrorTask, WSGITask
+from waitress.wasyncore import readwrite
 
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.web.app import BODY_LIMIT
@@ -58,8 +62,25 @@ class Shares:
         for channels in sorted(self.held.values(), key=len, reverse=True):
             oldest = next((each for each in channels if not each.requests and not each.will_close), None)
             if oldest is not None:
-                oldest.will_close = True  # Waitress closes it in its next round
+                oldest.will_close = True
+                oldest.watch()
                 return
+
+
+class _Answer(WSGITask):
+    """A request's answer, whose end is sent by the thread that wrote it."""
+
+    def finish(self) -> None:
+        super().finish()
+        self.channel.flush()
+
+
+class _Refusal(ErrorTask):
+    """The same, of a request that is none."""
+
+    def finish(self) -> None:
+        super().finish()
+        self.channel.flush()
 
 
 class Connection(HTTPChannel):
@@ -67,22 +88,67 @@ class Connection(HTTPChannel):
 
     Waitress closes those that are silent for so long; who sends a byte now and then would stay for ever. One more than
     the address may have is closed at once, and where all places are taken, room is made.
+
+    Parameters
+    ----------
+    shares : connections of each address
+    events : what tells `run_by_events` of connections; None: Waitress' own loop looks at each in every turn
     """
 
+    task_class, error_task_class = _Answer, _Refusal
+    held = b""  # the beginning of an answer, until there is enough of it to be sent: head and page in one packet
     began: float | None = None
     last_activity: float
 
-    def __init__(self, server: Any, sock: socket.socket, addr: Any, adj: Any, map: Any, shares: Shares) -> None:
-        self.shares, self.whose = shares, customer(str(addr[0]))
+    def __init__(
+        self, server: Any, sock: socket.socket, addr: Any, adj: Any, map: Any, shares: Shares, events: Any = None
+    ) -> None:
+        self.shares, self.whose, self.events = shares, customer(str(addr[0])), events
         taken = len(server.active_channels)
         super().__init__(server, sock, addr, adj, map=map)
         if not shares.take(self, self.whose, taken):
             self.close()
 
+    def add_channel(self, map: Any = None) -> None:
+        """The connection has begun; Waitress' hook."""
+        super().add_channel(map)
+        if self.events is not None:
+            self.events.register(self._fileno, select.EPOLLIN | select.EPOLLONESHOT)
+
     def del_channel(self, map: Any = None) -> None:
         """The connection has ended; Waitress' hook."""
         self.shares.give_back(self, self.whose)
+        if self.events is not None and self._fileno is not None:
+            with contextlib.suppress(OSError):
+                self.events.unregister(self._fileno)
         super().del_channel(map)
+
+    def watch(self) -> None:
+        """Have the loop told, once, when there is more of a request, or room for what was not sent; by any thread."""
+        number = self._fileno
+        if self.events is None or number is None:
+            return
+        flags = (select.EPOLLIN if self.readable() else 0) | (select.EPOLLOUT if self.writable() else 0)
+        if flags:
+            with contextlib.suppress(OSError, ValueError):  # closed in this moment: there is nothing to be told of
+                self.events.modify(number, flags | select.EPOLLONESHOT)
+
+    def handle_read(self) -> None:
+        """Take what there is; a form is mostly right behind its head."""
+        for _ in range(2):
+            try:
+                data = self.socket.recv(self.adj.recv_bytes)
+            except BlockingIOError:
+                return
+            except OSError:
+                data = b""
+            if not data:
+                self.handle_close()
+                return
+            self.last_activity = time.time()
+            self.received(data)
+            if self.request is None or not self.connected:
+                return
 
     def received(self, data: bytes) -> bool:
         """Take what has come; time runs from the request's first byte until it is whole."""
@@ -94,12 +160,65 @@ class Connection(HTTPChannel):
             self.last_activity = self.began
         return wanted
 
+    def write_soon(self, data: Any) -> int:
+        """Send what is much; what the other side does not take waits for the loop."""
+        if isinstance(data, bytes):
+            self.held += data
+            if len(self.held) >= SEND_BYTES:
+                self.flush()
+            return len(data)
+        self.flush()
+        written = int(super().write_soon(data))
+        self.watch()
+        return written
+
+    def flush(self) -> None:
+        """Send what there is of an answer."""
+        held, self.held = self.held, b""
+        super().write_soon(held)
+        if self.total_outbufs_len:
+            self.watch()
+
+    def service(self) -> None:
+        """Answer a request, and have the loop told of the next one."""
+        self.held = b""
+        super().service()
+        self.watch()
+
+
+def run_by_events(server: Any, events: Any) -> None:
+    """Waitress' loop, in which a turn costs what has happened, and not how many connections are open.
+
+    Its own looks at every connection before each wait, and is woken by each thread that has answered, so that a page
+    cost the more the more raters there were. Here the system keeps what each connection waits for: a thread that has
+    answered says so itself (`Connection.watch`).
+    """
+    events.register(server.socket, select.EPOLLIN)
+    listens = True
+    while server.accepting:
+        looked_after = server.next_channel_cleanup
+        wanted = server.readable()
+        if server.next_channel_cleanup != looked_after:
+            for channel in list(server.active_channels.values()):
+                if channel.will_close:
+                    channel.watch()
+        if wanted != listens:
+            events.modify(server.socket, select.EPOLLIN if wanted else 0)
+            listens = wanted
+        for number, flags in events.poll(1.0):
+            channel = server._map.get(number)
+            if channel is not None:
+                readwrite(channel, flags)
+                if channel is not server:
+                    channel.watch()
+
 
 REQUEST_SECONDS = 30  # for a request to be there whole
 MOST_CONNECTIONS = 8000  # in each worker; half-open ones cost little until they are closed
 # How long a thread keeps the interpreter from others that want it. Python's 5 ms are as long as a whole page takes: who
 # holds the database's only write transaction waited so long after each of its statements for threads that write HTML.
 SWITCH_SECONDS = 0.0005
+SEND_BYTES = 1 << 14  # of an answer, from which on its beginning is sent before its end is there
 SPARE = 20  # of them, for those that come while room is being made: at its limit Waitress hears nobody
 
 
@@ -161,8 +280,16 @@ def make_worker(app: WsgiApp, listener: socket.socket, options: ServerOptions) -
     proxy_in_front = customer(options.trusted_proxy) if options.trusted_proxy else None
     shares = Shares(options.per_address, proxy_in_front, connections - SPARE)
     server.application = _noting_the_proxy(server.application, options.trusted_proxy)
-    server.channel_class = functools.partial(Connection, shares=shares)
+    events = select.epoll() if hasattr(select, "epoll") else None
+    server.channel_class = functools.partial(Connection, shares=shares, events=events)
+    if events is not None:
+        server.pull_trigger = _wake_nobody
+        server.run = functools.partial(run_by_events, server, events)
     return server
+
+
+def _wake_nobody() -> None:
+    """In place of waking Waitress' loop, which `Connection.watch` does for one connection."""
 
 
 def _noting_the_proxy(app: WsgiApp, trusted_proxy: str | None) -> WsgiApp:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import cast
 from urllib.parse import quote
@@ -19,8 +20,8 @@ from relstudy.common.scales import Scale, show_value
 from relstudy.studyapp.assignment.raters import Rater
 from relstudy.studyapp.collection.displayed import CardField, DisplayedItem
 from relstudy.studyapp.collection.markup import mark_spans, mark_words
+from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.web import session
-from relstudy.studyapp.web.mount import at
 from relstudy.studyapp.web.site import current_site
 from relstudy.studyapp.web.views import Choice, ItemView, MessagePage, RefusedPage
 
@@ -28,18 +29,20 @@ from relstudy.studyapp.web.views import Choice, ItemView, MessagePage, RefusedPa
 def show(template: str, page: object, rater: Rater | session.Claim | None = None) -> str:
     """Render a template; each gets `page` and `csrf`, beside what `prepare_templates` gives to all."""
     site = current_site()
-    given = {"page": page, "csrf": session.csrf(rater), "withdraws": _may_withdraw(rater)}
+    language = site.language
+    given = {"page": page, "csrf": session.csrf(rater), "withdraws": _may_withdraw(rater, language.study)}
     if len(offered := site.served.in_languages) > 1 and not template.startswith("admin/"):
         given["languages"] = [each.language for each in offered.values()]
         asked = request.full_path if request.method == "GET" and request.query_string else request.path
         given["back"] = quote(asked, safe="/")
-    return site.language.templates.get_template(template).render(given)
+    _PLACE.set((request.script_root, current_preview()))
+    return language.templates.get_template(template).render(given)
 
 
-def _may_withdraw(rater: Rater | session.Claim | None) -> bool:
+def _may_withdraw(rater: Rater | session.Claim | None, study: Study) -> bool:
     """True if the page's foot leads a rater out of the study."""
     is_in = isinstance(rater, Rater) and rater.consented_at is not None and rater.outcome is None
-    return is_in and bool(current_site().study.withdrawal)
+    return is_in and bool(study.withdrawal)
 
 
 def prepare_templates(environment: Environment) -> None:
@@ -50,7 +53,13 @@ def prepare_templates(environment: Environment) -> None:
 
 @pass_context  # without it Jinja works out a fixed address when it compiles the template
 def _address_of_page(_: Context, address: str) -> str:
-    return at(preview_address(address))
+    root, preview = _PLACE.get()
+    within = address if preview is None else preview_address(address)
+    return root + within if within.startswith("/") else within
+
+
+_PLACE: ContextVar[tuple[str, Preview | None]] = ContextVar("place")
+"""The mount of the page at hand, and the preview it belongs to: asked for by every address on it."""
 
 
 @dataclass(frozen=True)
@@ -144,9 +153,9 @@ LONG = 1200
 """Letters from which on a text scrolls in a column of its own."""
 
 
-def item_view(item: DisplayedItem, marked: Sequence[str] = ()) -> ItemView:
-    """An item as the rater sees it: no id, no file name. `marked` are the words that are marked in its text."""
-    words = tuple(marked)
+@functools.lru_cache(maxsize=4096)  # nothing in it belongs to one rater, and a page shows ten of them
+def item_view(item: DisplayedItem, words: tuple[str, ...] = ()) -> ItemView:
+    """An item as the rater sees it: no id, no file name. `words` are marked in its text."""
     kind = "text" if item.kind in ("html", "markdown") else item.kind
     title, text = _view_of_text(item, words) if kind == "text" else (item.title, item.text)
     return ItemView(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import hmac
 import secrets
 import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -15,7 +17,7 @@ import itsdangerous
 from flask import Flask, Response, request
 from flask.sessions import SecureCookieSessionInterface
 
-from relstudy.studyapp.web.mount import at
+from relstudy.studyapp.web.mount import WsgiApp, at
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -36,17 +38,23 @@ _HEADERS = [*HEADERS.items(), ("Cache-Control", "no-store")]
 def add_headers(app: Flask) -> None:
     """Send the security headers with every answer; pages are never cached."""
     app.after_request(_redirect_below_mount)
+    answer: WsgiApp = app.wsgi_app
 
-    @app.after_request
-    def _headers(response: Response) -> Response:
-        given = {name.lower() for name in response.headers.keys()}  # noqa: SIM118 (a multidict of headers)
-        response.headers.extend([pair for pair in _HEADERS if pair[0].lower() not in given])
-        return response
+    def with_headers(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        def start(status: str, headers: list[tuple[str, str]], *error: Any) -> Any:
+            given = {name.lower() for name, _ in headers}
+            return start_response(status, headers + [each for each in _HEADERS if each[0].lower() not in given], *error)
+
+        return answer(environ, start)
+
+    app.wsgi_app = with_headers  # type: ignore[method-assign]
 
 
 def _redirect_below_mount(response: Response) -> Response:
     """The pages redirect within the study, whose mount is put before it here. The router, which knows the mount,
     redirects to the host that the request named, and anybody may name any: the path is enough."""
+    if "Location" not in response.headers:
+        return response
     target = urlsplit(response.location or "")
     if target.scheme and target.netloc == request.host:  # which is empty where the request names none that can be
         response.location = urlunsplit(("", "", "/" + target.path.lstrip("/"), target.query, ""))
@@ -71,6 +79,17 @@ class Sessions(SecureCookieSessionInterface):
             if self._serializer is not None:
                 self._serializer.signer = _AnyClockSigner
         return self._serializer
+
+
+class _KeptKeySigner(itsdangerous.TimestampSigner):
+    """Works out its key once, and not for each signature."""
+
+    _key: bytes | None = None
+
+    def derive_key(self, secret_key: str | bytes | None = None) -> bytes:
+        if self._key is None:  # there is but one secret
+            self._key = super().derive_key(secret_key)
+        return self._key
 
 
 class _AnyClockSigner(itsdangerous.TimestampSigner):
@@ -105,10 +124,14 @@ class Signer:
 
     def __init__(self, secret: bytes) -> None:
         self._secret = secret
+        # A page's form is signed when it is shown and read when it is sent; a rater's other forms again and again.
+        self._page = functools.lru_cache(maxsize=2048)(self._page_signer)
+        self.csrf = functools.lru_cache(maxsize=2048)(self._csrf_token)
 
-    def csrf(self, who: str) -> str:
+    def _csrf_token(self, who: str) -> str:
         """The token that this person's forms carry."""
-        return itsdangerous.Signer(self._secret, f"csrf|{who}", **_SIGNATURE).get_signature(b"").decode()
+        key = hmac.digest(self._secret, f"csrf|{who}".encode(), "sha256")
+        return itsdangerous.encoding.base64_encode(hmac.digest(key, b"", "sha256")).decode()
 
     def csrf_holds(self, who: str, token: str) -> bool:
         """True if a form's token is this person's."""
@@ -127,14 +150,14 @@ class Signer:
         _, version, asked = value.decode().split("-")
         return ShownForm(shown_at.timestamp(), int(version), asked)
 
-    def _page(self, who: str, assignment: int) -> _MillisecondSigner:
+    def _page_signer(self, who: str, assignment: int) -> _MillisecondSigner:
         return _MillisecondSigner(self._secret, f"form|{who}|{assignment}", **_SIGNATURE)
 
 
 _SIGNATURE: Any = {"digest_method": hashlib.sha256, "key_derivation": "hmac"}
 
 
-class _MillisecondSigner(itsdangerous.TimestampSigner):
+class _MillisecondSigner(_KeptKeySigner):
     """Its times are the start of the time on a page, which whole seconds would blur."""
 
     def get_timestamp(self) -> int:

@@ -25,6 +25,7 @@ def templates_of(study: Study, texts: Texts, app_templates: Environment, directi
     templates.filters = {**app_templates.filters, "text": texts}
     templates.globals = {**app_templates.globals, "text": texts, "study": study, "direction": direction}
     templates.globals["cached_scale"] = _cached_scale(templates)
+    templates.globals["shared_parts"] = functools.cache(lambda: templates.get_template("parts.html").module)
     return templates
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from relstudy.studyapp.database import prepared
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.web.rater.rating import PAGE
 from tests.studyapp.browse import Browser
@@ -21,11 +22,17 @@ def statements_of(store: Store) -> Iterator[list[str]]:
     def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
         sent.append(" ".join(statement.split()))
 
+    def hear(engine: sa.Engine, statement: str) -> None:
+        if engine is store.engine:
+            note(None, None, statement)
+
     sa.event.listen(store.engine, "before_cursor_execute", note)
+    prepared.heard.append(hear)
     try:
         yield sent
     finally:
         sa.event.remove(store.engine, "before_cursor_execute", note)
+        prepared.heard.remove(hear)
 
 
 def statements_of_a_page(browser: Browser, store: Store) -> tuple[list[str], list[str]]:

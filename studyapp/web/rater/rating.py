@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from flask import Blueprint, Response, redirect, request
 from flask.typing import ResponseReturnValue
+from werkzeug.datastructures import MultiDict
 
 from relstudy.studyapp.assignment.answers import Further, LockedError, Showing, submit
 from relstudy.studyapp.assignment.next_page import needs_opening, open_page
@@ -166,10 +167,10 @@ class _Sent:
 
 def _read_form(assignment: Assignment) -> _Sent:
     """The form as it was sent for a page; of what could not be shown nothing else has to be answered."""
-    site, sent = current_site(), _Sent()
+    site, sent, form = current_site(), _Sent(), request.form
     block = site.study.block(assignment.block)
     for number, pair_id in enumerate(assignment.pair_ids, start=1):
-        text = _sent_value(f"rating-{number}")
+        text = _sent_value(form, f"rating-{number}")
         sent.typed[pair_id, ""] = text
         was_shown = not (block.not_shown and text == NOT_SHOWN)
         given: dict[str, float | str | bool | None] = {} if was_shown else {NOT_SHOWN: True}
@@ -178,7 +179,7 @@ def _read_form(assignment: Assignment) -> _Sent:
         except ValueError:
             sent.errors[pair_id, ""] = site.texts("rate.missing" if not text else "rate.invalid")
         for question in block.questions:
-            written = _sent_value(f"rating-{number}-{question.id}")
+            written = _sent_value(form, f"rating-{number}-{question.id}")
             sent.typed[pair_id, question.id] = written
             if not written.strip():
                 if question.required and was_shown:
@@ -193,10 +194,10 @@ def _read_form(assignment: Assignment) -> _Sent:
     return sent
 
 
-def _sent_value(name: str) -> str:
+def _sent_value(form: MultiDict[str, str], name: str) -> str:
     """What a field holds; a slider has two, a number and buttons in its place, and both at once are no answer."""
-    values = [value for value in request.form.getlist(name) if value.strip()]
-    return " & ".join(values)
+    values = [value for value in form.getlist(name) if value.strip()]
+    return values[0] if len(values) == 1 else " & ".join(values)
 
 
 def _seconds(elapsed: float) -> float:

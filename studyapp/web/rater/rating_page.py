@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
+
+from flask import request
 
 from relstudy.common.scales import Scale, show_value
 from relstudy.studyapp.assignment.answers import read_answers
@@ -17,7 +18,6 @@ from relstudy.studyapp.collection.kinds import PLAYED, paradigm_of
 from relstudy.studyapp.collection.markup import words_to_mark
 from relstudy.studyapp.config.study_parts import NOT_SHOWN, Block, was_shown
 from relstudy.studyapp.web import session
-from relstudy.studyapp.web.mount import at
 from relstudy.studyapp.web.rater.duration import seconds_per_page
 from relstudy.studyapp.web.rendering import choices, item_view
 from relstudy.studyapp.web.site import current_site
@@ -41,6 +41,7 @@ def build_rating_page(
     served, rater = site.served, page.rater
     catalogue, items = served.version.catalogue, served.version.items
     block = site.study.block(assignment.block)
+    problems = errors or {}
     pairs = [catalogue.pairs[pair_id] for pair_id in assignment.pair_ids]
     query = items[pairs[0].query_id]
     marked = words_to_mark(query.title or query.text) if block.highlight == "query" and query.kind == "text" else ()
@@ -63,7 +64,7 @@ def build_rating_page(
                 f"rating-{number}",
                 _shown(items, (sides := pair.sides(rater.seed))[0], marked),
                 chosen.get((pair.pair_id, ""), ""),
-                (errors or {}).get((pair.pair_id, ""), ""),
+                problems.get((pair.pair_id, ""), ""),
                 tuple(
                     FurtherView(
                         f"rating-{number}-{question.id}",
@@ -72,7 +73,7 @@ def build_rating_page(
                         question.scale is not None and question.scale.undecided,
                         question.required,
                         chosen.get((pair.pair_id, question.id), ""),
-                        (errors or {}).get((pair.pair_id, question.id), ""),
+                        problems.get((pair.pair_id, question.id), ""),
                     )
                     for question in block.questions
                 ),
@@ -92,7 +93,7 @@ def build_rating_page(
     )
 
 
-def _shown(items: DisplayedItems, item_id: str, marked: Sequence[str]) -> ItemView:
+def _shown(items: DisplayedItems, item_id: str, marked: tuple[str, ...]) -> ItemView:
     """A result, or a list with the results in it."""
     view = item_view(items[item_id], marked)
     members = tuple(item_view(items[name], marked) for name in items[item_id].members)
@@ -136,8 +137,8 @@ def asked_on(assignment: Assignment) -> str:
     words += [repr(block.questions)] if block.questions else []
     words += [block.highlight, block.played] if (block.highlight, block.played) != ("no", "any") else []
     asked = "\x1f".join([*assignment.pair_ids, *looks, *words])
-    keyed = hmac.new(site.secret, b"asked:" + asked.encode(), hashlib.sha256)  # so that no page can be told by it
-    return f"{version.number}-{keyed.hexdigest()[:12]}"
+    keyed = hmac.digest(site.secret, b"asked:" + asked.encode(), "sha256")  # so that no page can be told by it
+    return f"{version.number}-{keyed.hex()[:12]}"
 
 
 def read_choices(assignment: Assignment) -> dict[Field, str]:
@@ -167,4 +168,5 @@ def _answered(page: RaterPage, assignment: Assignment) -> int:
 def _pictures(version: Version, pair_ids: list[str]) -> tuple[str, ...]:
     shown = [version.catalogue.pairs[pair_id] for pair_id in pair_ids]
     items = [version.items[name] for name in version.items.whole(each for pair in shown for each in pair.item_ids)]
-    return tuple(at(item_view(item).url) for item in items if item.path is not None and item.kind not in PLAYED)
+    root = request.script_root
+    return tuple([root + item_view(item).url for item in items if item.path is not None and item.kind not in PLAYED])
