@@ -11,7 +11,7 @@ _PAIR = {
     "query_id": "id of the query in the collection",
     "result_id": "id of the result in the collection",
 }
-_OTHER = "id of the second result of a couple, of which people say which is better; empty for a pair"
+_OTHER = "id of the second result, or list, of a couple, of which people say which is better; empty for a pair"
 _SCALE = {
     "scale_low": "lowest value of the scale",
     "scale_high": "highest value of the scale",
@@ -127,6 +127,13 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "query_id": _PAIR["query_id"],
         "result_id": _PAIR["result_id"],
         "depth": "how many first results of each system the pool is made of",
+    },
+    "lists": {
+        "list_id": "the list, as result_id and other_id of a couple of lists name it",
+        "query_id": _PAIR["query_id"],
+        "system": "the system whose first results these are",
+        "rank": "the result's place in the list, from 1",
+        "result_id": _PAIR["result_id"],
     },
     "scores": {
         "system": "the system's name",

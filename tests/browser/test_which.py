@@ -70,6 +70,43 @@ def test_couples_are_compared_by_keyboard_without_barriers(
     assert tour.found == []
 
 
+@pytest.mark.parametrize(("scheme", "size", "code"), LOOKS[::2], ids=str)
+def test_whole_lists_stand_side_by_side_in_their_order_without_barriers(
+    serve_study: Callable[..., Served], new_page: Callable[..., Page], scheme: str, size: tuple[int, int], code: str
+) -> None:
+    served = serve_study(WHICH.replace("LANGUAGE", f'language = "{code}"').replace('"which"', '"which-list"'))
+    lists = {"A": ("q0", "r0 r1 r2"), "B": ("q0", "r2 r0 r3"), "C": ("w1", "r0 essay r1"), "D": ("w1", "essay r3 r2")}
+    rows = [
+        f"{name},{query},s{name},{rank},{result}"
+        for name, (query, results) in lists.items()
+        for rank, result in enumerate(results.split(), start=1)
+    ]
+    (served.folder / "lists.csv").write_text("\n".join(["list_id,query_id,system,rank,result_id", *rows]) + "\n")
+    head = "pair_id,query_id,result_id,other_id,paradigm,source,inclusion_probability,block\n"
+    couples = "l0,q0,A,B,image,sA;sB,0.5,base\nl1,w1,C,D,text,sC;sD,0.5,base\n"
+    (served.folder / "pairs.csv").write_text(head + couples, encoding="utf-8")
+    prepare(served.folder, served.store)
+    page = new_page(*size, color_scheme=scheme, reduced_motion="reduce")
+    tour, rater = Tour(page), Rater(page, served.names)
+    rater.enter(served.link())
+    for key in ("1", "3"):
+        tour.look(key)
+        columns = page.locator(".whole-list").all()
+        left, right = (column.bounding_box() or {} for column in columns)
+        assert left["x"] + left["width"] <= right["x"] and abs(left["y"] - right["y"]) < 1
+        keys = [
+            [each.get_attribute("data-item") for each in column.locator("li [data-item]").all()] for column in columns
+        ]
+        shown = [[served.names[key or ""] for key in of_column] for of_column in keys]
+        assert all(" ".join(results) in {text for _, text in lists.values()} for results in shown)
+        page.keyboard.press(key)
+        before = page.url
+        page.keyboard.press("Enter")
+        page.wait_for_url(lambda url, before=before: url != before)
+    assert served.export()["rating"].tolist() == [-1, 1]
+    assert tour.found == []
+
+
 def test_a_study_of_ratings_has_no_couple_on_any_page(serve_study: Callable[..., Served]) -> None:
     served = serve_study(PLAIN)
     assert "other_id" not in served.export()

@@ -35,18 +35,19 @@ def statements_of(store: Store) -> Iterator[list[str]]:
         prepared.heard.remove(hear)
 
 
-def statements_of_a_page(browser: Browser, store: Store) -> tuple[list[str], list[str]]:
+def statements_of_a_page(browser: Browser, store: Store, value: str = "3") -> tuple[list[str], list[str]]:
     """The statements of a page's ratings whose answer holds the next page, and of ratings and next page by themselves.
 
     Parameters
     ----------
     browser : stands at a page to rate; both ways rate a page and look at the next
+    value : of every answer
     """
     with statements_of(store) as at_once:
-        answer = browser.client.post(browser.address, data=browser.filled(), headers={PAGE: "next"})
+        answer = browser.client.post(browser.address, data=browser.filled(value), headers={PAGE: "next"})
         assert answer.status_code == 200, answer.status_code
     browser.get(answer.headers[PAGE])
     with statements_of(store) as apart:
-        browser.post(browser.address, browser.filled())
+        browser.post(browser.address, browser.filled(value))
         assert browser.status == 200, browser.status
     return at_once, apart

@@ -22,9 +22,21 @@ from relstudy.studyapp.monitoring.export import ratings_table
 from relstudy.studyapp.monitoring.statistics import study_statistics
 from relstudy.studyapp.monitoring.status import study_status
 from tests.studyapp.browse import Browser, joined
+from tests.studyapp.statements import statements_of_a_page
 from tests.studyapp.studies import TOML, Made
 
 WHICH = TOML + '\n[[blocks]]\nname = "which"\nask = "which"\npairs_per_rater = 6\nratings_per_pair = 9\n'
+COUPLES_ALONE = """
+[study]
+id = "test"
+title = "A test study"
+[entry]
+rules = ["open"]
+[[blocks]]
+name = "which"
+ask = "which"
+pairs_per_rater = "all"
+"""
 ORDER = ["r3", "r1", "r0", "r2"]
 """What people prefer, best first."""
 
@@ -153,6 +165,29 @@ def test_whole_lists_are_asked_blind_and_the_better_system_is_found(of_lists: Ma
     with pytest.raises(RelstudyError, match=r"its couples are of whole lists; --lists takes these"):
         read_preferences(tmp_path / "ratings.csv")
     assert {growth.scale for growth in study_statistics(of_lists.store, study).agreement} <= {"1-5"}
+    table.to_csv(of_lists.folder / "ratings.csv", index=False)
+    packed = CliRunner().invoke(main, ["archive", str(of_lists.folder), "-o", str(tmp_path / "archive")])
+    assert packed.exit_code == 0, packed.output
+    again = read_preferences(tmp_path / "archive" / "ratings.csv", lists=True).systems.set_index(["system", "other"])
+    pd.testing.assert_frame_equal(again, found)
+    assert (tmp_path / "archive" / "lists.csv").read_text() == (of_lists.folder / "lists.csv").read_text()
+    assert not set(table["rater_id"]) & set(pd.read_csv(tmp_path / "archive" / "ratings.csv")["rater_id"])
+
+
+def test_a_couple_costs_the_database_no_statement_more_than_a_pair(make_study: Callable[..., Made]) -> None:
+    made = make_study(COUPLES_ALONE, unique_queries=12)
+    file = made.folder / "pairs.csv"
+    head = file.read_text().splitlines()[0]
+    rows = [f"c{query},q{query},r0,image,a,,0.5,unique,r1" for query in range(12)]
+    file.write_text("\n".join([f"{head},other_id", *rows]) + "\n")
+    prepare(made.folder, made.store)
+    browser = Browser(made.app)
+    browser.join()
+    for _ in range(2):
+        browser.rate(lambda name, number: "1")
+    at_once, apart = statements_of_a_page(browser, made.store, "1")
+    most = {"sqlite": (11, 15), "postgresql": (10, 13)}[made.store.engine.dialect.name]
+    assert len(at_once) <= most[0] and len(apart) <= most[1], "\n".join([*at_once, "", *apart])
 
 
 @pytest.mark.parametrize(
