@@ -24,12 +24,14 @@ FIXED = """() => [...document.querySelectorAll("main [data-item] *")]
 SHIFTS = """() => {
   window.moved = 0;
   window.movers = [];
-  new PerformanceObserver((list) => { for (const each of list.getEntries()) {
+  if (window.watching) window.watching.disconnect();  // the script stays from page to page, and so would this
+  window.watching = new PerformanceObserver((list) => { for (const each of list.getEntries()) {
+      if (each.hadRecentInput) continue;  // what a key has changed is no shift
       window.moved += each.value;
       window.movers.push(...each.sources.map((source) => source.node && (source.node.outerHTML || source.node.data)));
     }
-  })
-    .observe({ type: "layout-shift", buffered: true });
+  });
+  window.watching.observe({ type: "layout-shift", buffered: true });
 }"""
 
 
@@ -108,7 +110,7 @@ def test_pages_of_items_stand_still_fit_and_are_accessible(
             page.reload()
         page.evaluate(SHIFTS)
         page.wait_for_timeout(150)
-        assert page.evaluate("window.moved") < 0.05, page.evaluate("window.movers")  # half of what is called good
+        assert page.evaluate("window.moved") < 0.01, page.evaluate("window.movers")  # a tenth of what is called good
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]})
         assert found.violations_count == 0, found.generate_report()

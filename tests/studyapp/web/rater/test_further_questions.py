@@ -20,6 +20,7 @@ from relstudy.studyapp.database.tables import ratings
 from relstudy.studyapp.monitoring.changes import changes_after
 from relstudy.studyapp.monitoring.export import ratings_table
 from relstudy.studyapp.monitoring.status import study_status
+from relstudy.studyapp.web.admin.access import set_password
 from tests.studyapp.browse import Browser, joined
 from tests.studyapp.statements import statements_of_a_page
 from tests.studyapp.studies import TOML, Made
@@ -119,6 +120,13 @@ def test_what_could_not_be_shown_is_neither_undecided_nor_against_the_rater(make
     assert status.people[0].checks == 0 and all(block.undecided == 0 for block in status.blocks)
     table = ratings_table(made.store, study)
     assert table["rating"].isna().all() and set(table["not_shown"]) == {1} and set(table["passed"]) == {""}
+    set_password(made.folder, "correct horse battery")
+    admin = Browser(made.app)
+    admin.get("/admin/")
+    admin.send(admin.page.form(), password="correct horse battery")
+    shown = admin.get("/admin/").text
+    many = sum(block.could_not_be_shown for block in status.blocks)
+    assert many > 0 and f"0 undecided, {many} could not be shown" in shown, shown[:600]
     # somebody else is asked about a page of which nothing was seen
     assert any(block.pages_open for block in status.blocks if block.pairs == "unique")
 
