@@ -8,7 +8,7 @@ alike does no harm; Phi of the values themselves, in which it does.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
 from typing import Literal
@@ -22,8 +22,14 @@ from relstudy.calibration.panel import Panel
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
 
-MOST_CELLS = 2_000_000
-"""Of couples of raters by query: a table with more of them is read by as many whole groups, or objects, at random."""
+MOST_CONDITIONS = 200
+"""Raters of a table: of more so many at random, for the matrices are of that size."""
+MOST_WORK = 10_000_000
+"""Groups times the cube of the most raters that one has: of more, so many whole groups at random."""
+LEAST_WORK = 25
+"""A group is as much work as one of so many raters, however few it has."""
+MOST_COUPLES = 2_000_000
+"""Of values of one object: of more, so many whole groups or objects at random."""
 LEAST_FREEDOM = 2.0
 """Below so many degrees of freedom of what a coefficient rests on, its interval does not hold what it promises."""
 LEAST_SHARE = 1e-6
@@ -375,17 +381,27 @@ def study_of(
         raise RelstudyError(f"no noise can be told from what is measured: a {name} with several values is needed")
     apart = values - (np.bincount(thing, values) / size)[thing]
     if np.abs(apart).max() < 1e-9 * np.ptp(values):
-        raise RelstudyError(f"values of one {name} never differ, so that there is no noise to tell from it")
+        raise RelstudyError(f"values of one {name} never differ, so that no noise can be told from it")
     each = 1 / float(np.mean(1 / size))
+    swapped = group is None and condition.max() >= len(size)  # each is crossed with the other, and the fewer are summed
+    if swapped:
+        thing, condition = condition, thing
     kept = _few_enough(thing, condition, group, seed)
-    if kept is not None:
-        whole = "groups" if group is not None else "objects"
-        note = f"variances are of {int(kept.sum()):,} of {len(kept):,} values, in whole {whole} taken at random"
-        some = (thing[kept], condition[kept], None if group is None else group[thing][kept])
-        return replace(study_of(values[kept], some, names, seed), each=each, notes=(note,))
+    notes: tuple[str, ...] = ()
+    if not kept.all():
+        some = f"{int(kept.sum()):,} of {len(kept):,} values"
+        notes = (f"variances are of {some}, taken at random as whole {name}s and {by}s",)
+        left, thing = np.unique(thing[kept], return_inverse=True)
+        values, condition = values[kept], np.unique(condition[kept], return_inverse=True)[1]
+        if group is not None:
+            group = np.unique(group[left], return_inverse=True)[1]
+            groups = int(group.max()) + 1
     variances, covariance = Layout(values, thing, condition, group).fit()
-    sizes = len(size), int(condition.max()) + 1, groups, len(values)
-    return Generalizability((*names[:2], names[2] if groups else ""), variances, covariance, sizes, each)
+    if swapped:
+        order = [0, 2, 1, 3, 4]
+        variances, covariance, thing, condition = variances[order], covariance[np.ix_(order, order)], condition, thing
+    sizes = int(thing.max()) + 1, int(condition.max()) + 1, groups, len(values)
+    return Generalizability((*names[:2], names[2] if groups else ""), variances, covariance, sizes, each, notes)
 
 
 def of_panel(panel: Panel) -> Generalizability:
@@ -397,18 +413,22 @@ def of_panel(panel: Panel) -> Generalizability:
     return study_of(decided.rating, codes, ("result_id", "rater_id", "query_id"))
 
 
-def _few_enough(thing: np.ndarray, condition: np.ndarray, group: np.ndarray | None, seed: int) -> np.ndarray | None:
-    """Rows of whole groups, or objects, so few that couples of conditions fit; None where all do."""
-    size = np.bincount(thing)
-    unit = thing if group is None else group[thing]
-    of_unit = np.bincount(unit, (size**1.0)[thing])
+def _few_enough(thing: np.ndarray, condition: np.ndarray, group: np.ndarray | None, seed: int) -> np.ndarray:
+    """Rows of so few conditions, and whole groups or objects, that they are soon computed, bool array (N)."""
+    random = np.random.default_rng(seed)
+    kept = np.ones(len(thing), dtype=bool)
+    if condition.max() >= MOST_CONDITIONS:
+        kept = (random.permutation(condition.max() + 1) < MOST_CONDITIONS)[condition]
+    several = np.bincount(thing[kept], minlength=thing.max() + 1)
+    couples = np.bincount(thing if group is None else group[thing], kept * several[thing])
+    shares = [MOST_COUPLES / max(couples.sum(), 1)]
     if group is not None:
-        several = pd.Series(condition).groupby(unit).nunique().to_numpy()
-        of_unit = np.maximum(of_unit, float(several.max()) ** 2)
-    if of_unit.sum() <= MOST_CELLS:
-        return None
-    order = np.random.default_rng(seed).permutation(len(of_unit))
-    chosen = order[: max(int(np.searchsorted(np.cumsum(of_unit[order]), MOST_CELLS)), 2)]
-    kept = np.zeros(len(of_unit), dtype=bool)
-    kept[chosen] = True
-    return np.asarray(kept[unit])
+        cells = np.unique(group[thing[kept]] * (condition.max() + 1) + condition[kept]) // (condition.max() + 1)
+        most = int(np.bincount(cells).max())
+        shares.append(max(MOST_WORK / max(most, LEAST_WORK) ** 3, 2) / len(couples))
+    if min(shares) >= 1:
+        return kept
+    order = random.permutation(len(couples))
+    chosen = np.zeros(len(couples), dtype=bool)
+    chosen[order[: max(int(min(shares) * len(couples)), 2)]] = True
+    return kept & chosen[thing if group is None else group[thing]]

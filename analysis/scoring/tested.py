@@ -200,11 +200,13 @@ def measure_tests(result: ScoreResult, options: TestOptions | None = None) -> Me
     for index in measures:
         tests += _tests(result, index, names, options)
     weighted = any(weight_of_queries(result, index) is not None for index in measures)
-    try:
-        first = between_systems(result, measures[0].name)
-        reliability = f"Between systems by {measures[0].name}: {first.sentence(0.95)}"
-    except (RelstudyError, IndexError):
-        reliability = ""
+    reliability = ""
+    if not weighted and measures[0].name in result.per_query:
+        try:
+            first = between_systems(result, measures[0].name)
+            reliability = f"Between systems by {measures[0].name}: {first.sentence(0.95)}"
+        except RelstudyError as error:
+            reliability = f"How far a mean of queries tells systems apart is not known: {error}."
     matters = result.primary.matters
     return MeasureTests(options, result.options.level, matters, names, tuple(tests), weighted, reliability)
 

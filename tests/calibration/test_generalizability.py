@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import relstudy as rs
-from relstudy.calibration.generalizability import Generalizability, Layout, generalizability
+from relstudy.calibration.generalizability import Generalizability, Layout, generalizability, of_panel, study_of
+from relstudy.calibration.intraclass import intraclass
+from relstudy.calibration.panel import Panel
+from relstudy.calibration.ratings import read_ratings
 from relstudy.common.errors import RelstudyError
 from scripts.simulations.generalizability import VARIANCES, of_ratings, ratings
 
@@ -99,6 +104,19 @@ def test_variances_are_found_and_intervals_hold_the_truth() -> None:
     assert min(held.values()) >= 53
 
 
+@pytest.mark.real_data
+def test_on_a_panel_without_gaps_they_are_the_intraclass_correlations_of_means(shared_data: Path) -> None:
+    """Eρ² is ICC(C,k), and Φ is ICC(2,k) (McGraw and Wong 1996), where queries have no part: 72 films by 24 people."""
+    rated = read_ratings(shared_data / "video_mos" / "vqeghd3_ratings.csv")
+    panel = Panel.from_frame(rated.frame)
+    study = study_of(panel.rating, (panel.pair, panel.rater, None), ("result_id", "rater_id", ""))
+    icc = intraclass(panel)
+    # the search for the likelihood's top ends a little beside it
+    assert study.coefficient("erho2").value == pytest.approx(icc.consistency_mean.value, abs=1e-4)
+    assert study.coefficient("phi").value == pytest.approx(icc.two_mean.value, abs=1e-4)
+    assert of_panel(panel).components["rater x query"] > 0
+
+
 def test_more_values_are_needed_for_more_and_as_many_reach_it() -> None:
     study = brennan()
     number, few, many = study.needed("erho2", 0.9)
@@ -116,21 +134,32 @@ def test_two_raters_give_a_coefficient_of_values_without_an_interval() -> None:
     assert "raters do not show how others would differ" in str(study.coefficient("phi").reason)
 
 
-def test_a_large_table_is_read_by_whole_queries_at_random_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    table = ratings(2, 30, 4, 6, None, steps=False)
+def test_a_large_table_is_read_by_raters_and_whole_queries_at_random_and_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    table = ratings(2, 30, 4, 12, None, steps=False)
     whole = of_ratings(table)
-    monkeypatch.setattr("relstudy.calibration.generalizability.MOST_CELLS", 2000)
+    assert whole.notes == ()
+    monkeypatch.setattr("relstudy.calibration.generalizability.MOST_CONDITIONS", 6)
+    monkeypatch.setattr("relstudy.calibration.generalizability.MOST_WORK", 11 * 25**3 + 1)
     part = of_ratings(table)
-    assert part.notes[0].startswith("variances are of ") and "in whole groups taken at random" in part.notes[0]
-    assert part.sizes[2] < whole.sizes[2] and part.sizes[3] == part.sizes[2] * 24
-    assert part.each == whole.each
+    assert part.sizes == (44, 6, 11, 264) and part.each == whole.each == pytest.approx(12)
+    assert part.notes == ("variances are of 264 of 1,440 values, taken at random as whole pairs and raters",)
+
+
+def test_more_queries_than_systems_give_what_one_matrix_gives() -> None:
+    """Few of one kind and many of the other are the same table, whichever is summed out."""
+    table = of_mean_squares(12, 10, (11.6273, 10.2963, 2.7872))
+    study = generalizability(table, "score", ["item"], "person")
+    assert study.variances == pytest.approx(brennan().variances, abs=2e-4)
+    assert study.coefficient("phi").low == pytest.approx(brennan().coefficient("phi").low, abs=1e-3)
 
 
 def test_values_without_noise_and_tables_of_one_rater_are_refused() -> None:
     table = ratings(2, 5, 3, 2, None, steps=False)
     for refused, why in (
         (table[table["rater_id"] == 0], "at least two of pair and rater"),
-        (table.assign(rating=table["result_id"] * 1.0), "never differ, so that there is no noise"),
+        (table.assign(rating=table["result_id"] * 1.0), "never differ, so that no noise"),
         (table.drop_duplicates("result_id").assign(rater_id=range(15)), "a pair with several values is needed"),
     ):
         with pytest.raises(RelstudyError, match=why):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,9 @@ def test_the_command_prints_writes_and_shows_the_tests(files: tuple[list[Path], 
     page = tmp_path / "page.html"
     done = CliRunner().invoke(main, [*arguments, "-o", str(tmp_path / "out"), "--report", str(page)])
     assert done.exit_code == 0 and "Tests: Each against third" in done.stdout
+    assert re.search(
+        r"Between systems by \S+: A mean of \d+ queries a system has, for an order, Eρ² [01]\.", done.stdout
+    )
     written = pd.read_csv(tmp_path / "out" / "tests.csv")
     content = json.loads(CliRunner().invoke(main, [*arguments, "--json"]).stdout)["tests"]
     assert [each["p_t"] for each in content["comparisons"]] == pytest.approx(written["p_t"].tolist())
