@@ -48,7 +48,7 @@ SLACK = 0.75
 """Most steps by which calibration may carry a judgment beyond the scale's end, for the scale to be read off them."""
 
 OF_QRELS = "qrels"
-"""What the note on a scale begins with where it is that of qrels' grades."""
+"""The beginning of the note on a scale where it is that of qrels' grades."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -69,8 +69,8 @@ def place_effect(ratings: pd.DataFrame, level: float = 0.95) -> PlaceEffect | No
     if any(name not in ratings for name in NEEDED):
         return None
     number = {name: pd.to_numeric(ratings[name], errors="coerce") for name in ("place", "position")}
-    known = (number["place"].notna() & number["position"].notna()).to_numpy()
-    frame = ratings[known].assign(**{name: values[known] for name, values in number.items()})
+    placed = (number["place"].notna() & number["position"].notna()).to_numpy()
+    frame = ratings[placed].assign(**{name: values[placed] for name, values in number.items()})
     frame["size"] = frame.groupby(list(PAGE), sort=False)["place"].transform("max")
     frame = frame[frame["rating"].notna()]
     frame = frame[frame.groupby(list(PAGE), sort=False)["place"].transform("size") > 1]
@@ -100,15 +100,15 @@ def _without_results(
     mean has one weight.
     """
     pair = frame.groupby(PAIR, sort=False).ngroup().to_numpy()
-    own = rated - (np.bincount(rater, rated) / np.bincount(rater))[rater]
+    residual = rated - (np.bincount(rater, rated) / np.bincount(rater))[rater]
     many = np.bincount(pair)[pair]
-    others = (np.bincount(pair, own)[pair] - own) / np.maximum(many - 1, 1)
+    others = (np.bincount(pair, residual)[pair] - residual) / np.maximum(many - 1, 1)
     shared = many > 1
     whole = np.ones(int(page.max()) + 1, dtype=bool)
     np.logical_and.at(whole, page, shared)
     of_shared = whole[page]
     one = np.ones(len(rated))
-    value, expected = _within(own, page, one), _within(others, page, one)
+    value, expected = _within(residual, page, one), _within(others, page, one)
     if (length := float(expected[of_shared] @ expected[of_shared])) > 0:
         value = value - of_shared * (float(expected[of_shared] @ value[of_shared]) / length) * expected
     weight = np.ones(len(rated))

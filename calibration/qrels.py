@@ -32,10 +32,10 @@ LINES = {
     PRELS: "a prels line has five fields: query, result, judgment, method, probability",
     STRATIFIED: "a line of stratified qrels has five fields: query, 0, result, stratum, judgment",
 }
-"""What may be in a line of each form."""
+"""The columns of a line of each form."""
 COMMENT = "#"
 DATASET = "irds:"
-"""What stands before the id of a data set of ir_datasets, as for PyTerrier."""
+"""The prefix of the id of a data set of ir_datasets, as for PyTerrier."""
 NUMBER = re.compile(r"-?[\d.]+")
 GRADE = re.compile(r"-?\d+")
 DECIMAL = re.compile(r"[01]?\.?\d*(e-?\d+)?", re.IGNORECASE)

@@ -44,7 +44,7 @@ def vector_options(heading: str) -> Callable[[Command], Command]:
 
 
 def similarity_of(choices: Mapping[str, Any], scores: Sequence[str]) -> Similarity:
-    """How vectors score pairs, from what these options were given; refused where no score file holds vectors."""
+    """The way in which vectors score pairs, from these options; refused where no score file holds vectors."""
     from relstudy.mapping.scores.vectors import Similarity, are_vectors
 
     if (choices["ids"] or choices["query_vectors"]) and not any(map(are_vectors, scores)):

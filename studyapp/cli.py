@@ -104,7 +104,7 @@ COMMANDS = {name: entry for section in SECTIONS.values() for name, entry in sect
 
 
 REFUSED = (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR, errno.EIO)
-"""What a system answers where a file cannot be had, whatever the program does."""
+"""Answers of a system where a file cannot be had, whatever the program does."""
 
 
 class LazyGroup(click.Group):

@@ -55,10 +55,10 @@ def judge_check(
     from relstudy.common.study_folder import question_folder, table_in
 
     options = ScoringOptions(method="none", measures=(), **fields_given(ScoringOptions, choices))
-    own = question_folder(folder, question)
-    path = judge_file(own, name)
+    asked = question_folder(folder, question)
+    path = judge_file(asked, name)
     if question is not None and judgments is None:
-        judgments = table_in(own, "judgments.csv", f"relstudy calibrate {own / 'ratings.csv'} -o {own}")
+        judgments = table_in(asked, "judgments.csv", f"relstudy calibrate {asked / 'ratings.csv'} -o {asked}")
     human = read_human_study(folder, judgments)
     study = judged_study(human, path, options)
     check = check_judge_against(study.pairs, study.candidates, study.scores, study.judge, options, study.ratings)

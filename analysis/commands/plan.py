@@ -95,8 +95,8 @@ def _source(choices: dict[str, Any]) -> tuple[StudySource, Variances | None, lis
     """Where studies come from, the variances that stand behind them where there are any, and what a person should
     know of the tables, one sentence each."""
     if choices["judgments"] is not None:
-        source, told = _piloted(choices)
-        return source, None, told
+        source, piloting = _piloted(choices)
+        return source, None, piloting
     from relstudy.analysis.planning.sources import assumed_studies
     from relstudy.common.reading import Reading
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 MOST_PAIRS = 12
 MOST_LINES = 10
-"""What is printed without --verbose where nothing else is asked for."""
+"""The most that is printed without --verbose where nothing else is asked for."""
 
 AT_SHARES = ("precision_at_0.05", "precision_at_0.2", "recall_at_0.2")
 
@@ -392,7 +392,7 @@ def _measure_cells(system: SystemScore, names: Sequence[str]) -> list[str]:
 
 
 def _judged_cells(result: ScoreResult, name: str, columns: Sequence[str] | None = None) -> list[str]:
-    """How many of a system's first results are judged."""
+    """The number of a system's first results that are judged."""
     shares = result[name].first_judged
     return [percent(shares[each], 1) if each in shares else "" for each in columns or result.first_judged]
 

@@ -13,7 +13,7 @@ from relstudy.common.options import declared, fields_given
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 USED = ("folds", "replicates", "seed")
-"""What a command that repeats a run states whether or not it was given."""
+"""Options that a command that repeats a run states whether or not they were given."""
 
 
 def scoring_options(command: Command) -> Command:

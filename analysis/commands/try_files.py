@@ -69,9 +69,9 @@ def try_files(files: tuple[str, ...], options: TryOptions) -> None:
         click.echo(f"{note}.")
     if not steps.commands:
         raise RelstudyError("so there is nothing to do; name the scores of a system or a run as well")
-    here = os.path.relpath(Path.cwd(), out.resolve())
+    start = os.path.relpath(Path.cwd(), out.resolve())
     opening = (
-        f'#!/bin/sh\n# What `relstudy try` did, to be done again.\nset -e\ncd "$(dirname "$0")"/{shlex.quote(here)}\n'
+        f'#!/bin/sh\n# What `relstudy try` did, to be done again.\nset -e\ncd "$(dirname "$0")"/{shlex.quote(start)}\n'
     )
     write_text(f"{opening}{steps.script}\n", out / SCRIPT)
     _run(steps, out)

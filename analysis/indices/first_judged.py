@@ -1,4 +1,4 @@
-"""How much of what a system retrieved somebody judged: what tells whether two systems' measures can be compared."""
+"""The share of what a system retrieved that somebody judged, by which two systems' measures can be compared or not."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def judged_name(depth: int | None) -> str:
 
 
 def depths_of(measures: Sequence[str]) -> list[int | None]:
-    """How far down each of some measures looks, ascending; None, for those that look at all that was retrieved, last.
+    """The depths to which some measures look, ascending; None, for those that look at all that was retrieved, last.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def residual_name(measure: str) -> str | None:
 def residuals(
     measures: Sequence[str], judged: np.ndarray, queries: np.ndarray, scores: pd.DataFrame, higher: bool
 ) -> dict[str, QueryValues]:
-    """How much higher rank-biased precision might be, by its name: were all good that nobody judged or that lies below
+    """The most that rank-biased precision might gain, by its name: were all good that nobody judged or that lies below
     the run's end (Moffat and Zobel 2008, section 4.3).
 
     Parameters

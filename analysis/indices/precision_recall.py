@@ -26,7 +26,7 @@ TIED = 0.1
 """Fewer equal scores are taken for what rounding leaves; a jump over them moves a share by no more than this of it."""
 
 RETRIEVAL = ("average_precision", "normalised_rank")
-"""What one walk down a ranking gives (`Retrieval.indices`)."""
+"""Indices of one walk down a ranking (`Retrieval.indices`)."""
 
 RARE = 15
 """With fewer sampled hits or misses, a proportion's interval is widened (see `BootstrapStatistic.effective`)."""

@@ -1,4 +1,4 @@
-"""How far the order of equal scores moves a measure: trec_eval sorts them by result_id, which says nothing of them."""
+"""The range of a measure over orders of equal scores: trec_eval sorts them by result_id, which says nothing of them."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _with(all_of_them: QueryValues, anew: QueryValues, touched: np.ndarray) -> Q
 
 
 def in_words(system: str, found: TieRange, values: Mapping[str, QueryValues]) -> str:
-    """What the order of equal scores does to a system's measures, in a sentence; `values` as they stand."""
+    """The effect of the order of equal scores on a system's measures, in a sentence; `values` as they stand."""
     said = [f"{name} {values[name].total():.3f} ({low:.3f} to {high:.3f})" for name, (low, high) in found.ends.items()]
     where = "1 query" if found.queries == 1 else f"{found.queries:,} queries"
     return (

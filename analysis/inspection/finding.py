@@ -117,7 +117,7 @@ class Inspection(Result):
         return [*self.notes, *uses, *([f"next: {self.command}"] if self.command else [])]
 
     def brief(self) -> list[str]:
-        """What the file is, which column is which, and the notes, one a line.
+        """The file's kind, its columns' meanings, and the notes, one a line.
 
         Examples
         --------

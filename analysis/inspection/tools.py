@@ -38,7 +38,7 @@ ABOUT_ANSWERS = (
 )
 """Columns of Label Studio and Potato that hold no answers."""
 NO_ANSWERS = ("._spans", "._room", "._room_id", "_transcript")
-"""What the names of such columns end with."""
+"""The end of the names of such columns."""
 
 NO_QUESTION = r"_DO(_|$)|_TEXT$|_(First Click|Last Click|Page Submit|Click Count)$"
 """Names of columns that say how a question was shown or how long it took."""

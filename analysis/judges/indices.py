@@ -46,7 +46,7 @@ def helped(index: str, terms: Terms) -> Terms:
 
 
 def helps(index: Index) -> bool:
-    """Whether a judge helps with an index (`helped`)."""
+    """The answer to whether a judge helps with an index (`helped`)."""
     return index.needs is not Needs.LISTS
 
 

@@ -110,7 +110,7 @@ def systems_judge(
 
 
 def _same_pairs(one: pd.DataFrame, other: pd.DataFrame) -> bool:
-    """Whether two tables hold the same pairs in the same order."""
+    """True where two tables hold the same pairs in the same order."""
     return len(one) == len(other) and all(one[name].array.equals(other[name].array) for name in PAIR)
 
 
@@ -121,8 +121,8 @@ def _candidates(scores: Mapping[str, pd.DataFrame], population: pd.MultiIndex | 
         first = [one[name].to_numpy(dtype=object) for name in PAIR]
         for each in others:
             if not _same_pairs(one, each):
-                own = pd.MultiIndex.from_arrays([each[name].to_numpy(dtype=object) for name in PAIR])
-                union = pd.MultiIndex.from_arrays(first).union(own, sort=False)
+                others_pairs = pd.MultiIndex.from_arrays([each[name].to_numpy(dtype=object) for name in PAIR])
+                union = pd.MultiIndex.from_arrays(first).union(others_pairs, sort=False)
                 first = [union.get_level_values(level).to_numpy(dtype=object) for level in (0, 1)]
     else:
         first = [population.get_level_values(level).to_numpy(dtype=object) for level in (0, 1)]

@@ -188,7 +188,7 @@ def with_levels(first: Judgments, other: Judgments) -> Judgments:
         share = spread / np.maximum(number * spread + noise, 1e-12)
         return np.asarray(mean + share * total)
 
-    own = np.zeros(len(odds))
-    own[common] = left - mean
-    judgment = level(sums[query] - own, count[query] - common) + slope * odds
+    residual = np.zeros(len(odds))
+    residual[common] = left - mean
+    judgment = level(sums[query] - residual, count[query] - common) + slope * odds
     return replace(other, frame=other.frame.assign(judgment=judgment), scale=first.scale)

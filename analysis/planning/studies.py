@@ -27,7 +27,7 @@ BOOTSTRAP = 200
 REFERENCE = 200
 """Queries of the collection from which the cut and the design's reach are taken."""
 POOLED = CalibrationOptions(method="pooled", force=True)
-"""What calibration chooses by itself where pairs are handed out at random, without the test of that."""
+"""The method that calibration chooses by itself where pairs are handed out at random, without the test of that."""
 EXPONENTS = (0.5, 1.0, 1.5, 2.0, 2.5)
 """Among these weights vary most: under larger ones nearly all that is drawn beyond the top is drawn from all alike."""
 
@@ -160,9 +160,9 @@ class Assumed:
 
     def world(self, queries: int, random: np.random.Generator) -> World:
         """A collection of so many queries, all of them drawn."""
-        known = self.reference
-        people = replace(known.people, raters=self.raters_of(queries))
-        return World(self.shape.collection(queries, random), self.drawing, people, known.torn_at, known.reach)
+        scale = self.reference
+        people = replace(scale.people, raters=self.raters_of(queries))
+        return World(self.shape.collection(queries, random), self.drawing, people, scale.torn_at, scale.reach)
 
     def outcome(
         self, queries: int, index: Index, primary: str | None, seed: int, random: np.random.Generator

@@ -193,8 +193,8 @@ def measures_table(
             ranked = sorted(result.systems, key=lambda each: -sign * (each.shown(index).value or 0.0))
             given = tests.marks(index.name, [system.name for system in ranked], kind)
             marks |= {(row, index.term): given.get(system.name, "") for row, system in enumerate(order_of(result))}
-        told = "Systems with a letter in common are not told apart" if kind == "letters" else STARRED
-        bold = f"{told}: {tests.sentence()} "
+        meaning = "Systems with a letter in common are not told apart" if kind == "letters" else STARRED
+        bold = f"{meaning}: {tests.sentence()} "
     return Table(
         "measures",
         "Measures under their ir-measures names.",

@@ -78,7 +78,7 @@ def raters_section(tables: PageTables, seed: int) -> Section | None:
 
 
 def place_sentence(effect: PlaceEffect) -> str:
-    """What the place on the page does to a rating, with its interval, in a sentence or two."""
+    """The effect of the place on the page on a rating, with its interval, in a sentence or two."""
     asked = f"{count_of(effect.pages, 'page')} by {count_of(effect.raters, 'rater')}"
     last = effect.last
     if last.value is None or last.low is None or last.high is None:
@@ -158,8 +158,8 @@ def _raters_table(raters: pd.DataFrame, numbers: pd.DataFrame) -> Table:
         for name in names:
             value = float(numbers[name].iloc[i])
             whole = HEADINGS[name].digits == 0
-            known = np.isfinite(value) and not (name == "median_seconds" and value < LEAST_SECONDS)
-            row.append(Estimate.missing("") if not known else int(value) if whole else value)
+            finite = np.isfinite(value) and not (name == "median_seconds" and value < LEAST_SECONDS)
+            row.append(Estimate.missing("") if not finite else int(value) if whole else value)
         rows.append([*row, *([str(flags[i])] if flagged else [])])
     return Table(
         "raters",

@@ -77,7 +77,7 @@ def study_page(
 
 
 def _of_folder(tables: PageTables, run: ScoringRun, question: str | None) -> Iterator[Section]:
-    """What else the study's folder holds: judgments of other questions, and automatic judges of the blocks' own."""
+    """The rest of the study's folder: judgments of other questions, and automatic judges of the blocks' own."""
     if tables.folder is None:
         return
     yield from _some(questions_section(tables.folder, run.study.judgments, question))

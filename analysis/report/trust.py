@@ -69,9 +69,9 @@ def coverage_sentence(tables: PageTables) -> str:
     if tables.truth is None:
         return ""
     numbers = {name: tables.truth[name].map(_number) for name in ("true", "low", "high")}
-    known = np.logical_and.reduce([np.isfinite(values) for values in numbers.values()])
-    inside = known & (numbers["low"] <= numbers["true"]) & (numbers["true"] <= numbers["high"])
-    held, many = int(inside.sum()), int(known.sum())
+    finite = np.logical_and.reduce([np.isfinite(values) for values in numbers.values()])
+    inside = finite & (numbers["low"] <= numbers["true"]) & (numbers["true"] <= numbers["high"])
+    held, many = int(inside.sum()), int(finite.sum())
     if not many:
         return ""
     some = "all" if held == many else f"{held} of"

@@ -125,12 +125,12 @@ def candidate_of(
     judged = pd.DataFrame({"query_id": pairs.query_id, "result_id": pairs.result_id, "judgment": pairs.judgment})
     if pairs.unjudged is not None:
         judged = pd.concat([judged, pairs.unjudged[pairs.unjudged["query_id"].isin(pairs.queries)]], ignore_index=True)
-    known = pairs.judged(scores)
-    shares = first_judged(depths_of(names), known, pairs.queries, scores, direction.higher)
+    is_judged = pairs.judged(scores)
+    shares = first_judged(depths_of(names), is_judged, pairs.queries, scores, direction.higher)
     if unjudged == "skip":
-        scores = scores[known]
+        scores = scores[is_judged]
     else:
-        shares |= residuals(names, known, pairs.queries, scores, direction.higher)
+        shares |= residuals(names, is_judged, pairs.queries, scores, direction.higher)
     measures = run_measures(names, judged, pairs.queries, scores, direction.higher)
     ties = tie_range(measures, judged, pairs.queries, scores, direction.higher)
     return replace(candidate, measures=measures | shares, ties=ties)

@@ -89,8 +89,8 @@ def _both_ways(
 def _in_words(index: Index, figures: Sequence[tuple[str, float, float]]) -> str:
     """The figures that change most, in the order of the systems."""
     changes = sorted((abs(then - now) for _, now, then in figures), reverse=True)[:MOST]
-    told = [each for each in figures if abs(each[2] - each[1]) >= changes[-1]][:MOST]
-    systems = [f"{index.in_words(then)} for {system} (now {index.in_words(now)})" for system, now, then in told]
+    shown = [each for each in figures if abs(each[2] - each[1]) >= changes[-1]][:MOST]
+    systems = [f"{index.in_words(then)} for {system} (now {index.in_words(now)})" for system, now, then in shown]
     return f"{index.term} would be {listed(systems)}"
 
 

@@ -34,14 +34,14 @@ def collection_correlation(pairs: JudgedPairs, options: ScoringOptions) -> bool:
     RelstudyError
         where it is asked for and inclusion probabilities are unknown
     """
-    known = pairs.probability_given and not np.isnan(pairs.probability).any()
-    if options.correlation == "collection" and not known:
+    has_probabilities = pairs.probability_given and not np.isnan(pairs.probability).any()
+    if options.correlation == "collection" and not has_probabilities:
         raise RelstudyError(
             "the collection's correlation needs the inclusion probability of every pair "
             f"({option('correlation', 'judged')} counts the judged pairs alike)"
         )
     return options.correlation == "collection" or (
-        options.correlation == "auto" and known and options.weights == Weighting.DESIGN
+        options.correlation == "auto" and has_probabilities and options.weights == Weighting.DESIGN
     )
 
 
@@ -131,10 +131,10 @@ class ScoringContext:
         """Indices of one walk down a ranking of the pairs used (`Retrieval.indices`), over queries and raters."""
         if self.weights_missing is not None:
             return dict.fromkeys(RETRIEVAL, BootstrapStatistic(np.nan, self.nothing, self.weights_missing))
-        own = None if self.own is None else self.own[used]
+        alone = None if self.own is None else self.own[used]
         weight = self.weight(ranking, used)
-        figures = self.prepared(used).indices(ranking, weight, own)
-        by_rater = self.by_rater(used, lambda pairs: pairs.retrieval(ranking, weight, own))
+        figures = self.prepared(used).indices(ranking, weight, alone)
+        by_rater = self.by_rater(used, lambda pairs: pairs.retrieval(ranking, weight, alone))
         if by_rater is not None:
             figures = {
                 name: replace(figure, raters=parts)

@@ -177,7 +177,7 @@ class JudgedPairs:
 
     @property
     def worth(self) -> np.ndarray:
-        """How much each pair's query counts, float [pairs]; ones where all count alike."""
+        """The weight of each pair's query, float [pairs]; ones where all count alike."""
         return np.ones(len(self)) if self.query_weight is None else self.query_weight
 
     @property
@@ -363,7 +363,7 @@ class JudgedPairs:
         return np.where(row >= 0, values[row], np.nan)
 
     def judged(self, scores: pd.DataFrame) -> np.ndarray:
-        """Which rows of a table are of judged pairs, bool [rows]."""
+        """True for the rows of a table that are of judged pairs, bool [rows]."""
         return _keys(scores).isin(self._index)
 
     @cached_property

@@ -112,8 +112,8 @@ def direction_of_fits(candidate: Candidate, given: FittedMapping | None = None) 
 
 def _used(pairs: JudgedPairs, candidate: Candidate, weights: str = "equal") -> ScoredPairs:
     used = candidate.used
-    known = weights == "design" and np.isfinite(pairs.probability[used]).all()
-    design = 1 / pairs.probability[used] if known else None
+    by_design = weights == "design" and np.isfinite(pairs.probability[used]).all()
+    design = 1 / pairs.probability[used] if by_design else None
     queries = pairs.query_id[used].astype(str)
     return ScoredPairs(candidate.score[used], pairs.judgment[used], queries, design, candidate.name)
 

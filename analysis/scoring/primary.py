@@ -79,7 +79,7 @@ def queries_with_both(pairs: JudgedPairs, relevance: Relevance) -> int:
 
 
 def unjudged_in(pairs: JudgedPairs, options: ScoringOptions) -> Literal["poor", "skip", "weigh"]:
-    """What measures make of results that nobody judged: they are poor, or left out, or those judged stand for them.
+    """The part of results that nobody judged in measures: they are poor, or left out, or those judged stand for them.
 
     Raises
     ------

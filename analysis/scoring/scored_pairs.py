@@ -155,7 +155,7 @@ class ScoredPairs(SystemPairs):
 
     @cached_property
     def first_judged(self) -> dict[str, QueryValues]:
-        """How many of the first results are judged, as deep as the measures look, and residuals of measures that have
+        """The first results that are judged, counted as deep as the measures look, and residuals of measures that have
         them; empty where that is not known."""
         asked = asked_measures(self.context.options)
         names = [*map(judged_name, depths_of(asked)), *filter(None, map(residual_name, asked))]

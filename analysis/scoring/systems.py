@@ -67,16 +67,16 @@ def candidates_of(
                 )
             read_from[name] = Path(file).name
             candidates[name] = candidate_of(pairs, name, rows, options, directions, name in table.runs)
-    known = {} if before is None else {each.name: each for each in before.candidates}
+    earlier = {} if before is None else {each.name: each for each in before.candidates}
     alike = before is not None and before.maps_as(options)
-    refuse_unknown_systems(stated, [*candidates, *known], "the scores")
+    refuse_unknown_systems(stated, [*candidates, *earlier], "the scores")
     unused = [name for name in fitted if name not in candidates]
     notes = [f"Mappings of systems that are not in the scores are left out: {', '.join(unused)}."] if unused else []
     mapped = [
-        _mapped(pairs, each, options, fitted.get(each.name), known.pop(each.name, None), alike)
+        _mapped(pairs, each, options, fitted.get(each.name), earlier.pop(each.name, None), alike)
         for each in progress(list(candidates.values()))
     ]
-    return [*mapped, *known.values()], notes
+    return [*mapped, *earlier.values()], notes
 
 
 def _mapped(

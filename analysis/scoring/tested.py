@@ -105,7 +105,7 @@ class MeasureTests:
         return pd.DataFrame([each.row for each in self.tests])
 
     def sentence(self) -> str:
-        """How the tests were made."""
+        """The way in which the tests were made, as a sentence."""
         couples = "each against " + self.options.baseline if self.options.baseline else "every two systems"
         together = (
             "Holm over the comparisons by one measure"

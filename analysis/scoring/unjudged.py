@@ -125,11 +125,11 @@ def undecided_notes(tables: Iterable[pd.DataFrame], candidates: Iterable[Candida
     if blank is None or blank.empty:
         return []
     wanted = blank[PAIR].astype("str")
-    known = {candidate.name: candidate for candidate in candidates}
+    by_name = {candidate.name: candidate for candidate in candidates}
     said = []
     for scores in tables:
         for name, rows in scores.groupby("system", sort=False):
-            candidate = known.get(str(name))
+            candidate = by_name.get(str(name))
             if candidate is None:
                 continue
             rated = rows.assign(**{column: rows[column].astype("str") for column in PAIR}).merge(wanted, on=PAIR)
@@ -160,10 +160,10 @@ def shares_by_third(score: np.ndarray, undecided: np.ndarray) -> list[float] | N
     >>> shares_by_third(np.array([9.0, 8, 7, 6, 5, 4]), np.array([True, False, True, True, False, False]))
     [0.5, 1.0, 0.0]
     """
-    known = np.isfinite(score)
-    if known.sum() < len(THIRDS):
+    finite = np.isfinite(score)
+    if finite.sum() < len(THIRDS):
         return None
-    score, undecided = score[known], undecided[known]
+    score, undecided = score[finite], undecided[finite]
     cuts = np.sort(score)[::-1][[len(score) // 3, 2 * len(score) // 3]]
     third = (score <= cuts[0]).astype(int) + (score <= cuts[1])
     return [float(undecided[third == number].mean()) if (third == number).any() else 0.0 for number in range(3)]

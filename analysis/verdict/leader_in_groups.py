@@ -50,7 +50,7 @@ def leader_in_groups(overall: ScoreResult, groups: Mapping[str, ScoreResult], co
 
 
 def _behind(there: Standings, index: str, leader: str, other: str) -> tuple[float, float | None, float | None] | None:
-    """How far the leader is behind another system by an index, with the ends; None where it is not."""
+    """The leader's distance behind another system by an index, with the ends; None where it is not."""
     found = None if other == leader else there.comparison(index, leader, other)
     if found is None or found.better != other or found.difference.value is None:
         return None

@@ -72,8 +72,8 @@ def p910(panel: Panel) -> Lines:
     rated = decided.by_rater() > 0
     bias = np.where(rated, bias - bias[rated].mean(), 0.0) if rated.any() else bias
     left = variance / np.maximum(decided.by_rater(), 1)
-    own = variance + LEAST_VARIANCE
-    return Lines("p910", np.ones(panel.n_raters), -bias, 0.0, offset_variance=left, rater_variance=own)
+    floored = variance + LEAST_VARIANCE
+    return Lines("p910", np.ones(panel.n_raters), -bias, 0.0, offset_variance=left, rater_variance=floored)
 
 
 def _mean_by_rater(panel: Panel, values: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Which of two is better: Bradley and Terry's model with Davidson's ties, and each rater's lean to a side.
+"""Preferences between two: Bradley and Terry's model with Davidson's ties, and each rater's lean to a side.
 
 A rater r who sees results a (left) and b (right) of one query answers left, equal or right in the proportions
 
@@ -47,7 +47,7 @@ class Couples:
 
 @dataclass(frozen=True)
 class Preferences:
-    """What the couples say.
+    """The answers to couples.
 
     Parameters
     ----------
@@ -325,11 +325,11 @@ class _Inverse:
     def times(self, vector: np.ndarray) -> np.ndarray:
         """The inverse times a vector."""
         quality, rest = vector[: self.items], vector[self.items :]
-        own = np.empty(self.items)
+        of_items = np.empty(self.items)
         for numbers, inverse in self.blocks.values():
-            own[numbers] = inverse @ quality[numbers]
+            of_items[numbers] = inverse @ quality[numbers]
         of_rest = self.rest @ (rest - self.across.T @ quality)
-        return np.r_[own - self.across @ of_rest, of_rest]
+        return np.r_[of_items - self.across @ of_rest, of_rest]
 
     def block(self, numbers: np.ndarray) -> np.ndarray:
         """The inverse among the results of one query."""
@@ -339,8 +339,8 @@ class _Inverse:
 
     def diagonal(self) -> np.ndarray:
         """Its diagonal."""
-        own = np.empty(self.items)
+        of_items = np.empty(self.items)
         for numbers, inverse in self.blocks.values():
-            own[numbers] = np.diag(inverse)
-        own += np.einsum("ir,rs,is->i", self.across, self.rest, self.across, optimize=True)
-        return np.r_[own, np.diag(self.rest)]
+            of_items[numbers] = np.diag(inverse)
+        of_items += np.einsum("ir,rs,is->i", self.across, self.rest, self.across, optimize=True)
+        return np.r_[of_items, np.diag(self.rest)]

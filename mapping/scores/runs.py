@@ -12,7 +12,7 @@ from relstudy.common.wording import count_of
 
 FIELDS = ("query_id", "Q0", "result_id", "rank", "score", "system")
 COMMENT = "#"
-"""What a line begins with that says nothing of a result."""
+"""The beginning of a line that says nothing of a result."""
 
 
 def looks_like_run(start: bytes) -> bool:

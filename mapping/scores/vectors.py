@@ -35,7 +35,7 @@ def are_vectors(source: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Similarity:
-    """How scores are made of vectors.
+    """The way in which scores are made of vectors.
 
     Parameters
     ----------

@@ -130,7 +130,7 @@ NEVER = (
     "names of networks and machines",
     "items of the collection: the tables have their ids, and they may belong to others",
 )
-"""What no archive holds."""
+"""Files that no archive holds."""
 
 
 @dataclass(frozen=True, eq=False)

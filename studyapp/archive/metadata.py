@@ -18,7 +18,7 @@ from typing import Any
 from relstudy.studyapp.archive.tables import ArchivedTable
 
 REQUIRED = {"license": "--license", "url": "--url", "creator": "--author"}
-"""What Croissant requires and only a person can say, and the option that says it."""
+"""Fields that Croissant requires and only a person can fill, and the option for each."""
 
 _OWN = (
     *(

@@ -134,10 +134,10 @@ def look_at_page(connection: sa.Connection, rater: int, position: int) -> tuple[
     row = _PAGE.row(connection, {"rater": rater, "position": position})
     if row is None:
         return read_head(connection), None
-    here = Assignment(*row[_HERE]) if row.here_id is not None else None
+    assignment = Assignment(*row[_HERE]) if row.here_id is not None else None
     after = Assignment(*row[_AFTER]) if row.after_id is not None else None
     page = RaterPage(
-        *(Rater(*row[_RATER]), here, bool(row.too_early), after and after.pair_ids, row.leased_until),
+        *(Rater(*row[_RATER]), assignment, bool(row.too_early), after and after.pair_ids, row.leased_until),
         *(after, row.after_leased_until, row.beyond),
     )
     return head_of(row), page

@@ -237,7 +237,7 @@ def _change(connection: sa.Connection, study: Study, items: DisplayedItems, want
 
 
 def _look_of(row: list[Any]) -> list[Any]:
-    """What raters see of an item's row: everything but its role."""
+    """The part of an item's row that raters see: everything but its role."""
     return [*row[:5], *row[6:]]
 
 

@@ -108,7 +108,7 @@ def _is_plain(path: str) -> bool:
 
 @contextlib.contextmanager
 def _opened(root: Path) -> Iterator[Callable[[str], bytes]]:
-    """How the bytes of a picture are had by its path: from a folder, links followed, or a tar or zip file; none where
+    """A reader of a picture's bytes by its path: from a folder, links followed, or a tar or zip file; none where
     it is not there, or too large."""
     if root.is_dir():
         inside = root.absolute()

@@ -14,7 +14,7 @@ from relstudy.common.scales import Scale
 ENTRY_RULES = ("personal", "open", "passphrase", "prolific", "crowd")
 PLATFORM_RULES = ("prolific", "crowd")
 EVENTS = ("rated", "changed", "set_aside", "taken_back", "withdrawn", "finished", "forgotten")
-"""What happens to a study's ratings, as programs follow it."""
+"""Events of a study's ratings, as programs follow them."""
 WITHDRAWALS = ("no", "delete", "keep")
 QUESTION_KINDS = ("text", "long", "number", "choice", "several", "likert")
 OF_CHOICES = ("choice", "several", "likert")
@@ -81,7 +81,7 @@ ASKS: dict[str, Scale | None] = {"rating": None, "which": WHICH, "which-list": W
 
 @dataclass(frozen=True)
 class Display:
-    """How cards are shown: what is not listed here is not shown.
+    """The look of cards: what is not listed here is not shown.
 
     Parameters
     ----------

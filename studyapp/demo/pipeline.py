@@ -257,8 +257,8 @@ def _learn_further(folder: Path, show: Stages) -> None:
     with show.stage("Export the further questions", command=command, units=len(names)) as stage:
         for name in names:
             exported = run_command("export", str(folder), "--question", name, show=show)
-            own = question_folder(folder, name)
-            arguments = [str(own / "ratings.csv"), "-o", str(own), "--pairs", str(folder / "pairs.csv")]
+            target = question_folder(folder, name)
+            arguments = [str(target / "ratings.csv"), "-o", str(target), "--pairs", str(folder / "pairs.csv")]
             run_command("calibrate", *arguments, show=show)
             stage.advance(1)
             stage.outcome += f"{name}: {exported['ratings']:,} answers"

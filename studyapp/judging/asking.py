@@ -292,7 +292,7 @@ ADDRESS = "/v1/chat/completions"
 
 MOST_LINES = 50_000
 MOST_BYTES = 100_000_000
-"""What batch interfaces take in one file."""
+"""The most that batch interfaces take in one file."""
 
 
 def export_batch(interview: Interview, client: ChatClient, questions: Sequence[Question], path: Path) -> list[Path]:

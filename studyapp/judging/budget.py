@@ -175,5 +175,5 @@ def _explained(folder: Path, name: str) -> tuple[float, str]:
     judge, pairs = read_judge(table, name), JudgedPairs.of(read_study_tables(judgments).judgments)
     universe = Universe(judge, context_for(pairs, judge, POINT))
     value = explained(universe)["r_squared"].value
-    known = min(0.99, max(0.0, value or 0.0))
-    return known, f"by {int(universe.given.sum()):,} pairs that both judged"
+    bounded = min(0.99, max(0.0, value or 0.0))
+    return bounded, f"by {int(universe.given.sum()):,} pairs that both judged"

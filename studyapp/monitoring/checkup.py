@@ -119,7 +119,7 @@ def _ways_back(study: Study) -> Iterator[Finding]:
 
 
 def _words_beside(folder: Path, study: Study) -> Iterator[Finding]:
-    """What stands in for pictures, sounds and films with those who do not see or hear them."""
+    """Words in place of pictures, sounds and films for those who do not see or hear them."""
     try:
         items = DisplayedItems.load(folder, bytes(32), study.displays).by_id.values()
     except RelstudyError as error:

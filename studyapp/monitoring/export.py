@@ -56,7 +56,7 @@ FROM_PAIRS = ("inclusion_probability", "query_probability", "source", "rank")
 
 
 FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-"""What a spreadsheet takes for the beginning of a formula, in one locale or another (OWASP, CSV injection)."""
+"""Characters that begin a formula in spreadsheets, in one locale or another (OWASP, CSV injection)."""
 _SPLIT_CELL = re.compile(r"((?:^|[;,\t\r\n])[\s\"]*)([^;,\t\r\n]*)")
 """A cell as any spreadsheet may split it, and what stands before it."""
 PART = 10_000  # rows that are looked at together

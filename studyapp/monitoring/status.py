@@ -241,7 +241,7 @@ def _block(
 
 
 def _distribution(given: list[float], scale: Scale) -> dict[str, int]:
-    """How often each value was given; on a slider each fifth of it, by its middle."""
+    """The number of answers of each value; on a slider each fifth of it, by its middle."""
     if scale.continuous:
         shares = np.nan_to_num(response_shares(given, scale.categories))
         counts = dict(zip(scale.categories, np.rint(shares * len(given)).astype(int).tolist(), strict=True))

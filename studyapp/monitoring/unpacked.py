@@ -30,7 +30,7 @@ _FOREIGN = {
     b"Salted__": "encrypted",
     b"age-encryption": "encrypted",
 }
-"""What is not unpacked here, by the bytes that a file begins with."""
+"""Forms that are not unpacked here, by the bytes that a file begins with."""
 
 
 class CannotBeReadError(RelstudyError):

@@ -22,7 +22,7 @@ from relstudy.studyapp.prolific.comparison import ENTRY, GONE
 SECRET_VARIABLE = "PROLIFIC_WEBHOOK_SECRET"
 """Environment variable of the secret that Prolific signs with; it stands in no file and no message."""
 SECONDS = 600.0
-"""How old a request may be, or how far ahead its clock: an old one that somebody kept counts no more."""
+"""The greatest age of a request, or lead of its clock: an old one that somebody kept counts no more."""
 
 
 def signature_holds(secret: str, timestamp: str, body: bytes, signature: str, now: float) -> bool:

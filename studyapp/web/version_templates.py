@@ -89,7 +89,7 @@ def _cached_scale(templates: Environment) -> Callable[..., Markup]:
         is_choice = chosen in ("undecided", "not_shown") or any(chosen == choice.value for choice in choices)
         if choices[0].along is not None and not is_choice:  # a slider's numbers are too many to keep
             return draw.__wrapped__(choices, undecided, name, chosen, legend, not_shown, heading, required)
-        known = chosen if is_choice else ""
-        return draw(choices, undecided, name, known, legend, not_shown, heading, required)
+        cached = chosen if is_choice else ""
+        return draw(choices, undecided, name, cached, legend, not_shown, heading, required)
 
     return scale

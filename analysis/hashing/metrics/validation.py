@@ -56,10 +56,10 @@ def grid_of(kind: type[Encoder], values: Mapping[str, Sequence[str]]) -> list[di
     >>> grid_of(ENCODERS["ksh"], {"anchors": ["50", "100"]})
     [{'anchors': 50}, {'anchors': 100}]
     """
-    own = {field.name for field in fields(kind) if field.init} - {"bits", "seed"}
+    names = {field.name for field in fields(kind) if field.init} - {"bits", "seed"}
     for name in values:
-        if name not in own:
-            has = f"it has {', '.join(sorted(own))}" if own else "it has none"
+        if name not in names:
+            has = f"it has {', '.join(sorted(names))}" if names else "it has none"
             raise RelstudyError(f"{kind.__name__} has no setting {name!r}; {has}")
     read = [[_number(name, text) for text in texts] for name, texts in values.items()]
     return [dict(zip(values, each, strict=True)) for each in product(*read)]

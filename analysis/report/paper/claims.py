@@ -539,9 +539,9 @@ def claims_table(claims: Sequence[Claim]) -> list[Block]:
 
 def summary(table: Table) -> str:
     """The number of claims that hold, on the printed numbers and here, as a sentence."""
-    on_print, here = (Counter(_verdict(row[column])[0] for row in table.rows) for column in (1, 2))
+    on_print, computed = (Counter(_verdict(row[column])[0] for row in table.rows) for column in (1, 2))
     counts = [
-        f"{each[HOLDS]} hold, {each[FAILS]} do not and {each[UNTOLD]} cannot be told" for each in (on_print, here)
+        f"{each[HOLDS]} hold, {each[FAILS]} do not and {each[UNTOLD]} cannot be told" for each in (on_print, computed)
     ]
     return f"Of {len(table.rows)} claims {counts[0]} on the paper's own numbers; here {counts[1]}."
 

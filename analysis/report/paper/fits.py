@@ -37,7 +37,7 @@ OGIVE = "ogive"
 """The paper's cubic ogives (Eq. 4.10), sampled: half a minute of a processor a fit, where others take about two
 seconds."""
 APART = {"correlation": 0.04, "bayes": 0.01}
-"""How far a method's correlations lie from those of the paper's own at most, rounded up (scripts/differences.py, two
+"""The most a method's correlations lie from those of the paper's own, rounded up (scripts/differences.py, two
 systems of data/example)."""
 
 
