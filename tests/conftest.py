@@ -21,7 +21,16 @@ settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("search", deadline=None)
 settings.load_profile("ci" if IN_CI else "search")
 
-SLOW_EXAMPLES = ("mapping.OgiveMapping", "planning.plan", "planning.Plan.plot")
+SLOW_EXAMPLES = (
+    *(
+        "mapping.OgiveMapping",
+        "planning.plan",
+        "planning.Plan.plot",
+        "joining.JoinedJudgments.plot",
+        "hashing.api.look_up",
+    ),
+    *("compiling.compile_scoring", "preferences.read_preferences"),
+)
 """Docstrings' examples that take seconds, which cannot bear the mark `slow` themselves."""
 
 NEEDED_IN_CI = ("browser", "postgresql", "real_data")
