@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from scipy import stats
 
 import relstudy as rs
@@ -21,9 +21,9 @@ from relstudy.analysis.indices.pairs import WeightedPairs
 from relstudy.analysis.resampling.spread import DIFFERENCE
 from relstudy.analysis.verdict.requirements import answer, read_requirement
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.cli import main
 from tests.analysis.judges.made import World
 from tests.analysis.made import tables
+from tests.commands import relstudy
 from tests.places import EXAMPLE
 
 
@@ -52,7 +52,7 @@ def known() -> Iterator[None]:
 
 
 def run(*arguments: object) -> Result:
-    result = CliRunner().invoke(main, [str(each) for each in arguments])
+    result = relstudy(*arguments)
     assert result.exit_code in (0, 1, 3), result.output
     return result
 
@@ -79,6 +79,7 @@ def content(scored: tuple[str, Path]) -> dict[str, Any]:
     return dict(json.loads((scored[1] / "run.json").read_text()))
 
 
+@pytest.mark.slow
 def test_the_terminal_shows_it_as_a_column_in_the_groups_and_beside_the_first(scored: tuple[str, Path]) -> None:
     terminal, _ = scored
     assert terminal.count("top third") >= 3

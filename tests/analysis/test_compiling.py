@@ -26,6 +26,7 @@ def test_a_first_score_compiles_nothing_after_compiling_ahead(tmp_path: Path) ->
     assert _ran(tmp_path, "relstudy", "score", *tables, "--json") == ahead
 
 
+@pytest.mark.slow
 def test_a_function_is_kept_once_it_was_compiled(tmp_path: Path) -> None:
     program = (
         "from relstudy.analysis.indices import kernels; from relstudy.common.compiled import is_kept;"

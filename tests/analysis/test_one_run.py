@@ -12,12 +12,11 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 import relstudy as rs
 from relstudy.analysis.pipeline import run_of_comparison
 from relstudy.analysis.scoring.saved import read_comparison
-from relstudy.studyapp.cli import main
+from tests.commands import succeeds
 from tests.places import EXAMPLE
 
 FEW = ("--replicates", "60")
@@ -25,8 +24,7 @@ FEW = ("--replicates", "60")
 
 def run(*arguments: str | Path) -> str:
     """What a command prints."""
-    done = CliRunner().invoke(main, list(map(str, arguments)), catch_exceptions=False)
-    assert done.exit_code == 0, done.stderr
+    done = succeeds(*arguments)
     return done.stdout
 
 
@@ -208,6 +206,7 @@ ABSENT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("there", ABSENT)
 def test_what_was_looked_for_beside_judgments_and_not_found_is_a_note(there: tuple[str, ...], tmp_path: Path) -> None:
     folder = alone(tmp_path, *there)
@@ -216,6 +215,7 @@ def test_what_was_looked_for_beside_judgments_and_not_found_is_a_note(there: tup
     assert ABSENT[there] in python.notes
 
 
+@pytest.mark.slow
 def test_judgments_with_all_their_tables_have_nothing_to_say_of_them(tmp_path: Path) -> None:
     whole, bare = alone(tmp_path, "calibrated.csv", "pairs.csv"), alone(tmp_path)
     assert not any("beside" in note for note in scored(whole)["notes"])

@@ -91,6 +91,7 @@ def test_raters_who_were_set_aside_are_taken_where_that_is_said_and_never_silent
             rs.calibrate(read, **said)
 
 
+@pytest.mark.slow
 def test_groups_are_told_by_a_table_of_pairs_where_the_judgments_are_no_file() -> None:
     pairs = {"query_id": list("aabb") * 10, "result_id": range(40)}
     panel = rs.calibrate(pd.DataFrame({**pairs, "rater_id": "ann", "rating": [1, 5, 2, 4, 3] * 8}))

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 import relstudy as rs
-from relstudy.studyapp.cli import main
+from tests.commands import relstudy
 from tests.places import EXAMPLE
 
 KEYWORDS = EXAMPLE / "scores" / "keywords.csv"
@@ -266,7 +265,7 @@ def test_messages_name_arguments_in_python_and_options_in_a_command(tmp_path: Pa
         rs.read_ratings(tmp_path / "ratings.csv")
     with pytest.raises(rs.RelstudyError, match=r"^the ratings, column rater_id: .*the DataFrame has: .*columns="):
         rs.read_ratings(pairs.assign(worker="a", rating=1))
-    printed = CliRunner().invoke(main, ["calibrate", str(tmp_path / "ratings.csv"), "-o", str(tmp_path / "out")])
+    printed = relstudy("calibrate", tmp_path / "ratings.csv", "-o", tmp_path / "out")
     assert "--columns rater_id=NAME says which it is" in printed.stderr
 
 

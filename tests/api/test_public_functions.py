@@ -12,11 +12,10 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from click.testing import CliRunner
 from matplotlib.figure import Figure
 
 import relstudy as rs
-from relstudy.studyapp.cli import main
+from tests.commands import relstudy, succeeds
 from tests.places import EXAMPLE
 
 KEYWORDS, GIFT = EXAMPLE / "scores" / "keywords.csv", EXAMPLE / "scores" / "gift.csv"
@@ -24,8 +23,7 @@ KEYWORDS, GIFT = EXAMPLE / "scores" / "keywords.csv", EXAMPLE / "scores" / "gift
 
 def printed(*arguments: object) -> Any:
     """What a command prints with --json."""
-    done = CliRunner().invoke(main, [*map(str, arguments), "--json"], catch_exceptions=False)
-    assert done.exit_code == 0, done.stderr
+    done = succeeds(*arguments, "--json")
     # a reason names what its reader would type
     return json.loads(done.stdout.replace("--unjudged skip", "unjudged='skip'"))
 
@@ -356,7 +354,7 @@ def test_vectors_are_scored_in_python_as_by_the_command(tmp_path: Path) -> None:
     judgments.to_csv(tmp_path / "j.csv", index=False)
     result = rs.score(tmp_path / "clip.npy", judgments, ids=tmp_path / "names.txt", replicates=20)
     command = ["score", tmp_path / "clip.npy", "-j", tmp_path / "j.csv", "--ids", tmp_path / "names.txt", "--json"]
-    done = CliRunner().invoke(main, [*map(str, command), "--replicates", "20"])
+    done = relstudy(*command, "--replicates", "20")
     pearson = json.loads(done.stdout)["systems"]["clip"]["raw"]["pearson"]["value"]
     assert result.as_json()["systems"]["clip"]["raw"]["pearson"]["value"] == pearson
     with pytest.raises(rs.RelstudyError, match="ids and query_vectors go with vectors"):
@@ -373,8 +371,7 @@ def test_vectors_are_fitted_as_they_are_scored_as_arrays_and_under_names_too(tmp
     judgments = pd.DataFrame(rows, columns=["query_id", "result_id", "judgment"])
     judgments.to_csv(tmp_path / "j.csv", index=False)
     command = ["fit", tmp_path / "clip.npy", "-j", tmp_path / "j.csv", "-o", tmp_path / "out", "--method", "isotonic"]
-    done = CliRunner().invoke(main, [*map(str, command), "--json"])
-    assert done.exit_code == 0, done.stderr
+    done = succeeds(*command, "--json")
     of_command = json.loads(done.stdout)["systems"]["clip"]["isotonic"]
     for scores, ids in (
         (tmp_path / "clip.npy", None),

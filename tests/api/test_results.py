@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 import relstudy as rs
 from relstudy.common.kept import checksum
-from relstudy.studyapp.cli import main
+from tests.commands import succeeds
 from tests.places import EXAMPLE
 
 pytestmark = pytest.mark.slow
@@ -252,8 +251,7 @@ def test_no_table_that_a_command_writes_holds_what_only_python_can_read(tmp_path
         ["calibrate", EXAMPLE / "ratings.csv", "--pairs", EXAMPLE / "pairs.csv", "-o", tmp_path / "calibrated"],
         ["score", KEYWORDS, GIFT, *study, "--method", "isotonic", "-o", tmp_path / "scored", "--by", "paradigm"],
     ):
-        done = CliRunner().invoke(main, list(map(str, command)), catch_exceptions=False)
-        assert done.exit_code == 0, done.stderr
+        succeeds(*command)
     tables = {path.name: innards_in(pd.read_csv(path)) for path in tmp_path.rglob("*.csv")}
     assert {"scores.csv", "judgments.csv", "raters.csv"} <= set(tables)
     assert {name: wrong for name, wrong in tables.items() if wrong} == {}
@@ -328,8 +326,7 @@ def test_saved_files_are_those_that_the_commands_write_and_take(results: Many, t
         ["inspect", tmp_path / "comparison.json"],
         ["inspect", tmp_path / "mappings" / "gift.json"],
     ):
-        done = CliRunner().invoke(main, list(map(str, command)), catch_exceptions=False)
-        assert done.exit_code == 0, done.stderr
+        succeeds(*command)
     with pytest.raises(rs.RelstudyError, match="no result's save"):
         rs.read(tmp_path / "fitted")
     with pytest.raises(rs.RelstudyError, match="a new draw would give their ids to others"):
@@ -342,8 +339,7 @@ def test_a_comparison_that_the_command_saved_is_read_with_its_figures(tmp_path: 
     saved, given = tmp_path / "saved.json", small()
     given["judgments"].to_csv(tmp_path / "j.csv", index=False)
     command = ["score", KEYWORDS, GIFT, "-j", tmp_path / "j.csv", "--replicates", 5, "--save", saved, "--json"]
-    done = CliRunner().invoke(main, list(map(str, command)), catch_exceptions=False)
-    assert done.exit_code == 0, done.stderr
+    done = succeeds(*command)
     # a reason names what its reader would type
     figures, again = json.loads(done.stdout.replace("--unjudged skip", "unjudged='skip'")), rs.read(saved).as_json()
     assert again["systems"] == figures["systems"] and again["comparisons"] == figures["comparisons"]

@@ -47,6 +47,7 @@ def sentences(file: Path) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.value
 
 
+@pytest.mark.slow
 def test_no_sentence_that_python_may_say_names_an_option_of_a_command_alone() -> None:
     found = []
     for folder in FROM_PYTHON:

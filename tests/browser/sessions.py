@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pandas as pd
 import waitress
-from click.testing import CliRunner
 from flask import Flask
 from flask.typing import ResponseReturnValue
 from PIL import Image, ImageDraw
@@ -18,7 +17,6 @@ from playwright.sync_api import Locator, Page, expect
 
 from relstudy.studyapp.assignment import invitations
 from relstudy.studyapp.assignment.synchronisation import prepare
-from relstudy.studyapp.cli import main
 from relstudy.studyapp.collection.displayed import item_key
 from relstudy.studyapp.config.secret import read_secret
 from relstudy.studyapp.config.study import Study
@@ -27,6 +25,7 @@ from relstudy.studyapp.demo.rating import read_page
 from relstudy.studyapp.web.admin.access import set_password
 from relstudy.studyapp.web.app import create_app
 from relstudy.studyapp.web.mount import mounted, path_of
+from tests.commands import succeeds
 
 PASSWORD = "a password for tests"
 
@@ -172,8 +171,7 @@ def exported(folder: Path) -> pd.DataFrame:
     """What `relstudy export` writes, read back."""
     table = folder / "out" / "ratings.csv"
     table.parent.mkdir(exist_ok=True)
-    done = CliRunner().invoke(main, ["export", str(folder), "-o", str(table)])
-    assert done.exit_code == 0, done.output
+    succeeds("export", folder, "-o", table)
     return pd.read_csv(table, dtype={"pair_id": str, "query_id": str, "result_id": str})
 
 

@@ -148,6 +148,7 @@ def test_alpha_of_a_hundred_values_holds_no_cell_for_each_pair_of_values() -> No
     assert most < 3000 * 100**2 * 8 / 4, "a quarter of one such array"
 
 
+@pytest.mark.slow
 def test_memory_grows_with_the_ratings_and_not_with_raters_times_pairs() -> None:
     panel = simulate_panel(150, 10, 150, seed=1).panel
     tracemalloc.start()

@@ -10,12 +10,12 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.simulation import SimulatedPanel, simulate_panel
 from relstudy.common.hand_out import HandOut
-from relstudy.studyapp.cli import main
+from tests.commands import relstudy
 
 TABLES = ("judgments.csv", "raters.csv", "calibrated.csv")
 
@@ -41,7 +41,7 @@ def ratings(simulated: SimulatedPanel, tmp_path: Path) -> Path:
 
 
 def run(*arguments: object) -> Result:
-    return CliRunner().invoke(main, ["calibrate", *map(str, arguments)])
+    return relstudy("calibrate", *arguments)
 
 
 @pytest.mark.slow

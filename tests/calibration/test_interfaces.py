@@ -8,18 +8,18 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from scipy import stats
 
 from relstudy.calibration.interfaces import rating_times, read_interfaces
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.cli import main
 from tests.calibration.interfaces import SECONDS, ratings_of
+from tests.commands import relstudy
 
 
 def run(*arguments: object) -> Result:
-    return CliRunner().invoke(main, ["calibrate", *map(str, arguments)])
+    return relstudy("calibrate", *arguments)
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +44,7 @@ def test_a_table_of_several_scales_is_refused_with_the_way_out(calibrated: tuple
     assert not (folder / "mixed").exists()
 
 
+@pytest.mark.slow
 def test_each_part_is_what_calibrating_it_alone_gives(
     calibrated: tuple[Path, Result], ratings: pd.DataFrame, tmp_path: Path
 ) -> None:

@@ -5,9 +5,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
-from relstudy.studyapp.cli import main
+from tests.commands import relstudy
 
 PAIR = ["query_id", "result_id"]
 
@@ -33,7 +32,7 @@ def folder(tmp_path: Path) -> Path:
 
 def calibrated(folder: Path, out: str, *arguments: str) -> str:
     given = [str(folder / "ratings.csv"), "-o", str(folder / out), "--method", "zscore", "--scale", "1-5", *arguments]
-    done = CliRunner().invoke(main, ["calibrate", *given])
+    done = relstudy("calibrate", *given)
     assert "Traceback" not in done.output
     return done.output
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pandas as pd
-from click.testing import CliRunner
 
-from relstudy.studyapp.cli import main
+from tests.commands import succeeds
 
 
 def test_columns_of_the_pairs_are_renamed_where_they_stand(tmp_path: Path) -> None:
@@ -17,7 +16,6 @@ def test_columns_of_the_pairs_are_renamed_where_they_stand(tmp_path: Path) -> No
     (tmp_path / "p.csv").write_text("\n".join(["topic,doc,chance", *drawn]) + "\n")
     columns = "worker=rater_id,topic=query_id,doc=result_id,stars=rating,p.csv:chance=inclusion_probability"
     base = ["calibrate", str(tmp_path / "r.csv"), "-o", str(tmp_path / "out"), "--pairs", str(tmp_path / "p.csv")]
-    done = CliRunner().invoke(main, [*base, "--columns", columns])
-    assert done.exit_code == 0, done.stderr
+    succeeds(*base, "--columns", columns)
     judged = pd.read_csv(tmp_path / "out" / "judgments.csv")
     assert sorted(judged["inclusion_probability"].unique()) == [0.25, 0.5]

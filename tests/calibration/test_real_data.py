@@ -10,10 +10,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 from relstudy.calibration import agreement
-from relstudy.calibration.command import calibrate as command
 from relstudy.calibration.options import CalibrationOptions
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.pipeline import calibrate
@@ -21,6 +19,7 @@ from relstudy.calibration.randomisation_test import balance
 from relstudy.calibration.ratings import Ratings, read_ratings
 from relstudy.calibration.variance import leave_one_out_correlation, pair_variances, scored_rows, within_item_variance
 from relstudy.common.errors import RelstudyError
+from tests.commands import succeeds
 from tests.places import ROOT
 
 pytestmark = pytest.mark.real_data
@@ -176,8 +175,7 @@ def test_haystack_party_has_no_base_block_and_says_what_it_does(shared_data: Pat
 def test_the_command_writes_the_contracts_tables_and_json(shared_data: Path, tmp_path: Path) -> None:
     path = shared_data / "agh_video_99raters" / "ratings.csv"
     arguments = [str(path), "-o", str(tmp_path), "--base-column", "in_common_set", "--json"]
-    result = CliRunner().invoke(command, arguments, catch_exceptions=False)
-    assert result.exit_code == 0
+    result = succeeds("calibrate", *arguments)
     figures = json.loads(result.stdout)
     assert (figures["raters"], figures["base_pairs"], figures["ratings"], figures["undecided"]) == (99, 40, 17820, 0)
     assert figures["within_item_variance"]["before"] == pytest.approx(0.5275, abs=5e-5)

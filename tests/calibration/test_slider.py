@@ -7,13 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from relstudy.calibration.methods import METHODS
 from relstudy.calibration.methods.by_name import fit_lines
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.simulation import simulate_panel
-from relstudy.studyapp.cli import main
+from tests.commands import succeeds
 
 METHOD_NAMES = [name for name in METHODS if name != "ordinal"]  # of categories, which a slider has none of
 
@@ -57,6 +56,5 @@ def test_calibration_recovers_the_quality_of_pairs_on_a_slider_at_least_as_well_
 def test_real_tables_of_grades_and_opinion_scores_are_calibrated_as_they_are(
     shared_data: Path, tmp_path: Path, name: str, judgments: int
 ) -> None:
-    done = CliRunner().invoke(main, ["calibrate", str(shared_data / name), "-o", str(tmp_path / "out")])
-    assert done.exit_code == 0, done.output
+    succeeds("calibrate", shared_data / name, "-o", tmp_path / "out")
     assert len((tmp_path / "out" / "judgments.csv").read_text().splitlines()) == judgments + 1

@@ -64,6 +64,7 @@ def test_a_zip_file_knows_what_it_was_made_of(packed: Path, tmp_path: Path) -> N
     assert files["ratings.csv"] in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_same_ratings_give_the_same_zip_file(packed: Path, tmp_path: Path) -> None:
     assert calibrated(tmp_path / "again.zip").read_bytes() == packed.read_bytes()
 

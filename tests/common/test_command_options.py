@@ -14,6 +14,7 @@ from relstudy.common.command_options import GroupedCommand, taking
 from relstudy.common.errors import RelstudyError
 from relstudy.common.options import CommandOptions, option
 from relstudy.studyapp.cli import main
+from tests.commands import relstudy
 
 GROUPED = ("sample", "score", "plan", "calibrate", "fit", "report")
 
@@ -66,7 +67,7 @@ def test_no_option_takes_nan_or_the_infinite_for_a_number() -> None:
 def test_long_helps_come_in_groups_and_hold_each_option_once(name: str) -> None:
     command = every_command(main, click.Context(main))[name]
     assert isinstance(command, GroupedCommand)
-    text = CliRunner().invoke(main, [name, "--help"]).output
+    text = relstudy(name, "--help").output
     headings = {getattr(option, "heading", "") or "Other options" for option in command.params}
     assert len(headings) > 3
     assert all(text.count(f"\n{heading}:\n") == 1 for heading in headings)

@@ -9,11 +9,10 @@ import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 import relstudy as rs
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.cli import main
+from tests.commands import succeeds
 
 NAMES = ("nDCG@10", "AP", "P@5", "RR", "infAP")
 OPTIONS: dict[str, Any] = {"method": "none", "replicates": 20, "measures": NAMES}
@@ -71,8 +70,7 @@ def test_the_command_reads_their_tables_as_the_function_does(
     qrels.to_csv(tmp_path / "qrels.csv", index=False)
     run.to_csv(tmp_path / "bm25.csv", index=False)
     arguments = ["score", str(tmp_path / "bm25.csv"), "-j", str(tmp_path / "qrels.csv"), "--replicates", "20", "--json"]
-    done = CliRunner().invoke(main, [*arguments, "--method", "none", *(p for n in NAMES for p in ("--measure", n))])
-    assert done.exit_code == 0, done.stderr
+    done = succeeds(*arguments, "--method", "none", *(p for n in NAMES for p in ("--measure", n)))
     figures = pd.io.json.ujson_loads(done.stdout)["systems"]["run"]["measures"]
     assert {name: each["value"] for name, each in figures.items()} == pytest.approx(theirs(*made), abs=DIGITS)
 

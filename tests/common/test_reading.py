@@ -10,13 +10,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner, Result
 
 from relstudy.calibration.judgments import read_judgments
 from relstudy.calibration.ratings import read_ratings
 from relstudy.common.errors import RelstudyError, TableError
 from relstudy.common.reading import Reading
-from relstudy.studyapp.cli import main
+from tests.commands import relstudy
 
 WriteTable = Callable[..., Path]
 
@@ -163,12 +162,14 @@ STATED = ("--columns", "query_id=topic,result_id=doc,rating=label", "--values", 
 @pytest.mark.slow
 def test_every_command_that_reads_judgments_or_ratings_reads_a_strangers(foreign: Path) -> None:
     judgments = ("-j", foreign / "judged.csv", *STATED, "--scale", "0-2")
-    fitted = run("fit", foreign / "scored.csv", *judgments, "-o", foreign / "m", "--method", "isotonic", "--json")
-    scored = run("score", foreign / "scored.csv", *judgments, "--replicates", 5, "--json")
+    fitted = relstudy("fit", foreign / "scored.csv", *judgments, "-o", foreign / "m", "--method", "isotonic", "--json")
+    scored = relstudy("score", foreign / "scored.csv", *judgments, "--replicates", 5, "--json")
     sizes = ("--studies", 20, "--json")
-    piloted = run("plan", "--judgments", foreign / "judged.csv", "--scores", foreign / "scored.csv", *STATED, *sizes)
+    piloted = relstudy(
+        "plan", "--judgments", foreign / "judged.csv", "--scores", foreign / "scored.csv", *STATED, *sizes
+    )
     workers = ("--columns", f"rater_id=worker,{STATED[1]}", *STATED[2:])
-    assumed = run("plan", "--ratings", foreign / "rated.csv", *workers, *sizes)
+    assumed = relstudy("plan", "--ratings", foreign / "rated.csv", *workers, *sizes)
     for done in (fitted, scored, piloted, assumed):
         assert done.exit_code == 0, done.stderr
         assert any(note.startswith("read as stated: ") for note in json.loads(done.stdout)["notes"])
@@ -181,14 +182,10 @@ def test_every_command_that_reads_judgments_or_ratings_reads_a_strangers(foreign
 
 def test_what_is_stated_of_a_table_that_is_not_there_is_refused(foreign: Path) -> None:
     judged = ("-j", foreign / "judged.csv", STATED[0], f"{STATED[1]},system=x", *STATED[2:])
-    done = run("fit", foreign / "scored.csv", *judged, "-o", foreign / "m")
+    done = relstudy("fit", foreign / "scored.csv", *judged, "-o", foreign / "m")
     assert done.exit_code == 1
     assert "--columns names 'x' for system, and none of the tables has such a column" in done.stderr
-    assert run("plan", "--missing", "NA").exit_code == 2
-
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert relstudy("plan", "--missing", "NA").exit_code == 2
 
 
 def test_a_number_that_is_stated_is_that_number_however_its_cell_writes_it(table: WriteTable) -> None:

@@ -46,6 +46,7 @@ def test_a_table_of_any_types_is_written_as_pandas_writes_it(
     assert (tmp_path / "table.csv").read_bytes() == frame.to_csv(index=False).encode()
 
 
+@pytest.mark.slow
 @given(
     some.lists(
         some.tuples(some.text(some.characters(codec="utf-8"), max_size=4), some.floats(), some.integers(-9, 9)),

@@ -16,14 +16,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from ir_measures import nDCG
 from PIL import Image
 from scipy.spatial.distance import cosine
 from sklearn.metrics import average_precision_score
 
 import relstudy as rs
-from relstudy.studyapp.cli import main
+from tests.commands import relstudy
 
 pytestmark = pytest.mark.slow
 QUERIES, RESULTS = 20, 12
@@ -41,7 +41,7 @@ class Terminal:
         self.typed += 1
         words = shlex.split(line)
         assert words[0] == "relstudy"
-        done = CliRunner().invoke(main, words[1:])
+        done = relstudy(*words[1:])
         assert done.exit_code == code, done.output
         return done
 

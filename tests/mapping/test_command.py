@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from relstudy.mapping.fitted import FittedMapping, read_mappings
-from relstudy.studyapp.cli import main
+from tests.commands import relstudy, succeeds
 
 
 def run(*arguments: object) -> Result:
-    return CliRunner().invoke(main, ["fit", *map(str, arguments)])
+    return relstudy("fit", *arguments)
 
 
 @pytest.fixture
@@ -143,7 +143,7 @@ def test_the_sources_word_for_a_method_is_taken_too(tables: tuple[Path, Path], t
             "--only",
             "a:b",
         ]
-        assert CliRunner().invoke(main, arguments).exit_code == 0
+        succeeds(*arguments)
     for file in (tmp_path / "steps").glob("*.json"):
         kept = json.loads(file.read_text())
         assert kept["method"] == "bayes-conjugate"

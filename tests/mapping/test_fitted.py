@@ -10,14 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from relstudy.common.errors import RelstudyError
 from relstudy.mapping.fitted import FittedMapping, drop_inner_knots, read_mappings
-from relstudy.studyapp.cli import main
+from tests.commands import relstudy
 from tests.places import EXAMPLE
 
 finite = st.floats(-1e6, 1e6)
@@ -116,7 +115,7 @@ def test_a_folder_of_mappings_is_read_alike_by_score_and_report(tmp_path: Path) 
         if text is not None:
             (study / "mappings" / "zz.json").write_text(text)
         for command in commands:
-            result = CliRunner().invoke(main, list(map(str, command)))
+            result = relstudy(*command)
             assert (result.exit_code, message in result.stderr) == (1, True), (command[0], result.stderr)
 
 

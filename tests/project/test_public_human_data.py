@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 from relstudy.analysis.report.inputs import page_tables
 from relstudy.analysis.report.paper.people import one_person
@@ -17,8 +16,8 @@ from relstudy.analysis.report.paper.study import PaperStudy
 from relstudy.analysis.report.tables import Table
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.study_run import read_study_folder, score_study
-from relstudy.studyapp.cli import main
 from scripts.public_human_data import SETS, as_study
+from tests.commands import succeeds
 from tests.places import ROOT
 
 RELEASED = {
@@ -46,8 +45,7 @@ def test_a_released_file_is_read_by_the_command_of_the_page(file: str, tmp_path:
     (tmp_path / file).write_text(RELEASED[file])
     words = shlex.split(found[1])
     words = [str(tmp_path / word) if word in (file, "tifa160", "diras") else word for word in words]
-    done = CliRunner().invoke(main, words)
-    assert done.exit_code == 0, done.output
+    succeeds(*words)
     calibrated = pd.read_csv(Path(words[words.index("-o") + 1]) / "calibrated.csv")
     expected = [1, 2, 3, 5] if file.startswith("tifa") else [0, 0, 0, 1, 3, 4]
     assert sorted(calibrated["rating"]) == expected

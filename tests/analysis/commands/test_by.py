@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from relstudy.studyapp.cli import main
 from tests.analysis.made import tables
+from tests.commands import relstudy, succeeds
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def folder(tmp_path: Path) -> Path:
 
 def run(folder: Path, *arguments: object) -> Result:
     fixed = ["score", folder / "scores.csv", "-j", folder / "judgments.csv", "--replicates", "50"]
-    return CliRunner().invoke(main, [str(text) for text in (*fixed, *arguments)])
+    return relstudy(*fixed, *arguments)
 
 
 @pytest.mark.slow
@@ -40,9 +40,7 @@ def test_each_groups_figures_are_those_of_its_pairs_alone(folder: Path) -> None:
     table = pd.read_csv(folder / "judgments.csv")
     for name, group in by["groups"].items():
         table[table["paradigm"] == name].to_csv(folder / "part.csv", index=False)
-        content = CliRunner().invoke(
-            main, ["score", str(folder / "scores.csv"), "-j", str(folder / "part.csv"), "--replicates", "50", "--json"]
-        )
+        content = relstudy("score", folder / "scores.csv", "-j", folder / "part.csv", "--replicates", "50", "--json")
         alone = json.loads(content.stdout)["systems"]
         for system in ("s0", "s1"):
             for index in ("raw", "average_precision", "normalised_rank", "measures", "coverage"):
@@ -100,9 +98,7 @@ def test_apart_maps_each_group_as_if_the_other_had_never_been_asked(folder: Path
     assert by["mapped_apart"] and not together["mapped_apart"]
     table = pd.read_csv(folder / "judgments.csv")
     table[table["paradigm"] == "text"].to_csv(folder / "part.csv", index=False)
-    content = CliRunner().invoke(
-        main, ["score", str(folder / "scores.csv"), "-j", str(folder / "part.csv"), "--replicates", "50", "--json"]
-    )
+    content = relstudy("score", folder / "scores.csv", "-j", folder / "part.csv", "--replicates", "50", "--json")
     for system, alone in json.loads(content.stdout)["systems"].items():
         text = by["groups"]["text"]["systems"][system]
         assert text["mapped"]["pearson"] == alone["mapped"]["pearson"]
@@ -121,8 +117,7 @@ def test_the_report_has_a_section_of_groups_that_mixes_none(folder: Path) -> Non
     shutil.copy(folder / "judgments.csv", study)
     shutil.copy(folder / "scores.csv", study / "scores" / "both.csv")
     fixed = ["report", str(study), "--replicates", "50", "--folds", "10"]
-    done = CliRunner().invoke(main, [*fixed, "--by", "paradigm"])
-    assert done.exit_code == 0, done.output
+    succeeds(*fixed, "--by", "paradigm")
     written = study / "report" / "tables"
     correlation = pd.read_csv(written / "by-paradigm.csv", index_col="System")
     precision = pd.read_csv(written / "by-paradigm-average-precision.csv", index_col="System")
@@ -164,7 +159,7 @@ def test_every_measure_asked_for_stands_by_segment_in_text_page_tables_and_json(
         alone = pd.read_csv(segments / "judgments.csv").query("segment == @segment")
         alone.to_csv(segments / "part.csv", index=False)
         words = ["score", segments / "scores.csv", "-j", segments / "part.csv", "--replicates", "50", *asked, "--json"]
-        done = CliRunner().invoke(main, [str(word) for word in words])
+        done = relstudy(*words)
         expected = json.loads(done.stdout)["systems"]
         for system, figures in group["systems"].items():
             assert set(figures["measures"]) == {"condensed nDCG@10", "condensed P@5"}

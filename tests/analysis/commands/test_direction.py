@@ -8,11 +8,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner, Result
 
 from relstudy.mapping.fitted import read_mappings
-from relstudy.studyapp.cli import main
 from tests.analysis.made import tables
+from tests.commands import relstudy, succeeds
 
 
 @pytest.fixture
@@ -29,13 +28,8 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(main, [*map(str, arguments)])
-
-
 def answer(*arguments: object) -> dict:
-    done = run("score", *arguments, "--json", "--replicates", "60")
-    assert done.exit_code == 0, done.stderr
+    done = succeeds("score", *arguments, "--json", "--replicates", "60")
     content: dict = json.loads(done.stdout)
     return content
 
@@ -70,7 +64,9 @@ def test_a_stated_direction_binds_every_method(folder: Path, method: str) -> Non
 
 @pytest.mark.slow
 def test_a_stated_direction_binds_where_the_given_mapping_runs_the_other_way(folder: Path) -> None:
-    done = run("fit", folder / "worst.csv", "-j", folder / "judgments.csv", "-o", folder / "m", "--method", "isotonic")
+    done = relstudy(
+        "fit", folder / "worst.csv", "-j", folder / "judgments.csv", "-o", folder / "m", "--method", "isotonic"
+    )
     assert done.exit_code == 0 and "worst: lower scores are better, as the judgments say." in done.stdout
     arguments = (folder / "worst.csv", "-j", folder / "judgments.csv", "--mappings", folder / "m")
     assert answer(*arguments)["systems"]["worst"]["mapped"]["pearson"]["value"] > 0.6
@@ -82,17 +78,14 @@ def test_a_stated_direction_binds_where_the_given_mapping_runs_the_other_way(fol
 
 @pytest.mark.slow
 def test_a_direction_stated_in_fit_binds_its_fits_and_scores_figures(folder: Path) -> None:
-    done = run(
-        "fit", folder / "best.csv", folder / "worst.csv", "-j", folder / "judgments.csv", "-o", folder / "m",
-        "--method", "isotonic", "--direction", "worst=higher", "--json",
-    )  # fmt: skip
-    assert done.exit_code == 0, done.stderr
+    tables = (folder / "best.csv", folder / "worst.csv", "-j", folder / "judgments.csv", "-o", folder / "m")
+    done = succeeds("fit", *tables, "--method", "isotonic", "--direction", "worst=higher", "--json")
     assert json.loads(done.stdout)["systems"]["worst"]["isotonic"]["out_of_fold"]["value"] < 0.2
     assert all(mapping.increasing for mapping in read_mappings(folder / "m").values())
     content = answer(folder / "worst.csv", "-j", folder / "judgments.csv", "--mappings", folder / "m")
     as_bad(content["systems"]["worst"])
     assert content["systems"]["worst"]["mapped"]["fit"]["origin"] == "kept with the mapping"
-    wrong = run(
+    wrong = relstudy(
         "fit", folder / "best.csv", "-j", folder / "judgments.csv", "-o", folder / "m", "--direction", "x=lower"
     )
     assert wrong.exit_code == 1 and "there is no system named 'x'" in wrong.stderr
@@ -104,9 +97,9 @@ def test_a_run_is_higher_is_better_by_definition_in_score_and_fit(folder: Path) 
     content = answer(folder / "worst.run", "-j", folder / "judgments.csv")
     as_bad(content["systems"]["worst"])
     assert content["systems"]["worst"]["direction_source"] == "definition"
-    shown = run("score", folder / "worst.run", "-j", folder / "judgments.csv", "--replicates", "60")
+    shown = relstudy("score", folder / "worst.run", "-j", folder / "judgments.csv", "--replicates", "60")
     assert "worst runs against the judgments: higher is better, by definition of such scores" in shown.stdout
-    run("fit", folder / "worst.run", "-j", folder / "judgments.csv", "-o", folder / "m", "--method", "isotonic")
+    relstudy("fit", folder / "worst.run", "-j", folder / "judgments.csv", "-o", folder / "m", "--method", "isotonic")
     assert read_mappings(folder / "m")["worst"].increasing
 
 
@@ -117,12 +110,12 @@ def test_scores_that_say_which_are_better_are_believed(folder: Path) -> None:
     content = answer(folder / "said.csv", "-j", folder / "judgments.csv")
     as_bad(content["systems"]["worst"])
     pd.read_csv(folder / "worst.csv").assign(direction="up").to_csv(folder / "said.csv", index=False)
-    done = run("score", folder / "said.csv", "-j", folder / "judgments.csv")
+    done = relstudy("score", folder / "said.csv", "-j", folder / "judgments.csv")
     assert done.exit_code == 1 and "row 2 and 299 more, column direction: 'up' is not allowed" in done.stderr
 
 
 def test_the_direction_that_was_found_is_a_line_of_the_output(folder: Path) -> None:
-    shown = run("score", folder / "worst.csv", "-j", folder / "judgments.csv", "--replicates", "60")
+    shown = relstudy("score", folder / "worst.csv", "-j", folder / "judgments.csv", "--replicates", "60")
     assert "worst is ranked by ascending score: lower is better, found: Spearman's correlation" in shown.stdout
     assert "worst is ranked" not in shown.stderr
 
@@ -130,17 +123,17 @@ def test_the_direction_that_was_found_is_a_line_of_the_output(folder: Path) -> N
 @pytest.mark.slow
 def test_fit_takes_many_files_and_refuses_one_name_twice(folder: Path) -> None:
     arguments = ("-j", folder / "judgments.csv", "-o", folder / "m", "--method", "isotonic")
-    assert run("fit", folder / "best.csv", folder / "worst.run", *arguments).exit_code == 0
+    succeeds("fit", folder / "best.csv", folder / "worst.run", *arguments)
     assert set(read_mappings(folder / "m")) == {"best", "worst"}
-    twice = run("fit", folder / "best.csv", folder / "best.run", *arguments)
+    twice = relstudy("fit", folder / "best.csv", folder / "best.run", *arguments)
     assert twice.exit_code == 1 and "a system named 'best' was already read from" in twice.stderr
-    only = run("fit", folder / "best.csv", folder / "worst.csv", *arguments, "--only", "worst", "--json")
+    only = relstudy("fit", folder / "best.csv", folder / "worst.csv", *arguments, "--only", "worst", "--json")
     assert set(json.loads(only.stdout)["systems"]) == {"worst"}
-    none = run("fit", folder / "best.csv", folder / "worst.csv", *arguments, "--only", "other")
+    none = relstudy("fit", folder / "best.csv", folder / "worst.csv", *arguments, "--only", "other")
     assert none.exit_code == 1 and "there is no system 'other'" in none.stderr
 
 
 def test_a_direction_of_no_system_is_refused(folder: Path) -> None:
-    done = run("score", folder / "best.csv", "-j", folder / "judgments.csv", "--direction", "S0=lower")
+    done = relstudy("score", folder / "best.csv", "-j", folder / "judgments.csv", "--direction", "S0=lower")
     assert done.exit_code == 1 and "there is no system named 'S0'" in done.stderr
     assert np.isfinite(pd.read_csv(folder / "best.csv")["score"]).all()

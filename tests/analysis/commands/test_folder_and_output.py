@@ -14,6 +14,7 @@ from relstudy.calibration.command import calibrate
 from relstudy.common import console
 from relstudy.mapping.command import fit
 from tests.analysis.made import tables
+from tests.commands import relstudy, succeeds
 
 
 @pytest.fixture(scope="module")
@@ -29,8 +30,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def printed(study: Path) -> str:
-    done = CliRunner().invoke(score, [str(study), "--replicates", "100", "--method", "none"])
-    assert done.exit_code == 0, done.output
+    done = succeeds("score", study, "--replicates", "100", "--method", "none")
     return done.output
 
 
@@ -64,13 +64,12 @@ def test_the_next_step_is_the_last_line_and_conventions_are_asked_for(printed: s
     )
     assert printed.splitlines()[-1].endswith("ll else: --verbose or --json.")
     assert "p_family is corrected together" not in printed
-    told = CliRunner().invoke(score, [str(study), "--replicates", "50", "--method", "none", "--verbose"]).output
+    told = relstudy("score", study, "--replicates", "50", "--method", "none", "--verbose").output
     assert "p_family is corrected together" in told
 
 
 def test_fit_takes_a_folder_and_says_what_comes_next(study: Path) -> None:
-    done = CliRunner().invoke(fit, [str(study), "--method", "isotonic", "--folds", "3"])
-    assert done.exit_code == 0, done.output
+    done = succeeds("fit", study, "--method", "isotonic", "--folds", "3")
     assert (study / "mappings" / "s0.json").is_file()
     assert done.output.splitlines()[-2:] == [
         f"4 mappings written to {study / 'mappings'}.",
@@ -90,8 +89,8 @@ def test_a_folder_without_the_table_says_which_command_writes_it(tmp_path: Path)
 
 def test_what_is_missing_comes_with_the_line_to_type(study: Path) -> None:
     file = str(study / "scores" / "s0.csv")
-    assert f"try: relstudy score {file} -j judgments.csv" in CliRunner().invoke(score, [file]).output
-    assert f"try: relstudy fit {file} -j judgments.csv -o mappings" in CliRunner().invoke(fit, [file]).output
+    assert f"try: relstudy score {file} -j judgments.csv" in relstudy("score", file).output
+    assert f"try: relstudy fit {file} -j judgments.csv -o mappings" in relstudy("fit", file).output
 
 
 @pytest.mark.parametrize(

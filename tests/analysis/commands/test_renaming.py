@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 import relstudy as rs
-from relstudy.studyapp.cli import main
+from tests.commands import succeeds
 
 RENAMED = {
     "{judged}:d": "result_id",
@@ -61,8 +60,7 @@ def test_one_renaming_reads_every_table_the_same_from_the_terminal_and_in_python
     columns = renamed(**names)
     entries = ",".join(f"{theirs}={ours}" for theirs, ours in columns.items())
     words = ["score", str(tables / "s.csv"), "-j", str(tables / "j.csv"), "--judge", str(tables / "m.csv")]
-    done = CliRunner().invoke(main, [*words, "--scale", "0-3", "--replicates", "50", "--columns", entries, "--json"])
-    assert done.exit_code == 0, done.stderr
+    done = succeeds(*words, "--scale", "0-3", "--replicates", "50", "--columns", entries, "--json")
     printed = json.loads(done.stdout)["systems"]
     scored = rs.score(
         tables / "s.csv", tables / "j.csv", judge=tables / "m.csv", columns=columns, scale="0-3", replicates=50

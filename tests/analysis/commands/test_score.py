@@ -9,12 +9,12 @@ import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from relstudy.analysis.scoring.mapped import map_scores
 from relstudy.mapping.scored_pairs import ScoredPairs, fit_mapping
-from relstudy.studyapp.cli import main
 from tests.analysis.made import tables
+from tests.commands import relstudy, succeeds
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def run(*arguments: object) -> Result:
-    return CliRunner().invoke(main, ["score", *map(str, arguments)])
+    return relstudy("score", *arguments)
 
 
 def answer(*arguments: object) -> dict:
@@ -275,13 +275,12 @@ def test_what_was_decided_about_a_score_table_is_a_line_of_the_output(tmp_path: 
     wide = scores.pivot(index=["query_id", "result_id"], columns="system", values="score").reset_index()
     wide.assign(remark="fine").to_csv(tmp_path / "wide.csv", index=False, sep=";", decimal=",")
     words = ["score", tmp_path / "wide.csv", "-j", tmp_path / "judgments.csv", "--replicates", 5, "--method", "none"]
-    done = CliRunner().invoke(main, [*map(str, words), "--verbose"])  # ten lines hold no six notes
-    assert done.exit_code == 0, done.stderr
+    done = succeeds(*words, "--verbose")  # ten lines hold no six notes
     scale = "No scale is stated, so 1-5 is assumed (taken from the judgments, which run from "
     for decided in ("decimal commas are read as points in s0", "do not hold numbers: remark", scale):
         assert decided in " ".join(done.stdout.split())
         assert decided not in " ".join(done.stderr.split())
-    printed = json.loads(CliRunner().invoke(main, [*map(str, words), "--json"]).stdout)
+    printed = json.loads(relstudy(*words, "--json").stdout)
     assert any("decimal commas are read as points in s0" in note for note in printed["notes"])
 
 

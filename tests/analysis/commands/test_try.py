@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from relstudy.studyapp.cli import main
+from tests.commands import relstudy, succeeds
 from tests.places import EXAMPLE, ROOT
 
 QUERIES, RESULTS = 8, 6
@@ -55,7 +55,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def tried(*words: str, typed: str | None = None) -> Result:
-    return CliRunner().invoke(main, ["try", *words], input=typed)
+    return relstudy("try", *words, typed=typed)
 
 
 def made_again(folder: Path) -> dict[str, bytes]:
@@ -204,7 +204,6 @@ def test_strange_ratings_beside_labels_have_no_part_in_their_scoring(here: Path)
     """Labels of one table could not be scored where a ratings.csv of other columns lay beside them."""
     stated = "--columns query_id=query,result_id=product_id,rating=esci_label --values E=1,S=.1,C=.01,I=0"
     scored = ["score", "first=first.run", "-j", "labels.csv", *stated.split(), "--report", "page.html", "--verbose"]
-    done = CliRunner().invoke(main, scored)
-    assert done.exit_code == 0, done.output
+    done = succeeds(*scored)
     assert "so that file has no part in this" in done.stdout
     assert "first.run" in (here / "page.html").read_text()

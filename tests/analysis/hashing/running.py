@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 
-from click.testing import CliRunner
-
-from relstudy.studyapp.cli import main
+from tests.commands import succeeds
 
 
 def hash_json(command: str, *more: object) -> dict:
     """What `relstudy hash COMMAND MORE --json` prints; COMMAND is split at its blanks."""
-    result = CliRunner().invoke(main, ["hash", *command.split(), *map(str, more), "--json"])
-    assert result.exit_code == 0, result.output
+    result = succeeds("hash", *command.split(), *more, "--json")
     printed: dict = json.loads(result.stdout)
     return printed

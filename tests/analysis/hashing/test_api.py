@@ -9,11 +9,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 from relstudy.analysis.hashing import api as hashing
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.cli import main
+from tests.commands import relstudy, succeeds
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +32,7 @@ def counts(folder: Path) -> hashing.CountTable:
 
 
 def run(*words: object) -> dict:
-    outcome = CliRunner().invoke(main, [*map(str, words), "--json"])
-    assert outcome.exit_code == 0, outcome.output
+    outcome = succeeds(*words, "--json")
     return json.loads(outcome.stdout)
 
 
@@ -138,7 +136,7 @@ def test_searches_and_kept_encoders_give_what_the_commands_give(
         np.save(f"{name}.npy", vectors[rows])
         np.save(f"y{name}.npy", classes[rows])
     words = "hash encode lsh --bits 8 --train db.npy --encode q.npy qc.npy --encode db.npy dbc.npy --save lsh.npz"
-    assert CliRunner().invoke(main, words.split()).exit_code == 0
+    succeeds(*words.split())
     fitted = hashing.load_encoder("lsh.npz")
     queries, database = fitted.encode(vectors[:20]), fitted.encode(vectors[20:])
     assert (queries.unpacked() == np.load("qc.npy")).all()
@@ -158,7 +156,7 @@ def test_searches_and_kept_encoders_give_what_the_commands_give(
     ]
 
     def told(*command: str) -> dict:
-        return json.loads(CliRunner().invoke(main, ["hash", *command, *pairs]).stdout)
+        return json.loads(relstudy("hash", *command, *pairs).stdout)
 
     ours = hashing.look_up(queries, database, truth, bits=(4,), tables=(2,), flips=(0, 1)).drop(columns="milliseconds")
     theirs = told("look-up", "--bits", "4", "--tables", "2", "--flips", "0", "--flips", "1")["look_ups"]

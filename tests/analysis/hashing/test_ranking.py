@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from sklearn.metrics import average_precision_score
 
 from relstudy.analysis.hashing.codes.packed import Codes
@@ -24,7 +23,7 @@ from relstudy.analysis.hashing.ranking import (
 from relstudy.analysis.hashing.truth.labels import Labels
 from relstudy.analysis.hashing.truth.relevance import LabelTruth
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.cli import main
+from tests.commands import relstudy
 
 
 def world(items: int, ties: bool) -> tuple[np.ndarray, LabelTruth]:
@@ -120,7 +119,7 @@ def test_a_ranking_stands_beside_codes_in_the_comparison(tmp_path: Path, monkeyp
         np.save(f"y{name}.npy", labels[rows])
 
     def run(words: str, code: int = 0) -> str:
-        done = CliRunner().invoke(main, ["hash", *words.split()])
+        done = relstudy("hash", *words.split())
         assert done.exit_code == code, done.output
         return done.stdout if code == 0 else done.stderr
 

@@ -9,16 +9,16 @@ import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 import relstudy as rs
-from relstudy.studyapp.cli import main
+from tests.commands import relstudy
 
 NAMES = ("AP", "AP(rel=2)", "P(rel=2)@10", "nDCG@10", "ERR@20", "Judged@20", "RR", "P@5", "R@20", "Bpref", "NumRet")
 
 
 def run(*arguments: object) -> Result:
-    return CliRunner().invoke(main, ["score", *map(str, arguments), "--replicates", "40"])
+    return relstudy("score", *arguments, "--replicates", "40")
 
 
 def measures(*arguments: object) -> dict[str, dict]:

@@ -80,6 +80,7 @@ def test_the_best_order_has_as_many_results_of_each_gain_as_the_sample_stands_fo
     assert uncertainty("nDCG@10", judged) == pytest.approx(np.sqrt(0.5 * 4 + 0.75 * 16) / 6)
 
 
+@pytest.mark.slow
 def test_the_jackknifes_error_is_near_the_spread_of_samples() -> None:
     """1,500 draws of 40 of 120 results; their spread is known to 2 %, and the jackknife of a ratio is near it."""
     random = np.random.default_rng(5)

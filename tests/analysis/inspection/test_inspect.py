@@ -10,15 +10,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
-from relstudy.analysis.commands.inspect import inspect
 from relstudy.analysis.inspection.files import inspect_file
 from relstudy.analysis.inspection.finding import Inspection
-from relstudy.calibration.command import calibrate
 from relstudy.calibration.ratings import read_ratings
 from relstudy.common.errors import RelstudyError
 from relstudy.common.reading import Reading
+from tests.commands import relstudy, succeeds
 
 WriteTable = Callable[..., Path]
 
@@ -169,14 +167,12 @@ def test_what_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:
 def test_the_command_prints_what_was_found_and_the_printed_command_runs(table: WriteTable, tmp_path: Path) -> None:
     rows = "\n".join(f"w{row % 4},q{row // 4},d{row // 4},{1 + (row * 7 + row % 4) % 5}" for row in range(80))
     path = table(f"worker,query,docid,grade\n{rows}")
-    shown = CliRunner().invoke(inspect, [str(path)])
-    assert shown.exit_code == 0
+    shown = succeeds("inspect", path)
     assert "worker -> rater_id: by its name and its values" in shown.stdout
     command = shlex.split(shown.stdout.splitlines()[-1])
-    result = CliRunner().invoke(calibrate, [*command[2:4], str(tmp_path / "out"), *command[5:]])
-    assert result.exit_code == 0, result.stderr
+    succeeds("calibrate", *command[2:4], tmp_path / "out", *command[5:])
     assert (tmp_path / "out" / "judgments.csv").exists()
-    assert json.loads(CliRunner().invoke(inspect, [str(path), "--json"]).stdout)["kind"] == "ratings"
+    assert json.loads(relstudy("inspect", path, "--json").stdout)["kind"] == "ratings"
 
 
 def test_columns_of_numbers_and_of_words_are_no_panel(table: WriteTable) -> None:
@@ -250,8 +246,7 @@ def test_a_run_whose_ranks_contradict_its_scores_is_told(table: WriteTable) -> N
 def at_a_terminal(path: Path, typed: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """What inspect prints for a person who types this."""
     monkeypatch.setattr("relstudy.analysis.commands.inspect.is_terminal", lambda: True)
-    done = CliRunner().invoke(inspect, [str(path)], input=typed)
-    assert done.exit_code == 0, done.output
+    done = succeeds("inspect", path, typed=typed)
     return done.stdout
 
 

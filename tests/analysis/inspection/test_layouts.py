@@ -9,15 +9,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from relstudy.analysis.commands.inspect import inspect
 from relstudy.analysis.inspection.files import inspect_file
 from relstudy.calibration.judgments import read_judgments
 from relstudy.calibration.ratings import read_ratings
 from relstudy.common.reading import Reading
 from relstudy.mapping.scores.table import read_scores
 from tests.analysis.inspection.layouts import LAYOUTS, Layout
+from tests.commands import relstudy, succeeds
 from tests.places import ROOT
 
 BY_NAME = {layout.name: layout for layout in LAYOUTS}
@@ -89,12 +88,12 @@ def test_where_only_a_person_can_tell_no_command_is_printed_as_the_one(written: 
     assert [kind_of(command) for command in commands] == layout.kind.split()
     for reading in several:
         assert reading.command is None or read_by(reading.command), "each command that is whole reads its table"
-    shown = CliRunner().invoke(inspect, [str(path)])
-    assert shown.exit_code == 0
+    shown = succeeds("inspect", path)
     assert all(command in shown.stdout for command in commands)
     assert "next:\n" not in shown.stdout, "none of them is the next one"
 
 
+@pytest.mark.slow
 def test_the_page_of_layouts_is_what_its_script_prints_and_names_none_wrong() -> None:
     """Of each table the page has what inspect says of it now."""
     done = subprocess.run(
@@ -108,6 +107,6 @@ def test_the_page_of_layouts_is_what_its_script_prints_and_names_none_wrong() ->
 @named("refused")
 def test_what_cannot_be_read_gets_no_command(written: tuple[Layout, Path]) -> None:
     _, path = written
-    shown = CliRunner().invoke(inspect, [str(path)])
+    shown = relstudy("inspect", path)
     assert "next:\n" not in shown.stdout
     assert shown.exit_code == 0 or "relstudy" not in shown.stdout

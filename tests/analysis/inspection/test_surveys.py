@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 import relstudy as rs
 from relstudy.analysis.inspection.files import inspect_file
-from relstudy.studyapp.cli import main
 from tests.analysis.inspection.test_layouts import read_by
+from tests.commands import relstudy, succeeds
 
 COLUMNS = [f"Q5_{number}" for number in range(1, 5)]
 PAIRS = [("red lamp", "d1"), ("red lamp", "d2"), ("oak chair", "d1"), ("oak chair", "d3")]
@@ -36,8 +35,7 @@ def survey(path: Path, wording: bool = True) -> Path:
 def calibrated(path: Path, *options: str) -> dict[str, object]:
     """What calibrate says of it."""
     command = ["calibrate", str(path), "-o", str(path.parent / "out"), "--json", *options]
-    done = CliRunner().invoke(main, command)
-    assert done.exit_code == 0, done.stderr
+    done = succeeds(*command)
     summary: dict[str, object] = json.loads(done.stdout)
     return summary
 
@@ -88,7 +86,7 @@ def test_what_cannot_be_chosen_is_refused_in_a_sentence(
 ) -> None:
     path = survey(tmp_path / "s.csv", wording=False)
     base = ["calibrate", str(path), "-o", str(tmp_path / "out"), "--columns", "ResponseId=rater_id,Q5_*=rating"]
-    done = CliRunner().invoke(main, [*base, *options])
+    done = relstudy(*base, *options)
     assert done.exit_code == 1
     assert message is None or message in done.stderr
     assert not (tmp_path / "out").exists()
@@ -99,5 +97,5 @@ def test_a_survey_of_nothing_but_previews_is_refused(tmp_path: Path) -> None:
     text = path.read_text().replace("IP Address", "Survey Test")
     path.write_text(text)
     base = ["calibrate", str(path), "-o", str(tmp_path / "out"), "--columns", "ResponseId=rater_id,Q5_*=rating"]
-    done = CliRunner().invoke(main, base)
+    done = relstudy(*base)
     assert done.exit_code == 1 and "every response is marked as no answer" in done.stderr

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 import relstudy as rs
 from relstudy.analysis.judges.allocation import least_errors
@@ -21,8 +20,8 @@ from relstudy.analysis.resampling.spread import DIFFERENCE, LEAST_FREEDOM
 from relstudy.analysis.scoring.candidate import candidate_of
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.studyapp.cli import main
 from tests.analysis.judges.made import PAIR, World
+from tests.commands import relstudy
 
 REPLICATES = 100
 INDICES = ("relevant_share", "precision_at_0.2", "recall_at_0.2", "average_precision", "normalised_rank", "pearson")
@@ -81,6 +80,7 @@ def test_the_difference_of_two_systems_is_helped_too(helped: dict) -> None:
     assert min(widths) < 0.9
 
 
+@pytest.mark.slow
 def test_the_verdict_is_named_by_who_judges(world: World, study: pd.DataFrame, helped: dict) -> None:
     """People alone as ever; with a judge that shortens the difference, and the judge alone, by the same rule."""
     verdict = helped["verdict"]
@@ -190,12 +190,18 @@ def files(world: World, study: pd.DataFrame, tmp_path: Path) -> Path:
 
 
 def run(folder: Path, *arguments: str) -> tuple[int, str]:
-    ran = CliRunner().invoke(
-        main,
-        [
-            *("score", str(folder / "scores.csv"), "-j", str(folder / "judgments.csv"), "--method", "none"),
-            *("--replicates", "40", "--judge", str(folder / "model.csv"), *arguments),
-        ],
+    ran = relstudy(
+        "score",
+        str(folder / "scores.csv"),
+        "-j",
+        str(folder / "judgments.csv"),
+        "--method",
+        "none",
+        "--replicates",
+        "40",
+        "--judge",
+        str(folder / "model.csv"),
+        *arguments,
     )
     return ran.exit_code, ran.output
 

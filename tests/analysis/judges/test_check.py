@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 from relstudy.analysis.judges.check import JudgeCheck, check_judge_against
 from relstudy.analysis.judges.favouring import biases, favoured
@@ -20,8 +19,8 @@ from relstudy.analysis.resampling.spread import DIFFERENCE
 from relstudy.analysis.scoring.candidate import candidate_of
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.studyapp.cli import main
 from tests.analysis.judges.made import PAIR, World
+from tests.commands import relstudy, succeeds
 
 OPTIONS = ScoringOptions(replicates=100, method="none", measures=(), directions={"*": "higher"})
 
@@ -118,11 +117,13 @@ def times_accused(world: World, lean: float, noise: float, judges: int = 20) -> 
     return accused
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [0.5, 2.0])
 def test_a_judge_that_is_noisy_but_fair_is_hardly_ever_accused(world: World, noise: float) -> None:
     assert times_accused(world, 0.0, noise) <= 3  # of 20 at 5 % each: more come by chance once in 60 times
 
 
+@pytest.mark.slow
 def test_a_judge_that_leans_is_accused_more_often_than_not(world: World) -> None:
     """Half a grade here is a fifth of people's standard deviation; of 20 fair ones at most three are named."""
     assert times_accused(world, 0.5, 0.5) > 10
@@ -212,15 +213,14 @@ def test_the_command_prints_it_and_leaves_out_the_queries_of_the_prompt(folder: 
         json.dumps({"tuned_on": tuned, "repeated": {"asked": 9, "same": 8}}), encoding="utf-8"
     )
     arguments = ["judge-check", str(folder), "--judge", "model", "--replicates", "50"]
-    printed = CliRunner().invoke(main, arguments)
-    assert printed.exit_code == 0, printed.output
+    printed = succeeds(*arguments)
     for text in ("worth judged pairs", "same grade for 8 of 9", "tuned on 2 queries", "34 queries", "bias (best 20 %)"):
         assert text in printed.output
-    content = json.loads(CliRunner().invoke(main, [*arguments, "--json"]).output)
+    content = json.loads(relstudy(*arguments, "--json").output)
     assert {"grades", "r_squared", "spearman", "beside_a_person", "bias", "order", "refusals", "expected"} <= set(
         content
     )
-    missing = CliRunner().invoke(main, ["judge-check", str(folder), "--judge", "nobody"])
+    missing = relstudy("judge-check", folder, "--judge", "nobody")
     assert missing.exit_code == 1 and "there are: model" in missing.output
 
 
@@ -231,7 +231,7 @@ def test_ratings_that_are_not_those_of_the_judgments_have_no_part_and_a_note_say
     others = [study[PAIR].head(20).assign(rater_id=f"p{k}", rating=3, calibrated=3.0) for k in range(2)]
     pd.concat(others).to_csv(folder / "calibrated.csv", index=False)
     arguments = ["judge-check", str(folder), "--judge", "model", "--replicates", "20", "--json"]
-    content = json.loads(CliRunner().invoke(main, arguments).output)
+    content = json.loads(relstudy(*arguments).output)
     assert content["beside_a_person"]["raters"] == 0
     assert any("so that file has no part in this" in note for note in content["notes"])
 
@@ -239,10 +239,7 @@ def test_ratings_that_are_not_those_of_the_judgments_have_no_part_and_a_note_say
 @pytest.mark.slow
 def test_the_report_shows_people_beside_people_with_the_judge(folder: Path) -> None:
     (folder / "judges" / "other.csv").write_text("query_id,result_id,rating\nnobody,nothing,1\n", encoding="utf-8")
-    done = CliRunner().invoke(
-        main, ["report", str(folder), "--method", "none", "--replicates", "20", "--measure", "RR"]
-    )
-    assert done.exit_code == 0, done.output
+    succeeds("report", folder, "--method", "none", "--replicates", "20", "--measure", "RR")
     page = (folder / "report" / "index.html").read_text(encoding="utf-8")
     assert "With an automatic judge" in page and "Judge model" in page
     assert "It adds nothing: the judge other was given none" in page
@@ -258,7 +255,7 @@ def test_a_system_without_all_scores_has_no_part_and_is_named(folder: Path, worl
     world.pairs[PAIR].assign(score=1.0 * world.pairs["truth"])[:-1].assign(system="short").to_csv(
         folder / "scores" / "short.csv", index=False
     )
-    printed = CliRunner().invoke(main, ["judge-check", str(folder), "--judge", "model", "--replicates", "20"])
+    printed = relstudy("judge-check", folder, "--judge", "model", "--replicates", "20")
     assert printed.exit_code == 0 and "have no part in this: short" in printed.output
 
 

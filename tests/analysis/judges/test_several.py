@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 import relstudy as rs
-from relstudy.studyapp.cli import main
 from tests.analysis.judges.made import PAIR, World
+from tests.commands import relstudy
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,7 @@ def folder(study: pd.DataFrame, judges: dict[str, pd.DataFrame], tmp_path: Path)
 
 
 def mean_of(folder: Path, *arguments: str) -> Result:
-    return CliRunner().invoke(main, ["judge", str(folder), *arguments])
+    return relstudy("judge", folder, *arguments)
 
 
 @pytest.mark.slow

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from scipy import optimize, special
 from scipy.stats import rankdata
 
@@ -20,8 +19,8 @@ from relstudy.analysis.judges.systems import CannotHelp, systems_judge, universe
 from relstudy.analysis.scoring.candidate import Candidate, candidate_of
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.studyapp.cli import main
 from tests.analysis.judges.made import PAIR, World
+from tests.commands import relstudy, succeeds
 from tests.simulations import simulation
 
 SCALE = {"relevance_cut": 0.5, "scale_low": 0.0, "scale_high": 1.0}
@@ -136,6 +135,7 @@ def test_features_are_normal_scores_and_log_ranks_best_first_whatever_the_direct
     np.testing.assert_allclose(features, np.c_[expected, expected], atol=1e-6)  # float32
 
 
+@pytest.mark.slow
 def test_a_mean_is_the_difference_estimator_by_brute_force(world: World, study: pd.DataFrame) -> None:
     """H(s; y) + l2 [H(U_s; m) - H(s; m)] + l1 [H(U; m) - H(U_s; m)] with m of the regression, summed by hand."""
     scores = tables(world)
@@ -227,6 +227,7 @@ def test_it_is_off_where_the_tables_are_not_what_was_sampled_from(
         helped(study, scores)
 
 
+@pytest.mark.slow
 def test_the_pool_says_what_could_be_drawn(world: World, study: pd.DataFrame) -> None:
     scores = tables(world)
     extended = {
@@ -283,24 +284,23 @@ def test_raters_have_their_part_in_what_is_helped(world: World, study: pd.DataFr
     assert [alone["people_low"], alone["people_high"]] == pytest.approx([plain.low, plain.high])
 
 
+@pytest.mark.slow
 def test_score_says_what_helped_and_why_it_does_not(world: World, study: pd.DataFrame, tmp_path: Path) -> None:
     judgments, scores, narrow = (tmp_path / name for name in ("judgments.csv", "scores.csv", "narrow.csv"))
     study.to_csv(judgments, index=False)
     world.scores.to_csv(scores, index=False)
     study[PAIR].merge(world.scores, on=PAIR).to_csv(narrow, index=False)
     command = ["score", "-j", str(judgments), "--method", "none", "--replicates", "50", "--assist", "systems"]
-    done = CliRunner().invoke(main, [*command, str(scores)])
-    assert done.exit_code == 0, done.output
+    done = succeeds(*command, scores)
     assert "with systems' scores" in done.output and "2,000 pairs of 50 queries" in done.output
-    done = CliRunner().invoke(main, [*command, str(narrow)])
-    assert done.exit_code == 0, done.output
+    done = succeeds(*command, narrow)
     assert "The systems' scores do not help: the score tables hold the judged pairs alone" in done.output
     # also where seven systems leave no room for notes: it was asked for
     several = study[PAIR].merge(world.scores, on=PAIR)
     several.assign(**{f"s{k}": several["score"] * (k - 2.5) for k in range(5)}).to_csv(narrow, index=False)
-    done = CliRunner().invoke(main, [*command, str(narrow)])
+    done = relstudy(*command, narrow)
     assert done.output.count("The systems' scores do not help") == 1 and "notes and all else" in done.output
-    told = json.loads(CliRunner().invoke(main, [*command, str(scores), "--json"]).output)
+    told = json.loads(relstudy(*command, scores, "--json").output)
     assert told["systems"]["score"]["assisted"]["average_precision"]["people"]["value"] == pytest.approx(
         told["systems"]["score"]["average_precision"]["value"]
     )

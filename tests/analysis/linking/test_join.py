@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from relstudy.analysis.linking import link
 from relstudy.analysis.linking.joined import Joined, join_judgments
@@ -16,7 +16,7 @@ from relstudy.analysis.linking.link import agreement
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.cli import main
+from tests.commands import relstudy
 
 NOISE = 0.3
 
@@ -77,6 +77,7 @@ def test_pairs_judged_on_the_second_scale_alone_land_where_the_first_would_have_
     assert way.stretched.low is not None and way.error.high is not None and way.error.high < way.stretched.low
 
 
+@pytest.mark.slow
 def test_a_better_judgment_is_never_mapped_below_a_worse_one(joined: Joined) -> None:
     mapped = joined.judgments.frame.query("interface == 'nine'").sort_values("judgment_given")
     assert (np.diff(mapped["judgment"]) >= 0).all() and (np.diff(mapped["relevant_share"]) >= 0).all()
@@ -193,7 +194,7 @@ def folder(quality: np.ndarray, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 
 def run(*arguments: object) -> Result:
-    return CliRunner().invoke(main, ["join", *map(str, arguments)])
+    return relstudy("join", *arguments)
 
 
 @pytest.mark.usefixtures("isotonic_alone")

@@ -7,12 +7,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 from relstudy.analysis.linking.joined import join_judgments, with_levels
 from relstudy.calibration.judgments import Judgments
 from relstudy.calibration.preferences import PreferenceStudy, read_preferences
-from relstudy.studyapp.cli import main
+from tests.commands import succeeds
 
 pytestmark = pytest.mark.slow
 QUERIES, RESULTS = 40, 6
@@ -73,8 +72,7 @@ def test_preferences_and_what_they_are_joined_to_are_scored(tmp_path: Path) -> N
     systems = [str(tmp_path / "good.csv"), str(tmp_path / "bad.csv")]
 
     def run(*arguments: str) -> str:
-        done = CliRunner().invoke(main, list(arguments), catch_exceptions=False)
-        assert done.exit_code == 0, done.output
+        done = succeeds(*arguments)
         return done.output
 
     run("join", f"rated={tmp_path / 'rated.csv'}", str(tmp_path / "which"), "-o", str(tmp_path / "joined"))

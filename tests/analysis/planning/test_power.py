@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from scipy import stats
 
 import relstudy as rs
@@ -33,7 +32,7 @@ from relstudy.analysis.planning.workload import Steepness, workload
 from relstudy.calibration.components import Variances, variances_of
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.cli import main
+from tests.commands import relstudy, succeeds
 
 SPREAD = Variances(query=0.4, result=1.0, rater=0.3, noise=0.7)
 
@@ -203,7 +202,7 @@ def test_a_studys_own_design_is_what_is_planned(tmp_path: Path) -> None:
     assert any("the design is the study's own: study.toml" in note for note in plan.notes)
     assert any("smallest difference that matters to this study, 0.02" in each for each in plan.remarks())
     assert design.under({"index": "pearson", "results": None})["index"] == "pearson"
-    done = CliRunner().invoke(main, ["plan", str(tmp_path), "--correlations", "0.9,0.1", "--studies", "20"])
+    done = relstudy("plan", tmp_path, "--correlations", "0.9,0.1", "--studies", "20")
     assert done.exit_code == 0 and "the design is the study's own" in done.output, done.output
 
 
@@ -248,7 +247,7 @@ def test_a_pilot_of_a_single_query_and_two_systems_alike_are_refused() -> None:
 def test_a_pilot_with_one_system_is_told_that_another_is_needed(tmp_path: Path) -> None:
     (tmp_path / "s.csv").write_text("query_id,result_id,new\nq,x,1\nq,y,2\n")
     words = ["plan", "--judgments", str(tmp_path / "s.csv"), "--scores", str(tmp_path / "s.csv")]
-    assert "two systems in one table are needed, and it holds new alone" in CliRunner().invoke(main, words).stderr
+    assert "two systems in one table are needed, and it holds new alone" in relstudy(*words).stderr
 
 
 def test_impossible_assumptions_are_refused() -> None:
@@ -267,10 +266,7 @@ def test_impossible_assumptions_are_refused() -> None:
 @pytest.mark.slow
 def test_the_command_prints_a_sentence_a_table_and_a_curve(tmp_path: Path) -> None:
     file = tmp_path / "power.svg"
-    result = CliRunner().invoke(
-        main, ["plan", "--correlations", "0.7,0.3", "--results", "8", "--studies", "20", "-o", str(file)]
-    )
-    assert result.exit_code == 0, result.output
+    result = succeeds("plan", "--correlations", "0.7,0.3", "--results", "8", "--studies", "20", "-o", file)
     assert "find the better of two systems in 8 of 10 studies" in result.stdout.splitlines()[0]
     assert "one rating 0.800" in result.stdout
     assert ElementTree.parse(file).getroot().tag.endswith("svg")
@@ -289,8 +285,7 @@ def test_the_command_takes_variances_from_pilot_ratings(tmp_path: Path) -> None:
         "20",
         "--json",
     ]
-    result = CliRunner().invoke(main, arguments)
-    assert result.exit_code == 0, result.output
+    result = succeeds(*arguments)
     content = json.loads(result.stdout)
     expected = variances_of(pilot(3, queries=15).round({"rating": 3}))
     assert content["variances"]["noise"] == pytest.approx(expected.noise)
@@ -308,11 +303,10 @@ def test_the_command_redraws_a_real_pilot(shared_data: Path) -> None:
     folder = shared_data / "tifa160_likert"
     base = ["plan", "--judgments", str(folder / "ratings.csv"), "--studies", "20", "--json"]
     scores = ["--scores", str(folder / "system_scores_dsg_release.csv")]
-    result = CliRunner().invoke(main, [*base, *scores, "--systems", "dsg|pali-17b,vq2a|pali-17b"])
-    assert result.exit_code == 0, result.output
+    result = succeeds(*base, *scores, "--systems", "dsg|pali-17b,vq2a|pali-17b")
     content = json.loads(result.stdout)
     assert content["difference"] == pytest.approx(0.5638 - 0.1954, abs=0.06)
-    many = CliRunner().invoke(main, [*base, *scores])
+    many = relstudy(*base, *scores)
     assert many.exit_code == 2
     assert "two systems are compared; --scores holds 9" in many.stderr
 

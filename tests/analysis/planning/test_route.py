@@ -17,6 +17,7 @@ from relstudy.common.errors import RelstudyError
 INDICES = ("pearson", "average_precision", "normalised_rank", "same_query")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("careless", [0.0, 0.25])
 def test_the_short_way_says_what_calibrate_and_score_say(careless: float) -> None:
     shape, random = NormalShape((0.6, 0.5, 0.3), items=60), np.random.default_rng(7)

@@ -26,6 +26,7 @@ def test_the_share_asked_for_is_the_share_of_ratings_above_the_cut(scale: str) -
     assert float(made.moments[0].mean()) == pytest.approx(0.2, abs=0.01)
 
 
+@pytest.mark.slow
 def test_the_truth_is_what_a_study_of_everything_by_many_raters_finds() -> None:
     people = People(raters=12, ratings_each=12, base=0, leniency=0.4, stretch=0.2, relevant=0.2)
     made = world(people, Drawing(results=30), queries=50, items=30)
@@ -37,6 +38,7 @@ def test_the_truth_is_what_a_study_of_everything_by_many_raters_finds() -> None:
         assert found.result[name].indices[index].value == pytest.approx(true, abs=0.02), (name, index)
 
 
+@pytest.mark.slow
 def test_pairs_are_drawn_with_the_probability_they_carry() -> None:
     made = world(People(base=0), Drawing(results=8, exponent=1.0, floor=0.1, depth=20), queries=40)
     counts = np.zeros(len(made.probability))

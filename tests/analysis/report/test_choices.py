@@ -9,12 +9,11 @@ from pathlib import Path
 import click
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 from relstudy.analysis.commands.report import report
 from relstudy.analysis.commands.score import score
 from relstudy.common.reading_options import NAMES
-from relstudy.studyapp.cli import main
+from tests.commands import succeeds
 from tests.places import EXAMPLE
 
 pytestmark = pytest.mark.slow
@@ -23,8 +22,7 @@ FEW = ("--replicates", "60")
 
 
 def run(*arguments: object) -> dict:
-    done = CliRunner().invoke(main, [*map(str, arguments), "--json"])
-    assert done.exit_code == 0, done.stderr
+    done = succeeds(*arguments, "--json")
     content: dict = json.loads(done.stdout)
     return content
 

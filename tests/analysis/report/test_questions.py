@@ -34,6 +34,7 @@ def test_the_correlation_is_pearsons() -> None:
     assert together(frame).value == pytest.approx(np.corrcoef(frame["here"], frame["there"])[0, 1], abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("correlation", [0.0, 0.7])
 def test_the_interval_holds_the_correlation_as_often_as_it_says(correlation: float) -> None:
     held = 0

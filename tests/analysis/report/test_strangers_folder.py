@@ -7,16 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from relstudy.studyapp.cli import main
+from tests.commands import succeeds
 
 OPTIONS = ("--replicates", "40", "--method", "none")
 
 
 def run(*arguments: object) -> dict:
-    done = CliRunner().invoke(main, [*map(str, arguments), "--json"])
-    assert done.exit_code == 0, done.stderr
+    done = succeeds(*arguments, "--json")
     content: dict = json.loads(done.stdout)
     return content
 

@@ -41,6 +41,7 @@ from relstudy.common.errors import RelstudyError, TableError
 from relstudy.common.estimates import Estimate
 from relstudy.studyapp.cli import main
 from tests.analysis.report.pages import page_of, run_of, tables_of
+from tests.commands import relstudy
 from tests.places import EXAMPLE
 
 pytestmark = pytest.mark.slow
@@ -223,7 +224,7 @@ def test_ids_that_look_like_html_or_code_stay_text(study: Path) -> None:
 
 def test_the_command_writes_the_page_and_every_table_as_csv_and_latex(study: Path) -> None:
     arguments = ["report", str(study), "--replicates", "100", "--json"]
-    done = CliRunner().invoke(main, arguments, catch_exceptions=False)
+    done = relstudy(*arguments)
     printed = json.loads(done.stdout)
     folder = study / "report"
     assert printed["page"] == (folder / "index.html").as_posix()
@@ -321,7 +322,7 @@ def test_what_is_needed_and_absent_is_named(study: Path, gone: str, message: str
 
 
 def test_a_folder_that_is_not_there_is_one_line_and_exit_code_1(tmp_path: Path) -> None:
-    done = CliRunner().invoke(main, ["report", str(tmp_path / "none")])
+    done = relstudy("report", tmp_path / "none")
     assert done.exit_code == 1
     assert "there is no such folder; the report needs a study's folder" in done.stderr
     assert "Traceback" not in done.stderr

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from PIL import Image
 
 from relstudy.analysis.judges.run import context_for
@@ -17,8 +16,8 @@ from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.report.worklist import worklist
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.studyapp.cli import main
 from tests.analysis.judges.made import PAIR, World
+from tests.commands import relstudy, succeeds
 
 OPTIONS = ScoringOptions(replicates=2, method="none", measures=())
 
@@ -63,6 +62,7 @@ def test_the_others_come_where_the_grade_leaves_most_open_each_query_once_before
         assert universe.judge.result_id[most[np.argmin(confidence[most])]] == row["result_id"]
 
 
+@pytest.mark.slow
 def test_the_command_writes_a_page_with_pictures_and_a_table_that_no_figure_has_a_part_in(
     world: World, tmp_path: Path
 ) -> None:
@@ -79,12 +79,11 @@ def test_the_command_writes_a_page_with_pictures_and_a_table_that_no_figure_has_
     (tmp_path / "collection.csv").write_text("\n".join(["item_id,kind,path,title,text", *rows]))
     command = ["judge-check", str(tmp_path), "--judge", "model", "--replicates", "20"]
     page = tmp_path / "look.html"
-    done = CliRunner().invoke(main, [*command, "--worklist", str(page), "--json"])
-    assert done.exit_code == 0, done.output
+    done = succeeds(*command, "--worklist", page, "--json")
     assert any("24 of which the judge is least sure" in note for note in json.loads(done.stdout)["notes"])
     html = page.read_text(encoding="utf-8")
     assert "Where the judge is least sure" in html and html.count("data:image/jpeg") == 48 and "<b>r0" not in html
     table = pd.read_csv(page.with_suffix(".csv"))
     assert table["why"].value_counts().to_dict() == {"differ": 24, "unsure": 24} and set(table["confidence"]) == {0.5}
-    wrong = CliRunner().invoke(main, [*command, "--worklist", str(tmp_path / "look.csv")])
+    wrong = relstudy(*command, "--worklist", tmp_path / "look.csv")
     assert wrong.exit_code == 1 and "ends in .html" in wrong.output and not (tmp_path / "look.csv.csv").exists()

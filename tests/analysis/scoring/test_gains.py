@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from relstudy.analysis.inspection.files import inspect_file
 from relstudy.calibration.judgments import read_judgments
 from relstudy.common.reading import Reading
-from relstudy.studyapp.cli import main
+from tests.commands import relstudy
 
 ESCI = {"E": 1.0, "S": 0.1, "C": 0.01, "I": 0.0}
 WORDS = {"E": "Exact", "S": "Substitute", "C": "Complement", "I": "Irrelevant"}
@@ -41,7 +41,7 @@ def scored(folder: Path, judgments: str, *options: object, measure: str = "nDCG@
     """The measure of a command."""
     told = [str(option) for option in options]
     base = ["score", str(folder / "scores.csv"), "-j", str(folder / f"{judgments}.csv"), "--replicates", "20", "--json"]
-    done = CliRunner().invoke(main, [*base, "--measure", measure, *told])
+    done = relstudy(*base, "--measure", measure, *told)
     return found(done, "new", measure)
 
 
@@ -81,14 +81,14 @@ def test_whole_grades_gain_what_they_did(folder: Path) -> None:
 
 def test_a_measure_of_whole_grades_is_refused_where_gains_are_fractions(folder: Path) -> None:
     base = ["score", str(folder / "scores.csv"), "-j", str(folder / "numbers.csv"), "--replicates", "20"]
-    done = CliRunner().invoke(main, [*base, "--measure", "ERR@5"])
+    done = relstudy(*base, "--measure", "ERR@5")
     assert done.exit_code == 1
     assert "'ERR@5' takes whole grades, and gains here are fractions; nDCG takes them as they are" in done.stderr
 
 
 def test_a_judgment_without_a_gain_is_named(folder: Path) -> None:
     base = ["score", str(folder / "scores.csv"), "-j", str(folder / "words.csv"), "--replicates", "20"]
-    done = CliRunner().invoke(main, [*base, "--gains", "exact=1,substitute=.1,complement=.01"])
+    done = relstudy(*base, "--gains", "exact=1,substitute=.1,complement=.01")
     assert done.exit_code == 1 and "irrelevant" in done.stderr.casefold()
 
 
@@ -98,7 +98,7 @@ def test_a_saved_comparison_keeps_the_gains(folder: Path) -> None:
     scores = (folder / "scores.csv").read_text().replace("new", "again")
     (folder / "again.csv").write_text(scores)
     command = ["score", str(folder / "again.csv"), "--against", str(saved), "--measure", "nDCG@5", "--json"]
-    done = CliRunner().invoke(main, command)
+    done = relstudy(*command)
     assert found(done, "again", "nDCG@5") == first
 
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 import relstudy as rs
 from relstudy.analysis.indices.measures import QueryValues
-from relstudy.studyapp.cli import main
+from tests.commands import relstudy
 
 pytestmark = pytest.mark.slow
 QUERIES, RESULTS = 12, 8
@@ -47,7 +47,7 @@ def tables(tmp_path: Path) -> Path:
 
 def scored(folder: Path, *options: object, judged: str = "j.csv", scores: str = "s.csv") -> Result:
     words = ["score", folder / scores, "-j", folder / judged, "--scale", "0-3", "--replicates", "200", *options]
-    return CliRunner().invoke(main, [*map(str, words)])
+    return relstudy(*words)
 
 
 def figures(done: Result) -> dict[str, dict[str, float]]:
@@ -182,7 +182,7 @@ def test_a_comparison_that_was_kept_keeps_what_queries_count(tables: Path) -> No
     one = pd.read_csv(tables / "s.csv")[["query_id", "result_id", "bm25"]].rename(columns={"bm25": "new"})
     one.to_csv(tables / "new.csv", index=False)
     words = ["score", tables / "new.csv", "--against", tables / "kept.json", "--json"]
-    against = figures(CliRunner().invoke(main, [*map(str, words)]))
+    against = figures(relstudy(*words))
     assert against["bm25"] == pytest.approx(first["bm25"], rel=SAME)
     assert against["new"] == pytest.approx(first["bm25"], rel=SAME)
 

@@ -8,10 +8,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from relstudy.analysis.commands.score import score as command
 from relstudy.analysis.indices.reweighted import ReweightedJudgments, ReweightedPairs
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, RaterReplicates, query_counts
 from relstudy.analysis.scoring.rater_draws import _reweighted, moved_cuts
@@ -20,6 +18,7 @@ from relstudy.api.calibrating import CalibratedPanel, calibrate
 from relstudy.api.scoring import score
 from relstudy.calibration.pair_ratings import PairRatings
 from relstudy.common.errors import RelstudyError
+from tests.commands import relstudy, succeeds
 from tests.simulations import simulation
 
 SINGLE = 1e-5
@@ -177,11 +176,10 @@ def test_the_command_finds_raters_beside_the_judgments_and_a_comparison_keeps_th
         rows.to_csv(tmp_path / f"{name}.csv", index=False)
 
     def answer(*arguments: object) -> dict[str, object]:
-        result = CliRunner().invoke(command, [*map(str, arguments), "--json"], catch_exceptions=False)
-        assert result.exit_code == 0, result.output
+        result = succeeds("score", *arguments, "--json")
         return json.loads(result.stdout)  # type: ignore[no-any-return]
 
-    said = CliRunner().invoke(command, [str(tmp_path / "fine.csv"), "-j", str(tmp_path / "judgments.csv")])
+    said = relstudy("score", tmp_path / "fine.csv", "-j", tmp_path / "judgments.csv")
     assert "any raters like these 6" in said.stdout
     options = ("-j", tmp_path / "judgments.csv", "--replicates", 50)
     whole = answer(tmp_path / "fine.csv", tmp_path / "coarse.csv", *options)

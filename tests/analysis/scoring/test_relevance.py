@@ -8,11 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relstudy.analysis.commands.score import score as command
 from relstudy.analysis.indices import precision_recall as pr
 from relstudy.analysis.indices.normalised_rank import (
     normalised_rank_fifth_power,
@@ -29,6 +27,7 @@ from relstudy.api.calibrating import calibrate
 from relstudy.api.calibrating import read_ratings as read
 from relstudy.api.scoring import score
 from relstudy.common.errors import RelstudyError
+from tests.commands import relstudy, succeeds
 from tests.simulations import simulation
 
 TIGHT = 1e-12
@@ -144,8 +143,7 @@ def folder(ratings: pd.DataFrame, tmp_path: Path) -> Path:
 
 
 def answer(*arguments: object) -> dict:
-    done = CliRunner().invoke(command, [*map(str, arguments), "--json", "--replicates", "20", "--method", "none"])
-    assert done.exit_code == 0, done.output
+    done = succeeds("score", *arguments, "--json", "--replicates", "20", "--method", "none")
     return json.loads(done.stdout)
 
 
@@ -195,7 +193,7 @@ def test_another_cut_without_ratings_is_the_mean_and_says_so_or_is_refused(folde
         "(calibrated.csv beside the judgments or `ratings` gives them)"
     )
     arguments = [str(folder / "one.csv"), "-j", str(folder / "judgments.csv"), "--threshold", "2.5"]
-    refused = CliRunner().invoke(command, [*arguments, "--relevance", "share"])
+    refused = relstudy("score", *arguments, "--relevance", "share")
     assert refused.exit_code == 1
     assert "relevance cannot be the share of ratings: the judgments' shares are of the cut 3.5" in str(
         refused.exception
@@ -214,7 +212,7 @@ def test_ratings_of_other_judgments_are_refused_where_named_and_left_out_where_f
     found = answer(folder / "one.csv", "-j", folder / "judgments.csv")
     assert any(note.startswith("calibrated.csv: these are not the ratings that") for note in found["notes"])
     arguments = [str(folder / "one.csv"), "-j", str(folder / "judgments.csv")]
-    refused = CliRunner().invoke(command, [*arguments, "--ratings", str(folder / "calibrated.csv")])
+    refused = relstudy("score", *arguments, "--ratings", folder / "calibrated.csv")
     assert refused.exit_code == 1
     assert "these are not the ratings that the judgments were made of" in str(refused.exception)
 
@@ -300,7 +298,7 @@ def test_shares_outside_0_to_1_and_two_cuts_are_faults_of_the_table(folder: Path
     table.loc[0, "relevant_share"] = 1.2
     table.loc[1, "relevance_cut"] = 3
     table.to_csv(folder / "judgments.csv", index=False)
-    done = CliRunner().invoke(command, [str(folder / "one.csv"), "-j", str(folder / "judgments.csv")])
+    done = relstudy("score", folder / "one.csv", "-j", folder / "judgments.csv")
     assert done.exit_code == 1
     assert "relevant_share" in str(done.exception) and "relevance_cut" in str(done.exception)
 

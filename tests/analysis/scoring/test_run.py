@@ -158,6 +158,7 @@ def test_policy_worst_ranks_unscored_pairs_below_all_others_and_ties_them() -> N
     assert worst.coverage.policy == "worst"
 
 
+@pytest.mark.slow
 def test_where_the_worst_score_is_nought_what_is_not_scored_can_still_be_mapped() -> None:
     """The number next to 0 is 5e-324, which no column of a mapping can be divided by: eigenvalues did not converge."""
     judgments, scores = tables(systems=(0.7,))

@@ -15,11 +15,10 @@ import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 import relstudy as rs
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.cli import main
+from tests.commands import relstudy, succeeds
 
 MEASURES = ("nDCG@10", "nDCG", "AP", "AP(rel=2)", "AP@20", "P@5", "P(rel=2)@10", "R@10", "RR", "Rprec", "Bpref")
 MEASURES += (
@@ -50,8 +49,7 @@ def content(runs: list[Path], qrels: Path, *more: str, measures: tuple[str, ...]
     """The command's JSON."""
     arguments = ["score", *map(str, runs), "-j", str(qrels), "--replicates", "20", "--json", "--allow-low-coverage"]
     arguments += [part for name in measures for part in ("--measure", name)]
-    done = CliRunner().invoke(main, [*arguments, *more], catch_exceptions=False)
-    assert done.exit_code == 0, done.stderr
+    done = succeeds(*arguments, *more)
     return dict(json.loads(done.stdout))
 
 
@@ -94,6 +92,7 @@ def made(folder: Path, seed: int) -> tuple[list[Path], Path]:
     return runs, qrels
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_ties_gaps_and_unjudged_results_have_the_values_of_ir_measures(tmp_path: Path, seed: int) -> None:
     runs, qrels = made(tmp_path, seed)
@@ -108,6 +107,7 @@ def without_ties(run: Path) -> None:
     run.write_text("".join(f"{q} Q0 {d} {rank} {1000 - int(rank)} {s}\n" for q, _, d, rank, _, s in lines))
 
 
+@pytest.mark.slow
 def test_without_ties_measures_of_every_library_behind_ir_measures_have_its_values(tmp_path: Path) -> None:
     runs, qrels = made(tmp_path, 5)
     for run in runs:
@@ -131,6 +131,7 @@ def by_hand(run: Path, qrels: Path, p: float) -> tuple[float, float]:
     return float(np.mean(values)), float(np.mean(open_yet))
 
 
+@pytest.mark.slow
 def test_rank_biased_precision_and_its_residual_are_those_of_the_definition(tmp_path: Path) -> None:
     runs, qrels = made(tmp_path, 6)
     found = content(runs, qrels, measures=("RBP(p=0.9,rel=1)",))["systems"]
@@ -186,6 +187,7 @@ def test_a_note_says_what_other_orders_of_equal_scores_would_give(tmp_path: Path
     assert "in 1 query" in note and f"({min(values):.3f} to {max(values):.3f})" in note
 
 
+@pytest.mark.slow
 def test_qrels_of_a_data_set_of_ir_datasets_are_those_of_its_file(tmp_path: Path) -> None:
     import ir_datasets
 
@@ -205,6 +207,7 @@ def test_qrels_of_a_data_set_of_ir_datasets_are_those_of_its_file(tmp_path: Path
         rs.score(runs[0], "irds:there-is-none")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["{q} 0 {d} {grade} 1.0\n", "{q} {d} {grade} 1 1.0\n"])
 def test_sampled_qrels_and_prels_with_every_pair_certain_are_whole_qrels(tmp_path: Path, form: str) -> None:
     runs, qrels = made(tmp_path, 9)
@@ -231,6 +234,7 @@ def test_trec_evals_own_runs_have_the_values_of_ir_measures(shared_data: Path, n
     assert ours == pytest.approx(theirs(run, qrels), abs=DIGITS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_skipping_what_nobody_judged_gives_the_values_of_ir_measures_on_runs_without_it(
     tmp_path: Path, seed: int
@@ -275,7 +279,7 @@ def test_judged_shares_stand_in_every_output(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     arguments = ["score", *map(str, runs), "-j", str(qrels), "--replicates", "20", "--method", "none"]
     arguments += ["--report", str(page)]
-    assert "judged@10" in CliRunner().invoke(main, arguments).stdout
+    assert "judged@10" in relstudy(*arguments).stdout
     assert "judged@10 and judged: how many" in page.read_text()
 
 

@@ -55,6 +55,7 @@ def test_few_judged_of_many_give_precision_with_an_interval_and_no_ratio() -> No
     assert precision.low is not None and precision.high is not None and precision.low < true < precision.high
 
 
+@pytest.mark.slow
 def test_with_enough_judged_all_are_near_the_truth_and_tests_are_paired_t() -> None:
     table, judgments, grade = collection(60)
     result = scored(table, judgments)
@@ -82,6 +83,7 @@ def test_a_table_of_the_judged_pairs_alone_has_no_places_to_estimate_from() -> N
     assert reason is not None and "do not hold the results between those judged" in reason
 
 
+@pytest.mark.slow
 def test_sampled_qrels_with_runs_give_the_same_estimates_as_a_table(tmp_path: Path) -> None:
     table, judgments, _ = collection(60)
     qrels, run = tmp_path / "sample.qrels", tmp_path / "a.run"

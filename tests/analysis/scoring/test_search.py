@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from scipy import stats
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from relstudy.studyapp.cli import main
+from tests.commands import relstudy
 
 pytestmark = pytest.mark.real_data
 
@@ -27,7 +26,7 @@ def chorus(shared_data: Path, tmp_path: Path) -> Path:
 
 def score(runs: Path, judgments: Path, *more: str) -> tuple[int, str, str]:
     command = ["score", str(runs), "--judgments", str(judgments), "--threshold", "1", "--replicates", "200", *more]
-    result = CliRunner().invoke(main, command)
+    result = relstudy(*command)
     return result.exit_code, result.stdout, result.stderr
 
 

@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from scipy import stats
 
 import relstudy as rs
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.cli import main
+from tests.commands import relstudy
 
 EXACT = 1e-9  # sums of some tens of doubles in another order
 
@@ -74,6 +73,7 @@ def test_tukeys_intervals_hold_together_and_leave_out_0_where_its_p_is_small(fil
     assert outside.equals(tests["p_corrected"] < 0.05)
 
 
+@pytest.mark.slow
 def test_letters_and_stars_stand_in_the_table_for_a_paper(files: tuple[list[Path], Path]) -> None:
     result = scores(files)
     tests = result.tests(correction="tukey")
@@ -87,18 +87,19 @@ def test_letters_and_stars_stand_in_the_table_for_a_paper(files: tuple[list[Path
     assert "mathrm" not in result.to_latex()
 
 
+@pytest.mark.slow
 def test_the_command_prints_writes_and_shows_the_tests(files: tuple[list[Path], Path], tmp_path: Path) -> None:
     runs, qrels = files
     arguments = ["score", *map(str, runs), "-j", str(qrels), "--measure", "nDCG@10", "--method", "none"]
     arguments += ["--replicates", "20", "--baseline", "third", "--draws", "500"]
     page = tmp_path / "page.html"
-    done = CliRunner().invoke(main, [*arguments, "-o", str(tmp_path / "out"), "--report", str(page)])
+    done = relstudy(*arguments, "-o", tmp_path / "out", "--report", page)
     assert done.exit_code == 0 and "Tests: Each against third" in done.stdout
     assert re.search(
         r"Between systems by \S+: A mean of \d+ queries a system has, for an order, Eρ² [01]\.", done.stdout
     )
     written = pd.read_csv(tmp_path / "out" / "tests.csv")
-    content = json.loads(CliRunner().invoke(main, [*arguments, "--json"]).stdout)["tests"]
+    content = json.loads(relstudy(*arguments, "--json").stdout)["tests"]
     assert [each["p_t"] for each in content["comparisons"]] == pytest.approx(written["p_t"].tolist())
     assert "Tests of measures" in page.read_text() and "better on" in page.read_text()
     by_query = pd.read_csv(tmp_path / "out" / "per_query.csv").pivot(
@@ -108,6 +109,7 @@ def test_the_command_prints_writes_and_shows_the_tests(files: tuple[list[Path], 
     assert first["difference"] == pytest.approx((by_query["best"] - by_query["third"]).mean(), abs=EXACT)
 
 
+@pytest.mark.slow
 def test_a_requirement_by_a_measure_passes_as_its_paired_interval_says(files: tuple[list[Path], Path]) -> None:
     runs, qrels = files
     arguments = [
@@ -122,11 +124,12 @@ def test_a_requirement_by_a_measure_passes_as_its_paired_interval_says(files: tu
         "--method",
         "none",
     ]
-    passed = CliRunner().invoke(main, [*arguments, "--require", "best > last by nDCG@10"])
+    passed = relstudy(*arguments, "--require", "best > last by nDCG@10")
     assert passed.exit_code == 0 and "pass: best > last by nDCG@10" in passed.stdout
-    assert CliRunner().invoke(main, [*arguments, "--require", "second > third by nDCG@10"]).exit_code == 3
+    assert relstudy(*arguments, "--require", "second > third by nDCG@10").exit_code == 3
 
 
+@pytest.mark.slow
 def test_what_cannot_be_tested_is_one_sentence(files: tuple[list[Path], Path]) -> None:
     result = scores(files)
     with pytest.raises(RelstudyError, match="there is no system 'none' for a baseline; there are best, second"):

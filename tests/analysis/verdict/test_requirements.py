@@ -6,14 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from relstudy.analysis.commands.score import score
 from relstudy.analysis.verdict.requirements import Outcome, answer, exit_code, read_requirement
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
 from tests.analysis.made import tables
 from tests.analysis.verdict.made_results import made
+from tests.commands import relstudy
 
 
 @pytest.mark.parametrize(
@@ -94,7 +93,7 @@ def test_the_command_prints_a_line_for_each_and_ends_accordingly(tmp_path: Path)
 
     def run(*required: str) -> tuple[int, str]:
         options = [word for text in required for word in ("--require", text)]
-        done = CliRunner().invoke(score, [*common, "--method", "none", *options])
+        done = relstudy("score", *common, "--method", "none", *options)
         return done.exit_code, done.output
 
     code, output = run("s0 > s1 by correlation", "correlation(s0) > 0.5")

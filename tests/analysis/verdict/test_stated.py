@@ -13,6 +13,7 @@ import relstudy as rs
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.cli import main
 from relstudy.studyapp.config.study import Study
+from tests.commands import succeeds
 from tests.places import EXAMPLE
 
 FEW = ("--replicates", "40", "--method", "none")
@@ -30,8 +31,7 @@ def study(tmp_path: Path) -> Path:
 
 
 def verdict_of(*arguments: object) -> dict:
-    done = CliRunner().invoke(main, [str(each) for each in arguments])
-    assert done.exit_code == 0, done.output
+    done = succeeds(*arguments)
     return dict(json.loads(done.stdout)["verdict"])
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from scipy.integrate import quad
 from scipy.special import expit
 
@@ -19,7 +18,7 @@ from relstudy.calibration.simulation import simulate_panel
 from relstudy.calibration.variance import leave_one_out_correlation
 from relstudy.common.console import hushed
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.cli import main
+from tests.commands import succeeds
 
 pytestmark = pytest.mark.slow
 
@@ -174,8 +173,7 @@ def test_the_command_reports_the_ordinal_methods_correlation_out_of_sample(tmp_p
         "ordinal",
         "--json",
     ]
-    result = CliRunner().invoke(main, arguments)
-    assert result.exit_code == 0, result.output
+    result = succeeds(*arguments)
     figures = json.loads(result.stdout)
     assert "leave_one_out_correlation.after" not in figures["reasons"]
     correlation = figures["leave_one_out_correlation"]

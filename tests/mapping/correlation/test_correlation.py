@@ -75,6 +75,7 @@ def test_no_other_monotone_function_correlates_more() -> None:
         assert correlation_with(pooled, np.cumsum(steps)) <= best + 1e-12
 
 
+@pytest.mark.slow
 def test_a_constant_fit_has_correlation_zero_and_says_no_monotone_relation() -> None:
     falling = pool([1, 2, 3], [3, 2, 1])
     assert closed_form(falling, increasing=True)[1] == 0.0

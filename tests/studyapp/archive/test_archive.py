@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import sqlalchemy as sa
-from click.testing import CliRunner, Result
 
 import relstudy as rs
 from relstudy.analysis.scoring.saved import read_comparison
@@ -24,10 +23,10 @@ from relstudy.studyapp.archive.contents import KEPT, WHOLE, as_toml, public_sett
 from relstudy.studyapp.archive.meanings import MEANINGS, as_markdown
 from relstudy.studyapp.archive.tables import NewCodes
 from relstudy.studyapp.assignment.synchronisation import prepare
-from relstudy.studyapp.cli import main
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import raters
+from tests.commands import relstudy, succeeds
 from tests.places import ROOT
 from tests.studyapp.desk import Desk
 from tests.studyapp.studies import TOML, Made, write_study
@@ -47,10 +46,6 @@ STUDY = (
     .replace("more = 4", "more = 4\nratings_per_pair = 2")
     + '\n[[questions]]\nid = "who"\ntext = "Who \\"are\\" you?"\n[judges]\nkey_variable = "KEY_OF_OURS"\n'
 )
-
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
 @pytest.fixture(scope="module")
@@ -79,8 +74,7 @@ def rated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         scores.assign(direction="higher").to_csv(folder / "scores" / f"{system}.csv", index=False)
     store.dispose()
     for command in (["export", folder, "--people", folder / "people.csv"], ["calibrate", folder]):
-        done = run(*command)
-        assert done.exit_code == 0, done.output
+        succeeds(*command)
     code = pd.read_csv(folder / "ratings.csv")["rater_id"][0]
     (folder / "report").mkdir()
     picture = (
@@ -93,8 +87,7 @@ def rated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture(scope="module")
 def zipped(rated: Path) -> Path:
     target = rated.parent / "study.zip"
-    done = run("archive", rated, "-o", target, "--date", "2026-11-01", "--column", "shop=where it is sold")
-    assert done.exit_code == 0, done.output
+    succeeds("archive", rated, "-o", target, "--date", "2026-11-01", "--column", "shop=where it is sold")
     return target
 
 
@@ -163,16 +156,16 @@ def test_docs_columns_is_printed_by_its_owner() -> None:
 def test_the_same_study_and_day_give_the_same_bytes_and_a_folder_the_same_files(rated: Path, zipped: Path) -> None:
     arguments = ("--date", "2026-11-01", "--column", "shop=where it is sold")
     again, folder = rated.parent / "again.zip", rated.parent / "unzipped"
-    assert run("archive", rated, "-o", again, *arguments).exit_code == 0
+    succeeds("archive", rated, "-o", again, *arguments)
     assert again.read_bytes() == zipped.read_bytes()
-    assert run("archive", rated, "-o", folder, *arguments).exit_code == 0
+    succeeds("archive", rated, "-o", folder, *arguments)
     assert {str(f.relative_to(folder)): f.read_bytes() for f in folder.rglob("*") if f.is_file()} == contents(zipped)
-    refused = run("archive", rated, "-o", folder)
+    refused = relstudy("archive", rated, "-o", folder)
     assert refused.exit_code == 1 and "not empty" in refused.output
 
 
 def test_what_was_left_out_is_said_on_standard_output_and_in_the_archive(rated: Path, zipped: Path) -> None:
-    printed = json.loads(run("archive", rated, "-o", rated.parent / "third.zip", "--json").stdout)
+    printed = json.loads(relstudy("archive", rated, "-o", rated.parent / "third.zip", "--json").stdout)
     assert printed["notes"][0] == "comparison.json holds every system in scores/: old, older."
     assert any("answers to the exit questions" in phrase for phrase in printed["left_out"])
     assert any("entry.passphrase" in phrase and "judges" in phrase for phrase in printed["left_out"])
@@ -207,7 +200,7 @@ def test_any_text_survives_being_written_as_toml() -> None:
 def test_croissant_has_what_its_specification_requires_and_fits_the_files(rated: Path) -> None:
     target = rated.parent / "stated.zip"
     stated = ("--author", "Doe, Jane", "--license", "CC-BY-4.0", "--url", "https://example.org/data")
-    done = run("archive", rated, "-o", target, *stated)
+    done = relstudy("archive", rated, "-o", target, *stated)
     assert "Croissant requires" not in done.stdout
     files = contents(target)
     about = json.loads(files["croissant.json"])
@@ -234,7 +227,7 @@ def test_croissant_has_what_its_specification_requires_and_fits_the_files(rated:
 
 def test_a_new_system_is_scored_against_the_archive_as_against_the_study(rated: Path, zipped: Path) -> None:
     kept = rated.parent / "kept.json"
-    assert run("score", rated, "--replicates", 20, "--save", kept).exit_code == 0
+    succeeds("score", rated, "--replicates", 20, "--save", kept)
     for ours, theirs in zip(read_comparison(zipped).candidates, read_comparison(kept).candidates, strict=True):
         assert ours.name == theirs.name and ours.mapped is not None and theirs.mapped is not None
         np.testing.assert_array_equal(ours.mapped.values, theirs.mapped.values)
@@ -245,7 +238,7 @@ def test_a_new_system_is_scored_against_the_archive_as_against_the_study(rated: 
     run_file = rated.parent / "new.run"
     lines = [f"{row.query_id} Q0 {row.result_id} 1 {row.score} new" for row in new.itertuples()]
     run_file.write_text("\n".join(lines) + "\n")
-    printed = run("score", run_file, "--judgments", zipped, "--replicates", 20)
+    printed = relstudy("score", run_file, "--judgments", zipped, "--replicates", 20)
     assert printed.exit_code == 0 and "\nnew " in printed.output
     figure = placed.table.set_index("system")["raw_pearson"]["new"]
     for judgments in (zipped, rated / "judgments.csv"):
@@ -262,11 +255,11 @@ def test_a_rater_whom_the_ratings_no_longer_hold_is_not_archived(rated: Path, tm
 def test_a_study_that_was_never_served_is_archived_from_its_ratings_csv(rated: Path, tmp_path: Path) -> None:
     folder = write_study(tmp_path / "files")
     (folder / "ratings.csv").write_bytes((rated / "ratings.csv").read_bytes())
-    done = run("archive", folder, "-o", tmp_path / "out.zip")
+    done = relstudy("archive", folder, "-o", tmp_path / "out.zip")
     assert done.exit_code == 0 and f"Ratings are from {folder / 'ratings.csv'}" in done.output
     assert "no comparison.json" in done.output and "no judgments yet" in done.output
     (folder / "ratings.csv").unlink()
-    assert "there are no ratings" in run("archive", folder).output
+    assert "there are no ratings" in relstudy("archive", folder).output
 
 
 def test_tables_of_further_questions_are_archived_under_new_codes_and_what_was_written_is_not(
@@ -278,8 +271,7 @@ def test_tables_of_further_questions_are_archived_under_new_codes_and_what_was_w
     for name, more in (("trust", {}), ("why", {"words": "aunt Mary says so"})):
         (folder / "questions" / name).mkdir(parents=True)
         table.assign(**more).to_csv(folder / "questions" / name / "ratings.csv", index=False)
-    done = run("archive", folder, "-o", tmp_path / "study.zip")
-    assert done.exit_code == 0, done.output
+    succeeds("archive", folder, "-o", tmp_path / "study.zip")
     files = contents(tmp_path / "study.zip")
     own = pd.read_csv(io.BytesIO(files["questions/trust/ratings.csv"]))
     assert set(own["rater_id"]) == set(pd.read_csv(io.BytesIO(files["ratings.csv"]))["rater_id"])

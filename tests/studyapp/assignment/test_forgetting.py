@@ -12,12 +12,10 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from click.testing import CliRunner, Result
 
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment.forgetting import forget
 from relstudy.studyapp.assignment.versions import write_state
-from relstudy.studyapp.cli import main
 from relstudy.studyapp.database.erasure import finish_deletions, unfinished_deletions
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import raters, ratings
@@ -25,6 +23,7 @@ from relstudy.studyapp.database.tombstones import FILE, hash_of
 from relstudy.studyapp.monitoring.traces import left_of_the_forgotten, traces_of
 from relstudy.studyapp.web import starting
 from relstudy.studyapp.web.starting import keep_deleting, note_address, take_over
+from tests.commands import relstudy, succeeds
 from tests.studyapp.browse import Browser, joined
 from tests.studyapp.serving import Server
 from tests.studyapp.studies import Made
@@ -33,10 +32,6 @@ from tests.studyapp.web.rater.test_entry import with_entry
 
 PEOPLE = with_entry('rules = ["crowd"]\nid_parameter = "who"\nkeep_parameters = ["batch"]\n') + QUESTIONS
 VALUES = (b"Jane-Doe-5f3a", b"secret-batch", b"I am Jane")
-
-
-def run(*command: str | Path) -> Result:
-    return CliRunner().invoke(main, [str(word) for word in command])
 
 
 def jane(made: Made) -> Browser:
@@ -96,8 +91,7 @@ def go(made: Made, browser: Browser, way: str) -> str:
         unfinished = unfinished_deletions(made.store)
         assert ("can read it until they end" in browser.page.text) == bool(unfinished), "the rater is told, too"
         return unfinished
-    done = run("forget", made.folder, "--all-people" if way == "all" else code(made), "--yes")
-    assert done.exit_code == 0, done.output
+    done = succeeds("forget", made.folder, "--all-people" if way == "all" else code(made), "--yes")
     return done.output
 
 
@@ -120,14 +114,14 @@ def test_who_goes_while_the_database_is_read_is_said_to_be_readable_and_is_gone_
         assert "still readable in" in go(made, browser, way)
         assert left_in_the_database(made), "the test sees what is readable"
         made.store.dispose()  # the server ends meanwhile
-        looked = run("doctor", made.folder)
+        looked = relstudy("doctor", made.folder)
         assert looked.exit_code == 1 and "still readable in" in looked.output
         note_address(made.folder, take_over(made.folder), "http://127.0.0.1:8000")
         assert unfinished_deletions(made.store), "a start does not say it is done while it is not"
     assert left_in_the_database(made), "and so does the reader"
     note_address(made.folder, take_over(made.folder), "http://127.0.0.1:8000")
     assert unfinished_deletions(made.store) == "" and left_in_the_database(made) == []
-    assert "nothing is left of who was forgotten" in run("doctor", made.folder).output
+    assert "nothing is left of who was forgotten" in relstudy("doctor", made.folder).output
 
 
 @pytest.mark.slow
@@ -139,8 +133,8 @@ def test_forgetting_somebody_again_finishes_what_a_reader_had_kept(
     jane(made)
     command = ["forget", str(made.folder), code(made), "--yes"]
     with reader(made):
-        assert "still readable" in run(*command).output
-    again = run(*command)
+        assert "still readable" in relstudy(*command).output
+    again = relstudy(*command)
     assert again.exit_code == 0 and "nothing of it is left" in again.output
     assert left_in_the_database(made) == []
 
@@ -200,14 +194,13 @@ def test_a_backup_does_not_bring_back_who_was_forgotten_or_has_withdrawn_since(
     rater = code(made)
     leaves = joined(made.app, "/join?who=another&batch=b")
     leaves.rate()
-    assert run("backup", made.folder, "-o", tmp_path / "safe.db").exit_code == 0
+    succeeds("backup", made.folder, "-o", tmp_path / "safe.db")
     leaves.get("/withdraw")
     leaves.send(leaves.page.form(), sure="yes")
-    assert run("forget", made.folder, rater, "--yes").exit_code == 0
+    succeeds("forget", made.folder, rater, "--yes")
     assert rater not in (made.folder / FILE).read_text()
     made.store.dispose()
-    done = run("restore", made.folder, tmp_path / "safe.db", "--yes", "--json")
-    assert done.exit_code == 0, done.output
+    done = succeeds("restore", made.folder, tmp_path / "safe.db", "--yes", "--json")
     told = json.loads(done.stdout)
     assert told["again"]["forgotten"] == [rater] and len(told["again"]["withdrew"]) == 1
     assert told["ratings"] == 4, "the ratings that are there, and not those of the backup"
@@ -226,7 +219,7 @@ def test_relstudy_serve_goes_on_deleting_in_its_workers(make_local: Callable[...
     jane(made)
     with reader(made):
         server = Server(made.folder)
-        assert "still readable" in run("forget", made.folder, code(made), "--yes").output
+        assert "still readable" in relstudy("forget", made.folder, code(made), "--yes").output
     until = time.monotonic() + 3 * starting.DELETE_AGAIN
     while unfinished_deletions(made.store) and time.monotonic() < until:
         time.sleep(0.1)
@@ -244,16 +237,16 @@ def test_a_backup_does_not_bring_back_who_anybody_is_after_all_people_were_forgo
     monkeypatch.setenv("DATABASE_URL", made.store.url.render_as_string(hide_password=False))
     jane(made)
     joined(made.app, "/join?who=another&batch=b").rate()
-    assert run("backup", made.folder, "-o", tmp_path / "safe.db").exit_code == 0
+    succeeds("backup", made.folder, "-o", tmp_path / "safe.db")
     with made.store.write() as connection:
         write_state(connection, "closed")
-    assert run("forget", made.folder, "--all-people", "--yes").exit_code == 0
+    succeeds("forget", made.folder, "--all-people", "--yes")
     file = made.folder / FILE
     assert file.read_text(encoding="ascii").count("unnamed ") == 2
     if not keeps_file:
         file.unlink()
     made.store.dispose()
-    done = run("restore", made.folder, tmp_path / "safe.db", "--yes")
+    done = relstudy("restore", made.folder, tmp_path / "safe.db", "--yes")
     assert done.exit_code == 0 and "were made nameless since that backup, and are so again: R" in done.output
     with made.store.read() as connection:
         rows = connection.execute(sa.select(raters.c.entry, raters.c.parameters, raters.c.answers)).all()
@@ -262,7 +255,7 @@ def test_a_backup_does_not_bring_back_who_anybody_is_after_all_people_were_forgo
     assert left_in_the_database(made) == []
     assert file.read_text(encoding="ascii").count("unnamed ") == 2, "so that no later backup brings them back either"
     made.store.dispose()
-    again = run("restore", made.folder, tmp_path / "safe.db", "--yes", "--json")
+    again = relstudy("restore", made.folder, tmp_path / "safe.db", "--yes", "--json")
     assert len(json.loads(again.stdout)["again"]["unnamed"]) == 2 and left_in_the_database(made) == []
 
 

@@ -6,11 +6,10 @@ from collections.abc import Callable
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment.synchronisation import prepare
-from relstudy.studyapp.cli import main
+from tests.commands import relstudy, succeeds
 from tests.studyapp.browse import joined
 from tests.studyapp.studies import TOML, Made
 
@@ -39,13 +38,13 @@ def test_eight_fives_on_1_5_are_never_exported_as_1_9(rated: Made, monkeypatch: 
         RelstudyError, match=r"'base' asks on the scale 1-9 \(1 to 9\) and has 8 ratings on the scale 1-5"
     ):
         prepare(rated.folder, rated.store)
-    assert CliRunner().invoke(main, ["backup", str(rated.folder)]).exit_code == 0, "what is there can be kept"
+    succeeds("backup", rated.folder)
     for command in ("export", "status"):
-        refused = CliRunner().invoke(main, [command, str(rated.folder)])
+        refused = relstudy(command, rated.folder)
         assert refused.exit_code == 1 and "put that scale back" in refused.output, (command, refused.output)
     assert not (rated.folder / "ratings.csv").exists()
     edit(rated, TOML)
-    assert CliRunner().invoke(main, ["export", str(rated.folder)]).exit_code == 0
+    succeeds("export", rated.folder)
     table = pd.read_csv(rated.folder / "ratings.csv")
     assert set(table["rating"]) == {5} and set(table["scale_high"]) == {5}
 

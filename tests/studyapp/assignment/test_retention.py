@@ -8,16 +8,15 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from click.testing import CliRunner, Result
 
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.assignment.retention import retention_notes
 from relstudy.studyapp.assignment.versions import write_state
-from relstudy.studyapp.cli import main
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.tables import raters
 from relstudy.studyapp.monitoring.export import people_table, ratings_table
+from tests.commands import relstudy
 from tests.studyapp.browse import Browser, joined
 from tests.studyapp.studies import TOML, Made
 from tests.studyapp.web.rater.test_ending import QUESTIONS
@@ -29,10 +28,6 @@ PEOPLE = with_entry('rules = ["crowd", "personal"]\nid_parameter = "who"\nkeep_p
 def kept_until(days: int) -> str:
     day = datetime.now(UTC).date() + timedelta(days=days)
     return PEOPLE.replace('id = "test"', f'id = "test"\nkeep_until = {day}')
-
-
-def run(*command: str | Path) -> Result:
-    return CliRunner().invoke(main, [str(word) for word in command])
 
 
 def rated(made: Made) -> Browser:
@@ -49,13 +44,13 @@ def test_all_people_are_forgotten_and_every_rating_stays(make_local: Callable[..
     link = invite(made.store, study, 1)[0].path
     before = ratings_table(made.store, study)
     command = f"relstudy forget {made.folder} --all-people"
-    assert command in run("status", made.folder).stdout
-    assert run("doctor", made.folder).exit_code == 1 and command in run("doctor", made.folder).stdout
-    refused = run("forget", made.folder, "--all-people", "--yes")
+    assert command in relstudy("status", made.folder).stdout
+    assert relstudy("doctor", made.folder).exit_code == 1 and command in relstudy("doctor", made.folder).stdout
+    refused = relstudy("forget", made.folder, "--all-people", "--yes")
     assert refused.exit_code and "close the study first" in refused.output
     with made.store.write() as connection:
         write_state(connection, "closed")
-    done = run("forget", made.folder, "--all-people", "--yes")
+    done = relstudy("forget", made.folder, "--all-people", "--yes")
     assert done.exit_code == 0 and "what said who 2 raters are is deleted" in done.output
     assert ratings_table(made.store, study).equals(before) and len(before) == 16
     with made.store.read() as connection:
@@ -69,8 +64,8 @@ def test_all_people_are_forgotten_and_every_rating_stays(make_local: Callable[..
     for address in ("/thanks", link):
         browser.get(address)
         assert browser.status in (403, 404), address
-    assert "--all-people" not in run("status", made.folder).stdout
-    assert "ok" in next(line for line in run("doctor", made.folder).stdout.splitlines() if "people:" in line)
+    assert "--all-people" not in relstudy("status", made.folder).stdout
+    assert "ok" in next(line for line in relstudy("doctor", made.folder).stdout.splitlines() if "people:" in line)
 
 
 @pytest.mark.parametrize(("days", "says"), [(-1, True), (0, False), (1, False)])
@@ -92,7 +87,7 @@ def test_it_is_said_from_the_day_after(make_local: Callable[..., Made], days: in
 def test_forget_takes_one_rater_or_all(make_local: Callable[..., Made]) -> None:
     made = make_local(PEOPLE)
     for wrong in (["forget", made.folder], ["forget", made.folder, "R1", "--all-people"]):
-        assert run(*wrong).exit_code == 2
+        assert relstudy(*wrong).exit_code == 2
 
 
 @pytest.mark.parametrize(

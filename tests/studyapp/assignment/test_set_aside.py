@@ -7,19 +7,18 @@ from collections.abc import Callable
 
 import pytest
 import sqlalchemy as sa
-from click.testing import CliRunner
 
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment.forgetting import forget
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.assignment.raters import read_raters
 from relstudy.studyapp.assignment.set_aside import set_aside, take_back
-from relstudy.studyapp.cli import main
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.tables import DONE, LEASED, OPEN, pages, slots
 from relstudy.studyapp.monitoring.export import judged_pairs, ratings_table
 from relstudy.studyapp.monitoring.status import study_status
 from relstudy.studyapp.web.admin.access import set_password
+from tests.commands import relstudy
 from tests.studyapp.browse import Browser, joined
 from tests.studyapp.desk import Desk, toml
 from tests.studyapp.studies import Made
@@ -184,7 +183,7 @@ def test_the_command_and_the_researchers_page_do_the_same(make_local: Callable[.
     desk = Desk(made)
     desk.work_through(desk.newcomer("one"))
     (code,) = codes(desk).values()
-    done = CliRunner().invoke(main, ["set-aside", str(made.folder), code])
+    done = relstudy("set-aside", made.folder, code)
     assert done.exit_code == 0 and "2 pages of unique pairs are open to others again" in done.stdout, done.output
     set_password(made.folder, "correct horse battery")
     admin = Browser(made.app)

@@ -7,16 +7,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner, Result
 from PIL import Image
 
 from relstudy.analysis.inspection.files import inspect_file
-from relstudy.studyapp.cli import main
 from relstudy.studyapp.collection.items import Collection
-
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+from tests.commands import relstudy, succeeds
 
 
 @pytest.fixture
@@ -39,8 +34,7 @@ def lab(tmp_path: Path) -> Path:
 
 
 def test_a_folder_is_a_study_in_one_command(lab: Path) -> None:
-    done = run("new", lab / "study", "--from", lab / "photos", lab / "texts")
-    assert done.exit_code == 0, done.output
+    done = succeeds("new", lab / "study", "--from", lab / "photos", lab / "texts")
     collection = Collection.load(lab / "study")
     items = {item.id: item for item in collection}
     assert set(items) == {"photos-a", "day 2-a", "sideways", "lamp", "cafe"}
@@ -51,16 +45,15 @@ def test_a_folder_is_a_study_in_one_command(lab: Path) -> None:
     told = done.output
     assert "cafe.txt read as Windows-1252" in told and "1 picture turned" in told and "1 file passed over" in told
     assert 'paradigm = "text"' in (lab / "study" / "study.toml").read_text() or "text" in collection.paradigms()
-    sampled = run("sample", lab / "study", "--queries", 2, "--results", 2, "--base", 1)
-    assert sampled.exit_code == 0, sampled.output
+    succeeds("sample", lab / "study", "--queries", 2, "--results", 2, "--base", 1)
 
 
 def test_pictures_that_browsers_do_not_show_are_converted_with_leave_alone(lab: Path) -> None:
     Image.new("RGB", (8, 8), "red").save(lab / "photos" / "scan.tif")
-    refused = run("new", lab / "study", "--from", lab / "photos")
+    refused = relstudy("new", lab / "study", "--from", lab / "photos")
     assert refused.exit_code == 1 and "scan.tif: browsers do not show these; --convert" in refused.output
     assert not (lab / "study").exists() or not list((lab / "study").iterdir())
-    assert run("new", lab / "study", "--from", lab / "photos", "--convert").exit_code == 0
+    succeeds("new", lab / "study", "--from", lab / "photos", "--convert")
     rows = pd.read_csv(lab / "study" / "collection.csv").set_index("item_id")
     assert rows.loc["scan", "path"] == "pictures/scan.png"
     assert (lab / "photos" / "scan.tif").exists()
@@ -68,11 +61,11 @@ def test_pictures_that_browsers_do_not_show_are_converted_with_leave_alone(lab: 
 
 def test_new_paints_no_pictures_beside_those_that_lie_there(lab: Path) -> None:
     """Sixty painted pictures became the study of a lab that had put its own into the folder."""
-    done = run("new", lab / "photos")
+    done = relstudy("new", lab / "photos")
     assert done.exit_code == 1
     assert "holds 3 pictures and no collection.csv" in done.output
     assert not (lab / "photos" / "study.toml").exists()
-    assert run("new", lab / "photos", "--from", lab / "photos").exit_code == 0
+    succeeds("new", lab / "photos", "--from", lab / "photos")
     paths = set(pd.read_csv(lab / "photos" / "collection.csv")["path"])
     assert {"a.JPG", "day 2/a.png"} <= paths, "what lies in the study stays where it is"
 
@@ -84,31 +77,30 @@ def test_the_kind_of_an_item_may_be_in_any_case(lab: Path, kind: str) -> None:
 
 
 def test_inspect_says_what_lies_in_a_folder_and_the_command(lab: Path) -> None:
-    done = run("inspect", lab)
+    done = relstudy("inspect", lab)
     assert "a folder of 3 pictures and 2 texts, of which a study can be made" in done.output
     assert f"relstudy new my-study --from {lab}" in done.output
-    run("new", lab / "study", "--from", lab / "photos")
-    assert "a study of relstudy, with collection.csv" in run("inspect", lab / "study").output
+    relstudy("new", lab / "study", "--from", lab / "photos")
+    assert "a study of relstudy, with collection.csv" in relstudy("inspect", lab / "study").output
 
 
 def test_nothing_to_ask_about_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    done = run("new", tmp_path / "study", "--from", tmp_path / "empty")
+    done = relstudy("new", tmp_path / "study", "--from", tmp_path / "empty")
     assert done.exit_code == 1 and "there is no picture and no text" in done.output
-    assert run("new", tmp_path / "study", "--from", tmp_path / "none").exit_code == 1
+    assert relstudy("new", tmp_path / "study", "--from", tmp_path / "none").exit_code == 1
 
 
 def test_a_system_that_says_the_same_of_everything_is_named(lab: Path) -> None:
     """Its draws were taken for proposals."""
     for number in range(6):
         Image.new("RGB", (40, 20), (250 - 40 * number, 30 * number, 10)).save(lab / "photos" / f"tone{number}.png")
-    run("new", lab / "study", "--from", lab / "photos")
+    relstudy("new", lab / "study", "--from", lab / "photos")
     names = pd.read_csv(lab / "study" / "collection.csv")["item_id"].tolist()
     scores = [f"{q},{r},1" for q in names for r in names if q != r]
     (lab / "study" / "scores").mkdir()
     (lab / "study" / "scores" / "flat.csv").write_text("\n".join(["query_id,result_id,flat", *scores]) + "\n")
-    done = run("sample", lab / "study", "--queries", 2, "--results", 2, "--base", 1)
-    assert done.exit_code == 0, done.output
+    done = succeeds("sample", lab / "study", "--queries", 2, "--results", 2, "--base", 1)
     assert "flat scores all pairs alike: what it proposes is drawn at random" in done.output
     assert "colour scores all pairs alike" not in done.output
 
@@ -119,14 +111,13 @@ def test_inspect_prints_a_command_that_makes_the_study_of_pictures_that_browsers
     lab.mkdir()
     for number in range(2):
         Image.new("RGB", (40, 20), "red").save(lab / f"scan{number}.TIF", format="TIFF")
-    refused = run("new", lab)
+    refused = relstudy("new", lab)
     assert "2 pictures to convert" in refused.stderr
     command = inspect_file(lab).command
     assert command is not None
     words = shlex.split(command)[1:]
     words[words.index("my-study")] = str(tmp_path / "study")
-    done = run(*words)
-    assert done.exit_code == 0, done.output
+    succeeds(*words)
     assert [item.id for item in Collection.load(tmp_path / "study")] == ["scan0", "scan1"]
 
 
@@ -135,11 +126,10 @@ def test_texts_in_utf_16_are_read_and_what_is_no_text_is_refused(tmp_path: Path)
     texts = tmp_path / "texts"
     texts.mkdir()
     (texts / "sofa.txt").write_bytes("Sofa für zwei".encode("utf-16"))
-    done = run("new", tmp_path / "study", "--from", texts)
-    assert done.exit_code == 0, done.output
+    succeeds("new", tmp_path / "study", "--from", texts)
     assert [item.text for item in Collection.load(tmp_path / "study")] == ["Sofa für zwei"]
     (texts / "lamp.txt").write_bytes("Lampe".encode("utf-16-le"))
-    refused = run("new", tmp_path / "other", "--from", texts)
+    refused = relstudy("new", tmp_path / "other", "--from", texts)
     assert refused.exit_code == 1
     assert "lamp.txt: this is no text in UTF-8, UTF-16 or Windows-1252" in refused.stderr
     assert not (tmp_path / "other" / "collection.csv").exists()

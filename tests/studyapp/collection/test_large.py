@@ -14,18 +14,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from PIL import Image
 
 from relstudy.common.errors import RelstudyError, TableError
 from relstudy.common.pairs_table import read_pairs
-from relstudy.studyapp.cli import main
 from relstudy.studyapp.collection.displayed import DisplayedItems
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.collection.large import LargeCollection, open_collection
 from relstudy.studyapp.sampling.first_round import draw_sample_from
 from relstudy.studyapp.sampling.options import SampleOptions
 from relstudy.studyapp.sampling.sources import sources_of
+from tests.commands import relstudy, succeeds
 
 STUDY = '[study]\nid = "texts"\ntitle = "Texts"\n'
 ANY_ROLE = np.array(["", "both", "result", "query"], dtype=object)
@@ -72,8 +71,8 @@ def write(items: pd.DataFrame, path: Path) -> Path:
 FORMS = ["c.csv", "c.csv.gz", "c.tsv", "c.jsonl", "c.jsonl.gz", "c.parquet", "folder"]
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("depth", [None, 10])
+@pytest.mark.slow
+@pytest.mark.parametrize(("form", "depth"), [*((form, None) for form in FORMS), ("c.parquet", 10)])
 def test_a_stream_draws_the_pairs_and_probabilities_of_the_collection_in_memory(
     form: str, depth: int | None, tmp_path: Path
 ) -> None:
@@ -166,11 +165,11 @@ def study_elsewhere(folder: Path, settings: str = "") -> Path:
 
 
 def command(*words: str) -> str:
-    ended = CliRunner().invoke(main, list(words))
-    assert ended.exit_code == 0, ended.output
+    ended = succeeds(*words)
     return str(ended.output)
 
 
+@pytest.mark.slow
 def test_a_draw_copies_its_items_and_later_steps_need_nothing_else(tmp_path: Path) -> None:
     study = study_elsewhere(tmp_path)
     said = command("sample", str(study), "--queries", "8", "--results", "5", "--base", "4")
@@ -239,7 +238,7 @@ def test_a_picture_that_leads_out_of_its_root_or_is_none_is_a_fault(tmp_path: Pa
     write(items, study / "collection.parquet")
     runs(items.assign(role="both"), depth=2).to_parquet(study / "scores" / "runs.parquet")
     (study / "study.toml").write_text(f'{STUDY}[collection]\nroot = "../root"\n')
-    ended = CliRunner().invoke(main, ["sample", str(study), "--queries", "4", "--results", "2", "--base", "2"])
+    ended = relstudy("sample", study, "--queries", "4", "--results", "2", "--base", "2")
     assert ended.exit_code == 1
     for path in ("../secret.png", "none.png", "/etc/passwd"):
         assert f"'{path}'" in ended.output
@@ -248,6 +247,7 @@ def test_a_picture_that_leads_out_of_its_root_or_is_none_is_a_fault(tmp_path: Pa
     assert not (study / "pairs.csv").exists(), "nothing is half-written"
 
 
+@pytest.mark.slow
 def test_memory_grows_by_less_than_a_hundred_bytes_an_item(tmp_path: Path) -> None:
     number = 200_000
     names = [f"document{row:08d}" for row in range(number)]
@@ -264,6 +264,7 @@ def test_a_collection_csv_that_is_small_is_read_as_before(tmp_path: Path) -> Non
     assert not isinstance(open_collection(tmp_path), LargeCollection)
 
 
+@pytest.mark.slow
 def test_a_draw_from_many_items_is_unbiased(tmp_path: Path) -> None:
     """The total that weights by one over the probability estimate, over 400 draws of 50,000 items in which few are
     scored: within three standard errors of the truth."""

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner, Result
 from sqlalchemy.exc import OperationalError
 
 from relstudy.common.errors import RelstudyError
@@ -19,18 +18,14 @@ from relstudy.common.hand_out import HandOut
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.assignment.raters import enrol, record_exit_answers
 from relstudy.studyapp.assignment.synchronisation import prepare
-from relstudy.studyapp.cli import main
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.backup import copy_database
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.monitoring.export import people_table
+from tests.commands import relstudy, succeeds
 from tests.studyapp.browse import Browser, joined
 from tests.studyapp.serving import serving
 from tests.studyapp.studies import TOML, Made, write_study
-
-
-def run(*arguments: str | Path, answer: str | None = None) -> Result:
-    return CliRunner().invoke(main, [str(argument) for argument in arguments], input=answer)
 
 
 @pytest.fixture(autouse=True)
@@ -41,14 +36,13 @@ def _own_database(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 def test_new_writes_a_study_that_loads_and_never_writes_over_one(tmp_path: Path) -> None:
     folder = tmp_path / "my study"
-    done = run("new", folder, "--pictures", "3")
-    assert done.exit_code == 0, done.output
+    succeeds("new", folder, "--pictures", "3")
     study = Study.load(folder)
     assert study.id == "my-study" and [block.name for block in study.blocks] == ["base", "unique"]
     assert len(pd.read_csv(folder / "collection.csv")) == 3
     assert len(list((folder / "pictures").iterdir())) == 3
     (folder / "study.toml").write_text("mine")
-    again = run("new", folder)
+    again = relstudy("new", folder)
     assert again.exit_code == 1 and "is there already" in again.output
     assert (folder / "study.toml").read_text() == "mine"
 
@@ -57,8 +51,7 @@ def test_new_writes_a_study_that_loads_and_never_writes_over_one(tmp_path: Path)
 def test_invite_makes_links_that_let_people_in_and_keeps_the_file_private(tmp_path: Path) -> None:
     folder = write_study(tmp_path / "s")
     links = tmp_path / "links.csv"
-    done = run("invite", folder, "-n", "3", "--url", "https://study.example.org/", "-o", links)
-    assert done.exit_code == 0, done.output
+    succeeds("invite", folder, "-n", "3", "--url", "https://study.example.org/", "-o", links)
     table = pd.read_csv(links)
     assert list(table.columns) == ["rater_id", "link", "completion_code"] and len(table) == 3
     assert stat.S_IMODE(links.stat().st_mode) == 0o600
@@ -66,7 +59,7 @@ def test_invite_makes_links_that_let_people_in_and_keeps_the_file_private(tmp_pa
 
     browser = joined(create_app(folder), table["link"][0].removeprefix("https://study.example.org"))
     assert browser.address == "/rate/1"
-    shown = json.loads(run("invite", folder, "-n", "1", "--json").stdout)
+    shown = json.loads(relstudy("invite", folder, "-n", "1", "--json").stdout)
     assert shown["open"] == "http://localhost:8000/" and shown["personal"][0]["link"].startswith(
         "http://localhost:8000/"
     )
@@ -85,13 +78,13 @@ def test_status_counts_and_pauses_and_reopens(make_local: Callable[..., Made]) -
     made = make_local()
     browser = joined(made.app)
     browser.rate_all(lambda name, number: "undecided" if number == 1 else "4")
-    shown = json.loads(run("status", made.folder, "--json").stdout)
+    shown = json.loads(relstudy("status", made.folder, "--json").stdout)
     assert shown["raters"] == shown["finished"] == 1 and shown["ratings"] == 16
     unique = next(block for block in shown["blocks"] if block["name"] == "unique")
     assert (unique["pages_done"], unique["pages_wanted"], unique["undecided"]) == (2, 6, 2)
     assert unique["distribution"] == {"1": 0, "2": 0, "3": 0, "4": 6, "5": 0}
     assert unique["uniformity_error"] == pytest.approx(0.32), "(4 * .2 + .8) / 5"
-    text = run("status", made.folder, "--raters").stdout
+    text = relstudy("status", made.folder, "--raters").stdout
     lines = text.splitlines()
     assert lines[:2] == [
         "A test study: open",
@@ -102,13 +95,13 @@ def test_status_counts_and_pauses_and_reopens(make_local: Callable[..., Made]) -
     for nothing in ("with raters", "overdue", "beyond k", "seconds", "checks"):  # a program rated, all at once
         assert nothing not in text
     assert lines[-1] == f"Next: relstudy export {made.folder}, which takes what there is so far"
-    paused = run("status", made.folder, "--pause").stdout
+    paused = relstudy("status", made.folder, "--pause").stdout
     assert paused.startswith("A test study: paused") and paused.endswith(f"relstudy status {made.folder} --reopen\n")
     newcomer = Browser(made.app)
     made.app.extensions["relstudy"]._state = (0.0, "")
     newcomer.get("/")
     assert newcomer.status == 503
-    assert run("status", made.folder, "--reopen").stdout.startswith("A test study: open")
+    assert relstudy("status", made.folder, "--reopen").stdout.startswith("A test study: open")
 
 
 @pytest.mark.slow
@@ -120,8 +113,7 @@ def test_export_writes_the_contract_says_how_pairs_were_handed_out_and_reads_bac
     browser.rate_all(lambda name, number: "undecided" if number == 1 else str(number))
     browser.send(browser.page.form(), **{"question-age": "41"})
     people = made.folder / "people.csv"
-    done = run("export", made.folder, "--json", "--people", people)
-    assert done.exit_code == 0, done.output
+    done = succeeds("export", made.folder, "--json", "--people", people)
     told = json.loads(done.stdout)
     assert told["ratings"] == 16 and told["undecided"] == 4 and told["blocks"] == {"base": 8, "unique": 8}
     assert "at random over the whole pool" in told["handed_out"]
@@ -149,7 +141,7 @@ def test_the_probability_of_the_query_comes_with_the_ratings(make_local: Callabl
     prepare(made.folder, made.store)
     browser = joined(made.app)
     browser.rate_all(lambda name, number: str(number))
-    assert "16 of 32 pairs drawn are not judged (" in run("export", made.folder).stdout
+    assert "16 of 32 pairs drawn are not judged (" in relstudy("export", made.folder).stdout
     table = pd.read_csv(made.folder / "ratings.csv")
     assert set(table["query_probability"]) == {0.5}
     assert set(table["inclusion_probability"]) == {0.25 * 16 / 32}, "16 of 32 pairs drawn are judged"
@@ -166,7 +158,7 @@ def test_a_further_rounds_probabilities_are_exported_before_anyone_serves_again(
     # as `relstudy sample --from-mappings` leaves it; the last pair was taken out by hand
     combined = pairs.assign(inclusion_probability=0.4, query_probability=0.5, source="another")[:-1]
     combined.to_csv(made.folder / "pairs.csv", index=False)
-    assert run("export", made.folder).exit_code == 0
+    succeeds("export", made.folder)
     table = pd.read_csv(made.folder / "ratings.csv")
     gone = table["pair_id"] == pairs["pair_id"].iloc[-1]
     assert set(table.loc[~gone, "source"]) == {"another"}
@@ -174,7 +166,7 @@ def test_a_further_rounds_probabilities_are_exported_before_anyone_serves_again(
     assert table.loc[~gone, "inclusion_probability"].to_numpy() == pytest.approx(0.4 * 16 / 31, rel=1e-12)
     assert set(table.loc[gone, "inclusion_probability"]) <= {0.25}, "as it was when the pair was in the study"
     (made.folder / "pairs.csv").write_text("pair_id,query_id,result_id\np0-0,q0,r3\n")
-    refused = run("export", made.folder)
+    refused = relstudy("export", made.folder)
     assert refused.exit_code == 1 and "pair 'p0-0' is query 'q0', result 'r3'" in refused.output
 
 
@@ -188,15 +180,15 @@ def test_the_same_base_block_on_two_scales_exports_both_and_one_at_a_time(make_l
     made = make_local(TOML[: TOML.index("[[blocks]]")] + blocks)
     browser = joined(made.app)
     assert browser.rate_all(lambda name, number: "1") == 8
-    assert run("export", made.folder).exit_code == 0
+    succeeds("export", made.folder)
     table = pd.read_csv(made.folder / "ratings.csv")
     assert table.groupby("scale").size().to_dict() == {"1-9": 8, "binary": 8}
     assert set(table["block"]) == {"base"}
     assert set(table[table["scale"] == "binary"]["pair_id"]) == set(table[table["scale"] == "1-9"]["pair_id"])
     nine = made.folder / "nine.csv"
-    assert run("export", made.folder, "--scale", "1-9", "-o", nine).exit_code == 0
+    succeeds("export", made.folder, "--scale", "1-9", "-o", nine)
     assert set(pd.read_csv(nine)["scale"]) == {"1-9"} and not pd.read_csv(nine).duplicated("pair_id").any()
-    refused = run("export", made.folder, "--scale", "1-7")
+    refused = relstudy("export", made.folder, "--scale", "1-7")
     assert refused.exit_code == 1 and "this study has binary, 1-9" in refused.output
 
 
@@ -228,7 +220,7 @@ def test_text_queries_with_documents_and_images_are_shown_and_rated(make_local: 
         assert "green hills" in texts[-1] and "average match" in texts[-1]
         browser.rate(lambda name, number: "9")
     assert len(texts) == 2 and any("Hills are high." in text and "On hills" in text for text in texts)
-    assert run("export", folder).exit_code == 0
+    succeeds("export", folder)
     table = pd.read_csv(folder / "ratings.csv").set_index("pair_id")
     assert table.loc[["t1", "t2"], "rating"].tolist() == [9, 9] and table.loc["t1", "scale"] == "1-9"
 
@@ -239,29 +231,29 @@ def test_backup_and_forget_work_on_a_study_in_use(make_local: Callable[..., Made
     browser = joined(made.app)
     browser.rate()
     target = tmp_path / "safe.db"
-    done = run("backup", made.folder, "-o", target)
+    done = relstudy("backup", made.folder, "-o", target)
     assert done.exit_code == 0 and "4 ratings" in done.output and target.exists()
     before = target.read_bytes()
-    assert run("backup", made.folder, "-o", target, answer="n\n").exit_code == 1 and target.read_bytes() == before
-    assert run("backup", made.folder, "-o", target, "--yes").exit_code == 0
-    run("export", made.folder)
+    assert relstudy("backup", made.folder, "-o", target, typed="n\n").exit_code == 1 and target.read_bytes() == before
+    succeeds("backup", made.folder, "-o", target, "--yes")
+    relstudy("export", made.folder)
     rater = pd.read_csv(made.folder / "ratings.csv")["rater_id"][0]
-    assert run("forget", made.folder, rater, answer="n\n").exit_code == 1
-    assert run("forget", made.folder, rater, "--yes").exit_code == 0
-    run("export", made.folder)
+    assert relstudy("forget", made.folder, rater, typed="n\n").exit_code == 1
+    succeeds("forget", made.folder, rater, "--yes")
+    relstudy("export", made.folder)
     assert len(pd.read_csv(made.folder / "ratings.csv")) == 0
-    again = run("forget", made.folder, rater, "--yes")
+    again = relstudy("forget", made.folder, rater, "--yes")
     assert again.exit_code == 0 and "nothing of it is left" in again.output
-    nobody = run("forget", made.folder, "RNOBODY", "--yes")
+    nobody = relstudy("forget", made.folder, "RNOBODY", "--yes")
     assert nobody.exit_code == 1 and "there is no rater 'RNOBODY'" in nobody.output
 
 
 @pytest.mark.parametrize("command", ["status", "export", "backup"])
 def test_a_folder_where_nothing_was_served_yet_is_told_so(tmp_path: Path, command: str) -> None:
     folder = write_study(tmp_path / "s")
-    done = run(command, folder)
+    done = relstudy(command, folder)
     assert done.exit_code == 1 and "relstudy serve" in done.output and not (folder / "study.db").exists()
-    missing = run(command, tmp_path / "nowhere")
+    missing = relstudy(command, tmp_path / "nowhere")
     assert missing.exit_code == 1 and "there is no such file" in missing.output
 
 
@@ -269,7 +261,7 @@ def test_serve_refuses_a_faulty_study_with_every_fault_and_no_traceback(tmp_path
     folder = write_study(
         tmp_path / "s", TOML.replace('pairs = "base"', 'pairs = "bass"').replace("more = 4", "more = -4")
     )
-    done = run("serve", folder, "--port", "0")
+    done = relstudy("serve", folder, "--port", "0")
     assert done.exit_code == 1
     assert "line 12, blocks.pairs: 'bass' is not allowed; one of base, unique is allowed" in done.output
     assert "line 20, blocks.more: -4 is not allowed" in done.output and "Traceback" not in done.output
@@ -280,7 +272,7 @@ def test_pairs_that_the_collection_lacks_are_refused_by_row(tmp_path: Path) -> N
     folder = write_study(tmp_path / "s")
     text = (folder / "pairs.csv").read_text().replace("p0-1,q0,r1", "p0-1,q0,zz").replace("0.25,base", "1.25,base", 1)
     (folder / "pairs.csv").write_text(text)
-    done = run("serve", folder, "--port", "0")
+    done = relstudy("serve", folder, "--port", "0")
     assert done.exit_code == 1
     assert "row 2, column inclusion_probability: '1.25' is not allowed" in done.output
     assert "row 3, column result_id: 'zz' is not allowed; the id of an item in collection.csv is needed" in done.output
@@ -310,7 +302,7 @@ def test_a_port_in_use_is_told_in_one_sentence(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        done = run("serve", folder, "--port", str(taken.getsockname()[1]))
+        done = relstudy("serve", folder, "--port", taken.getsockname()[1])
     assert done.exit_code == 1 and "choose another --port" in done.output
 
 
@@ -328,7 +320,7 @@ def test_a_second_rater_can_be_given_what_the_first_has_done(make_local: Callabl
     prepare(made.folder, made.store)
     second = joined(create_app(made.folder, store=made.store))
     assert second.rate_all() == 2 + 6
-    run("export", made.folder)
+    relstudy("export", made.folder)
     counts = pd.read_csv(made.folder / "ratings.csv").groupby("pair_id")["rater_id"].nunique()
     assert (counts == 2).all()
 
@@ -338,11 +330,11 @@ def test_personal_links_stop_working_when_the_rule_is_taken_away(make_local: Cal
     made = make_local()
     path = invite(made.store, Study.load(made.folder), 1)[0].path
     (made.folder / "study.toml").write_text(TOML.replace('["personal", "open"]', '["open"]'))
-    assert run("change", made.folder, "--yes").exit_code == 0
+    succeeds("change", made.folder, "--yes")
     browser = Browser(made.app)
     browser.get(path)
     assert browser.status == 404
-    assert run("invite", made.folder, "-n", "1").exit_code == 1
+    assert relstudy("invite", made.folder, "-n", "1").exit_code == 1
 
 
 @pytest.mark.parametrize("command", [["export"], ["status"], ["backup"], ["forget", "R1", "--yes"]])
@@ -353,7 +345,7 @@ def test_a_database_of_another_study_is_refused(
     second = write_study(tmp_path / "second", TOML.replace('id = "test"', 'id = "other"'))
     monkeypatch.setenv("DATABASE_URL", f"sqlite:///{first / 'study.db'}")
     prepare(first)
-    answer = CliRunner().invoke(main, [command[0], str(second), *command[1:]])
+    answer = relstudy(command[0], second, *command[1:])
     assert answer.exit_code == 1 and "holds the study 'test', and this folder's is 'other'" in answer.output
     assert not (second / "ratings.csv").exists()
 
@@ -370,8 +362,7 @@ def test_the_table_of_people_is_for_its_owner_only_and_holds_no_formula(tmp_path
     store.dispose()
     people.write_text("left from before")
     people.chmod(0o644)
-    done = run("export", folder, "--people", people)
-    assert done.exit_code == 0, done.output
+    succeeds("export", folder, "--people", people)
     assert stat.S_IMODE(people.stat().st_mode) == 0o600
     assert pd.read_csv(people)["question_say"].tolist() == ["'=HYPERLINK(A1)"]
 
@@ -403,13 +394,13 @@ def test_what_a_disk_or_a_database_refuses_is_a_sentence_of_every_command(
         raise error
 
     monkeypatch.setattr(Study, "load", refuse)
-    done = run("status", tmp_path)
+    done = relstudy("status", tmp_path)
     assert done.exit_code == 1 and done.output.startswith(f"relstudy: {told}") and done.output.count("\n") == 1
 
 
 def test_a_programs_own_fault_stays_a_traceback(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(Study, "load")
-    assert isinstance(run("status", tmp_path).exception, AttributeError)
+    assert isinstance(relstudy("status", tmp_path).exception, AttributeError)
 
 
 def test_a_backup_that_finds_no_room_or_damage_is_a_sentence_and_leaves_nothing(tmp_path: Path) -> None:

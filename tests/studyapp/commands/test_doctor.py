@@ -9,15 +9,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from relstudy.studyapp.cli import main
 from relstudy.studyapp.web.starting import note_address, take_over
+from tests.commands import relstudy
 from tests.studyapp.studies import TOML, Made, write_study
 
 
 def states(folder: Path, code: int = 0) -> dict[str, str]:
-    done = CliRunner().invoke(main, ["doctor", str(folder), "--json"])
+    done = relstudy("doctor", folder, "--json")
     assert done.exit_code == code, done.output
     return {finding["what"]: finding["state"] for finding in json.loads(done.stdout)}
 
@@ -41,7 +40,7 @@ def test_what_is_wrong_is_named_with_what_mends_it(
     pairs.write_text("\n".join(pairs.read_text().splitlines()[:-1]) + "\n")
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(10**9, 10**9, 10**6))
-    done = CliRunner().invoke(main, ["doctor", str(made.folder)])
+    done = relstudy("doctor", made.folder)
     assert done.exit_code == 1
     for line in (
         "wrong  permissions: secret.key can be read by others",
@@ -76,7 +75,7 @@ def test_outcomes_that_lead_nobody_back_to_the_platform_are_named(tmp_path: Path
     way = 'rules = ["prolific"]\ncompletion_url = "https://x.org/{code}"\n[entry.outcomes]\nfull = "A"\nclosed = "B"\n'
     folder = write_study(tmp_path / "study", TOML.replace('rules = ["personal", "open"]\n', way))
     for command in ("doctor", "invite"):
-        done = CliRunner().invoke(main, [command, str(folder)])
+        done = relstudy(command, folder)
         assert "no_consent, set_aside, undecided or paused" in done.stdout, done.stdout
 
 
@@ -85,7 +84,7 @@ def test_damaged_accounts_are_said_by_doctor_and_at_the_start_and_raters_are_ser
 ) -> None:
     made = make_local()
     (made.folder / "accounts.json").write_text('{"a": 1', encoding="ascii")
-    done = CliRunner().invoke(main, ["doctor", str(made.folder)])
+    done = relstudy("doctor", made.folder)
     assert done.exit_code == 1 and "accounts.json: this is no list of accounts" in done.output
     note_address(made.folder, take_over(made.folder), "http://127.0.0.1:8000")
     assert "nobody can open the researcher's pages" in capsys.readouterr().out

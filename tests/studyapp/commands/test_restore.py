@@ -12,23 +12,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from relstudy.studyapp.assignment.synchronisation import prepare
-from relstudy.studyapp.cli import main
 from relstudy.studyapp.database.backup import checked_copy, put_back
 from relstudy.studyapp.database.serving_lock import hold_as_server
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.web.app import create_app
+from tests.commands import relstudy, succeeds
 from tests.studyapp.browse import joined
 from tests.studyapp.serving import serving
 from tests.studyapp.studies import TOML, Made, write_study
 
 pytestmark = pytest.mark.slow
-
-
-def run(*arguments: str | Path, answer: str | None = None) -> Result:
-    return CliRunner().invoke(main, [str(argument) for argument in arguments], input=answer)
 
 
 def rated(made: Made, pages: int) -> None:
@@ -48,15 +43,14 @@ def address(database: Callable[[Path], str], make_study: Callable[..., Made], mo
 def test_a_study_goes_on_from_its_backup_and_what_was_rated_since_is_kept_aside(address: Made, tmp_path: Path) -> None:
     made, backup = address, tmp_path / "safe.db"
     rated(made, 1)
-    assert run("backup", made.folder, "-o", backup).exit_code == 0
+    succeeds("backup", made.folder, "-o", backup)
     rated(made, 2)
     assert made.rows() == 12
     made.store.dispose()
-    done = run("restore", made.folder, backup, "--yes", "--json")
-    assert done.exit_code == 0, done.output
+    done = succeeds("restore", made.folder, backup, "--yes", "--json")
     told = json.loads(done.stdout)
     assert told["ratings"] == 4
-    assert json.loads(run("status", made.folder, "--json").stdout)["ratings"] == 4
+    assert json.loads(relstudy("status", made.folder, "--json").stdout)["ratings"] == 4
     with sqlite3.connect(told["kept"]) as kept:
         assert kept.execute("SELECT count(*) FROM ratings").fetchone() == (12,)
     # people go on: new rows take numbers of their own
@@ -66,7 +60,7 @@ def test_a_study_goes_on_from_its_backup_and_what_was_rated_since_is_kept_aside(
     rated(again, 2)
     assert again.rows() == 12
     store.dispose()
-    assert run("restore", made.folder, told["kept"], "--yes").exit_code == 0, "and back again"
+    succeeds("restore", made.folder, told["kept"], "--yes")
 
 
 def test_a_copy_by_hand_beside_an_old_wal_is_what_restore_is_for(
@@ -75,7 +69,7 @@ def test_a_copy_by_hand_beside_an_old_wal_is_what_restore_is_for(
     """The database of now has a -wal beside it that was never emptied, as a killed server leaves it."""
     made, backup = make_local(), tmp_path / "safe.db"
     rated(made, 1)
-    assert run("backup", made.folder, "-o", backup).exit_code == 0
+    succeeds("backup", made.folder, "-o", backup)
     rated(made, 2)
     for ending in ("", "-wal", "-shm"):
         shutil.copy(made.folder / f"study.db{ending}", tmp_path / f"killed{ending}")
@@ -83,8 +77,8 @@ def test_a_copy_by_hand_beside_an_old_wal_is_what_restore_is_for(
     for ending in ("", "-wal", "-shm"):
         shutil.copy(tmp_path / f"killed{ending}", made.folder / f"study.db{ending}")
     assert (made.folder / "study.db-wal").stat().st_size > 0
-    assert run("restore", made.folder, backup, "--yes").exit_code == 0
-    assert json.loads(run("status", made.folder, "--json").stdout)["ratings"] == 4
+    succeeds("restore", made.folder, backup, "--yes")
+    assert json.loads(relstudy("status", made.folder, "--json").stdout)["ratings"] == 4
     kept = next(made.folder.glob("before-restore-*.db"))
     with sqlite3.connect(kept) as connection:
         assert connection.execute("SELECT count(*) FROM ratings").fetchone() == (12,)
@@ -93,12 +87,12 @@ def test_a_copy_by_hand_beside_an_old_wal_is_what_restore_is_for(
 def test_a_damaged_database_is_replaced_and_kept(make_local: Callable[..., Made], tmp_path: Path) -> None:
     made, backup = make_local(), tmp_path / "safe.db"
     rated(made, 1)
-    run("backup", made.folder, "-o", backup)
+    relstudy("backup", made.folder, "-o", backup)
     made.store.dispose()
     (made.folder / "study.db").write_bytes(b"garbage" * 1000)
-    assert run("status", made.folder).exit_code == 1
-    assert run("restore", made.folder, backup, "--yes").exit_code == 0
-    assert json.loads(run("status", made.folder, "--json").stdout)["ratings"] == 4
+    assert relstudy("status", made.folder).exit_code == 1
+    succeeds("restore", made.folder, backup, "--yes")
+    assert json.loads(relstudy("status", made.folder, "--json").stdout)["ratings"] == 4
     assert next(made.folder.glob("before-restore-*.db")).read_bytes().startswith(b"garbage")
 
 
@@ -111,7 +105,7 @@ def test_whenever_a_restore_is_killed_there_is_a_database_and_what_stood_there_i
     make_local: Callable[..., Made], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_links: bool
 ) -> None:
     made, backup = make_local(), tmp_path / "safe.db"
-    run("backup", made.folder, "-o", backup)
+    relstudy("backup", made.folder, "-o", backup)
     rated(made, 1)
     made.store.dispose()
     database, link, replace = made.folder / "study.db", os.link, os.replace
@@ -146,11 +140,11 @@ def test_what_two_restores_of_one_second_replaced_is_kept_twice(
     make_local: Callable[..., Made], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made, backup = make_local(), tmp_path / "safe.db"
-    run("backup", made.folder, "-o", backup)
+    relstudy("backup", made.folder, "-o", backup)
     rated(made, 1)
     made.store.dispose()
     monkeypatch.setattr(time, "strftime", lambda *_: "20260101-000000")
-    kept = [json.loads(run("restore", made.folder, backup, "--yes", "--json").stdout)["kept"] for _ in range(2)]
+    kept = [json.loads(relstudy("restore", made.folder, backup, "--yes", "--json").stdout)["kept"] for _ in range(2)]
     with sqlite3.connect(kept[0]) as first:
         assert first.execute("SELECT count(*) FROM ratings").fetchone() == (4,)
     assert kept[0] != kept[1]
@@ -159,20 +153,20 @@ def test_what_two_restores_of_one_second_replaced_is_kept_twice(
 def test_nothing_changes_while_a_server_runs_or_somebody_has_the_database_open(address: Made, tmp_path: Path) -> None:
     made, backup = address, tmp_path / "safe.db"
     rated(made, 1)
-    run("backup", made.folder, "-o", backup)
+    relstudy("backup", made.folder, "-o", backup)
     rated(made, 1)
     made.store.dispose()
     served = hold_as_server(made.folder)
     assert served is not None
-    refused = run("restore", made.folder, backup, "--yes")
+    refused = relstudy("restore", made.folder, backup, "--yes")
     assert refused.exit_code == 1 and "a server is running; stop it first" in refused.output
     served.close()
     with made.store.read():  # as a server on another machine has it
-        refused = run("restore", made.folder, backup, "--yes")
+        refused = relstudy("restore", made.folder, backup, "--yes")
     assert refused.exit_code == 1 and ("has it open" in refused.output or "in use" in refused.output), refused.output
     assert made.rows() == 8
     made.store.dispose()
-    assert run("restore", made.folder, backup, "--yes").exit_code == 0
+    succeeds("restore", made.folder, backup, "--yes")
 
 
 def test_what_is_no_backup_of_this_study_is_refused_and_nothing_is_left_beside(
@@ -182,14 +176,14 @@ def test_what_is_no_backup_of_this_study_is_refused_and_nothing_is_left_beside(
     rated(made, 1)
     other = make_local(TOML.replace('id = "test"', 'id = "other"'))
     foreign = tmp_path / "other.db"
-    assert run("backup", other.folder, "-o", foreign).exit_code == 0
+    succeeds("backup", other.folder, "-o", foreign)
     made.store.dispose()
     text = tmp_path / "notes.txt"
     text.write_text("nothing")
     empty = tmp_path / "empty.db"
     sqlite3.connect(empty).close()
     whole = tmp_path / "cut.db"
-    run("backup", made.folder, "-o", whole)
+    relstudy("backup", made.folder, "-o", whole)
     whole.write_bytes(whole.read_bytes()[:9000])
     before = sorted(path.name for path in made.folder.iterdir() if path.suffix == ".db" or "restor" in path.name)
     for file, words in (
@@ -199,10 +193,10 @@ def test_what_is_no_backup_of_this_study_is_refused_and_nothing_is_left_beside(
         (whole, "no whole backup"),
         (tmp_path / "absent.db", "there is no such file"),
     ):
-        refused = run("restore", made.folder, file, "--yes")
+        refused = relstudy("restore", made.folder, file, "--yes")
         assert refused.exit_code == 1 and words in refused.output, (file, refused.output, refused.exception)
         assert "Traceback" not in refused.output
-    assert run("restore", made.folder, tmp_path / "absent.db").exit_code == 1
+    assert relstudy("restore", made.folder, tmp_path / "absent.db").exit_code == 1
     after = sorted(path.name for path in made.folder.iterdir() if path.suffix == ".db" or "restor" in path.name)
     assert before == after
     assert made.rows() == 4
@@ -211,10 +205,10 @@ def test_what_is_no_backup_of_this_study_is_refused_and_nothing_is_left_beside(
 def test_it_asks_first(make_local: Callable[..., Made], tmp_path: Path) -> None:
     made, backup = make_local(), tmp_path / "safe.db"
     rated(made, 1)
-    run("backup", made.folder, "-o", backup)
+    relstudy("backup", made.folder, "-o", backup)
     rated(made, 1)
     made.store.dispose()
-    asked = run("restore", made.folder, backup, answer="n\n")
+    asked = relstudy("restore", made.folder, backup, typed="n\n")
     assert asked.exit_code == 1 and "4 ratings, newest rating 20" in asked.output
     assert made.rows() == 8
 
@@ -225,22 +219,22 @@ def test_relstudy_serve_keeps_restore_out_as_long_as_it_runs(tmp_path: Path, mon
     folder = write_study(tmp_path / "s")
     backup = tmp_path / "safe.db"
     with serving(folder):
-        assert run("backup", folder, "-o", backup).exit_code == 0
-        refused = run("restore", folder, backup, "--yes")
+        succeeds("backup", folder, "-o", backup)
+        refused = relstudy("restore", folder, backup, "--yes")
         assert refused.exit_code == 1 and "a server is running; stop it first" in refused.output
-    assert run("restore", folder, backup, "--yes").exit_code == 0
+    succeeds("restore", folder, backup, "--yes")
 
 
 def test_a_disk_without_room_for_the_copy_is_not_the_backups_fault(
     make_local: Callable[..., Made], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made, backup = make_local(), tmp_path / "safe.db"
-    run("backup", made.folder, "-o", backup)
+    relstudy("backup", made.folder, "-o", backup)
 
     def full(_: Path) -> int:
         raise sqlite3.OperationalError("database or disk is full")
 
     monkeypatch.setattr("relstudy.studyapp.database.backup.count_ratings", full)
-    refused = run("restore", made.folder, backup, "--yes")
+    refused = relstudy("restore", made.folder, backup, "--yes")
     assert refused.exit_code == 1 and "there is no room for a copy of the backup" in refused.output
     assert not (made.folder / ".restoring.db").exists()

@@ -13,25 +13,20 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from click.testing import CliRunner, Result
 
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment.synchronisation import prepare
-from relstudy.studyapp.cli import main
 from relstudy.studyapp.database.backup import copy_database
 from relstudy.studyapp.database.feed import begin_feed
 from relstudy.studyapp.database.serving_lock import hold_as_server, require_sound_database
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import settings
 from relstudy.studyapp.web.app import create_app
+from tests.commands import relstudy, succeeds
 from tests.studyapp.browse import joined
 from tests.studyapp.studies import Made, write_study
 
 pytestmark = pytest.mark.slow
-
-
-def run(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
 def rate(made: Made, pages: int) -> None:
@@ -111,20 +106,19 @@ def test_serve_and_other_commands_refuse_a_log_of_another_database_and_change_no
     with pytest.raises(RelstudyError, match="is not of"):
         require_sound_database(folder)
     for command in (("status", folder), ("export", folder, "-o", folder / "r.csv")):
-        done = run(*command)
+        done = relstudy(*command)
         assert done.exit_code == 1 and done.output.startswith(f"relstudy: {folder}/study.db-wal is not of the study.db")
-    assert "study.db-wal is not of" in run("doctor", folder).output
+    assert "study.db-wal is not of" in relstudy("doctor", folder).output
     assert [(folder / f"study.db{ending}").read_bytes() for ending in ("", "-wal")] == before
 
 
 def test_both_ways_out_that_the_sentence_names_lead_out(fallen: Fallen) -> None:
     folder = fallen.place(fallen.backup, fallen.wal)
     (folder / "study.db-wal").rename(folder / "elsewhere")
-    assert '"ratings": 12' in run("status", folder, "--json").output
+    assert '"ratings": 12' in relstudy("status", folder, "--json").output
     folder = fallen.place(fallen.backup, fallen.wal)
-    done = run("restore", folder, fallen.backup, "--yes")
-    assert done.exit_code == 0, done.output
-    assert '"ratings": 12' in run("status", folder, "--json").output
+    succeeds("restore", folder, fallen.backup, "--yes")
+    assert '"ratings": 12' in relstudy("status", folder, "--json").output
     kept = next(folder.glob("before-restore-*.db"))
     assert Path(f"{kept}-wal").read_bytes() == fallen.wal, "what was found is kept as it was found"
 
@@ -148,7 +142,7 @@ def test_a_backup_that_is_served_is_no_backup_any_more_also_when_it_falls(tmp_pa
     store.dispose()
     fallen.place(files / "study.db", (files / "study.db-wal").read_bytes())
     require_sound_database(folder)
-    assert f'"ratings": {rows}' in run("status", folder, "--json").output
+    assert f'"ratings": {rows}' in relstudy("status", folder, "--json").output
 
 
 def test_a_copy_by_hand_is_refused_where_the_log_makes_no_whole_database_of_it(tmp_path: Path) -> None:

@@ -4,16 +4,15 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 from relstudy.studyapp.demo import pipeline
-from relstudy.studyapp.demo.command import demo
 from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
 from relstudy.studyapp.demo.pipeline import other_interfaces, raters_asked, ratings_on
 from relstudy.studyapp.demo.show import Stages
 from relstudy.studyapp.demo.sizes import SIZES
 from relstudy.studyapp.rendered.collection import make_collection
 from relstudy.studyapp.rendered.truth import WISHES
+from tests.commands import relstudy
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +45,7 @@ def test_the_option_hands_that_size_to_the_demo(monkeypatch, tmp_path):
         raise SystemExit(0)
 
     monkeypatch.setattr(pipeline, "run_demo", stop)
-    CliRunner().invoke(demo, [str(tmp_path / "d"), "--paper", "--raters", "5", "--no-serve"])
+    relstudy("demo", tmp_path / "d", "--paper", "--raters", "5", "--no-serve")
     assert asked[0].paper and asked[0].raters == 5
 
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 from relstudy.calibration.judgments import read_judgments
 from relstudy.calibration.ratings import read_ratings
@@ -15,13 +14,13 @@ from relstudy.common.errors import RelstudyError
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.scores.table import read_scores
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.demo.command import demo
 from relstudy.studyapp.demo.folder import OWN_FILES, OWN_FOLDERS, claim
 from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters, with_careless
 from relstudy.studyapp.demo.pipeline import run_demo, score_file
 from relstudy.studyapp.demo.recovered import SHARES, Recovered, census, judgment_rows, recovered_table, system_rows
 from relstudy.studyapp.demo.show import run_command, without_database_url
 from relstudy.studyapp.demo.sizes import SIZES, Size, available_systems
+from tests.commands import relstudy
 
 pytestmark = pytest.mark.server
 
@@ -179,7 +178,7 @@ def test_the_demo_prints_json_with_its_stages_and_what_it_recovered(finished, mo
         "relstudy.studyapp.demo.pipeline.run_demo", lambda folder, size, *, seed: sizes.append(size) or finished
     )
     options = ["somewhere", "--no-serve", "--images", "150", "--raters", "2", "--json"]
-    answer = CliRunner().invoke(demo, options, catch_exceptions=False)
+    answer = relstudy("demo", *options)
     found = json.loads(answer.stdout)
     # fewer pictures take fewer queries, and no pair can be rated by more people than there are
     assert sizes == [replace(SIZES["small"], images=150, queries=47, raters=2, ratings_per_pair=2)]
@@ -195,7 +194,7 @@ def test_the_demo_prints_json_with_its_stages_and_what_it_recovered(finished, mo
 
 def test_a_folder_of_somebody_else_is_refused_untouched(tmp_path):
     (tmp_path / "thesis.tex").write_text("precious")
-    answer = CliRunner().invoke(demo, [str(tmp_path), "--no-serve"])
+    answer = relstudy("demo", tmp_path, "--no-serve")
     assert isinstance(answer.exception, RelstudyError)
     assert "not empty and no earlier demo made it" in str(answer.exception)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]

@@ -14,12 +14,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from tqdm import tqdm
 
 from relstudy.common import console
-from relstudy.studyapp.cli import main
 from relstudy.studyapp.judging import client as client_module
+from tests.commands import relstudy
 from tests.places import ROOT
 from tests.studyapp.judging.stub import Said, serving
 from tests.studyapp.studies import TOML, write_study
@@ -44,7 +44,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def judge(folder: Path, *arguments: str) -> Result:
-    return CliRunner().invoke(main, ["judge", str(folder), "--judge", "m", "--repeat", "0", *arguments])
+    return relstudy("judge", folder, "--judge", "m", "--repeat", "0", *arguments)
 
 
 def ask(folder: Path, url: str, *arguments: str) -> Result:
@@ -284,7 +284,7 @@ def test_repeated_questions_tell_whether_the_judge_says_the_same_again(folder: P
 @pytest.mark.slow
 def test_one_pair_in_twenty_is_asked_twice_unless_told_otherwise(folder: Path) -> None:
     with serving() as stub:
-        done = CliRunner().invoke(main, ["judge", str(folder), "--judge", "m", "--model", "v", "--base-url", stub.url])
+        done = relstudy("judge", folder, "--judge", "m", "--model", "v", "--base-url", stub.url)
     # every candidate of the eight queries
     pairs = len(table(folder))
     assert json.loads((folder / "judges" / "m.json").read_text())["repeated"]["asked"] == round(0.05 * pairs) > 0

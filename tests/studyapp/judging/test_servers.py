@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from relstudy.studyapp.cli import main
 from relstudy.studyapp.judging import client as client_module
 from relstudy.studyapp.judging.client import ChatClient, Pace
+from tests.commands import relstudy
 from tests.studyapp.judging.stub import Said, serving
 from tests.studyapp.studies import TOML, write_study
 
@@ -43,7 +43,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 def ask(folder: Path, url: str, *arguments: str) -> Result:
     asked = ["--model", "m-1", "--base-url", url, "--pairs", "judged", "--repeat", "0", *arguments]
-    return CliRunner().invoke(main, ["judge", str(folder), "--judge", "m", *asked])
+    return relstudy("judge", folder, "--judge", "m", *asked)
 
 
 def said(status: int, message: str, **more: str) -> Said:
@@ -132,6 +132,7 @@ def quick(url: str, first_wait: float = 0.02) -> ChatClient:
     return ChatClient(url, "m", first_wait=first_wait)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", [429, 503])
 def test_all_of_120_questions_are_answered_by_a_server_that_limits_without_saying_how_long(
     folder: Path, monkeypatch: pytest.MonkeyPatch, status: int

@@ -71,6 +71,7 @@ expected = [1]
     assert (sum(told.seconds["unique"]), told.sources[0].ratings, told.growth_of_blocks["unique"][-1]) == (8, 8, 8)
 
 
+@pytest.mark.slow
 def test_the_place_of_a_result_is_the_one_at_which_its_rater_saw_it(make_study: Callable[..., Made]) -> None:
     made = make_study(base_queries=3, unique_queries=0)
     for _ in range(3):

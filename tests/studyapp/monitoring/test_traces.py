@@ -17,11 +17,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import sqlalchemy as sa
-from click.testing import CliRunner, Result
 
 from relstudy.studyapp.assignment.forgetting import forget
 from relstudy.studyapp.assignment.versions import write_state
-from relstudy.studyapp.cli import main
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.tables import raters
 from relstudy.studyapp.monitoring.export import people_table, ratings_table
@@ -33,16 +31,13 @@ from relstudy.studyapp.monitoring.traces import (
 )
 from relstudy.studyapp.monitoring.unpacked import CannotBeReadError, contents_of
 from relstudy.studyapp.web.admin.access import set_password
+from tests.commands import relstudy, succeeds
 from tests.studyapp.browse import Browser, joined
 from tests.studyapp.studies import Made
 from tests.studyapp.web.rater.test_entry import with_entry
 
 PEOPLE = with_entry('rules = ["crowd"]\nid_parameter = "who"\n')
 ID = "Jane-Doe-5f3a"
-
-
-def run(*command: str | Path) -> Result:
-    return CliRunner().invoke(main, [str(word) for word in command])
 
 
 def jane(made: Made) -> str:
@@ -63,8 +58,8 @@ def copies(made: Made) -> set[str]:
     kept = folder / "kept" / "earlier"
     kept.mkdir(parents=True)
     before = set(folder.rglob("*"))
-    assert run("export", folder, "--people", folder / "people.csv").exit_code == 0
-    assert run("backup", folder).exit_code == 0
+    succeeds("export", folder, "--people", folder / "people.csv")
+    succeeds("backup", folder)
     backup = next(folder.glob("backup-*.db"))
     shutil.copy(backup, folder / "before-restore-20260101-000000.db")
     people = (folder / "people.csv").read_bytes()
@@ -107,24 +102,24 @@ def test_a_copy_is_named_however_it_is_packed(make_local: Callable[..., Made], w
     nameless = {"ratings.csv", "ratings.parquet"}
     with made.store.write() as connection:
         write_state(connection, "closed")
-    done = run("forget", made.folder, "--all-people" if way == "all" else code, "--yes")
+    done = relstudy("forget", made.folder, "--all-people" if way == "all" else code, "--yes")
     expected = everything - nameless if way == "all" else everything
     assert named(made) == dict.fromkeys(expected, "people")
     for name in expected:
         assert f"{name} still holds {2 if way == 'all' else 1} rater" in done.output
-    looked = run("doctor", made.folder)
+    looked = relstudy("doctor", made.folder)
     assert looked.exit_code == 1 and all(name in looked.output for name in expected)
     for path in [path for path in made.folder.rglob("*") if path.name in expected]:
         path.unlink()
     assert named(made) == {}
-    assert "nothing is left of who was forgotten" in run("doctor", made.folder).output
+    assert "nothing is left of who was forgotten" in relstudy("doctor", made.folder).output
 
 
 @pytest.mark.slow
 def test_what_is_made_after_the_deletion_holds_nobody(make_local: Callable[..., Made]) -> None:
     made = make_local(PEOPLE)
     code = jane(made)
-    assert run("forget", made.folder, code, "--yes").exit_code == 0
+    succeeds("forget", made.folder, code, "--yes")
     copies(made)
     assert named(made) == {}, "and the log of what was done, which names the code, says nothing else of them"
 
@@ -136,7 +131,7 @@ def test_what_only_the_id_of_a_platform_shows_is_named_until_the_file_changes(ma
     (made.folder / "bonuses.csv").write_text(f"{ID},1.50\nsomebody-else,1.50\n", encoding="utf-8")
     (made.folder / "bonuses.csv.gz").write_bytes(gzip.compress(f'{{"id":"{ID}"}}'.encode()))
     (made.folder / "others.csv").write_text("somebody-else,1.50\n", encoding="utf-8")
-    done = run("forget", made.folder, code, "--yes")
+    done = relstudy("forget", made.folder, code, "--yes")
     assert "bonuses.csv still holds the id of somebody" in done.output and ID not in done.output
     assert named(made) == {"bonuses.csv": "id", "bonuses.csv.gz": "id"}, "also later, when nobody knows the id"
     with made.store.read_one() as connection:
@@ -187,7 +182,7 @@ def test_the_page_of_raters_says_what_is_left_and_until_when(make_local: Callabl
     set_password(made.folder, "a long password")
     code = jane(made)
     (made.folder / "bonuses.csv").write_text(f"{ID},1.50\n", encoding="utf-8")
-    assert run("export", made.folder).exit_code == 0
+    succeeds("export", made.folder)
     owner = Browser(made.app)
     owner.get("/admin/login")
     owner.send(owner.page.form("/admin/login"), password="a long password")

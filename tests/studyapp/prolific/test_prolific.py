@@ -17,17 +17,17 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment.raters import Rater, Visit, enrol, find_rater
 from relstudy.studyapp.assignment.sequence import start
-from relstudy.studyapp.cli import main
 from relstudy.studyapp.database.tables import LEASED, OPEN, slots
 from relstudy.studyapp.prolific import client as client_module
 from relstudy.studyapp.prolific.client import LONGEST_WAIT, ProlificClient, Submission
 from relstudy.studyapp.prolific.comparison import compare
 from relstudy.studyapp.prolific.study import SECONDS, signature_holds
+from tests.commands import relstudy
 from tests.studyapp.desk import Desk, toml
 from tests.studyapp.studies import Made
 
@@ -105,7 +105,7 @@ def come(desk: Desk, person: str) -> Rater:
 
 def run(stub: Stub, made: Made, *arguments: str) -> Result:
     name, *rest = arguments
-    return CliRunner().invoke(main, ["prolific", name, str(made.folder), "--server", stub.url, *rest])
+    return relstudy("prolific", name, made.folder, "--server", stub.url, *rest)
 
 
 @pytest.fixture
@@ -240,7 +240,7 @@ def test_without_a_token_it_is_said_where_it_is_looked_for(
     make_local: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("PROLIFIC_TOKEN", raising=False)
-    told = CliRunner().invoke(main, ["prolific", "status", str(make_local().folder)])
+    told = relstudy("prolific", "status", make_local().folder)
     assert told.exit_code == 1 and "PROLIFIC_TOKEN is not set" in told.output
 
 

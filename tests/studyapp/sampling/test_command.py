@@ -4,13 +4,12 @@ import json
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 from relstudy.analysis.indices.uniformity import uniformity_table
 from relstudy.mapping.scores.table import read_scores
-from relstudy.studyapp.cli import main
 from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
 from relstudy.studyapp.rendered.collection import make_collection
+from tests.commands import relstudy, succeeds
 
 
 @pytest.fixture
@@ -30,16 +29,11 @@ def study(tmp_path):
     return tmp_path
 
 
-def run(*arguments):
-    return CliRunner().invoke(main, [str(part) for part in arguments])
-
-
 @pytest.mark.slow
 def test_sample_writes_pairs_design_and_scores_and_says_what_they_cost(study):
-    result = run(
+    result = succeeds(
         "sample", study, "--text-queries", 12, "--results", 8, "--base", 20, "--raters", 5, "--seconds", 9, "--json"
     )
-    assert result.exit_code == 0, result.output
     summary = json.loads(result.stdout)
     pairs = pd.read_csv(study / "pairs.csv")
     assert list(pairs) == [
@@ -62,28 +56,27 @@ def test_sample_writes_pairs_design_and_scores_and_says_what_they_cost(study):
 def test_the_same_seed_draws_the_same_pairs_and_another_seed_others(study):
     tables = []
     for seed in (0, 0, 1):
-        assert run("sample", study, "--text-queries", 10, "--results", 5, "--base", 10, "--seed", seed).exit_code == 0
+        succeeds("sample", study, "--text-queries", 10, "--results", 5, "--base", 10, "--seed", seed)
         tables.append((study / "pairs.csv").read_text())
     assert tables[0] == tables[1] != tables[2]
 
 
 def test_preview_writes_nothing(study):
     before = sorted(study.rglob("*"))
-    result = run("sample", study, "--text-queries", 10, "--base", 10, "--preview")
+    result = relstudy("sample", study, "--text-queries", 10, "--base", 10, "--preview")
     assert result.exit_code == 0 and "Nothing was written." in result.output
     assert sorted(study.rglob("*")) == before
 
 
 @pytest.mark.slow
 def test_a_sample_with_ratings_is_not_replaced_unless_told(study):
-    assert run("sample", study, "--text-queries", 10, "--base", 10).exit_code == 0
+    succeeds("sample", study, "--text-queries", 10, "--base", 10)
     before = (study / "pairs.csv").read_text()
     (study / "ratings.csv").write_text("rater_id,pair_id,rating,seconds\na,p0001,3,11\n")
-    refused = run("sample", study, "--text-queries", 10, "--base", 10, "--seed", 5)
+    refused = relstudy("sample", study, "--text-queries", 10, "--base", 10, "--seed", 5)
     assert refused.exit_code == 1 and "has ratings in ratings.csv" in refused.output
     assert (study / "pairs.csv").read_text() == before
-    told = run("sample", study, "--text-queries", 10, "--base", 10, "--seed", 5, "--overwrite", "--json")
-    assert told.exit_code == 0
+    told = succeeds("sample", study, "--text-queries", 10, "--base", 10, "--seed", 5, "--overwrite", "--json")
     assert (study / "earlier-1" / "pairs.csv").read_text() == before and not (study / "ratings.csv").exists()
     assert json.loads(told.stdout)["seconds_per_rating"] == {"value": 11.0, "source": "the median of ratings.csv"}
 
@@ -91,35 +84,41 @@ def test_a_sample_with_ratings_is_not_replaced_unless_told(study):
 @pytest.mark.slow
 def test_a_list_of_queries_can_be_given(study):
     (study / "queries.csv").write_text("query_id\npic0003\npic0007\n")
-    result = run("sample", study, "--given", study / "queries.csv", "--base", 4, "--results", 6, "--json")
-    assert result.exit_code == 0, result.output
+    succeeds("sample", study, "--given", study / "queries.csv", "--base", 4, "--results", 6, "--json")
     assert set(pd.read_csv(study / "pairs.csv")["query_id"]) == {"pic0003", "pic0007"}
     (study / "queries.csv").write_text("query_id\nnobody\n")
-    refused = run("sample", study, "--given", study / "queries.csv")
+    refused = relstudy("sample", study, "--given", study / "queries.csv")
     assert refused.exit_code == 1 and "there is no item 'nobody'" in refused.output
 
 
 @pytest.mark.slow
 def test_designs_with_pairs_of_zero_probability_are_refused(study):
-    result = run("sample", study, "--floor", 0, "--exponent", 500, "--base", 4)
+    result = relstudy("sample", study, "--floor", 0, "--exponent", 500, "--base", 4)
     assert result.exit_code == 1 and "inclusion probability zero" in result.output
     assert not (study / "pairs.csv").exists()
 
 
 @pytest.mark.slow
 def test_from_mappings_adds_a_round_from_what_fit_wrote(study):
-    assert run("sample", study, "--text-queries", 30, "--results", 12, "--base", 20).exit_code == 0
+    succeeds("sample", study, "--text-queries", 30, "--results", 12, "--base", 20)
     pairs = pd.read_csv(study / "pairs.csv", dtype={"pair_id": str})
     ratings = SimulatedPanel(draw_raters(4), make_collection(60, seed=2)).rate(pairs)
     judgments = ratings.groupby(["query_id", "result_id"], as_index=False)["rating"].mean().dropna()
     judgments.rename(columns={"rating": "judgment"}).to_csv(study / "judgments.csv", index=False)
-    fitted = run(
-        *("fit", study / "scores" / "keywords.csv", "--judgments", study / "judgments.csv", "-o", study / "mappings"),
-        *("--method", "isotonic", "--json"),
+    succeeds(
+        "fit",
+        study / "scores" / "keywords.csv",
+        "--judgments",
+        study / "judgments.csv",
+        "-o",
+        study / "mappings",
+        "--method",
+        "isotonic",
+        "--json",
     )
-    assert fitted.exit_code == 0, fitted.output
-    result = run("sample", study, "--from-mappings", "--paradigm", "text", "--queries", 20, "--results", 4, "--json")
-    assert result.exit_code == 0, result.output
+    result = succeeds(
+        "sample", study, "--from-mappings", "--paradigm", "text", "--queries", 20, "--results", 4, "--json"
+    )
     summary = json.loads(result.stdout)
     later = pd.read_csv(study / "pairs.csv", dtype={"pair_id": str})
     assert summary["new_pairs"] == len(later) - len(pairs) > 0
@@ -127,18 +126,20 @@ def test_from_mappings_adds_a_round_from_what_fit_wrote(study):
     errors = summary["uniformity_error"]
     assert errors["expected"]["all"] < errors["last_round"]["all"]
     # a third round stands on both
-    again = run("sample", study, "--from-mappings", "--paradigm", "text", "--queries", 20, "--results", 4, "--json")
+    again = relstudy(
+        "sample", study, "--from-mappings", "--paradigm", "text", "--queries", 20, "--results", 4, "--json"
+    )
     assert again.exit_code == 0 and json.loads(again.stdout)["round"] == 3
 
 
 @pytest.mark.slow
 def test_from_mappings_without_mappings_or_a_design_says_what_is_missing(study):
-    missing = run("sample", study, "--from-mappings")
+    missing = relstudy("sample", study, "--from-mappings")
     assert missing.exit_code == 1 and "design.json: there is no such file" in missing.output
-    assert run("sample", study, "--same-queries").exit_code == 2
-    assert run("sample", study, "--text-queries", 12, "--base", 10).exit_code == 0
+    assert relstudy("sample", study, "--same-queries").exit_code == 2
+    succeeds("sample", study, "--text-queries", 12, "--base", 10)
     (study / "judgments.csv").write_text("query_id,result_id,judgment\na,b,3\n")
-    missing = run("sample", study, "--from-mappings")
+    missing = relstudy("sample", study, "--from-mappings")
     assert missing.exit_code == 1 and "there is no mapping (NAME.json) here" in missing.output
 
 
@@ -152,16 +153,15 @@ def test_uniformity_is_equation_5_4_on_the_papers_scale():
 
 @pytest.mark.slow
 def test_systems_scores_the_studys_queries_and_leaves_the_pairs_alone(study):
-    assert run("sample", study, "--systems", "keywords", "--text-queries", 12, "--base", 10).exit_code == 0
+    succeeds("sample", study, "--systems", "keywords", "--text-queries", 12, "--base", 10)
     before = (study / "pairs.csv").read_text()
-    result = run("systems", study, "bm25", "--json")
-    assert result.exit_code == 0, result.output
+    result = succeeds("systems", study, "bm25", "--json")
     scores = read_scores(json.loads(result.stdout)["bm25"]).frame
     pairs = pd.read_csv(study / "pairs.csv")
     assert (study / "pairs.csv").read_text() == before
     judged = set(zip(pairs["query_id"], pairs["result_id"], strict=True))
     assert judged <= set(zip(scores["query_id"], scores["result_id"], strict=True))
-    assert "rwmm-test" in run("systems").output
+    assert "rwmm-test" in relstudy("systems").output
 
 
 @pytest.mark.slow
@@ -170,8 +170,8 @@ def test_systems_keeps_every_pair_of_the_sample_however_low_it_stands(study, mon
 
     monkeypatch.setattr(kept_scores, "FULL_ROWS", 10)
     monkeypatch.setattr(kept_scores, "DEPTH", 3)
-    assert run("sample", study, "--systems", "keywords", "--text-queries", 12, "--base", 10).exit_code == 0
-    scores = read_scores(json.loads(run("systems", study, "bm25", "--json").stdout)["bm25"]).frame
+    succeeds("sample", study, "--systems", "keywords", "--text-queries", 12, "--base", 10)
+    scores = read_scores(json.loads(relstudy("systems", study, "bm25", "--json").stdout)["bm25"]).frame
     pairs = pd.read_csv(study / "pairs.csv")
     kept = set(zip(scores["query_id"], scores["result_id"], strict=True))
     assert set(zip(pairs["query_id"], pairs["result_id"], strict=True)) <= kept

@@ -7,15 +7,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 from relstudy.common.errors import RelstudyError, TableError
 from relstudy.common.pairs_table import read_pairs
-from relstudy.studyapp.cli import main
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.collection.lists import read_lists
 from relstudy.studyapp.sampling.couples import add_couples, couple_sizes, draw_couples, draw_lists
 from relstudy.studyapp.sampling.sources import open_sources
+from tests.commands import succeeds
 from tests.studyapp.studies import TOML, write_study
 
 PAIRS = "pair_id,query_id,result_id,paradigm,inclusion_probability,query_probability,block\n"
@@ -127,8 +126,7 @@ def test_couples_stand_in_pairs_csv_and_are_no_pairs(study: Path) -> None:
 
 
 def test_the_command_draws_and_says_how_they_are_asked(study: Path) -> None:
-    done = CliRunner().invoke(main, ["couples", str(study), "--each", "2", "--depth", "4"])
-    assert done.exit_code == 0, done.output
+    done = succeeds("couples", study, "--each", "2", "--depth", "4")
     assert "4 couples of 2 queries" in done.output and "No block asks" not in done.output
     assert len(read_pairs(study / "pairs.csv", couples=True)) == 4
 

@@ -7,11 +7,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 import relstudy as rs
-from relstudy.studyapp.cli import main
 from relstudy.studyapp.commands.lists import ranked_lists
+from tests.commands import relstudy, succeeds
 
 ITEMS = [f"i{number}" for number in range(12)]
 COLLECTION = pd.DataFrame({"item_id": ITEMS, "kind": "text", "text": "words"})
@@ -63,10 +62,7 @@ def test_a_distance_is_listed_from_the_nearest(study: Path) -> None:
 def test_sample_says_which_scores_it_takes_for_better(study: Path, direction: str | None, said: str) -> None:
     table = SCORES if direction is None else SCORES.assign(direction=direction)
     table.to_csv(study / "scores" / "near.csv", index=False)
-    done = CliRunner().invoke(
-        main, ["sample", str(study), "--systems", "near.csv", "--results", "4", "--base", "4", "--preview"]
-    )
-    assert done.exit_code == 0, done.stderr
+    done = succeeds("sample", study, "--systems", "near.csv", "--results", "4", "--base", "4", "--preview")
     assert said in done.stdout
     assert np.isin("near", done.stdout.replace(",", " ").split()).any()
 
@@ -75,7 +71,7 @@ def test_sample_says_what_it_left_out_of_a_score_table(study: Path) -> None:
     wide = SCORES.pivot(index=["query_id", "result_id"], columns="system", values="score").assign(remark="words")
     wide.to_csv(study / "scores" / "near.csv")
     arguments = ["sample", str(study), "--systems", "near.csv", "--results", "4", "--base", "4", "--preview"]
-    done = CliRunner().invoke(main, arguments)
+    done = relstudy(*arguments)
     assert "columns left out because they do not hold numbers: remark" in done.stdout, done.stderr
     drawn = rs.sample(study, "near.csv", results=4, base=4)
     assert any("do not hold numbers: remark" in note for note in drawn.summary()["notes"])

@@ -6,10 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.cli import main
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.sampling.design import Design, candidate_probabilities
 from relstudy.studyapp.sampling.expected_gain import ExpectedGain
@@ -17,14 +15,11 @@ from relstudy.studyapp.sampling.further_pairs import DrawnStudy, drawn_pairs, ex
 from relstudy.studyapp.sampling.judge_round import draw_judge_round
 from relstudy.studyapp.sampling.next_round import draw_next_round_from
 from relstudy.studyapp.sampling.options import JudgeRoundOptions, NextOptions
+from tests.commands import relstudy, succeeds
 
 ITEMS, QUERIES = 24, 8
 PAIR = ["query_id", "result_id"]
 ROUND = ("--next", "--judge", "model", "--paradigm", "text")
-
-
-def run(*arguments):
-    return CliRunner().invoke(main, [str(part) for part in arguments])
 
 
 @pytest.fixture(scope="module")
@@ -41,8 +36,7 @@ def drawn(tmp_path_factory):
     scores = pairs[PAIR].assign(system="run", score=pairs["truth"] + random.normal(size=len(pairs)))
     scores.to_csv(folder / "scores" / "run.csv", index=False)
     options = ("--systems", "run.csv", "--text-queries", QUERIES, "--results", 7, "--base", 0)
-    first = run("sample", folder, *options)
-    assert first.exit_code == 0, first.output
+    succeeds("sample", folder, *options)
     taken = pd.read_csv(folder / "pairs.csv").merge(pairs, on=PAIR)
     kept = ["inclusion_probability", "query_probability"]
     taken.assign(judgment=(taken["truth"] > 0.3) * 1.0)[[*PAIR, "judgment", *kept]].to_csv(
@@ -66,8 +60,7 @@ def study(drawn, tmp_path):
 @pytest.mark.slow
 def test_a_round_keeps_the_queries_and_combines_the_probabilities(study):
     before = pd.read_csv(study / "pairs.csv")
-    done = run("sample", study, *ROUND, "--pairs", 20, "--aim", "precision_at_0.2", "--json")
-    assert done.exit_code == 0, done.output
+    done = succeeds("sample", study, *ROUND, "--pairs", 20, "--aim", "precision_at_0.2", "--json")
     told = json.loads(done.stdout)
     after = pd.read_csv(study / "pairs.csv")
     assert told["round"] == 2 and told["new_pairs"] == len(after) - len(before) and set(told["width"]) == {"run"}
@@ -127,13 +120,12 @@ def test_pairs_come_in_as_often_as_their_probability_says(study):
 
 @pytest.mark.slow
 def test_a_second_round_stands_on_the_first_and_a_changed_one_is_refused(study):
-    assert run("sample", study, *ROUND, "--pairs", 5, "--aim", "relevant_share").exit_code == 0
-    told = run("sample", study, *ROUND, "--pairs", 5, "--preview")
-    assert told.exit_code == 0, told.output
+    succeeds("sample", study, *ROUND, "--pairs", 5, "--aim", "relevant_share")
+    told = succeeds("sample", study, *ROUND, "--pairs", 5, "--preview")
     assert "Round 3, shaped by judge model" in told.output and "Nothing was written" in told.output
     path = study / "rounds" / "round-2.csv"
     path.write_text(path.read_text().replace(",1\n", ",2\n", 1))
-    changed = run("sample", study, *ROUND, "--pairs", 5)
+    changed = relstudy("sample", study, *ROUND, "--pairs", 5)
     assert changed.exit_code == 1 and "has changed since round 2" in changed.output
 
 
@@ -159,7 +151,7 @@ def test_new_queries_after_a_judges_round_are_refused(drawn):
     ],
 )
 def test_what_cannot_be_drawn_is_one_sentence(drawn, arguments, sentence):
-    done = run("sample", drawn, *arguments)
+    done = relstudy("sample", drawn, *arguments)
     assert done.exit_code in (1, 2) and sentence in done.output and "Traceback" not in done.output
 
 
@@ -168,5 +160,5 @@ def test_a_judge_of_the_judged_pairs_alone_cannot_say_where_to_ask(study):
     pd.read_csv(study / "judges" / "model.csv").merge(judged, on=PAIR).to_csv(
         study / "judges" / "model.csv", index=False
     )
-    done = run("sample", study, *ROUND)
+    done = relstudy("sample", study, *ROUND)
     assert done.exit_code == 1 and "was given the judged pairs alone" in done.output

@@ -7,7 +7,6 @@ import tracemalloc
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from scipy.stats import chi2
 
 from relstudy.api.scoring import score
@@ -22,7 +21,6 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.pairs_table import read_pairs, round_column
 from relstudy.common.reach import LEAST_REACH, REACH
 from relstudy.mapping.fitted import FittedMapping
-from relstudy.studyapp.cli import main
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.commands.sample_output import estimates_of
 from relstudy.studyapp.sampling import next_round
@@ -36,6 +34,7 @@ from relstudy.studyapp.sampling.population import Eligible, ScoredItems, pool, t
 from relstudy.studyapp.sampling.query_draw import draw_entries
 from relstudy.studyapp.sampling.response_model import MappedTerm, ResponseShape, RoundPlan
 from relstudy.studyapp.sampling.sources import TableSource, sources_of
+from tests.commands import relstudy, succeeds
 from tests.studyapp.sampling.worlds import MatrixSource, noise_world
 
 
@@ -316,19 +315,16 @@ def test_the_command_draws_from_a_pool_and_says_what_figures_will_speak_of(tmp_p
         tmp_path / "collection.csv", index=False
     )
     arguments = ["sample", str(tmp_path), "--text-queries", "10", "--results", "5", "--base", "10", "--depth", "6"]
-    result = CliRunner().invoke(main, [*arguments, "--good", "0.05"])
-    assert result.exit_code == 0, result.output
+    result = succeeds(*arguments, "--good", "0.05")
     assert "the pool of the systems' first 6 results" in result.output
     pairs = read_pairs(tmp_path / "pairs.csv")
     assert pairs["pool"].value_counts().to_dict() == {"inside": 50, "outside": 10}
-    told = json.loads(CliRunner().invoke(main, [*arguments, "--preview", "--json"]).stdout)
+    told = json.loads(relstudy(*arguments, "--preview", "--json").stdout)
     assert told["estimates"]["text"]["depth"] == 6
     pool_of = pd.read_csv(tmp_path / "pool.csv")
     inside = pairs[pairs["pool"] == "inside"].merge(pool_of, on=["query_id", "result_id"])
     assert len(inside) == 50 and set(pool_of["depth"]) == {6}
-    whole = CliRunner().invoke(
-        main, ["sample", str(tmp_path), "--text-queries", "10", "--results", "5", "--base", "10"]
-    )
+    whole = relstudy("sample", tmp_path, "--text-queries", "10", "--results", "5", "--base", "10")
     assert whole.exit_code == 0 and not (tmp_path / "pool.csv").exists()
 
 
@@ -340,9 +336,7 @@ def test_a_study_of_a_pool_goes_from_the_draw_to_figures_that_speak_of_the_pool(
     pd.DataFrame({"item_id": ids, "text": ids, "keywords": words}).to_csv(tmp_path / "collection.csv", index=False)
 
     def run(*arguments):
-        result = CliRunner().invoke(main, [str(each) for each in arguments])
-        assert result.exit_code == 0, result.output
-        return result
+        return succeeds(*arguments)
 
     run("sample", tmp_path, "--text-queries", 30, "--results", 10, "--base", 20, "--depth", 25, "--good", 0.1)
     pairs = read_pairs(tmp_path / "pairs.csv")

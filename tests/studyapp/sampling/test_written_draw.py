@@ -9,11 +9,10 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
-from relstudy.studyapp.cli import main
 from relstudy.studyapp.sampling.design import Design
 from relstudy.studyapp.sampling.written_draw import DESIGN, POOLS, STAGE, complete_draw, written_draw
+from tests.commands import relstudy
 
 
 class Killed(BaseException):
@@ -70,6 +69,6 @@ def test_a_round_that_is_put_into_place_late_is_told_and_none_is_drawn_beside_it
     with contextlib.suppress(Killed), written_draw(tmp_path, pairs, None, Design(())):
         monkeypatch.setattr(Path, "unlink", killed)
     monkeypatch.undo()
-    told = CliRunner().invoke(main, ["sample", str(tmp_path), "--next", "--judge", "model"])
+    told = relstudy("sample", tmp_path, "--next", "--judge", "model")
     assert told.exit_code == 1 and "in place now; nothing further was drawn" in told.output
     assert (tmp_path / DESIGN).exists() and not (tmp_path / STAGE).exists()

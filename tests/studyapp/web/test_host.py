@@ -12,13 +12,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from werkzeug.test import Client
 
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment.forgetting import forget
 from relstudy.studyapp.assignment.invitations import invite
-from relstudy.studyapp.cli import main
 from relstudy.studyapp.config.accounts import make_token
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.erasure import unfinished_deletions
@@ -30,6 +28,7 @@ from relstudy.studyapp.web import hosted
 from relstudy.studyapp.web.host import host_app
 from relstudy.studyapp.web.hosted import HostedStudies
 from relstudy.studyapp.web.mount import mounted
+from tests.commands import relstudy
 from tests.studyapp.browse import Browser
 from tests.studyapp.cluster import Cluster
 from tests.studyapp.serving import Server
@@ -188,7 +187,7 @@ def test_the_host_has_a_path_of_its_own_and_names_no_study(host: Callable[..., H
 @pytest.mark.slow
 def test_invitations_lead_to_the_hosts_address(host: Callable[..., HostedStudies], tmp_path: Path) -> None:
     host("one", url="https://lab.example.org/studies").get("one")
-    done = CliRunner().invoke(main, ["invite", str(tmp_path / "studies/one"), "-n", "1"])
+    done = relstudy("invite", tmp_path / "studies/one", "-n", "1")
     assert "https://lab.example.org/studies/one/enter/" in done.output
 
 

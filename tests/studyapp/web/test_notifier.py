@@ -10,12 +10,10 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from click.testing import CliRunner
 
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment.forgetting import forget
 from relstudy.studyapp.assignment.versions import read_head
-from relstudy.studyapp.cli import main
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import raters
@@ -27,6 +25,7 @@ from relstudy.studyapp.monitoring.status import study_status
 from relstudy.studyapp.web.notifier import Notifier, notifier_of
 from relstudy.studyapp.web.options import ServerOptions
 from relstudy.studyapp.web.server import Serving, run
+from tests.commands import relstudy, succeeds
 from tests.studyapp.browse import Browser, joined
 from tests.studyapp.listener import SECRET, Listener
 from tests.studyapp.studies import TOML, Made, write_study
@@ -100,7 +99,7 @@ def test_what_is_not_taken_comes_again_after_longer_pauses_and_nothing_before_it
     undelivered = study_status(made.store, Study.load(made.folder)).webhook
     assert undelivered is not None and (undelivered.waiting, undelivered.refused) == (4, 2)
     assert undelivered.not_before == now[0] + 20
-    said = CliRunner().invoke(main, ["status", str(made.folder)])
+    said = relstudy("status", made.folder)
     if made.store.is_sqlite:  # which the command finds without DATABASE_URL
         assert "has still to take 4 events, after 2 attempts; the next is at 2033-05-18" in said.output
     now[0] += 20
@@ -153,10 +152,9 @@ def test_another_receiver_and_a_backup_that_is_put_back_begin_anew(
     assert not only.deliver_next(made.store)
     (made.folder / "study.toml").write_text(with_webhook(listener.url), encoding="utf-8")
     assert notifier(made).deliver_next(made.store) and len(listener.heard[-1]["events"]) == len(fed(made)) == 10
-    assert CliRunner().invoke(main, ["backup", str(made.folder), "-o", str(tmp_path / "b.db")]).exit_code == 0
+    succeeds("backup", made.folder, "-o", tmp_path / "b.db")
     made.store.dispose()
-    done = CliRunner().invoke(main, ["restore", str(made.folder), str(tmp_path / "b.db"), "--yes"])
-    assert done.exit_code == 0, done.output
+    succeeds("restore", made.folder, tmp_path / "b.db", "--yes")
     assert notifier(made).deliver_next(made.store)
     assert [event["cursor"] for event in listener.heard[-1]["events"]] == fed(made)
 

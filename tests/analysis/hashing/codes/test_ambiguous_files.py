@@ -7,14 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from relstudy.analysis.hashing.codes.code_files import CodeFile, read_codes
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.truth.labels import read_labels
 from relstudy.analysis.hashing.truth.relevance import LabelTruth
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.cli import main
+from tests.commands import relstudy, succeeds
 
 pytestmark = pytest.mark.slow
 
@@ -126,13 +125,12 @@ def test_the_command_says_what_it_decided_and_takes_the_way_out(tmp_path: Path) 
     files = ["--queries", codes, "--database", codes, "--query-labels", labels, "--database-labels", labels]
     table = str(tmp_path / "table.npz")
     count = ["hash", "count", *files, "-o", table]
-    said = CliRunner().invoke(main, count)
-    assert said.exit_code == 0, said.output
+    said = succeeds(*count)
     assert "one digit a bit" in said.stdout
     assert "'polar bear' is 2 labels" in said.stdout
-    answer = json.loads(CliRunner().invoke(main, [*count, "--json"]).stdout)
+    answer = json.loads(relstudy(*count, "--json").stdout)
     assert (answer["bits"], answer["relevant"], len(answer["notes"])) == (13, 1600, 2)
-    told = CliRunner().invoke(main, [*count, "--label-separator", "line", "--format", "bits", "--bits", "13", "--json"])
+    told = relstudy(*count, "--label-separator", "line", "--format", "bits", "--bits", "13", "--json")
     answer = json.loads(told.stdout)
     assert (answer["bits"], answer["relevant"], answer["notes"]) == (13, 800, [])
 

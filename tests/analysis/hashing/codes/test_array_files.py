@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from scipy import sparse
 from scipy.io import savemat
 
@@ -15,7 +14,7 @@ from relstudy.analysis.hashing.codes.arrays import load_array
 from relstudy.analysis.hashing.codes.code_files import read_codes
 from relstudy.analysis.hashing.truth.labels import read_labels
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.cli import main
+from tests.commands import succeeds
 
 RNG = np.random.default_rng(3)
 BITS, CLASSES = RNG.random((12, 20)) < 0.5, RNG.integers(0, 3, 12)
@@ -60,8 +59,7 @@ def test_a_table_counted_from_them_is_that_of_npy(folder: Path) -> None:
     tables = []
     for codes, classes in (("codes.npy", "classes.npy"), ("all.npz:codes", "all.mat:classes")):
         words = ["hash", "count", "--queries", codes, "--database", codes, "--query-labels", classes]
-        done = CliRunner().invoke(main, [*words, "--database-labels", classes, "-o", "t.npz", "--json"])
-        assert done.exit_code == 0, done.output
+        done = succeeds(*words, "--database-labels", classes, "-o", "t.npz", "--json")
         assert json.loads(done.stdout)["queries"] == 12
         with np.load("t.npz") as archive:
             tables.append([archive["total"], archive["relevant"]])

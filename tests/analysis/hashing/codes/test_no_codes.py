@@ -6,13 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from relstudy.analysis.hashing.codes.code_files import CodeFile
 from relstudy.analysis.inspection.files import inspect_file
 from relstudy.common.errors import RelstudyError
 from relstudy.mapping.scores.vectors import read_vectors
-from relstudy.studyapp.cli import main
+from tests.commands import relstudy
 
 
 def test_features_are_told_to_be_no_codes_and_how_to_take_their_sign(tmp_path: Path) -> None:
@@ -55,5 +54,5 @@ def test_tensors_are_told_the_line_that_saves_their_numbers(tmp_path: Path, name
         with pytest.raises(RelstudyError, match=rf"this is a file of tensors.*numpy\.save\('.*v\.npy', {line}"):
             read(str(path))
     (tmp_path / "j.csv").write_text("query_id,result_id,judgment\nq,x,1\n")
-    done = CliRunner().invoke(main, ["score", str(path), "-j", str(tmp_path / "j.csv")])
+    done = relstudy("score", path, "-j", tmp_path / "j.csv")
     assert done.exit_code == 1 and "this is a file of tensors" in done.stderr

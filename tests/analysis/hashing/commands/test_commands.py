@@ -8,13 +8,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 from relstudy.analysis.hashing import demonstration
 from relstudy.analysis.hashing.encoders import ENCODERS
 from relstudy.analysis.hashing.encoders.deep.encoders import DEEP_ENCODERS, deep_is_installed
-from relstudy.studyapp.cli import main
 from tests.analysis.hashing.running import hash_json
+from tests.commands import relstudy, succeeds
 
 
 @pytest.fixture
@@ -97,7 +96,7 @@ def test_health_names_its_conventions_and_refuses_a_table_of_other_codes(folder:
     assert 0 < health["mlgap_1_paper"] <= health["mlgap_1_attainable"] <= 1
     np.save("other.npy", ~np.load("db_codes.npy"))
     for codes, queries in (("other.npy", "q_codes.npy"), ("db_codes.npy", "x_codes.npy")):
-        result = CliRunner().invoke(main, ["hash", "health", codes, "--queries", queries, "--table", "table.npz"])
+        result = relstudy("hash", "health", codes, "--queries", queries, "--table", "table.npz")
         assert result.exit_code == 1
         assert f"table.npz was not counted from {queries} and these codes" in result.stderr
 
@@ -107,8 +106,7 @@ def test_the_demo_prints_jiang_li_and_lis_tables_and_ding_li_and_lis_baselines(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(demonstration, "SIZES", {"test_queries": 40, "training": 120})
-    result = CliRunner().invoke(main, ["hash", "demo", "--bits", "4"])
-    assert result.exit_code == 0
+    result = succeeds("hash", "demo", "--bits", "4")
     *blocks, conventions = result.stdout.split("\n\n")
     assert [block.splitlines()[0].split(" by ")[0].split(",")[0] for block in blocks] == [
         *("RAMAP@R", "precision", "recall", "mAP", "Baselines", "Ding")
@@ -187,7 +185,7 @@ def test_a_mistake_ends_with_one_sentence_and_writes_nothing(
 ) -> None:
     labels = "--query-labels yq.npy --database-labels ydb.npy"
     hash_json(f"count --queries q_codes.npy --database db_codes.npy {labels} -o table.npz")
-    result = CliRunner().invoke(main, ["hash", *command.split()])
+    result = relstudy("hash", *command.split())
     assert result.exit_code == code, result.output
     assert result.exception is None or isinstance(result.exception, SystemExit)
     assert message in " ".join(result.stderr.split())

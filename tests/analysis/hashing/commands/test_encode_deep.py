@@ -7,15 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from PIL import Image
 
 from relstudy.analysis.hashing.commands.encode import EncodeOptions
 from relstudy.analysis.hashing.encoders.deep import encoders
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.cli import main
 from scripts.dispersion.runs import Sizes
 from scripts.dispersion_papers import own_features
+from tests.commands import relstudy
 
 pytestmark = pytest.mark.skipif(not encoders.deep_is_installed(), reason="needs the extra `deep`")
 
@@ -40,7 +40,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def encode(command: str) -> Result:
-    return CliRunner().invoke(main, ["hash", "encode", *command.split()])
+    return relstudy("hash", "encode", *command.split())
 
 
 @pytest.mark.parametrize(

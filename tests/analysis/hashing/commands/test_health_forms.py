@@ -6,10 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from relstudy.studyapp.cli import main
 from tests.analysis.hashing.running import hash_json
+from tests.commands import relstudy
 
 
 @pytest.mark.slow
@@ -36,5 +35,5 @@ def test_health_is_that_of_the_bits_whatever_the_file_holds(tmp_path: Path) -> N
     assert plain == packed == shards
     untold = hash_json("health", tmp_path / "db_packed.npy")
     assert "--bits 13" in untold["notes"][0]
-    printed = CliRunner().invoke(main, ["hash", "health", str(tmp_path / "db_packed.npy")])
+    printed = relstudy("hash", "health", tmp_path / "db_packed.npy")
     assert "--bits 13" in printed.stdout

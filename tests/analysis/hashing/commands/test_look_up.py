@@ -7,11 +7,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 from relstudy.analysis.hashing.encoders import ENCODERS
-from relstudy.studyapp.cli import main
 from tests.analysis.hashing.running import hash_json
+from tests.commands import relstudy
 
 pytestmark = pytest.mark.slow
 
@@ -94,7 +93,7 @@ def test_a_search_by_radius_probes_the_ball(folder: Path) -> None:
 )  # fmt: skip
 def test_a_mistake_is_one_sentence(folder: Path, words: str, code: int, message: str) -> None:
     hash_json("encode itq --bits 4 --train db.npy --save itq.npz")
-    result = CliRunner().invoke(main, ["hash", *words.split()])
+    result = relstudy("hash", *words.split())
     assert result.exit_code == code, result.output
     assert message in " ".join(result.stderr.split())
     assert not Path("c.npy").exists()

@@ -6,14 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from relstudy.analysis.hashing.counting.counts import CountTable
 from relstudy.analysis.hashing.encoders import ENCODERS
 from relstudy.analysis.hashing.metrics.validation import counted, expected_map
 from relstudy.analysis.hashing.truth.splits import SPLITS, Split, read_splits
-from relstudy.studyapp.cli import main
 from tests.analysis.hashing.running import hash_json
+from tests.commands import relstudy, succeeds
 
 SPLIT = "split --labels y.npy --times 2 -o splits --size test_queries=20 --size test_database=60 "
 SPLIT += "--size validation_queries=20 --size validation_database=60"
@@ -55,8 +54,7 @@ def test_the_setting_that_validates_best_is_taken_and_tested_in_each_split(folde
 
 
 def test_the_table_says_what_was_taken_how_often(folder: Path) -> None:
-    shown = CliRunner().invoke(main, ["hash", *SEARCH.split(), "--try", "width=1e-6,6"])
-    assert shown.exit_code == 0, shown.output
+    shown = succeeds("hash", *SEARCH.split(), "--try", "width=1e-6,6")
     assert "mean (sd) of 2 splits" in shown.stdout
     [row] = [line.split() for line in shown.stdout.splitlines() if line.startswith("width 6 ")]
     assert row[-1] == "2"
@@ -74,17 +72,17 @@ def test_the_table_says_what_was_taken_how_often(folder: Path) -> None:
 )
 def test_bad_input_is_a_sentence(folder: Path, more: str, said: str) -> None:
     np.save("short.npy", np.load("x.npy")[:9])
-    done = CliRunner().invoke(main, ["hash", *SEARCH.split(), *more.split()])
+    done = relstudy("hash", *SEARCH.split(), *more.split())
     assert done.exit_code in (1, 2) and said in done.stderr, done.output
 
 
 def test_a_split_of_other_items_or_without_validation_is_refused(folder: Path) -> None:
     np.save("x.npy", np.load("x.npy")[:100])
     np.save("y.npy", np.load("y.npy")[:100])
-    done = CliRunner().invoke(main, ["hash", *SEARCH.split()])
+    done = relstudy("hash", *SEARCH.split())
     assert done.exit_code == 1 and "of other items than the 100 there are" in done.stderr
     rows = dict(zip(Split.PARTS, np.split(np.arange(100), [20, 60, 60, 60]), strict=True))
     for number in range(2):
         SPLITS.write(f"splits/split_{number}.npz", {"strategy": "literature"}, rows)
-    done = CliRunner().invoke(main, ["hash", *SEARCH.split()])
+    done = relstudy("hash", *SEARCH.split())
     assert done.exit_code == 1 and "needs splits with validation queries" in done.stderr

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from relstudy.studyapp.cli import main
+from tests.commands import relstudy
 from tests.places import ROOT
 
 WITHOUT_NUMBA = """
@@ -44,7 +43,7 @@ def without_numba(*commands: list[str]) -> list[Answer]:
 
 def with_numba(*commands: list[str]) -> list[Answer]:
     pytest.importorskip("numba")
-    done = [CliRunner().invoke(main, words) for words in commands]
+    done = [relstudy(*words) for words in commands]
     return [(each.exit_code, each.stdout, each.stderr) for each in done]
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from scipy.io import savemat
 from sklearn.decomposition import PCA
 
@@ -17,7 +16,7 @@ from relstudy.analysis.hashing.datasets.published import TABLE_3_1, unit_length
 from relstudy.analysis.hashing.datasets.readers import READERS
 from relstudy.analysis.hashing.truth.relevance import load_truth
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.cli import main
+from tests.commands import succeeds
 
 RNG = np.random.default_rng(5)
 
@@ -53,8 +52,7 @@ def test_sift1m_gives_its_parts_and_its_neighbours(tmp_path: Path) -> None:
         vecs(tmp_path / f"sift_{part}.fvecs", RNG.integers(0, 9, (rows, 4)).tolist(), "f")
     vecs(tmp_path / "sift_groundtruth.ivecs", [[4, 0], [1, 2]], "i")
     out = tmp_path / "out"
-    result = CliRunner().invoke(main, ["hash", "data", "sift1m", str(tmp_path), "-o", str(out)])
-    assert result.exit_code == 0, result.output
+    result = succeeds("hash", "data", "sift1m", tmp_path, "-o", out)
     assert load_truth(out / "truth.npz").of(0).tolist() == [0, 4]
     assert np.load(out / "base.npy").shape == (5, 4)
     assert "1,000,000" in result.output  # what table 3.1 prints, beside what is here
@@ -114,8 +112,7 @@ def nus_wide(tmp_path: Path) -> Path:
 
 def test_nus_wide_has_a_column_a_concept_and_descriptors_of_length_one(nus_wide: Path) -> None:
     out = nus_wide / "out"
-    result = CliRunner().invoke(main, ["hash", "data", "nus-wide", str(nus_wide), "-o", str(out), "--json"])
-    assert result.exit_code == 0, result.output
+    result = succeeds("hash", "data", "nus-wide", nus_wide, "-o", out, "--json")
     assert np.load(out / "labels.npy").tolist() == [[False, True], [True, True], [False, False], [False, True]]
     assert np.load(out / "vectors.npy") == pytest.approx(np.array([[0.6, 0.8], [0, 1], [0, 0], [0.8, 0.6]]))
     told = json.loads(result.stdout)
@@ -158,8 +155,7 @@ def test_the_option_for_vectors_of_length_one_is_off_but_for_nus_wide(
 ) -> None:
     np.save(tmp_path / "mine.npy", np.array([[3.0, 4.0], [5.0, 12.0]]))
     words = ["hash", "data", "vectors", str(tmp_path / "mine.npy"), "-o", str(tmp_path / "out"), *option.split()]
-    done = CliRunner().invoke(main, words)
-    assert done.exit_code == 0, done.output
+    succeeds(*words)
     [written] = (tmp_path / "out").glob("*.npy")
     assert np.linalg.norm(np.load(written), axis=1) == pytest.approx(lengths)
 

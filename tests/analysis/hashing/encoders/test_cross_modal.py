@@ -7,12 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from sklearn.cross_decomposition import CCA
 
 from relstudy.analysis.hashing.encoders.cross_modal import CrossModal
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.cli import main
+from tests.commands import succeeds
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +55,6 @@ def test_the_command_writes_codes_of_both_kinds(views, tmp_path: Path, monkeypat
     for name, view in zip(("a.npy", "b.npy"), views, strict=True):
         np.save(name, view)
     arguments = "hash cross-modal --bits 3 --train a.npy b.npy --encode-first a.npy ca.npy --encode-second b.npy cb.npy"
-    result = CliRunner().invoke(main, [*arguments.split(), "--json"])
-    assert result.exit_code == 0, result.output
+    result = succeeds(*arguments.split(), "--json")
     assert len(json.loads(result.stdout)["canonical_correlations"]) == 3
     assert (np.load("ca.npy") == np.load("cb.npy")).mean() > 0.8

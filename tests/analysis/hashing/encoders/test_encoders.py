@@ -6,7 +6,6 @@ import json
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from scipy.linalg import orthogonal_procrustes
 from sklearn.decomposition import PCA
 
@@ -18,7 +17,7 @@ from relstudy.analysis.hashing.encoders.spherical import _inside
 from relstudy.analysis.hashing.metrics.health import code_health
 from relstudy.analysis.hashing.metrics.lgap import UniqueCodes
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.cli import main
+from tests.commands import succeeds
 
 
 @pytest.fixture(scope="module")
@@ -249,8 +248,7 @@ def test_encode_count_compare_and_health_chain_on_the_command_line(tmp_path) -> 
         np.save(tmp_path / f"{name}_labels.npy", labels)
 
     def run(*arguments: object) -> str:
-        result = CliRunner().invoke(main, ["hash", *map(str, arguments)])
-        assert result.exit_code == 0, result.output
+        result = succeeds("hash", *arguments)
         return result.stdout
 
     for name in ("lsh", "itq"):

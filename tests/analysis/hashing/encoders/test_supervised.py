@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from sklearn.metrics import average_precision_score
 
 from relstudy.analysis.hashing.counting.counts import count
@@ -17,7 +16,7 @@ from relstudy.analysis.hashing.truth.labels import Labels, mask_words
 from relstudy.analysis.hashing.truth.relevance import LabelTruth
 from relstudy.analysis.hashing.truth.splits import improved_split
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.cli import main
+from tests.commands import relstudy, succeeds
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +53,7 @@ def test_several_labels_an_item_are_learned_from(several, name: str) -> None:
     assert score[name] > score["itq"] + 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["ksh", "grh"])
 def test_labels_as_the_truth_takes_them_are_labels_to_learn_from(several, name: str) -> None:
     """`Encoder.fit(vectors, Labels)` was a TypeError."""
@@ -108,11 +108,10 @@ def test_alpha_is_an_option_and_has_its_range(tmp_path: Path, several) -> None:
     codes = []
     for alpha in ("0.1", "1"):
         words = ["hash", "encode", "grh", *common, str(tmp_path / "c.npy"), *labels, "--alpha", alpha]
-        result = CliRunner().invoke(main, words)
-        assert result.exit_code == 0, result.output
+        succeeds(*words)
         codes.append(np.load(tmp_path / "c.npy"))
     assert (codes[0] != codes[1]).any()
-    wrong = CliRunner().invoke(main, ["hash", "encode", "itq", *common, str(tmp_path / "c.npy"), "--alpha", "0.5"])
+    wrong = relstudy("hash", "encode", "itq", *common, tmp_path / "c.npy", "--alpha", "0.5")
     assert (wrong.exit_code, "--alpha is of grh" in wrong.stderr) == (2, True)
     with pytest.raises(RelstudyError, match="alpha of grh must be from 0 to 1"):
         GRH(8, alpha=1.5)

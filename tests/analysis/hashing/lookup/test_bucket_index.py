@@ -97,6 +97,7 @@ def test_a_scan_counts_every_distance_on_one_thread_and_leaves_the_others_as_the
     assert numba.get_num_threads() == before
 
 
+@pytest.mark.slow
 def test_what_takes_microseconds_is_repeated_until_a_clock_can_tell_it() -> None:
     calls = []
     result, seconds = timed(lambda: calls.append(1) or 7)

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.metrics import class_distances as module
 from relstudy.analysis.hashing.metrics.class_distances import class_distances, class_distances_figure
 from relstudy.analysis.hashing.truth.labels import Labels
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.cli import main
+from tests.commands import relstudy, succeeds
 
 
 def test_distances_of_classes_are_equations_7_and_8_of_ding_li_and_li(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,11 +45,10 @@ def test_the_command_prints_them_and_draws_figure_3(tmp_path: Path, monkeypatch:
     np.save("codes.npy", np.array([[0, 0, 0, 0], [0, 0, 0, 1], [1, 1, 1, 1], [1, 1, 1, 0]], dtype=bool))
     Path("labels.txt").write_text("cat\ncat\ndog\ndog\n")
     arguments = ["hash", "classes", "codes.npy", "--labels", "labels.txt"]
-    result = CliRunner().invoke(main, [*arguments, "--figure", "classes.svg"])
-    assert result.exit_code == 0, result.output
+    result = succeeds(*arguments, "--figure", "classes.svg")
     assert "2 of 2 classes have h_s < h_d" in result.output
     assert "h_d" in Path("classes.svg").read_text()
-    told = json.loads(CliRunner().invoke(main, [*arguments, "--json"]).stdout)
+    told = json.loads(relstudy(*arguments, "--json").stdout)
     shown = [(each["name"], each["diameter"], each["nearest"]) for each in told["classes"]]
     assert shown == [("cat", 1, 3), ("dog", 1, 3)]
 
@@ -66,10 +64,9 @@ def test_true_positives_stand_in_a_picture_by_distance(tmp_path: Path, monkeypat
     np.save("dp.npy", np.full((4, 8, 8, 3), 200, dtype=np.uint8))
     files = "--queries q.npy --database db.npy --query-labels yq.npy --database-labels y.npy --query-pictures qp.npy"
     arguments = ["hash", "pictures", *files.split(), "--database-pictures", "dp.npy", "-o", "out.svg"]
-    result = CliRunner().invoke(main, [*arguments, "--query", "0"])
-    assert result.exit_code == 0, result.output
+    succeeds(*arguments, "--query", "0")
     drawn = Path("out.svg").read_text()
     assert drawn.count("<image") == 3  # the query, one true positive at distance 1, one at distance 2
     assert "distance 0 to 1: 2 codes, 1 true positives, 1 shown" in drawn
-    refused = CliRunner().invoke(main, [*arguments, "--query", "2"])
+    refused = relstudy(*arguments, "--query", "2")
     assert "there are 2 queries, counted from 0" in refused.output

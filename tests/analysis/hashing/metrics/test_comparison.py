@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from scipy.stats import ttest_rel
 
 from relstudy.analysis.hashing.codes.packed import Codes
@@ -20,7 +19,7 @@ from relstudy.analysis.hashing.metrics.radius import area_under_curve, precision
 from relstudy.analysis.hashing.truth.labels import Labels
 from relstudy.analysis.hashing.truth.relevance import LabelTruth
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.cli import main
+from tests.commands import relstudy, succeeds
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +57,7 @@ def test_the_interval_is_the_spread_of_the_mean_over_queries(tables) -> None:
     assert difference["high"] - difference["low"] == pytest.approx(2 * 1.96 * error, rel=0.2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("area", ["sum", "matlab"])
 def test_area_and_micro_precision_differ_by_their_values_with_an_interval_by_drawing_whole_queries(
     tables, area
@@ -119,8 +119,7 @@ def test_the_command_prints_systems_differences_and_conventions(tables, tmp_path
     for name, table in tables.items():
         table.save(tmp_path / f"{name}.npz")
     paths = [str(tmp_path / f"{name}.npz") for name in tables]
-    result = CliRunner().invoke(main, ["hash", "compare", *paths])
-    assert result.exit_code == 0
+    result = succeeds("hash", "compare", *paths)
     figures, conventions = result.stdout.split("conventions:")
     assert [line.split()[0] for line in figures.splitlines() if line] == [
         "system",
@@ -130,10 +129,10 @@ def test_the_command_prints_systems_differences_and_conventions(tables, tmp_path
         "good",
     ]
     assert "empty_ball = zero" in conventions
-    twice = CliRunner().invoke(main, ["hash", "compare", paths[0], paths[0]])
+    twice = relstudy("hash", "compare", paths[0], paths[0])
     assert twice.exit_code == 2
     assert "file names must differ" in " ".join(twice.stderr.split())
-    alone = CliRunner().invoke(main, ["hash", "compare", paths[0]])
+    alone = relstudy("hash", "compare", paths[0])
     assert [line.split()[0] for line in alone.stdout.split("\n\n")[0].splitlines()] == ["system", "good"]
 
 
@@ -153,8 +152,7 @@ def saved(folder: Path, **tables: CountTable) -> list[str]:
 def test_one_usable_query_is_compared_without_an_interval(tmp_path: Path) -> None:
     one = classes_counted(np.array([1, 9]), np.array([1, 1, 2]), seed=1)
     other = classes_counted(np.array([1, 9]), np.array([1, 1, 2]), seed=2)
-    result = CliRunner().invoke(main, ["hash", "compare", *saved(tmp_path, one=one, other=other)])
-    assert result.exit_code == 0, result.output
+    result = succeeds("hash", "compare", *saved(tmp_path, one=one, other=other))
     assert "no interval: one query" in result.stdout
 
 
@@ -189,11 +187,10 @@ def test_several_splits_give_mean_spread_and_paired_differences(tmp_path: Path) 
         for which, name in enumerate(("lsh", "itq"))
     }
     paths = saved(tmp_path, **splits)
-    alone = CliRunner().invoke(main, ["hash", "compare", *paths])
+    alone = relstudy("hash", "compare", *paths)
     assert alone.exit_code == 1
     assert "--splits" in alone.stderr
-    result = CliRunner().invoke(main, ["hash", "compare", "--splits", *paths, "--json"])
-    assert result.exit_code == 0, result.output
+    result = succeeds("hash", "compare", "--splits", *paths, "--json")
     answer = json.loads(result.stdout)
     values = {name: [average_precision(splits[f"{name}_{run}"]).mean() for run in range(3)] for name in ("lsh", "itq")}
     for name, figures in values.items():
@@ -202,9 +199,9 @@ def test_several_splits_give_mean_spread_and_paired_differences(tmp_path: Path) 
     difference = answer["comparisons"][0]["map_difference"]
     by_scipy = ttest_rel(values["lsh"], values["itq"]).confidence_interval(0.95)
     assert (difference["low"], difference["high"]) == pytest.approx((by_scipy.low, by_scipy.high), abs=1e-12)
-    printed = CliRunner().invoke(main, ["hash", "compare", "--splits", *paths])
+    printed = relstudy("hash", "compare", "--splits", *paths)
     assert "mean (sd) of 3 splits" in printed.stdout
-    lacking = CliRunner().invoke(main, ["hash", "compare", "--splits", *paths[:-1]])
+    lacking = relstudy("hash", "compare", "--splits", *paths[:-1])
     assert lacking.exit_code == 1
     assert "split 2 has tables of lsh" in lacking.stderr
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from sklearn.metrics import average_precision_score
 
 from relstudy.analysis.hashing.codes.packed import Codes
@@ -17,7 +16,7 @@ from relstudy.analysis.hashing.metrics.conventions import PRESETS, Conventions
 from relstudy.analysis.hashing.metrics.evaluate import evaluate
 from relstudy.analysis.hashing.metrics.plots import lookup_curve
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.cli import main
+from tests.commands import relstudy, succeeds
 
 
 @pytest.fixture
@@ -32,8 +31,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def run(*arguments: object) -> str:
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert result.exit_code == 0, result.output
+    result = succeeds(*arguments)
     return result.stdout
 
 
@@ -158,8 +156,7 @@ def test_the_figures_are_written_as_svg(folder: Path) -> None:
 
 
 def test_the_table_names_probes_and_candidates_and_its_conventions(folder: Path) -> None:
-    result = CliRunner().invoke(main, ["hash", "evaluate", str(count(folder)), "--radius", "2", "--k", "5"])
-    assert result.exit_code == 0
+    result = succeeds("hash", "evaluate", count(folder), "--radius", "2", "--k", "5")
     row = next(line.split() for line in result.stdout.splitlines() if line.startswith("2 "))
     assert row[-2] == "301"  # 1 + 24 + 276 codes within radius 2 of a code of 24 bits
     assert "empty_ball = zero" in result.stdout
@@ -208,7 +205,7 @@ def test_codes_so_long_that_their_balls_exceed_every_float_are_evaluated(tmp_pat
 
 @pytest.mark.parametrize("beta", ["0", "-1", "nan", "inf"])
 def test_a_beta_that_is_no_weight_is_refused(folder: Path, beta: str) -> None:
-    result = CliRunner().invoke(main, ["hash", "evaluate", str(count(folder)), "--beta", beta])
+    result = relstudy("hash", "evaluate", count(folder), "--beta", beta)
     assert (result.exit_code, f"a number above 0 is needed, not {beta}" in result.stderr) == (2, True)
 
 
@@ -234,7 +231,7 @@ def test_options_that_do_not_go_together_are_usage_errors(folder: Path, options:
         ("database-labels", "base_labels"),
     )
     flat = [part for name, file in names for part in (f"--{name}", str(folder / f"{file}.npy"))]
-    result = CliRunner().invoke(main, ["hash", "count", *flat, *options, "-o", str(folder / "t.npz")])
+    result = relstudy("hash", "count", *flat, *options, "-o", folder / "t.npz")
     assert result.exit_code == 2
     assert message in " ".join(result.stderr.split())
 
@@ -257,7 +254,7 @@ def test_labels_of_the_wrong_length_end_the_command_with_one_sentence(
         options[0]: options[1],
     }
     flat = [str(part) for name, value in arguments.items() for part in (name, folder / value)]
-    result = CliRunner().invoke(main, ["hash", "count", *flat, "-o", str(folder / "t.npz")])
+    result = relstudy("hash", "count", *flat, "-o", folder / "t.npz")
     assert result.exit_code == 1
     assert message in result.stderr
     assert not (folder / "t.npz").exists()

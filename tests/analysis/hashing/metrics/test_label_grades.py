@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.counting.counts import count
@@ -16,7 +15,7 @@ from relstudy.analysis.hashing.metrics.label_grades import graded_figures, share
 from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision
 from relstudy.analysis.hashing.truth.labels import Labels, mask_words
 from relstudy.analysis.hashing.truth.relevance import LabelTruth
-from relstudy.studyapp.cli import main
+from tests.commands import relstudy
 
 
 def by_hand(ranking: tuple[int, ...], k: int) -> tuple[float, float, float]:
@@ -86,9 +85,9 @@ def test_the_command_counts_shared_labels(tmp_path: Path, monkeypatch: pytest.Mo
     for query, grade, radius in np.ndindex(counts.shape):
         assert counts[query, grade, radius] == ((shared[query] == grade) & (distance[query] == radius)).sum()
     words = "hash graded --queries q.npy --database db.npy --query-labels yq.npy --database-labels ydb.npy --k 10"
-    told = json.loads(CliRunner().invoke(main, [*words.split(), "--json"]).stdout)
+    told = json.loads(relstudy(*words.split(), "--json").stdout)
     assert told["queries_without_relevant"] == 1
     assert told["at"]["10"]["wap"] == graded_figures(counts, 10).wap.as_json()
-    shown = CliRunner().invoke(main, words.split()).stdout
+    shown = relstudy(*words.split()).stdout
     assert "nDCG@10" in shown
     assert "share no label with any code: 1 of 6" in shown

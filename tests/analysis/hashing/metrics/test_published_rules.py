@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.counting.counts import CountTable, count, without_self
@@ -18,7 +17,7 @@ from relstudy.analysis.hashing.truth.labels import Labels, mask_words
 from relstudy.analysis.hashing.truth.relevance import LabelTruth, ListedTruth
 from relstudy.analysis.hashing.truth.vector_truth import nearest_neighbours
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.cli import main
+from tests.commands import relstudy
 
 ORDERS = 4_000
 """Random orders of ties; the mean of figures between 0 and 1 is then good to four standard errors of 0.008 at most."""
@@ -134,6 +133,6 @@ def test_a_query_that_is_in_the_database_is_taken_out(tmp_path: Path) -> None:
     with pytest.raises(RelstudyError, match="query 2 is not among its own relevant codes at distance 0"):
         without_self(apart)
     count(codes, codes, LabelTruth.by(labels, labels), engine="numpy").save(tmp_path / "t.npz")
-    answer = CliRunner().invoke(main, ["hash", "evaluate", str(tmp_path / "t.npz"), "--exclude-self", "--json"])
+    answer = relstudy("hash", "evaluate", tmp_path / "t.npz", "--exclude-self", "--json")
     assert json.loads(answer.stdout)["codes"] == 29
     assert json.loads(answer.stdout)["conventions"]["exclude_self"] is True

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from relstudy.analysis.hashing.counting.counts import CountTable
 from relstudy.analysis.hashing.metrics.average_precision import first_relevant_precision
@@ -17,7 +16,7 @@ from relstudy.analysis.hashing.metrics.evaluate import evaluate
 from relstudy.analysis.hashing.metrics.first_ranks import TIES
 from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision
 from relstudy.analysis.hashing.metrics.ranking_curve import ranking_curve
-from relstudy.studyapp.cli import main
+from tests.commands import relstudy, succeeds
 
 
 def orders(total: list[int], relevant: list[int]) -> np.ndarray:
@@ -93,14 +92,13 @@ def test_curves_of_several_systems_stand_in_one_picture(tmp_path: Path) -> None:
             tmp_path / f"{name}.npz"
         )
     tables = [str(tmp_path / f"{name}.npz") for name in ("one", "two")]
-    done = CliRunner().invoke(main, ["hash", "compare", *tables, "--radius", "1", "--figures", str(tmp_path / "drawn")])
-    assert done.exit_code == 0, done.output
+    done = succeeds("hash", "compare", *tables, "--radius", "1", "--figures", tmp_path / "drawn")
     for name in ("precision_recall.svg", "ranking.svg"):
         text = (tmp_path / "drawn" / name).read_text()
         assert ">one<" in text
         assert ">two<" in text
     by_radius = (tmp_path / "drawn" / "radius.svg").read_text()
     assert ">one (mAP " in by_radius and ">two (mAP " in by_radius and "RAMAP@R" in by_radius
-    done = CliRunner().invoke(main, ["hash", "evaluate", tables[0], "--figures", str(tmp_path / "alone"), "--json"])
+    done = relstudy("hash", "evaluate", tables[0], "--figures", tmp_path / "alone", "--json")
     assert (tmp_path / "alone" / "ranking.svg").exists()
     assert [row["n"] for row in json.loads(done.stdout)["ranking"]] == [1, 2, 5]

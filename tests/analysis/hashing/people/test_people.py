@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from scipy.stats import pearsonr
 from sklearn.metrics import roc_auc_score
 
@@ -17,7 +16,7 @@ from relstudy.analysis.hashing.people.audit import audit_truths
 from relstudy.analysis.hashing.people.scores import DescribedItems, graded_ndcg, hamming_scores, truth_scores
 from relstudy.analysis.hashing.truth.labels import Labels
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.cli import main
+from tests.commands import relstudy, succeeds
 
 
 @pytest.fixture
@@ -145,8 +144,7 @@ def test_scores_then_score_and_audit_run_from_the_command_line(world, tmp_path: 
     (tmp_path / "classes.txt").write_text("\n".join(map(str, classes)))
 
     def run(*arguments: object) -> dict:
-        result = CliRunner().invoke(main, [*map(str, arguments), "--json"])
-        assert result.exit_code == 0, result.output
+        result = succeeds(*arguments, "--json")
         return json.loads(result.stdout)
 
     common = ("--judgments", tmp_path / "judgments.csv", "--ids", tmp_path / "ids.txt")
@@ -159,7 +157,7 @@ def test_scores_then_score_and_audit_run_from_the_command_line(world, tmp_path: 
     audited = run("hash", "audit", *common, "--vectors", tmp_path / "x.npy", "--labels", tmp_path / "classes.txt")
     assert set(audited["truths"]) == {"class", "epsilon-ball", "k-NN", "distance"}
     words = ("hash", "audit", *common, "--labels", tmp_path / "classes.txt", "--threshold", 3)
-    shown = CliRunner().invoke(main, [*map(str, words)]).stdout
+    shown = relstudy(*words).stdout
     assert "class agrees with people: it places a pair that people value above one they don't in" in shown
     assert "relevant = judgment > 3;" in shown
 
@@ -230,8 +228,7 @@ def test_the_scores_command_says_how_pairs_were_weighed(world, tmp_path: Path) -
             "--judgments",
             tmp_path / f"{name}.csv",
         ]
-        result = CliRunner().invoke(main, ["hash", "scores", *map(str, words), "-o", str(tmp_path / "s.csv")])
-        assert result.exit_code == 0, result.output
+        result = succeeds("hash", "scores", *words, "-o", tmp_path / "s.csv")
         assert line in result.stdout
 
 
@@ -252,8 +249,7 @@ def test_what_was_decided_about_the_judgments_is_told_with_an_audit_a_truth_and_
         ("truth", "--kind", "judgments", *judged, "--query-ids", ids, "--database-ids", ids, *output),
         ("scores", "--codes", tmp_path / "codes.npy", "--ids", ids, *judged, "-o", tmp_path / "s.csv"),
     ):
-        shown = CliRunner().invoke(main, ["hash", *map(str, words)])
-        assert shown.exit_code == 0, shown.output
+        shown = succeeds("hash", *words)
         assert "1 row of block check set aside" in shown.stdout
         assert "judgments are plain means of the ratings" in shown.stdout
         assert "1-5" in shown.stdout and "taken from the ratings" in shown.stdout

@@ -11,11 +11,9 @@ import click
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from scipy.stats import chi2, kendalltau
 
 from relstudy.analysis.commands.paper_tables import PaperChoices
-from relstudy.analysis.commands.report import report
 from relstudy.analysis.indices.known import AVERAGE_PRECISION
 from relstudy.analysis.indices.normalised_rank import normalised_rank_fifth_power
 from relstudy.analysis.indices.precision_recall import average_precision
@@ -53,6 +51,7 @@ from relstudy.mapping.changepoint.mapping import BayesMapping
 from relstudy.mapping.correlation.local_search import LocalCorrelationMapping
 from relstudy.mapping.least_squares.isotonic import BaggedMapping
 from tests.analysis.report.pages import quietly
+from tests.commands import relstudy
 from tests.places import EXAMPLE, ROOT
 
 pytestmark = pytest.mark.slow
@@ -345,7 +344,7 @@ def test_the_command_writes_page_csv_and_latex_into_one_folder(tmp_path: Path) -
     (folder / "binary").mkdir()
     binary.to_csv(folder / "binary" / "calibrated.csv", index=False)
     arguments += ["--interface", str(folder / "binary")]
-    done = CliRunner().invoke(report, arguments, catch_exceptions=False)
+    done = relstudy("report", *arguments)
     assert "Figure 5.2 needs" not in done.stdout
     assert "query by image, binary" in pd.read_csv(paper / "table-5-1.csv").columns
     assert "cannot be told on the paper's own numbers; here" in done.stdout and (paper / "claims.csv").exists()
@@ -404,5 +403,5 @@ def test_options_choose_the_methods_of_the_papers_page() -> None:
 
 
 def test_options_of_the_papers_page_need_it() -> None:
-    done = CliRunner().invoke(report, [str(EXAMPLE), "--author", "x"])
+    done = relstudy("report", EXAMPLE, "--author", "x")
     assert done.exit_code == 2 and "--paper-tables" in done.output

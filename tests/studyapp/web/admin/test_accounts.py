@@ -9,12 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from werkzeug.test import Client
 
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment.invitations import invite
-from relstudy.studyapp.cli import main
 from relstudy.studyapp.config.accounts import (
     change_role,
     choose_password,
@@ -28,6 +26,7 @@ from relstudy.studyapp.web.admin.access import make_setup_link, set_password
 from relstudy.studyapp.web.app import HostAccess, create_app
 from relstudy.studyapp.web.host import host_app
 from relstudy.studyapp.web.hosted import HostedStudies
+from tests.commands import relstudy, succeeds
 from tests.studyapp.browse import Browser
 from tests.studyapp.studies import Made, write_study
 
@@ -101,8 +100,7 @@ def test_the_log_tells_who_did_what_on_pages_and_by_commands(made: Made) -> None
     act(editor, f"/admin/forget/{rater}")
     act(viewer, "/admin/state", state="open")
     viewer.get("/admin/export/ratings.csv")
-    done = CliRunner().invoke(main, ["account", str(made.folder), "ben", "--remove"])
-    assert done.exit_code == 0, done.output
+    succeeds("account", made.folder, "ben", "--remove")
     told = [(entry.who, entry.did, entry.about) for entry in reversed(read_entries(made.store))]
     assert told[:-1] == [
         ("anna", "log in", ""),
@@ -115,7 +113,7 @@ def test_the_log_tells_who_did_what_on_pages_and_by_commands(made: Made) -> None
     page = log_in(made, "", PASSWORD).get("/admin/log")
     assert re.search(rf"anna forget {rater}", page.text)
     assert read_entries(made.store, 1)[0].did == "log in", "who only reads the log adds nothing to it"
-    shown = CliRunner().invoke(main, ["log", str(made.folder), "-n", "3"]).output
+    shown = relstudy("log", made.folder, "-n", "3").output
     assert "log in" in shown and "remove account" in shown and "paused" not in shown
 
 
@@ -248,7 +246,7 @@ def test_an_account_of_a_host_opens_all_its_studies_and_guesses_count_for_all_to
 
     try:
         studies.get("one")
-        made = CliRunner().invoke(main, ["account", str(tmp_path / "studies"), "anna", "--invite", "--role", "owner"])
+        made = relstudy("account", tmp_path / "studies", "anna", "--invite", "--role", "owner")
         link = re.findall(r"http://localhost(/one/admin/setup/\S+)", made.output)[0]
         chooser = Client(app)
         token = re.findall(r'name="csrf" value="([^"]+)"', chooser.get(link).text)[0]
@@ -256,7 +254,7 @@ def test_an_account_of_a_host_opens_all_its_studies_and_guesses_count_for_all_to
         assert [visit(name, "anna", OTHER) for name in ("one", "two")] == ["200 /one/admin/", "200 /two/admin/"]
         wrong = [visit(name, "anna", "guess") for name in ("one", "two") * 6]
         assert [answer.split()[0] for answer in wrong] == ["403"] * 10 + ["429"] * 2
-        assert "make account" in CliRunner().invoke(main, ["log", str(tmp_path / "studies")]).output
+        assert "make account" in relstudy("log", tmp_path / "studies").output
     finally:
         studies.close()
 

@@ -13,14 +13,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import sqlalchemy as sa
-from click.testing import CliRunner
 from flask.testing import FlaskClient
 
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.assignment.raters import read_raters
 from relstudy.studyapp.assignment.slots import read_leases
 from relstudy.studyapp.assignment.synchronisation import prepare
-from relstudy.studyapp.cli import main
 from relstudy.studyapp.config.accounts import make_token
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store
@@ -33,6 +31,7 @@ from relstudy.studyapp.web.admin import figures
 from relstudy.studyapp.web.admin.access import set_password
 from relstudy.studyapp.web.admin.figures import WAITED_FOR, recent_figures
 from relstudy.studyapp.web.app import create_app
+from tests.commands import relstudy, succeeds
 from tests.studyapp.browse import joined
 from tests.studyapp.studies import TOML, write_study
 
@@ -110,7 +109,7 @@ def test_nothing_is_changed_without_the_password_or_with_a_forged_form(make_lab:
     admin = lab.admin()
     assert admin.post(path, data=fields).status_code == 400
     assert admin.post(path, data={**fields, "csrf": "0" * 40}).status_code == 400
-    answer = CliRunner().invoke(main, ["status", str(lab.folder), "--json"])
+    answer = relstudy("status", lab.folder, "--json")
     assert '"state": "open"' in answer.output
     assert '"raters": 0' in answer.output
 
@@ -134,8 +133,7 @@ def test_the_overview_shows_progress_by_block_and_agrees_with_the_command(make_l
     assert "base 83 % 5 of 6 pages" in words
     assert "unique 67 % 4 of 6 pages" in words
     assert "Ratings 36 4 undecided" in words
-    answer = CliRunner().invoke(main, ["status", str(lab.folder), "--insight"])
-    assert answer.exit_code == 0, answer.output
+    answer = succeeds("status", lab.folder, "--insight")
     for block in ("base", "unique"):
         line = next(line for line in answer.output.splitlines() if line.startswith(block))
         error = line.split()[-1]
@@ -218,7 +216,7 @@ def test_the_download_is_what_the_command_writes(make_lab: Callable[..., Lab]) -
     admin = lab.admin()
     answer = admin.get("/admin/export/ratings.csv")
     assert answer.headers["Content-Disposition"] == 'attachment; filename="test-ratings.csv"'
-    CliRunner().invoke(main, ["export", str(lab.folder), "--people", str(lab.folder / "people.csv")])
+    relstudy("export", lab.folder, "--people", lab.folder / "people.csv")
     pd.testing.assert_frame_equal(pd.read_csv(io.BytesIO(answer.data)), pd.read_csv(lab.folder / "ratings.csv"))
     people = admin.get("/admin/export/people.csv")
     pd.testing.assert_frame_equal(pd.read_csv(io.BytesIO(people.data)), pd.read_csv(lab.folder / "people.csv"))
@@ -241,7 +239,7 @@ def test_a_page_in_a_raters_hands_is_listed_until_it_expires(make_lab: Callable[
     assert all(lease.expired for lease in read_leases(lab.store, now=time.time() + 31 * 60))
     words = _words(lab.admin().get("/admin/handout").text)
     assert f"{held[0].rater_id} unique {held[0].pairs}" in words
-    answer = CliRunner().invoke(main, ["status", str(lab.folder), "--leases"])
+    answer = relstudy("status", lab.folder, "--leases")
     assert held[0].rater_id in answer.output
 
 
@@ -387,6 +385,7 @@ def test_the_figures_rest_on_the_same_ratings_as_the_export(make_lab: Callable[.
     assert found.growth_of_blocks["base"][-1] == told.growth_of_blocks["base"][-1]
 
 
+@pytest.mark.slow
 def test_figures_that_take_long_are_worked_out_behind_the_page_which_shows_the_last_ones(
     make_lab: Callable[..., Lab],
 ) -> None:
@@ -405,6 +404,7 @@ def test_figures_that_take_long_are_worked_out_behind_the_page_which_shows_the_l
     assert status.raters == slow.figures[0].raters + 1
 
 
+@pytest.mark.slow
 def test_the_overview_shows_what_a_round_that_a_judge_shaped_is_to_gain(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab()
     admin = lab.admin()
@@ -421,6 +421,7 @@ def test_the_overview_shows_what_a_round_that_a_judge_shaped_is_to_gain(make_lab
     assert admin.get("/admin/").status_code == 200
 
 
+@pytest.mark.slow
 def test_the_first_look_at_many_ratings_waits_for_no_figures_and_shows_them_as_soon_as_they_are_there(
     make_lab: Callable[..., Lab], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,12 +13,10 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from click.testing import CliRunner
 from joserfc.jwk import OctKey, RSAKey
 from werkzeug.test import Client
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.cli import main
 from relstudy.studyapp.config.accounts import change_role, make_token, read_accounts, remove_account
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.monitoring.audit_log import read_entries
@@ -29,6 +27,7 @@ from relstudy.studyapp.web.host import host_app
 from relstudy.studyapp.web.hosted import HostedStudies
 from relstudy.studyapp.web.options import ServerOptions
 from relstudy.studyapp.web.sign_on import PROXIED, require_proxy
+from tests.commands import relstudy
 from tests.studyapp.browse import Browser
 from tests.studyapp.studies import TOML, Made, write_study
 from tests.studyapp.web.admin.provider import Provider
@@ -100,7 +99,7 @@ def test_the_owner_gives_roles_and_takes_them_as_of_any_account(made: Made, prov
     browser = sign_on(made, provider)
     change_role(made.folder, "anna@example.org", "owner")
     assert browser.client.get("/admin/log").status_code == 200, "from now on"
-    assert "anna@example.org" in CliRunner().invoke(main, ["account", str(made.folder)]).output
+    assert "anna@example.org" in relstudy("account", made.folder).output
     remove_account(made.folder, "anna@example.org")
     assert not is_in(browser), "at once"
     assert sign_on(made, provider).address == "/admin/", "who is allowed has an account again"

@@ -56,6 +56,7 @@ def answered(browser: Browser, main: str = "4", trust: str = "1", why: str = "")
     return fields
 
 
+@pytest.mark.slow
 def test_answers_to_several_questions_are_kept_shown_again_and_changed_as_one_revision(make_study: MakeStudy) -> None:
     made = make_study(MORE)
     browser = joined(made.app)
@@ -147,6 +148,7 @@ def test_not_shown_is_no_answer_where_the_study_does_not_offer_it(make_local: Ma
     assert browser.status == 422
 
 
+@pytest.mark.slow
 def test_a_page_of_several_questions_takes_no_more_statements(make_local: MakeStudy) -> None:
     made, more = make_local(TOML), make_local(MORE)
     at_once, apart = statements_of_a_page(joined(made.app), made.store)
@@ -156,6 +158,7 @@ def test_a_page_of_several_questions_takes_no_more_statements(make_local: MakeSt
     assert (len(at_once_more), len(apart_more)) == (len(at_once), len(apart))
 
 
+@pytest.mark.slow
 def test_the_export_of_a_question_goes_through_calibration_as_it_is(make_local: MakeStudy) -> None:
     made = make_local(MORE)
     for person in range(4):
@@ -188,6 +191,7 @@ def test_the_export_of_a_question_goes_through_calibration_as_it_is(make_local: 
     assert wrong.exit_code == 1 and "no block asks the further question 'mood'; there are trust, why" in wrong.output
 
 
+@pytest.mark.slow
 def test_a_question_that_has_answers_stays_with_its_scale_and_a_new_one_may_come(make_local: MakeStudy) -> None:
     made = make_local(MORE)
     browser = joined(made.app)
@@ -203,6 +207,7 @@ def test_a_question_that_has_answers_stays_with_its_scale_and_a_new_one_may_come
     assert len(prepare(made.folder, made.store).blocks[1].questions) >= 1
 
 
+@pytest.mark.slow
 def test_practice_expects_answers_to_further_questions_too(make_local: MakeStudy) -> None:
     practice = (
         '\n[[practice]]\nblock = "base"\nquery_id = "q0"\nresult_id = "q7"\nexpected = [4]\nalso = { trust = [1] }\n'

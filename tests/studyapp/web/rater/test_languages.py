@@ -32,6 +32,7 @@ def test_pages_come_in_the_browsers_language_where_the_study_has_it(
     assert f'<html lang="{code}"{direction} data-root' in answer.text
 
 
+@pytest.mark.slow
 def test_a_language_chosen_stays_from_consent_to_the_end_and_ratings_are_the_same(
     make_study: Callable[..., Made],
 ) -> None:

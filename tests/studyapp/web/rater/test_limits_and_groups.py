@@ -8,12 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from relstudy.studyapp.cli import main
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.monitoring.export import people_table, ratings_table
 from relstudy.studyapp.web.admin.access import set_password
+from tests.commands import relstudy, succeeds
 from tests.studyapp.browse import Browser, joined
 from tests.studyapp.studies import TOML, Made
 from tests.studyapp.web.rater.test_entry import with_entry
@@ -35,8 +34,7 @@ name = "others"
 
 
 def run(*command: str | Path) -> str:
-    done = CliRunner().invoke(main, [str(word) for word in command])
-    assert done.exit_code == 0, done.output
+    done = succeeds(*command)
     return done.stdout
 
 
@@ -209,5 +207,5 @@ def test_answers_links_and_balance_lead_into_groups(make_local: Callable[..., Ma
 
 def test_an_unknown_group_is_invited_by_nobody(make_local: Callable[..., Made]) -> None:
     made = make_local(TOML + GROUPS)
-    done = CliRunner().invoke(main, ["invite", str(made.folder), "-n", "1", "--group", "x"])
+    done = relstudy("invite", made.folder, "-n", "1", "--group", "x")
     assert done.exit_code and "there is no group 'x' in this study; its groups: nurses, others" in done.output

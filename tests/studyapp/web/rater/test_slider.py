@@ -35,6 +35,7 @@ def html_of(browser: Browser) -> str:
     return browser.response.text
 
 
+@pytest.mark.slow
 def test_numbers_between_the_ends_are_kept_and_anything_else_is_refused_with_what_was_typed(
     make_study: Callable[..., Made],
 ) -> None:
@@ -69,6 +70,7 @@ def test_a_page_never_holds_a_value_that_nobody_gave(make_study: Callable[..., M
     assert 'type="range"' in html_of(browser) and 'type="range" value' not in html_of(browser)
 
 
+@pytest.mark.slow
 def test_practice_and_checks_on_a_slider_name_a_stretch_of_right_answers(make_study: Callable[..., Made]) -> None:
     known = '\n[[practice]]\nquery_id = "q0"\nresult_id = "q0"\nexpected = [60, 100]\n'
     browser = joined(make_study(SLIDER + known).app)

@@ -7,20 +7,19 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 from relstudy.calibration.preferences import read_preferences
 from relstudy.calibration.ratings import read_ratings
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.assignment.synchronisation import prepare
-from relstudy.studyapp.cli import main
 from relstudy.studyapp.collection.displayed import item_key
 from relstudy.studyapp.config.secret import read_secret
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.monitoring.export import ratings_table
 from relstudy.studyapp.monitoring.statistics import study_statistics
 from relstudy.studyapp.monitoring.status import study_status
+from tests.commands import succeeds
 from tests.studyapp.browse import Browser, joined
 from tests.studyapp.statements import statements_of_a_page
 from tests.studyapp.studies import TOML, Made
@@ -72,6 +71,7 @@ def compare(made: Made, browser: Browser, careless: bool = False) -> None:
         assert browser.status == 200
 
 
+@pytest.mark.slow
 def test_couples_are_asked_and_exported_with_the_side_and_calibrated(made: Made, tmp_path: Path) -> None:
     study = Study.load(made.folder)
     for _ in range(3):
@@ -95,8 +95,7 @@ def test_couples_are_asked_and_exported_with_the_side_and_calibrated(made: Made,
     ratings = read_ratings(tmp_path / "ratings.csv")
     assert len(ratings.frame) == len(table) - 18 and ratings.scale.scale.name == "1-5"
     assert any("18 rows on which of two results is better left out" in note for note in ratings.notes)
-    done = CliRunner().invoke(main, ["preferences", str(tmp_path / "ratings.csv"), "-o", str(tmp_path / "which")])
-    assert done.exit_code == 0, done.output
+    done = succeeds("preferences", tmp_path / "ratings.csv", "-o", tmp_path / "which")
     assert "18 answers by 3 raters on 4 results of 1 query" in done.output
     assert (tmp_path / "which" / "judgments.csv").is_file()
 
@@ -156,10 +155,7 @@ def test_whole_lists_are_asked_blind_and_the_better_system_is_found(of_lists: Ma
         ("beta", "all others"): 0.5, ("alpha", "all others"): 1, ("gamma", "all others"): 0,
     }  # fmt: skip
     assert (found["answers"].iloc[:3] == 8).all() and (found["queries"] == 2).all()
-    done = CliRunner().invoke(
-        main, ["preferences", str(tmp_path / "ratings.csv"), "--lists", "-o", str(tmp_path / "o")]
-    )
-    assert done.exit_code == 0, done.output
+    done = succeeds("preferences", tmp_path / "ratings.csv", "--lists", "-o", tmp_path / "o")
     assert "24 answers by 4 raters on 6 lists of 2 queries" in done.output and "alpha" in done.output
     assert (tmp_path / "o" / "systems.csv").is_file()
     with pytest.raises(RelstudyError, match=r"its couples are of whole lists; --lists takes these"):
@@ -208,6 +204,7 @@ def test_lists_that_are_none_are_refused(of_lists: Made, change: tuple[str, str]
         prepare(of_lists.folder, of_lists.store)
 
 
+@pytest.mark.slow
 def test_a_side_is_no_grade_so_couples_are_in_no_figure_of_agreement(made: Made) -> None:
     study = Study.load(made.folder)
     for _ in range(2):
@@ -217,6 +214,7 @@ def test_a_side_is_no_grade_so_couples_are_in_no_figure_of_agreement(made: Made)
     assert study_status(made.store, study).blocks[2].distribution == {"-1": 12, "0": 0, "1": 0}
 
 
+@pytest.mark.slow
 def test_a_rater_sees_a_couple_the_same_way_again_and_others_may_see_it_the_other_way(made: Made) -> None:
     study = Study.load(made.folder)
     lefts = set()

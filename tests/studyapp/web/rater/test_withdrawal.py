@@ -5,27 +5,20 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from click.testing import CliRunner, Result
 
 from relstudy.studyapp.assignment.forgetting import forget_again, forgotten_hashes
-from relstudy.studyapp.cli import main
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import DONE, OPEN, metadata, raters, slots
 from relstudy.studyapp.database.tombstones import FILE
 from relstudy.studyapp.monitoring.export import people_table, ratings_table
 from relstudy.studyapp.monitoring.traces import go_on_deleting
+from tests.commands import relstudy, succeeds
 from tests.studyapp.browse import Browser, joined
 from tests.studyapp.studies import TOML, Made
-
-
-def run(*command: str | Path) -> Result:
-    return CliRunner().invoke(main, [*map(str, command)])
-
 
 OFFERED = TOML.replace('id = "test"', 'id = "test"\nwithdrawal = "delete"')
 
@@ -193,18 +186,18 @@ def test_a_withdrawal_that_waits_is_done_by_the_next_command_and_in_a_backup_tha
     made = make_local(OFFERED.replace('"delete"', f'"{way}"'), base_queries=0, unique_queries=4, busy_seconds=0.3)
     goes = joined(made.app)
     goes.rate()
-    assert run("backup", made.folder, "-o", made.folder / "before.db").exit_code == 0
+    succeeds("backup", made.folder, "-o", made.folder / "before.db")
     goes.get("/withdraw")
     with somebody_else_writes(made, "rows"):
         goes.send(goes.page.form(), sure="yes")
-        assert "somebody has withdrawn who is still in the database" in run("status", made.folder).stderr
+        assert "somebody has withdrawn who is still in the database" in relstudy("status", made.folder).stderr
     backup = Store(f"sqlite:///{made.folder / 'before.db'}")
     with made.store.read() as connection:
         hashes = forgotten_hashes(connection, made.folder)
     done = forget_again(backup, made.folder, hashes)
     backup.dispose()
     assert [len(codes) for codes in done.values()] == ([1, 0, 0] if way == "delete" else [0, 0, 1])
-    done = run("export", made.folder, "-o", made.folder / "out")
+    done = relstudy("export", made.folder, "-o", made.folder / "out")
     assert done.exit_code == 0 and "somebody has withdrawn" not in done.stderr
     people = people_table(made.store, Study.load(made.folder))
     assert len(people) == 0 if way == "delete" else people["outcome"].tolist() == ["withdrew"]
