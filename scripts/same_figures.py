@@ -3,10 +3,10 @@
     git worktree add ../before HEAD~20
     python scripts/same_figures.py ../before . [--data ../shared/data] [--study demo]
 
-Runs calibrate, fit, score, report, plan and hash evaluate with the code of each checkout on data/example, on the public
-ratings and the TREC files where `--data` has them, and on a study's folder that `--study` names (such as a demo's).
-Prints each figure that one has and the other has not, or has otherwise, and ends with 1 where there is any but an
-addition.
+Runs calibrate, fit, score, judge-check, report, plan and hash evaluate with the code of each checkout on data/example,
+on the public ratings and the TREC files where `--data` has them, and on a study's folder that `--study` names (such as
+a demo's). Prints each figure that one has and the other has not, or has otherwise, and ends with 1 where there is any
+but an addition.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 MOST_SHOWN = 12
 """Lines a command."""
@@ -32,6 +33,8 @@ EXAMPLE = {
     "fit": "fit example/scores/gift.csv example/scores/keywords.csv -j example/judgments.csv -o fitted --json",
     "score": "score example --by paradigm --save kept.json --replicates 300 --json",
     "score two": "score example/scores/gift.csv example/scores/keywords.csv -j example/judgments.csv --json",
+    "judge-check": "judge-check example --judge model --replicates 300 --json",
+    "report": "report example --replicates 300 --json",
     "plan": "plan --correlations 0.5,0.4 --power 0.8 --json",
     "hash count": "hash count --queries q.npy --database d.npy --query-labels yq.npy --database-labels y.npy -o t.npz",
     "hash evaluate": "hash evaluate t.npz --k 10 --k 100 --radius 2 --json",
@@ -45,6 +48,7 @@ PUBLIC = {
 STUDY = {
     "study calibrate": "calibrate study/ratings.csv --pairs study/pairs.csv -o recalibrated --json",
     "study score": "score study --replicates 300 --json",
+    "study report": "report study --replicates 300 --json",
 }
 
 
@@ -59,6 +63,10 @@ def printed(checkout: Path, data: Path | None, study: Path | None) -> dict[str, 
         if study:
             shutil.copytree(study, here / "study")
         random = np.random.default_rng(0)
+        judged = pd.read_csv(here / "example" / "judgments.csv")
+        grades = (judged["judgment"] + random.normal(size=len(judged))).round().clip(1, 5).astype(int)
+        (here / "example" / "judges").mkdir()
+        judged[["query_id", "result_id"]].assign(rating=grades).to_csv(here / "example/judges/model.csv", index=False)
         for name, shape, most in (("q", (50, 32), 2), ("d", (900, 32), 2), ("yq", 50, 5), ("y", 900, 5)):
             np.save(here / f"{name}.npy", random.integers(0, most, shape).astype(bool if most == 2 else int))
         return {name: _run(checkout, here, command) for name, command in commands.items()}
