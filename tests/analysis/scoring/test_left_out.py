@@ -10,11 +10,10 @@ from typing import Any
 import ir_measures
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 import relstudy as rs
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.cli import main
+from tests.commands import relstudy, succeeds
 
 MEASURES = ("nDCG@10", "AP", "P@5", "Bpref", "infAP", "Judged@5")
 DEPTH = 8
@@ -109,10 +108,9 @@ def test_output_json_page_and_csv_say_the_same(files: tuple[dict[str, Path], Pat
     arguments = ["score", *map(str, runs.values()), "-j", str(qrels), "--measure", "AP", "--method", "none"]
     arguments += ["--replicates", "20", "--pool-depth", str(DEPTH)]
     page = tmp_path / "page.html"
-    done = CliRunner().invoke(main, [*arguments, "-o", str(tmp_path / "out"), "--report", str(page)])
-    assert done.exit_code == 0, done.stderr
+    done = succeeds(*arguments, "-o", tmp_path / "out", "--report", page)
     written = pd.read_csv(tmp_path / "out" / "left_out.csv")
-    found = json.loads(CliRunner().invoke(main, [*arguments, "--json"]).stdout)["left_out"]
+    found = json.loads(relstudy(*arguments, "--json").stdout)["left_out"]
     assert found["depth"] == DEPTH
     assert [each["without"] for each in found["systems"]] == pytest.approx(written["without"].tolist())
     assert written["without"].tolist() == pytest.approx(scored(files, measures=["AP"]).left_out["without"].tolist())

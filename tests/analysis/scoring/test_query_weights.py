@@ -13,7 +13,7 @@ from click.testing import Result
 
 import relstudy as rs
 from relstudy.analysis.indices.measures import QueryValues
-from tests.commands import relstudy
+from tests.commands import relstudy, succeeds
 
 pytestmark = pytest.mark.slow
 QUERIES, RESULTS = 12, 8
@@ -217,9 +217,7 @@ def test_the_report_of_a_folder_weighs_queries_as_score_does(tables: Path) -> No
     pd.read_csv(tables / "q.csv").rename(columns={"traffic": "query_weight"}).to_csv(folder / "q.csv", index=False)
 
     def said(command: str, *options: object) -> dict[str, Any]:
-        words = [command, folder, "--json", "--method", "none", "--replicates", "100", *options]
-        done = CliRunner().invoke(main, [*map(str, words)])
-        assert done.exit_code == 0, done.stderr
+        done = succeeds(command, folder, "--json", "--method", "none", "--replicates", "100", *options)
         return dict(json.loads(done.stdout))
 
     weighted = said("score", "--queries", folder / "q.csv")

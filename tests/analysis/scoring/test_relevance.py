@@ -195,9 +195,7 @@ def test_another_cut_without_ratings_is_the_mean_and_says_so_or_is_refused(folde
     arguments = [str(folder / "one.csv"), "-j", str(folder / "judgments.csv"), "--threshold", "2.5"]
     refused = relstudy("score", *arguments, "--relevance", "share")
     assert refused.exit_code == 1
-    assert "relevance cannot be the share of ratings: the judgments' shares are of the cut 3.5" in str(
-        refused.exception
-    )
+    assert "relevance cannot be the share of ratings: the judgments' shares are of the cut 3.5" in refused.stderr
     # the cut is 3.5 and the judgments say so: the old rule by its name
     old = answer(folder / "one.csv", "-j", folder / "judgments.csv", "--threshold", 3, "--relevance", "mean")
     written = pd.read_csv(folder / "judgments.csv")
@@ -214,7 +212,7 @@ def test_ratings_of_other_judgments_are_refused_where_named_and_left_out_where_f
     arguments = [str(folder / "one.csv"), "-j", str(folder / "judgments.csv")]
     refused = relstudy("score", *arguments, "--ratings", folder / "calibrated.csv")
     assert refused.exit_code == 1
-    assert "these are not the ratings that the judgments were made of" in str(refused.exception)
+    assert "these are not the ratings that the judgments were made of" in refused.stderr
 
 
 @pytest.mark.slow

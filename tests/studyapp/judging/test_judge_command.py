@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from relstudy.common import console
 from relstudy.studyapp.judging import client as client_module
-from tests.commands import relstudy
+from tests.commands import relstudy, succeeds
 from tests.places import ROOT
 from tests.studyapp.judging.stub import Said, serving
 from tests.studyapp.studies import TOML, write_study
@@ -679,13 +679,8 @@ def test_a_judge_says_which_of_two_is_better_and_is_checked_against_people(folde
     own = folder / what
     table = pd.read_csv(own / "answers" / "m.csv")
     assert len(table) == 18 and set(table["rating"]) == {-1} and 0 < (table["left"] == table["result_id"]).mean() < 1
-    runner = CliRunner()
-    people = runner.invoke(
-        main, ["preferences", str(folder), "-o", str(own), *(["--lists"] if what == "lists" else [])]
-    )
-    assert people.exit_code == 0, people.output
-    checked = runner.invoke(main, ["judge-check", str(own), "--judge", "m"])
-    assert checked.exit_code == 0, checked.output
+    succeeds("preferences", folder, "-o", own, *(["--lists"] if what == "lists" else []))
+    checked = succeeds("judge-check", own, "--judge", "m")
     assert "18 answers for 18 pairs of 6 queries" in checked.output
     assert "With the sides exchanged, it gave the same grade for 0 of 9 pairs" in checked.output
     refused = ask(folder, "http://127.0.0.1:9", "--pairs", what, "--prompt", "umbrela")

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 import relstudy as rs
-from relstudy.studyapp.cli import main
 from relstudy.studyapp.collection.displayed import item_key
 from relstudy.studyapp.config.secret import read_secret
+from tests.commands import succeeds
 from tests.studyapp.browse import Browser
 from tests.studyapp.studies import TOML, Made
 
@@ -32,8 +31,7 @@ kind = "long"
 
 
 def run(*command: object) -> str:
-    done = CliRunner().invoke(main, [str(word) for word in command])
-    assert done.exit_code == 0, done.output
+    done = succeeds(*command)
     return done.stdout
 
 

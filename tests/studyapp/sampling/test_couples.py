@@ -14,7 +14,7 @@ from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.collection.lists import read_lists
 from relstudy.studyapp.sampling.couples import add_couples, couple_sizes, draw_couples, draw_lists
 from relstudy.studyapp.sampling.sources import open_sources
-from tests.commands import succeeds
+from tests.commands import relstudy, succeeds
 from tests.studyapp.studies import TOML, write_study
 
 PAIRS = "pair_id,query_id,result_id,paradigm,inclusion_probability,query_probability,block\n"
@@ -91,15 +91,13 @@ def test_couples_of_lists_are_drawn_as_often_as_their_probability_says(study: Pa
 def test_two_systems_with_one_list_are_no_couple_and_lists_and_results_can_both_be_compared(study: Path) -> None:
     frame = pd.read_csv(study / "scores" / "one.csv")
     frame.assign(system="two").to_csv(study / "scores" / "two.csv", index=False)
-    runner = CliRunner()
-    both = ["couples", str(study), "--each", "1", "--systems", "one.csv,two.csv"]
-    alike = runner.invoke(main, [*both, "--lists", "3"])
+    both = ["couples", study, "--each", "1", "--systems", "one.csv,two.csv"]
+    alike = relstudy(*both, "--lists", "3")
     assert alike.exit_code == 1 and "no query has two systems with different lists" in alike.output
     frame.assign(system="two", score=-frame["score"]).to_csv(study / "scores" / "two.csv", index=False)
     for more in ([], ["--lists", "3"]):
-        done = runner.invoke(main, [*both, *more])
-        assert done.exit_code == 0, done.output
-        again = runner.invoke(main, [*both, *more])
+        succeeds(*both, *more)
+        again = relstudy(*both, *more)
         assert again.exit_code == 1 and "they are drawn once" in again.output
     assert len(read_pairs(study / "pairs.csv")) == 2
     assert len(read_pairs(study / "pairs.csv", couples=True)) == 4
