@@ -20,6 +20,7 @@ from relstudy.common.pairs_table import read_pairs
 from relstudy.common.scales import SCALES
 from relstudy.common.study_folder import question_folder
 from relstudy.common.tables import write_table
+from relstudy.common.wording import percent
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.collection.lists import LISTS
 from relstudy.studyapp.config.study import Study
@@ -237,7 +238,7 @@ def _learn_preferences(folder: Path, show: Stages) -> None:
             lists = run_command("preferences", str(folder), "--lists", "-o", str(folder / "lists"), show=show)
             row = lists["systems"][0]
             stage.outcome += (
-                f"; lists of {row['system']} preferred to those of {row['other']} in {row['preferred']:.0%}"
+                f"; lists of {row['system']} preferred to those of {row['other']} in {percent(row['preferred'])}"
             )
 
 
