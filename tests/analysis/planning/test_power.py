@@ -291,7 +291,7 @@ def test_the_command_takes_variances_from_pilot_ratings(tmp_path: Path) -> None:
     assert content["variances"]["noise"] == pytest.approx(expected.noise)
     assert expected.study is not None
     assert content["generalizability"]["phi"]["value"] == pytest.approx(expected.study.coefficient("phi").value)
-    printed = CliRunner().invoke(main, arguments[:-1])
+    printed = relstudy(*arguments[:-1])
     assert expected.study.sentence() in printed.stdout.splitlines()
     assert re.match(
         r"About \S+ queries \(95 %: .*\) find the better of two systems in 8 of 10 studies", content["sentence"]

@@ -162,8 +162,7 @@ def test_whole_lists_are_asked_blind_and_the_better_system_is_found(of_lists: Ma
         read_preferences(tmp_path / "ratings.csv")
     assert {growth.scale for growth in study_statistics(of_lists.store, study).agreement} <= {"1-5"}
     table.to_csv(of_lists.folder / "ratings.csv", index=False)
-    packed = CliRunner().invoke(main, ["archive", str(of_lists.folder), "-o", str(tmp_path / "archive")])
-    assert packed.exit_code == 0, packed.output
+    succeeds("archive", of_lists.folder, "-o", tmp_path / "archive")
     again = read_preferences(tmp_path / "archive" / "ratings.csv", lists=True).systems.set_index(["system", "other"])
     pd.testing.assert_frame_equal(again, found)
     assert (tmp_path / "archive" / "lists.csv").read_text() == (of_lists.folder / "lists.csv").read_text()
