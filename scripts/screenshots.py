@@ -139,7 +139,7 @@ def rate(folder: Path, collection: DemoCollection) -> str:
             fields = page.hidden | page.boxes
             for name, values in page.choices.items():
                 scale = [float(value) for value in values if value != "undecided"]
-                given = panel.answer(who, names[page.query], names[page.results[name.partition("-")[2]]], scale)
+                given = panel.answer(who, names[page.query], names[page.results[name.partition("-")[2]][0]], scale)
                 fields[name] = "undecided" if given is None else f"{given:g}"
             answer = client.post(page.action or answer.request.path, data=fields, follow_redirects=True)
     _spread_over_a_morning(store)

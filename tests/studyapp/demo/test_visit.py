@@ -71,13 +71,13 @@ def base():
 def test_a_visit_goes_from_link_to_thanks_and_sends_what_was_answered(base):
     seen = []
 
-    def answer(query, result, values):
-        seen.append((query, result))
+    def answer(query, results, values, question):
+        seen.append((query, *results, question))
         return values[-1]
 
     end = visit(base, "/enter/good", answer)
     assert "code 1234" in end
-    assert seen == [("query1", "a1"), ("query1", "b1"), ("query2", "a2"), ("query2", "b2")]
+    assert seen == [("query1", "a1", ""), ("query1", "b1", ""), ("query2", "a2", ""), ("query2", "b2", "")]
     assert Study.got == [
         ("/consent", {"csrf": ["c"], "agree": ["yes"]}),
         ("/rate/1", {"csrf": ["c1"], "rating-1": ["undecided"], "rating-2": ["1"]}),
@@ -104,7 +104,7 @@ def test_only_the_first_posting_form_counts():
     page = read_page(RATE.format(n=7))
     assert page.action == "/rate/7"
     assert page.hidden == {"csrf": "c7"}
-    assert page.results == {"1": "a7", "2": "b7"}
+    assert page.results == {"1": ["a7"], "2": ["b7"]}
 
 
 def test_an_address_that_is_none_is_refused():
