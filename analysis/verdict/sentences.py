@@ -172,7 +172,7 @@ def near_the_bound(result: ScoreResult) -> str | None:
     return (
         f"Whether {name} may be the best is near the bound: it is {near.lag:.2f} standard errors behind {rival} and "
         f"out from {near.bound:.2f} on, give or take {near.error:.2f} by chance in {options.replicates:,} replicates, "
-        f"so {option('seed', str(options.seed + 1))} may say otherwise.{others}"
+        f"so {option('seed', options.seed + 1)} may say otherwise.{others}"
     )
 
 
