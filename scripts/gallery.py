@@ -196,7 +196,8 @@ STUDIES = {
         _tifa160,
         _tifa160_published,
         "DSG's README has its two of the mean ratings, TIFA's notebook the others of its own means. The report's own "
-        "figures are of ratings on one scale, of scores mapped out of fold, and with intervals that speak of other texts and raters.",
+        "figures are of ratings on one scale, of scores mapped out of fold, and with intervals that speak of other "
+        "texts and raters.",
     ),
     "agh-video": Study(
         "What does a clip's name tell of its quality?",
