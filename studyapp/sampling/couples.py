@@ -142,7 +142,10 @@ def _queries(
     if (read_pairs(file, couples=True)["result_id"].isin(read_lists(folder).keys()) == of_lists).any():
         raise RelstudyError(f"{file}: it holds couples already{' of lists' * of_lists}; they are drawn once")
     if queries["query_probability"].isna().any():
-        raise RelstudyError(f"{file}: the probability of every query is needed (query_probability)")
+        raise RelstudyError(
+            f"{file}: the probability of every query is needed (query_probability); "
+            "where rounds draw queries of their own, couples are drawn after the first"
+        )
     chances = queries["query_probability"].to_numpy(dtype=float).tolist()
     for query_id, of_query in zip(queries["query_id"].astype("str"), chances, strict=True):
         query = collection[query_id]

@@ -21,6 +21,7 @@ from relstudy.common.pairs_table import read_pairs
 from relstudy.studyapp.collection.displayed import DisplayedItems
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.collection.large import LargeCollection, open_collection
+from relstudy.studyapp.collection.lists import read_lists
 from relstudy.studyapp.sampling.first_round import draw_sample_from
 from relstudy.studyapp.sampling.options import SampleOptions
 from relstudy.studyapp.sampling.sources import sources_of
@@ -226,6 +227,18 @@ def test_pictures_elsewhere_are_copied_for_the_items_drawn_alone(root: str, tmp_
         assert item.path.read_bytes() == content.getvalue()
         assert not item.path.is_symlink()
     assert len(list((study / "items").iterdir())) == len(Collection.load(study)) < 60
+    if root != "zip":
+        return
+    # couples bring the items along that they need
+    for more in ([], ["--lists", "3"]):
+        command("couples", str(study), "--systems", "runs.parquet", "--each", "2", *more)
+    couples, held = read_pairs(study / "pairs.csv", couples=True), Collection.load(study)
+    lists = read_lists(study)
+    ends = {name for end in ("result_id", "other_id") for name in couples[end]}
+    assert len(couples) > 6 and lists.keys() <= ends
+    assert all(name in held for name in ends - lists.keys())
+    assert all(name in held for each in lists.values() for name in each.results)
+    DisplayedItems.load(study, b"0" * 32)
 
 
 def test_a_picture_that_leads_out_of_its_root_or_is_none_is_a_fault(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from relstudy.analysis.indices.uniformity import uniformity_table
+from relstudy.common.pairs_table import read_pairs
 from relstudy.mapping.scores.table import read_scores
 from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
 from relstudy.studyapp.rendered.collection import make_collection
@@ -102,6 +103,8 @@ def test_designs_with_pairs_of_zero_probability_are_refused(study):
 def test_from_mappings_adds_a_round_from_what_fit_wrote(study):
     succeeds("sample", study, "--text-queries", 30, "--results", 12, "--base", 20)
     pairs = pd.read_csv(study / "pairs.csv", dtype={"pair_id": str})
+    succeeds("couples", study, "--systems", "keywords", "--each", 2)
+    couples = read_pairs(study / "pairs.csv", couples=True)
     ratings = SimulatedPanel(draw_raters(4), make_collection(60, seed=2)).rate(pairs)
     judgments = ratings.groupby(["query_id", "result_id"], as_index=False)["rating"].mean().dropna()
     judgments.rename(columns={"rating": "judgment"}).to_csv(study / "judgments.csv", index=False)
@@ -121,7 +124,7 @@ def test_from_mappings_adds_a_round_from_what_fit_wrote(study):
     )
     summary = json.loads(result.stdout)
     later = pd.read_csv(study / "pairs.csv", dtype={"pair_id": str})
-    assert summary["new_pairs"] == len(later) - len(pairs) > 0
+    assert summary["new_pairs"] == len(later) - len(pairs) - len(couples) > 0
     assert later["pair_id"][: len(pairs)].equals(pairs["pair_id"])
     errors = summary["uniformity_error"]
     assert errors["expected"]["all"] < errors["last_round"]["all"]
@@ -130,6 +133,7 @@ def test_from_mappings_adds_a_round_from_what_fit_wrote(study):
         "sample", study, "--from-mappings", "--paradigm", "text", "--queries", 20, "--results", 4, "--json"
     )
     assert again.exit_code == 0 and json.loads(again.stdout)["round"] == 3
+    pd.testing.assert_frame_equal(read_pairs(study / "pairs.csv", couples=True)[list(couples)], couples)
 
 
 @pytest.mark.slow
