@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import random
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import sqlalchemy as sa
 
+from relstudy.studyapp.database.prepared import Prepared
 from relstudy.studyapp.database.tables import pages, pairs
 
 
-@dataclass(frozen=True)
-class PairRow:
+class PairRow(NamedTuple):
     pair_id: str
     query_id: str
     result_id: str
@@ -34,13 +38,32 @@ class PairRow:
         return both if random.Random(f"{seed}:{self.pair_id}:side").random() < 0.5 else both[::-1]
 
 
-@dataclass(frozen=True)
-class PageRow:
+class PageRow(NamedTuple):
     id: int
     block: str
     kind: str
     query_id: str
     pair_ids: tuple[str, ...]
+
+
+_PAIRS = Prepared(sa.select(pairs.c.pair_id, pairs.c.query_id, pairs.c.result_id, pairs.c.other_id, pairs.c.active))
+_PAGES = Prepared(
+    sa.select(
+        *(pages.c.id, pages.c.block, pages.c.kind, pages.c.query_id, pages.c.pair_ids, pages.c.active),
+    ).order_by(pages.c.id)
+)
+
+
+@contextlib.contextmanager
+def _uncollected() -> Iterator[None]:
+    """Make many things that stay: looking for rubbish among them meanwhile would take longer than making them."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 class Catalogue:
@@ -58,18 +81,24 @@ class Catalogue:
         self.pages: dict[int, PageRow] = {}
         self.active: dict[tuple[str, str], list[int]] = {}
         if connection is not None:
-            self._read(connection)
+            with _uncollected():
+                self._read(connection)
 
     def _read(self, connection: sa.Connection) -> None:
-        names = (pairs.c.pair_id, pairs.c.query_id, pairs.c.result_id, pairs.c.other_id)
-        rows = connection.execute(sa.select(*names, pairs.c.active)).all()
-        self.pairs = {row.pair_id: PairRow(row.pair_id, row.query_id, row.result_id, row.other_id) for row in rows}
-        gone = {row.pair_id for row in rows if not row.active}
-        for row in connection.execute(sa.select(pages).order_by(pages.c.id)):
-            pair_ids = tuple(pair_id for pair_id in row.pair_ids if pair_id not in gone)
-            self.pages[row.id] = PageRow(row.id, row.block, row.kind, row.query_id, pair_ids)
-            if row.active:
-                self.active.setdefault((row.block, row.kind), []).append(row.id)
+        same: dict[str, str] = {}  # ids and names come again and again: each is kept once
+        gone = set()
+        for pair_id, query_id, result_id, other_id, active in _PAIRS.rows(connection, {}):
+            shown = same.setdefault(query_id, query_id), same.setdefault(result_id, result_id)
+            self.pairs[pair_id] = PairRow(pair_id, *shown, other_id)
+            same[pair_id] = pair_id
+            if not active:
+                gone.add(pair_id)
+        for number, block, kind, query_id, pair_ids, active in _PAGES.rows(connection, {}):
+            named = (same.setdefault(block, block), same.setdefault(kind, kind), same.setdefault(query_id, query_id))
+            left = [same.get(pair_id, pair_id) for pair_id in pair_ids if pair_id not in gone]
+            self.pages[number] = PageRow(number, *named, tuple(left))
+            if active:
+                self.active.setdefault(named[:2], []).append(number)
 
     def of(self, block: str, kind: str) -> list[int]:
         """Ids of the active pages of a block."""

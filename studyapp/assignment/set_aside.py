@@ -11,6 +11,7 @@ from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment.handed_pages import close_gaps
 from relstudy.studyapp.assignment.raters import Rater, end_visit, find_by_code, lock_rater
 from relstudy.studyapp.assignment.sequence import Assignment
+from relstudy.studyapp.assignment.versions import forget_taken_over
 from relstudy.studyapp.database.store import Store, Transaction
 from relstudy.studyapp.database.tables import DONE, LEASED, OPEN, UNDECIDED, assignments, raters, ratings, slots
 from relstudy.studyapp.database.tombstones import WITHDREW, bury
@@ -92,7 +93,8 @@ def give_back(connection: Transaction, rater: int) -> int:
     page_ids = list(connection.execute(sa.select(slots.c.page_id).where(taken)).scalars())
     connection.execute(sa.update(slots).where(taken).values(state=OPEN, assignment_id=None, leased_until=0.0))
     # who was followed by another because nothing was decided has that other's place, and not one of their own
-    connection.execute(sa.delete(slots).where(theirs & (slots.c.state == UNDECIDED)))
+    if connection.execute(sa.delete(slots).where(theirs & (slots.c.state == UNDECIDED))).rowcount:
+        forget_taken_over(connection)  # the next start counts the places of each page
     waiting = (assignments.c.rater == rater) & assignments.c.answered_at.is_(None) & assignments.c.slot_id.is_not(None)
     connection.execute(sa.delete(assignments).where(waiting))
     close_gaps(connection, rater)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import random
 import time
 from collections import Counter, defaultdict
@@ -17,12 +19,20 @@ from relstudy.studyapp.assignment.attention_checks import add_check_pages
 from relstudy.studyapp.assignment.handed_pages import complete_base, trim, withdraw
 from relstudy.studyapp.assignment.new_draw import clear_draw, has_ratings
 from relstudy.studyapp.assignment.rated_blocks import keep_rated_blocks
-from relstudy.studyapp.assignment.versions import add_version, hold_versions, read_item_rows, read_study
+from relstudy.studyapp.assignment.versions import (
+    TAKEN_OVER,
+    add_version,
+    forget_taken_over,
+    hold_versions,
+    read_head,
+    read_item_rows,
+    read_study,
+)
 from relstudy.studyapp.collection.displayed import DisplayedItems
 from relstudy.studyapp.config.secret import read_secret
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block
-from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.database.store import Store, newest_revision
 from relstudy.studyapp.database.tables import LEASED, OPEN, UNDECIDED, pages, pairs, raters, ratings, settings, slots
 from relstudy.studyapp.sampling.ratable_pairs import STORED, Pair, known_pair_ids, known_pairs, pairs_to_rate
 
@@ -177,6 +187,10 @@ def change_study(
     """
     study = Study.load(folder)
     items = DisplayedItems.load(Path(folder), read_secret(folder), study.displays)
+    mark = _mark_of(study, items)
+    with store.read() as connection:
+        if require_own(connection, study, store) is not None and _taken_over(connection) == mark:
+            return study, Changes()
     drawn, with_answers = pairs_to_rate(study.folder / "pairs.csv", items), known_pairs(study, items)
     _require_practice_apart(drawn, with_answers)
     wanted = {pair.pair_id: pair for pair in [*drawn, *with_answers]}
@@ -188,9 +202,29 @@ def change_study(
             changes = _change(connection, study, items, wanted)
             if not allow(changes):
                 raise _Undone
+            forget_taken_over(connection)
+            connection.execute(
+                sa.insert(settings).values(key=TAKEN_OVER, value=f"{mark} {read_head(connection).version}")
+            )
     except _Undone:
         pass
     return study, changes
+
+
+def _mark_of(study: Study, items: DisplayedItems) -> str:
+    """Hash of all that a version is made of, and of what makes it: while it is the same there is nothing to be done."""
+    mark = hashlib.sha256(f"{newest_revision()} {study.text} {study!r}".encode())
+    mark.update(json.dumps([row for _, row in sorted(items.rows(study.folder, items.by_id).items())]).encode())
+    pairs_file = study.folder / "pairs.csv"
+    mark.update(pairs_file.read_bytes() if pairs_file.is_file() else b"")
+    return mark.hexdigest()
+
+
+def _taken_over(connection: sa.Connection) -> str | None:
+    """The hash of what was taken over last, while its version is the newest; None where nobody knows."""
+    kept = connection.execute(sa.select(settings.c.value).where(settings.c.key == TAKEN_OVER)).scalar_one_or_none()
+    mark, _, version = (kept or " ").partition(" ")
+    return mark if version == str(read_head(connection).version) else None
 
 
 def _change(connection: sa.Connection, study: Study, items: DisplayedItems, wanted: dict[str, Pair]) -> Changes:

@@ -103,7 +103,14 @@ def add_version(connection: sa.Connection, study: Study, item_rows: list[list[st
     return number
 
 
+TAKEN_OVER = "taken_over"
+"""The setting that says from which files the newest version was made; without it, serving makes all of it anew."""
 STATES = ("open", "paused", "closed")
+
+
+def forget_taken_over(connection: sa.Connection) -> None:
+    """Have the next server that starts make its version anew from the files, whatever they are."""
+    connection.execute(sa.delete(settings).where(settings.c.key == TAKEN_OVER))
 
 
 def read_state(connection: sa.Connection) -> str:

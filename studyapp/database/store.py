@@ -161,7 +161,7 @@ class Store:
         if self.is_sqlite and self.url.database and Path(self.url.database).exists() and revision == "head":
             try:
                 with self.engine.connect() as connection:
-                    if MigrationContext.configure(connection).get_current_heads() == _newest():
+                    if MigrationContext.configure(connection).get_current_heads() == newest_revision():
                         return
             except sa.exc.DBAPIError as error:
                 raise self._unopened(error) from None
@@ -276,7 +276,7 @@ class Store:
 
 
 @functools.cache
-def _newest() -> tuple[str, ...]:
+def newest_revision() -> tuple[str, ...]:
     """The revision that this version's tables have; read once, as migrations do not change while a process runs."""
     from alembic.script import ScriptDirectory
 

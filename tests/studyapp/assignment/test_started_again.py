@@ -1,0 +1,36 @@
+"""A server that starts again with the same files: nothing is made anew, and any other file is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from relstudy.studyapp.assignment import synchronisation
+from relstudy.studyapp.assignment.synchronisation import change_study
+from relstudy.studyapp.assignment.versions import forget_taken_over
+from tests.studyapp.studies import Made
+
+
+def test_the_same_files_are_not_gone_through_again_and_others_are(
+    make_local: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, looks = make_local(), []
+    change = synchronisation._change
+    monkeypatch.setattr(synchronisation, "_change", lambda *given: looks.append(1) or change(*given))
+    change_study(made.folder, made.store)
+    assert not looks, "made from these files when it was first served"
+    pairs = made.folder / "pairs.csv"
+    whole = pairs.read_text(encoding="utf-8")
+    pairs.write_text("\n".join(whole.splitlines()[:-1]) + "\n", encoding="utf-8")
+    assert len(change_study(made.folder, made.store)[1].removed) == 1 and len(looks) == 1
+    study = made.folder / "study.toml"
+    study.write_text(study.read_text(encoding="utf-8").replace('title = "', 'title = "Another '), encoding="utf-8")
+    assert change_study(made.folder, made.store)[1].settings == ("title",)
+    pairs.write_text(whole, encoding="utf-8")
+    assert change_study(made.folder, made.store)[1].added and len(looks) == 3
+    change_study(made.folder, made.store)
+    assert len(looks) == 3
+    with made.store.write() as connection:
+        forget_taken_over(connection)
+    assert not change_study(made.folder, made.store)[1].any and len(looks) == 4
