@@ -305,7 +305,7 @@ class Generalizability:
             between = "" if found.low is None else f" ({found.low:.2f} to {found.high:.2f})"
             number, few, many = self.needed(which, target)
             most = "more than any" if many is None else f"{many:,}"
-            ends = "" if few is None and many is None else f" ({few:,} to {most})"
+            ends = "" if few is None or few == many else f" ({few:,} to {most})"
             takes = f"{target:g} takes {number:,}{ends}" if number is not None else f"{target:g} is out of reach"
             told.append(f"{TITLES[which]} {found.value:.2f}{between}, and {takes}" if found.value is not None else "")
         return (

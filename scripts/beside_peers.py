@@ -32,7 +32,8 @@ import relstudy as rs
 from relstudy.analysis.indices.measures import measure_run, parsed_measure
 from relstudy.calibration.agreement import krippendorff_alpha
 from relstudy.calibration.intraclass import intraclass
-from relstudy.calibration.methods.by_name import fit_lines
+from relstudy.calibration.methods.by_category import ByCategory
+from relstudy.calibration.methods.by_name import fit_lines, fit_method
 from relstudy.calibration.methods.itu import screened
 from relstudy.calibration.noise import rater_noise
 from relstudy.calibration.panel import Panel
@@ -77,6 +78,7 @@ REASONS = (
     ("ir_measures", "RBP", "ties of score in the order of the file; here as trec_eval sorts them"),
     ("sureal", "BT.500", "sureal counts ratings of a pair that are all equal as far out on both sides"),
     ("sureal", "p910", "the projection ends where qualities move by less than 1e-8"),
+    ("crowd-kit", "", "the search ends where nothing moves by 1e-9; the likelihood is flat there"),
 )
 """Why a figure of a library may differ."""
 
@@ -122,6 +124,9 @@ def write_inputs(folder: Path, data: Path) -> dict[str, dict[str, list[float]]]:
         frame["pair_id"] = frame["query_id"] + "|" + frame["result_id"]
         frame = frame.assign(rating=frame["rating"].astype(float)).drop_duplicates(["rater_id", "pair_id"])
         frame[["rater_id", "pair_id", "rating"]].to_csv(folder / f"{name}.ratings.csv", index=False)
+        if name == "vqeg":
+            good = frame.assign(rating=(frame["rating"] > 3) * 1)
+            good[["rater_id", "pair_id", "rating"]].to_csv(folder / "good.ratings.csv", index=False)
     pairs = 400
     truth = random.normal(size=pairs)
     ids = {"query_id": [f"q{k // 8}" for k in range(pairs)], "result_id": [f"d{k}" for k in range(pairs)]}
@@ -213,6 +218,11 @@ def of_ratings(file: Path) -> Iterator[tuple[str, float]]:
             yield f"{method} bias {rater}", -float(offset)
     for rater, found in zip(panel.raters, screened(panel), strict=True):
         yield f"BT.500 {rater}", float(found)
+    for method in ("dawid-skene", "glad", "mace"):
+        fitted = fit_method(panel, method)
+        assert isinstance(fitted, ByCategory)
+        for pair, chance in zip(panel.pairs["pair_id"], fitted.of_pairs["consensus_probability"], strict=True):
+            yield f"{method} {pair}", float(chance)
 
 
 def _short(folder: Path, name: str, system: str) -> str:
@@ -234,6 +244,8 @@ def family(figure: str) -> str:
     words = figure.split()
     if words[0] in ("p910", "p913"):
         return f"{words[0]} {'bias' if words[1] == 'bias' else 'quality'}"
+    if words[0] in ("dawid-skene", "glad", "mace"):
+        return words[0]
     if words[0] in ("BT.500", "alpha,") or len(words) == 1:
         return "BT.500" if words[0] == "BT.500" else figure
     return " ".join(words[-2:]) if len(words) > 3 else words[-1]
