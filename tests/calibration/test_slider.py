@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from relstudy.calibration.methods import METHODS
-from relstudy.calibration.methods.by_name import fit_lines
+from relstudy.calibration.methods.by_name import fit_lines, fit_method
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.simulation import simulate_panel
 from tests.commands import succeeds
@@ -25,8 +25,8 @@ def on_slider(panel: Panel) -> Panel:
 @pytest.mark.parametrize("method", METHOD_NAMES)
 def test_every_method_says_the_same_of_ratings_on_0_to_100_as_on_1_to_5(method: str) -> None:
     panel = simulate_panel(12, 20, 60, seed=3).panel
-    calibrated = fit_lines(panel, method).calibrated(panel)
-    wide = fit_lines(on_slider(panel), method).calibrated(on_slider(panel))
+    calibrated = fit_method(panel, method).calibrated(panel)
+    wide = fit_method(on_slider(panel), method).calibrated(on_slider(panel))
     # the methods' searches stop at 1e-9 of their unit, which is another power of two
     np.testing.assert_allclose(wide, (calibrated - 1) * 25, atol=25e-6)
 
