@@ -99,8 +99,8 @@ class Index:
 
     @property
     def title(self) -> str:
-        """The term as a heading."""
-        return self.term[:1].upper() + self.term[1:]
+        """The term as a heading; nDCG stays nDCG."""
+        return self.term if self.term[1:2].isupper() else self.term[:1].upper() + self.term[1:]
 
     @property
     def explanation(self) -> str:

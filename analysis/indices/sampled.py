@@ -23,7 +23,7 @@ ESTIMABLE = frozenset(("P", "R", "nDCG", "RBP", "AP"))
 """Measures that a sample estimates."""
 ON_RELEVANT = frozenset(("R", "nDCG", "AP"))
 """Those of them that rest on the number of relevant results."""
-LARGEST = 0.3
+LARGEST = 0.25
 """The largest coefficient of variation of a query's number of relevant results, root mean square over queries, with
 which figures that rest on it are given (scripts/sampled_measures.py)."""
 LARGEST_SEEN = 0.22

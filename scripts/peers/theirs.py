@@ -114,7 +114,7 @@ def ranx_tests(tables: dict[str, list[float]]) -> dict[str, float]:
     values = {name: {"map": np.array(each)} for name, each in tables.items()}
     found = {}
     for figure, test in (("p", "student"), ("signs", "fisher"), ("tukey", "tukey")):
-        given = compute_statistical_significance(list(values), ["map"], values, stat_test=test, random_seed=42)
+        given = compute_statistical_significance(list(values), values, stat_test=test, random_seed=42)
         names = list(tables)
         for place, first in enumerate(names):
             for second in names[place + 1 :]:
