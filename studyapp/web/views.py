@@ -84,8 +84,8 @@ class RatingPage:
 
     `number` of `total` pages (`answered` of them have answers); attention checks and repeats look like any other page;
     `earlier` says that this page was answered before and is being changed;
-    `back` and `onward` are addresses or ""; `preload` are the next page's pictures; `message` says what is wrong;
-    `not_shown` offers to say that a result could not be shown.
+    `back` and `onward` are addresses or ""; `preload` are the next page's pictures, `preload_media` its sounds and
+    films; `message` says what is wrong; `not_shown` offers to say that a result could not be shown.
     """
 
     number: int
@@ -109,6 +109,7 @@ class RatingPage:
     message: str = ""
     not_shown: bool = False
     played: str = "any"
+    preload_media: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

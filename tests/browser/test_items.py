@@ -103,11 +103,16 @@ def test_pages_of_items_stand_still_fit_and_are_accessible(
 ) -> None:
     served = serve_items(MARKED)
     page = new_page(width, 800, color_scheme=scheme)
+    ahead, before = set[str](), list[set[str]]()  # media asked for so far, and by the end of each page
+    page.on("request", lambda request: ahead.add(request.url) if request.resource_type == "media" else None)
     begin(page, served)
 
     def look(number: int) -> None:
         if number == 1:
             page.reload()
+        played = page.locator("[data-media]").all()
+        assert number == 1 or {f"{served.base}{each.get_attribute('src')}" for each in played} <= before[-1]
+        before.append(set(ahead))
         page.evaluate(SHIFTS)
         page.wait_for_timeout(150)
         assert page.evaluate("window.moved") < 0.01, page.evaluate("window.movers")  # a tenth of what is called good

@@ -86,7 +86,8 @@ def build_rating_page(
         earlier=earlier,
         back=f"/rate/{assignment.position - 1}" if _may_go_back(assignment, rater) else "",
         onward="/rate" if earlier else "",
-        preload=_pictures(served.version, page.upcoming or []),
+        preload=_files(served.version, page.upcoming or [], played=False),
+        preload_media=_files(served.version, page.upcoming or [], played=True),
         message=message,
         not_shown=block.not_shown,
         played=block.played,
@@ -165,8 +166,9 @@ def _answered(page: RaterPage, assignment: Assignment) -> int:
         return count_answered(connection, page.rater)
 
 
-def _pictures(version: Version, pair_ids: list[str]) -> tuple[str, ...]:
+def _files(version: Version, pair_ids: list[str], played: bool) -> tuple[str, ...]:
+    """Addresses of the pictures of some pairs, or of their sounds and films."""
     shown = [version.catalogue.pairs[pair_id] for pair_id in pair_ids]
     items = [version.items[name] for name in version.items.whole(each for pair in shown for each in pair.item_ids)]
     root = request.script_root
-    return tuple([root + item_view(item).url for item in items if item.path is not None and item.kind not in PLAYED])
+    return tuple([root + item_view(item).url for item in items if item.path and (item.kind in PLAYED) == played])

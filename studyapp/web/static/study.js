@@ -454,7 +454,10 @@
     } else if (swapped) {
       $("main").focus({ preventScroll: true }); // a screen reader begins with the new page, not where the old one ended
     }
-    for (const address of (form.dataset.preload || "").split(" ").filter(Boolean)) new Image().src = address;
+    const listed = (name) => (form.dataset[name] || "").split(" ").filter(Boolean);
+    for (const address of listed("preload")) new Image().src = address;
+    form.ahead = listed("preloadMedia").map((address) =>
+      Object.assign(document.createElement("video"), { preload: "metadata", muted: true, src: address }));
   };
   start();
 })();
