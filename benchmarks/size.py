@@ -4,6 +4,7 @@
     python benchmarks/size.py --pairs 1000 4000 --steps calibrate
     python benchmarks/size.py --pairs 20000 --systems 20 --steps fit score
     python benchmarks/size.py --items 100000 1000000 10000000   # sample and serve, 1,000 queries, three runs
+    python benchmarks/size.py --codes 10000 1000000             # hash count, 1,000 queries of 64 bits
     python benchmarks/size.py --peers                           # beside each, what one would write by hand
 
 Tables are drawn with a fixed seed: raters whose leniency, stretch and noise differ, 30 base pairs that everybody rates,
@@ -13,8 +14,10 @@ afterwards. The exponent is the slope of log seconds on log size from the size b
 processor's, of the process and its children; memory is the most that the process held.
 
 Peers do the part of the work that they do, on the same tables in the same run, and no more: pandas reads the ratings
-and takes z-scores and means, scikit-learn fits an isotonic regression a system, ir_measures computes AP, nDCG@10 and
-P@10 a system without an interval, SciPy three correlations a system without an interval, pandas reads the collection.
+and takes z-scores and means, scikit-learn fits an isotonic regression a system, ir_measures and ranx compute AP,
+nDCG@10 and P@10 a system without an interval, SciPy three correlations a system without an interval, pandas reads the
+collection, and faiss computes the distances that numpy counts. They are installed into an environment of their own
+(`--peer-venv` keeps it); one that cannot be installed is named and left out.
 """
 
 from __future__ import annotations
@@ -27,7 +30,9 @@ import subprocess
 import sys
 import tempfile
 import time
+import venv
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -46,6 +51,9 @@ COMMANDS = {
     "score": ["score", "."],
     "report": ["report", "."],
 }
+HASH = (
+    "hash count --queries q.npy --database d.npy --query-labels yq.npy --database-labels y.npy --format packed -o t.npz"
+)
 SAMPLE = ["sample", ".", "--results", "10", "--base", "20"]
 IN_ITS_PROCESS = """
 import json, resource, sys
@@ -92,10 +100,19 @@ def make_tables(folder: Path, pairs: int, systems: int, seed: int = 20260101) ->
     return len(ratings)
 
 
-PEERS = {
+PEER_LIBRARIES = ("pandas", "pyarrow", "scikit-learn", "scipy", "ir-measures", "ranx", "faiss-cpu")
+JUDGED_RUN = """
+import pandas as pd
+pairs = pd.read_csv("judgments.csv").merge(pd.read_csv("scores/systems.csv"), on=["query_id", "result_id"])
+pairs[["query_id", "result_id"]] = pairs[["query_id", "result_id"]].astype(object)
+pairs["grade"] = pairs["judgment"].round().astype(int)
+systems = [name for name in pairs if name.startswith("system")]
+"""
+PEERS: dict[str, tuple[tuple[str, str], ...]] = {
     "calibrate": (
-        "pandas: z-scores, means",
-        """
+        (
+            "pandas: z-scores, means",
+            """
 import pandas as pd
 ratings = pd.read_csv("ratings.csv")
 base = ratings[ratings["block"] == "base"].groupby("rater_id")["rating"].agg(["mean", "std"])
@@ -103,43 +120,75 @@ by_rater = base.reindex(ratings["rater_id"]).to_numpy()
 z = (ratings["rating"].to_numpy() - by_rater[:, 0]) / by_rater[:, 1]
 ratings.assign(z=z).groupby(["query_id", "result_id"])["z"].agg(["mean", "std", "size"]).to_csv("peer.csv")
 """,
+        ),
     ),
     "fit": (
-        "scikit-learn: one fit",
-        """
-import pandas as pd
+        (
+            "scikit-learn: one fit",
+            JUDGED_RUN
+            + """
 from sklearn.isotonic import IsotonicRegression
-pairs = pd.read_csv("judgments.csv").merge(pd.read_csv("scores/systems.csv"), on=["query_id", "result_id"])
-for name in [name for name in pairs if name.startswith("system")]:
+for name in systems:
     IsotonicRegression(out_of_bounds="clip").fit(pairs[name], pairs["judgment"])
 """,
+        ),
     ),
     "score": (
-        "ir_measures and SciPy: no intervals",
-        """
-import ir_measures, pandas as pd
+        (
+            "ir_measures and SciPy: no intervals",
+            JUDGED_RUN
+            + """
+import ir_measures
 from ir_measures import AP, P, nDCG
 from scipy import stats
-pairs = pd.read_csv("judgments.csv").merge(pd.read_csv("scores/systems.csv"), on=["query_id", "result_id"])
-grades = pairs["judgment"].round().astype(int)
-qrels = pairs[["query_id"]].assign(doc_id=pairs["result_id"], relevance=grades)
-for name in [name for name in pairs if name.startswith("system")]:
+qrels = pairs[["query_id"]].assign(doc_id=pairs["result_id"], relevance=pairs["grade"])
+for name in systems:
     run = pairs[["query_id"]].assign(doc_id=pairs["result_id"], score=pairs[name])
     ir_measures.calc_aggregate([AP(rel=4), nDCG@10, P(rel=4)@10], qrels, run)
     for correlation in (stats.pearsonr, stats.spearmanr, stats.kendalltau):
         correlation(pairs[name], pairs["judgment"])
 """,
+        ),
+        (
+            "ranx: no intervals",
+            JUDGED_RUN
+            + """
+from ranx import Qrels, Run, evaluate
+qrels = Qrels.from_df(pairs, q_id_col="query_id", doc_id_col="result_id", score_col="grade")
+for name in systems:
+    run = Run.from_df(pairs, q_id_col="query_id", doc_id_col="result_id", score_col=name)
+    evaluate(qrels, run, ["map-l4", "ndcg@10", "precision@10-l4"])
+""",
+        ),
     ),
     "sample": (
-        "pandas: the collection read and indexed",
-        """
+        (
+            "pandas: the collection read and indexed",
+            """
 import pandas as pd
 collection = pd.read_parquet("../corpus.parquet").set_index("item_id")
 collection.index.get_indexer(["d1", "d2"])
 """,
+        ),
+    ),
+    "hash": (
+        (
+            "faiss.hammings and numpy.bincount",
+            """
+import faiss, numpy as np
+queries, codes = np.load("q.npy"), np.load("d.npy")
+of_query, of_code = np.load("yq.npy"), np.load("y.npy")
+counts = np.zeros((len(queries), 2 * 65), dtype=np.int64)
+for k in range(len(queries)):
+    distances = np.empty((1, len(codes)), dtype=np.int32)
+    one = np.ascontiguousarray(queries[k : k + 1])
+    faiss.hammings(faiss.swig_ptr(one), faiss.swig_ptr(codes), 1, len(codes), 8, faiss.swig_ptr(distances))
+    counts[k] = np.bincount(2 * distances[0] + (of_code == of_query[k]), minlength=2 * 65)
+""",
+        ),
     ),
 }
-"""What one would write by hand for a step: its name, and the program."""
+"""What one would write by hand for a step: its names, and the programs."""
 WRAPPED = """
 import json, resource, sys
 code = 0
@@ -214,20 +263,68 @@ def _megabytes_of_workers(group: int) -> list[int]:
     return held
 
 
-def run_step(folder: Path, step: str, peer: bool = False) -> dict[str, float]:
-    """Processor seconds and megabytes of a command, or of what one would write by hand for it, in a process of its own;
-    ends the script where it fails."""
-    answer = folder / "cost.json"
-    run = [WRAPPED, str(answer), PEERS[step][1]] if peer else None
-    command = [sys.executable, "-c", *(run or [IN_ITS_PROCESS, str(answer), *COMMANDS.get(step, SAMPLE)])]
-    answer.unlink(missing_ok=True)
-    ended = subprocess.run(
-        command, cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True
-    )
-    cost = json.loads(answer.read_text()) if answer.exists() else {"code": ended.returncode}
+def peer_python(folder: Path) -> str:
+    """The Python of an environment that holds the peers, made where it is not there."""
+    python = folder / "bin" / "python"
+    if not python.exists():
+        venv.create(folder, with_pip=True)
+        for name in PEER_LIBRARIES:
+            done = subprocess.run([python, "-m", "pip", "install", "-q", name], capture_output=True, text=True)
+            if done.returncode:
+                print(f"{name} cannot be installed: {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
+    return str(python)
+
+
+def run_step(folder: Path, step: str) -> dict[str, float]:
+    """Processor seconds and megabytes of a command in a process of its own; ends the script where it fails."""
+    words = HASH.split() if step == "hash" else COMMANDS.get(step, SAMPLE)
+    cost = _run_alone(folder, [sys.executable, "-c", IN_ITS_PROCESS, str(folder / "cost.json"), *words])
     if cost["code"]:
-        raise SystemExit(f"{step} failed:\n{ended.stdout[-2000:]}\n{ended.stderr[-2000:]}")
-    return dict(cost)
+        raise SystemExit(f"{step} failed:\n{cost['said']}")
+    return cost
+
+
+def run_peers(folder: Path, step: str, python: str, warm: bool = False) -> list[tuple[str, dict[str, float]]]:
+    """The same of what one would write by hand, by its name; what fails is named and left out.
+
+    Parameters
+    ----------
+    warm : whether each runs once beforehand, so that what compiles itself has done so
+    """
+    found = []
+    for name, program in PEERS.get(step, ()):
+        for _ in range(1 + warm):
+            cost = _run_alone(folder, [python, "-c", WRAPPED, str(folder / "cost.json"), program])
+        if cost["code"]:
+            print(f"{name} failed: {str(cost['said']).strip().splitlines()[-1:]}", file=sys.stderr)
+        else:
+            found.append((f"  {name}", cost))
+    return found
+
+
+def _run_alone(folder: Path, command: list[str]) -> dict[str, Any]:
+    answer = folder / "cost.json"
+    answer.unlink(missing_ok=True)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT) if command[0] == sys.executable else ""}
+    ended = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    cost = json.loads(answer.read_text()) if answer.exists() else {"code": ended.returncode or 1}
+    return {**cost, "said": f"{ended.stdout[-2000:]}\n{ended.stderr[-2000:]}"}
+
+
+def of_codes(sizes: list[int], queries: int, python: str | None) -> None:
+    """Prints what counting costs at some numbers of codes of 64 bits in ten classes."""
+    table, random = Table(), np.random.default_rng(20260101)
+    for codes in sorted(sizes):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            for file, number in (("q", queries), ("d", codes)):
+                np.save(folder / f"{file}.npy", random.integers(0, 256, (number, 8), dtype=np.uint8))
+                np.save(folder / f"y{file}.npy".replace("yd", "y"), random.integers(0, 10, number))
+            size = [f"{codes:,}", f"{queries:,}"]
+            table.add("hash count", codes, run_step(folder, "hash"), *size)
+            for peer, cost in run_peers(folder, "hash", python) if python else []:
+                table.add(peer, codes, cost, *size)
+    print_table(table.rows, ["command", "codes", "queries", "seconds", "MB", "exponent"])
 
 
 class Table:
@@ -248,7 +345,7 @@ class Table:
         print(f"{step}, {size:,}: {cost['seconds']:.1f} s, {cost['megabytes']:,.0f} MB", file=sys.stderr)
 
 
-def of_studies(sizes: list[int], systems: int, steps: list[str], peers: bool) -> None:
+def of_studies(sizes: list[int], systems: int, steps: list[str], python: str | None) -> None:
     """Prints the commands' costs at some numbers of pairs."""
     table = Table()
     for pairs in sorted(sizes):
@@ -262,12 +359,12 @@ def of_studies(sizes: list[int], systems: int, steps: list[str], peers: bool) ->
                 if step not in steps:
                     continue
                 table.add(step, pairs, cost, *size)
-                if peers and step in PEERS:
-                    table.add(f"  {PEERS[step][0]}", pairs, run_step(folder, step, peer=True), *size)
+                for peer, of_peer in run_peers(folder, step, python, warm=pairs == min(sizes)) if python else []:
+                    table.add(peer, pairs, of_peer, *size)
     print_table(table.rows, ["command", "ratings", "pairs", "systems", "seconds", "MB", "exponent"])
 
 
-def of_collections(sizes: list[int], queries: int, depth: int, peers: bool) -> None:
+def of_collections(sizes: list[int], queries: int, depth: int, python: str | None) -> None:
     """Prints what drawing and serving cost at some numbers of items."""
     table = Table()
     for items in sorted(sizes):
@@ -278,8 +375,8 @@ def of_collections(sizes: list[int], queries: int, depth: int, peers: bool) -> N
             SAMPLE[2:2] = ["--queries", str(queries)]
             table.add("sample", items, run_step(folder / "study", "sample"), *size)
             del SAMPLE[2:4]
-            if peers:
-                table.add(f"  {PEERS['sample'][0]}", items, run_step(folder / "study", "sample", peer=True), *size)
+            for peer, cost in run_peers(folder / "study", "sample", python) if python else []:
+                table.add(peer, items, cost, *size)
             (folder / "corpus.parquet").unlink()  # the study needs nothing of it any more
             table.add("serve, until it answers; a worker", items, serve_cost(folder / "study"), *size)
     print_table(table.rows, ["command", "items", "queries", "seconds", "MB", "exponent"])
@@ -293,13 +390,18 @@ def main() -> None:
     parser.add_argument("--items", type=int, nargs="+", help="measure collections of so many items instead")
     parser.add_argument("--queries", type=int, default=QUERIES)
     parser.add_argument("--depth", type=int, default=DEPTH, help="results of a query in each run")
+    parser.add_argument("--codes", type=int, nargs="+", help="measure the counting of so many codes instead")
     parser.add_argument("--peers", action="store_true")
+    parser.add_argument("--peer-venv", type=Path, default=Path(tempfile.gettempdir()) / "relstudy-size-peers")
     given = parser.parse_args()
+    python = peer_python(given.peer_venv) if given.peers else None
     begun = os.getloadavg()[0]
-    if given.items:
-        of_collections(given.items, given.queries, given.depth, given.peers)
+    if given.codes:
+        of_codes(given.codes, given.queries, python)
+    elif given.items:
+        of_collections(given.items, given.queries, given.depth, python)
     else:
-        of_studies(given.pairs, given.systems, given.steps, given.peers)
+        of_studies(given.pairs, given.systems, given.steps, python)
     print(
         f"\n{os.cpu_count()} processor cores; load {begun:.0f} at the beginning, {os.getloadavg()[0]:.0f} at the end."
     )

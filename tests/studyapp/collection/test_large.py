@@ -181,6 +181,18 @@ def test_a_draw_copies_its_items_and_later_steps_need_nothing_else(tmp_path: Pat
     assert set(copied["item_id"]) == {*pairs["query_id"], *pairs["result_id"], "d1", "d199"}
     shown = DisplayedItems.load(study, b"0" * 32)
     assert shown["d199"].text == "text of d199"
+    random = np.random.default_rng(3)
+    shown_to = pairs.assign(scale="1-5").loc[:, ["pair_id", "query_id", "result_id", "scale", "block"]]
+    ratings = [shown_to.assign(rater_id=f"r{r}", rating=random.integers(1, 6, len(pairs))) for r in range(4)]
+    pd.concat(ratings).to_csv(study / "ratings.csv", index=False)
+    command("calibrate", str(study))
+    command("report", str(study), "--replicates", "100")
+    assert "text of" in (study / "report" / "index.html").read_text(encoding="utf-8"), "items are shown on the page"
+    command("archive", str(study), "-o", str(tmp_path / "archive.zip"))
+    with zipfile.ZipFile(tmp_path / "archive.zip") as packed:
+        name = next(each for each in packed.namelist() if each.endswith("pairs.csv"))
+        archived = pd.read_csv(io.BytesIO(packed.read(name)))
+    assert set(archived["result_id"]) == set(pairs["result_id"])
     from relstudy.studyapp.assignment.synchronisation import prepare
 
     assert prepare(study).id == "texts", "the app serves it"
