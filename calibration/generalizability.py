@@ -32,6 +32,8 @@ MOST_COUPLES = 2_000_000
 """Of values of one object: of more, so many whole groups or objects at random."""
 LEAST_FREEDOM = 2.0
 """Below so many degrees of freedom of what a coefficient rests on, its interval does not hold what it promises."""
+FARTHEST = 1e12
+"""Of a deviance: what the search is told of variances that no values have."""
 LEAST_SHARE = 1e-6
 """Of the variance of all values: less noise than this is none."""
 Coefficient = Literal["erho2", "phi"]
@@ -102,6 +104,9 @@ class Layout:
         precision = (self.alone[:, :, None] * np.eye(most) - between) / one
         spread = of_cell * np.eye(most) + of_group
         inner = np.eye(most) + precision @ spread
+        sign, log = np.linalg.slogdet(inner)
+        if not (sign > 0).all():
+            return np.inf, np.inf
         inverse = np.linalg.inv(inner)
         seen = inverse @ precision
         rows, slots = self.place
@@ -116,16 +121,16 @@ class Layout:
         joint = np.bincount(flat, seen.ravel(), self.conditions**2).reshape(self.conditions, self.conditions)
         effect = np.bincount(self.of_cell, left[rows, slots], self.conditions)
         outer = np.eye(self.conditions) + of_condition * joint
+        outer_sign, outer_log = np.linalg.slogdet(outer)
+        if outer_sign <= 0:
+            return np.inf, np.inf
         mean = np.linalg.solve(outer, np.column_stack([np.ones(self.conditions), effect]))
         information = float(joint.sum(axis=0) @ mean[:, 0])
-        squares -= of_condition * float(effect @ mean[:, 1]) + float(effect @ mean[:, 0]) ** 2 / max(
-            information, 1e-300
-        )
-        signs = [np.linalg.slogdet(inner), np.linalg.slogdet(outer)]
-        if any((np.asarray(sign) <= 0).any() for sign, _ in signs) or information <= 0:
+        if information <= 0:
             return np.inf, np.inf
+        squares -= of_condition * float(effect @ mean[:, 1]) + float(effect @ mean[:, 0]) ** 2 / information
         logs = float(((self.size - 1) * np.log(one) + np.log(by_thing)).sum() + np.log(information))
-        return logs + float(sum(np.sum(log) for _, log in signs)), squares
+        return logs + float(log.sum() + outer_log), squares
 
     def free(self) -> np.ndarray:
         """Which of the five variances these values tell apart, bool array (5)."""
@@ -147,7 +152,7 @@ class Layout:
         def deviance(part: np.ndarray) -> float:
             """By the logarithm of the first variance and the standard deviations of the others."""
             variances[free] = [np.exp(part[0]), *(part[1:] ** 2)]
-            return sum(self.parts(variances))
+            return min(sum(self.parts(variances)), FARTHEST)
 
         start = [np.log(1 / len(free)), *np.full(len(free) - 1, len(free) ** -0.5)]
         bounds = [(np.log(LEAST_SHARE), 2.0), *[(0.0, 10.0)] * (len(free) - 1)]
@@ -171,7 +176,8 @@ class Layout:
         variances = np.zeros(5)
         variances[free] = np.where(found > LEAST_SHARE, found, 0.0)
         covariance = np.zeros((5, 5))
-        covariance[np.ix_(free, free)] = np.linalg.pinv(information)
+        if np.isfinite(information).all():  # else nothing is known of the errors, and no interval is given
+            covariance[np.ix_(free, free)] = np.linalg.pinv(information)
         return variances * self.unit**2, covariance * self.unit**4
 
 
