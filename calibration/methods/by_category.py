@@ -14,6 +14,10 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.wording import listed_some
 
 MOST_CATEGORIES = 20
+FLAT = 1e-6
+"""Of ratings' spread: values that spread less are all alike, and nothing stretches them."""
+ROUNDED = 1e-9
+"""Of ratings' range: searches end there."""
 ROUNDS = 2000
 CLOSE = 1e-9
 
@@ -82,8 +86,11 @@ def on_the_scale(decided: Panel, code: np.ndarray, values: np.ndarray) -> np.nda
     """Values of categories by rater (R, K) in rating units: one line gives all calibrated ratings the mean of the raw
     ones and, on average, the spread of a rater's."""
     raw = values[decided.rater, code]
-    spread = _typical_spread(decided, decided.rating) / max(_typical_spread(decided, raw), 1e-12)
-    return np.asarray(decided.rating.mean() + spread * (values - raw.mean()))
+    wanted, there = _typical_spread(decided, decided.rating), _typical_spread(decided, raw)
+    spread = wanted / there if there > FLAT * wanted else 1.0
+    found = decided.rating.mean() + spread * (values - raw.mean())
+    step = ROUNDED * np.ptp(decided.rating)
+    return np.asarray(np.round(found / step) * step)  # what differs by rounding alone is the same
 
 
 def _typical_spread(panel: Panel, values: np.ndarray) -> float:

@@ -89,7 +89,7 @@ def test_calibrate(folder: Path, ratings: list[Excerpt], at: int, changes: list[
         assert given_ratings == unchanged
 
 
-@given(which, st.sampled_from(["shrunk", "pooled", "zscore", "mean"]), mutations())
+@given(which, st.sampled_from(["shrunk", "zscore", "rasch", "dawid-skene", "glad", "mace"]), mutations())
 @fuzzed(0.5)
 def test_calibrate_by_each_method(
     folder: Path, ratings: list[Excerpt], at: int, method: str, changes: list[Mutation]

@@ -13,6 +13,7 @@ from relstudy.calibration.methods.by_name import fit_method
 from relstudy.calibration.methods.dawid_skene import dawid_skene
 from relstudy.calibration.methods.glad import glad
 from relstudy.calibration.methods.mace import mace
+from relstudy.calibration.noise import rater_noise
 from relstudy.calibration.panel import Panel
 from relstudy.common.errors import RelstudyError
 
@@ -166,3 +167,13 @@ def test_ratings_without_classes_are_refused(method: str) -> None:
     rows = [(rater, f"p{pair}", pair + 0.1 * place) for place, rater in enumerate("ab") for pair in range(20)]
     with pytest.raises(RelstudyError, match=f"the {method} method takes 2 to 20 distinct ratings, and these have 40"):
         fit_method(panel_of(rows), method)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("method", ["dawid-skene", "glad", "mace"])
+def test_raters_who_agree_throughout_have_the_same_values_to_the_last_digit(method: str) -> None:
+    """Else what is left of rounding passes for noise, whose ratios overflow."""
+    panel = panel_of([(rater, f"p{pair}", float(pair % 3)) for rater in "abc" for pair in range(9)])
+    values = fit_method(panel, method).calibrated(panel)
+    assert len(np.unique(values)) == 3
+    assert np.isfinite(rater_noise(panel.with_rating(values), fit_method(panel, method).lines(panel)).variance).all()
