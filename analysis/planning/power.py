@@ -77,11 +77,13 @@ def plan_study(
     Raises
     ------
     RelstudyError
-        when the index is undefined in more than half of the simulated studies of a size
+        when the index is undefined in more than half of the simulated studies of a size that was stated, of the first
+        look or of the largest size; smaller ones without a test are passed over, and no fewer queries are then planned
     """
     index, power, alpha = source.as_scored(options.index).name, options.power, options.alpha
     z = stats.norm.isf(alpha / 2)
     least = source.least_queries(source.as_scored(index))
+    stated, untested = sizes is not None, False
     if sizes is None:
         look, differences = simulate(source, max(FIRST_LOOK, least), options, progress)
         finite = differences[np.isfinite(differences)]
@@ -94,9 +96,16 @@ def plan_study(
         sizes = sorted({max(4, least, round(middle * factor)) for factor in (0.3, 0.6, 1.0, 1.4)})
     points, means = [], []
     for size in sizes:
-        point, differences = simulate(source, size, options, progress)
+        try:
+            point, differences = simulate(source, size, options, progress)
+        except RelstudyError:
+            if stated or size == sizes[-1]:
+                raise
+            untested = True  # so few queries have no test, and more may have one
+            continue
         points.append(point)
         means.append(float(np.nanmean(differences)))
+    least = max(least, points[0].queries) if untested else least
     difference = float(means[-1])
     steepness = _steepness(source, options, points, difference)
     if options.difference is not None and source.piloted is not None:
