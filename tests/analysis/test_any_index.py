@@ -87,6 +87,7 @@ def test_the_terminal_shows_it_as_a_column_in_the_groups_and_beside_the_first(sc
     assert "top third" in next(line for line in terminal.splitlines() if "also: =" in line)
 
 
+@pytest.mark.slow
 def test_requirements_are_held_against_it(scored: tuple[str, Path]) -> None:
     terminal, _ = scored
     assert "pass: keywords > gift by top third (lead +" in terminal

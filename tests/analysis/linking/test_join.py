@@ -83,6 +83,7 @@ def test_a_better_judgment_is_never_mapped_below_a_worse_one(joined: Joined) -> 
     assert (np.diff(mapped["judgment"]) >= 0).all() and (np.diff(mapped["relevant_share"]) >= 0).all()
 
 
+@pytest.mark.slow
 def test_what_is_relevant_on_the_second_scale_is_what_the_first_calls_relevant(
     joined: Joined, quality: np.ndarray
 ) -> None:

@@ -103,6 +103,7 @@ def test_unjudged_results_that_are_skipped_are_skipped_here_too(files: tuple[dic
         assert table.loc[system, "value"] == pytest.approx(result[system]["condensed nDCG@10"], abs=DIGITS)
 
 
+@pytest.mark.slow
 def test_output_json_page_and_csv_say_the_same(files: tuple[dict[str, Path], Path], tmp_path: Path) -> None:
     runs, qrels = files
     arguments = ["score", *map(str, runs.values()), "-j", str(qrels), "--measure", "AP", "--method", "none"]

@@ -74,6 +74,7 @@ def test_a_moved_cut_is_what_lines_fitted_to_the_weighted_panel_say(panel: Calib
         np.testing.assert_allclose(found.calibrated - cuts[column], refitted - 3.5, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_indices_of_reweighted_pairs_are_those_of_the_libraries() -> None:
     random = np.random.default_rng(5)
     mass = random.exponential(size=(7, 50)).astype(np.float32)

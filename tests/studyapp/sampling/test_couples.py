@@ -64,6 +64,7 @@ def test_each_couple_is_drawn_as_often_as_its_probability_says(study: Path) -> N
         assert abs(often[key] / draws - chance) <= 4.5 * error + 1e-12  # one of 40 beyond that comes once in 3,000
 
 
+@pytest.mark.slow
 def test_couples_of_lists_are_drawn_as_often_as_their_probability_says(study: Path) -> None:
     third = pd.read_csv(study / "scores" / "one.csv").assign(system="three", score=lambda table: -table["score"])
     third.to_csv(study / "scores" / "three.csv", index=False)

@@ -125,6 +125,7 @@ def of_lists(make_study: Callable[..., Made]) -> Made:
     return study
 
 
+@pytest.mark.slow
 def test_whole_lists_are_asked_blind_and_the_better_system_is_found(of_lists: Made, tmp_path: Path) -> None:
     study = Study.load(of_lists.folder)
     secret = read_secret(of_lists.folder)
