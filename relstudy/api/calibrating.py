@@ -178,7 +178,6 @@ class CalibratedPanel(FolderResult):
             rows.append(row)
         return pd.DataFrame(rows).astype({"before": float, "after": float, "difference": float})
 
-    @cached_property
     def generalizability(self) -> Generalizability:
         """Where the ratings vary, and how far means of so many of them can be relied upon.
 
@@ -189,7 +188,7 @@ class CalibratedPanel(FolderResult):
 
         Examples
         --------
-        >>> study = calibrate("data/example/ratings.csv").generalizability
+        >>> study = calibrate("data/example/ratings.csv").generalizability()
         >>> list(study.components)
         ['query', 'pair', 'rater', 'rater x query', 'rest']
         >>> study.needed("phi", 0.9)[0]

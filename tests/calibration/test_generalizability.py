@@ -170,7 +170,7 @@ def test_a_calibrated_panel_says_the_same_in_python_and_in_json() -> None:
     table = ratings(2, 8, 4, 5, None, steps=True).astype({"query_id": str, "result_id": str, "rater_id": str})
     panel = rs.calibrate(table, method="none", careless="keep")
     study = of_ratings(table)
-    assert panel.generalizability.coefficient("phi") == study.coefficient("phi")
+    assert panel.generalizability().coefficient("phi") == study.coefficient("phi")
     printed = panel.as_json()["generalizability"]
     assert printed["erho2"]["value"] == study.coefficient("erho2").value
     assert set(printed["variances"]) == {"query", "pair", "rater", "rater x query", "rest"}
