@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from scipy import special
 
 from relstudy.calibration.variance import pair_variances
 from relstudy.common.errors import RelstudyError
@@ -15,8 +16,11 @@ from relstudy.common.figures import GRID, INK, MUTED, SERIES, drawing, svg
 if TYPE_CHECKING:
     from relstudy.calibration.panel import Panel
     from relstudy.calibration.pipeline import Calibration
+    from relstudy.calibration.preferences import PreferenceStudy
 
 MOST_POINTS = 2000
+MOST_ROWS = 40
+"""Results in the picture of preferences: the best ones, so that each name can be read."""
 
 
 def pictures(result: Calibration) -> dict[str, Callable[[], str]]:
@@ -176,3 +180,32 @@ def _binned(x: np.ndarray, y: np.ndarray, bins: int = 12) -> tuple[np.ndarray, n
     order = np.argsort(x, kind="stable")
     parts = [part for part in np.array_split(order, bins) if len(part)]
     return np.array([x[part].mean() for part in parts]), np.array([y[part].mean() for part in parts])
+
+
+def preferences_picture(study: PreferenceStudy) -> str:
+    """A dot for each couple of systems, or for each of the best results, with its 95 % interval; SVG text.
+
+    A result's interval is that of its log odds, so that it stays between 0 and 1.
+    """
+    if len(study.systems):
+        rows = study.systems
+        names = [f"{one} over {other}" for one, other in zip(rows["system"], rows["other"], strict=True)]
+        value, low, high = (rows[f"preferred{end}"].to_numpy(dtype=float) for end in ("", "_low", "_high"))
+        label, title = "share that prefers the first", "How often one system's lists are preferred"
+    else:
+        rows = study.judgments.frame.nlargest(MOST_ROWS, "judgment")
+        names = [f"{result} ({query})" for query, result in zip(rows["query_id"], rows["result_id"], strict=True)]
+        value = rows["judgment"].to_numpy(dtype=float)
+        middle, error = (rows[name].to_numpy(dtype=float) for name in ("log_odds", "log_odds_error"))
+        reach = special.ndtri(0.975) * error
+        low, high = special.expit(middle - reach), special.expit(middle + reach)
+        label, title = "chance to be preferred to an average result of the query", "Results that people prefer"
+    with drawing(6.0, 0.9 + 0.26 * len(rows)) as figure:
+        axes = figure.subplots()
+        heights = np.arange(len(rows))[::-1]
+        axes.axvline(0.5, color=MUTED, linewidth=0.8, linestyle="--")
+        axes.hlines(heights, low, high, color=SERIES[0], linewidth=1.6)
+        axes.plot(value, heights, "o", color=SERIES[0], markersize=4)
+        axes.set_yticks(heights, names)
+        axes.set(xlabel=label, xlim=(-0.02, 1.02), ylim=(-0.6, len(rows) - 0.4))
+        return svg(figure, title)

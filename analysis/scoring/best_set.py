@@ -13,7 +13,6 @@ the bound sqrt(2 log log n) of Hansen 2005. Step-down: Romano and Wolf 2005.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from scipy import special
@@ -22,7 +21,8 @@ NEAR = 2.5
 """Of two seeds whose margins differ by chance alone, one is beyond so many standard errors of its own in 1 of 80."""
 
 
-class NearBound(NamedTuple):
+@dataclass(frozen=True)
+class NearBound:
     """A system that lags behind a rival by so many standard errors, near those that put it out of the best set, with
     the standard error of their difference that the number of replicates leaves."""
 

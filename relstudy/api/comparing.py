@@ -6,14 +6,16 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import pandas as pd
 
 from relstudy.api.inputs import Source, path_or_frame, table_of
+from relstudy.calibration.plots import preferences_picture
 from relstudy.calibration.preferences import PreferenceStudy, read_preferences
 from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError
+from relstudy.common.figures import SERIES, drawing, figure_of, svg
 from relstudy.common.kept import NOT_KEPT
 from relstudy.common.options import fields_given
 from relstudy.common.python_options import takes_options
@@ -26,6 +28,9 @@ from relstudy.studyapp.collection.lists import RankedList
 from relstudy.studyapp.commands.couples import CouplesOptions
 from relstudy.studyapp.sampling.couples import add_couples, draw_couples, draw_lists
 from relstudy.studyapp.sampling.sources import open_sources
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,6 +71,19 @@ class Preferences(FolderResult):
     def as_json(self) -> dict[str, Any]:
         """Everything that `relstudy preferences --json` prints."""
         return self.result.as_json()
+
+    def plot(self) -> Figure:
+        """How often each system's lists are preferred; of results the chance of the best to be, with their intervals.
+
+        Examples
+        --------
+        >>> rows = [("a", "q", "x", "y", "x", -1), ("b", "q", "x", "y", "y", 1), ("a", "q", "y", "z", "y", 0)]
+        >>> names = ["rater_id", "query_id", "result_id", "other_id", "left", "rating"]
+        >>> axes = preferences(pd.DataFrame(rows, columns=names)).plot().axes[0]
+        >>> [each.get_text() for each in axes.get_yticklabels()]
+        ['x (q)', 'z (q)', 'y (q)']
+        """
+        return figure_of(lambda: preferences_picture(self.result))
 
     def _tables(self) -> Mapping[str, pd.DataFrame]:
         return {"": self.overview(), "Raters:": self.raters}
@@ -145,6 +163,18 @@ class Couples(FolderResult):
         queries = int(self.drawn["query_id"].nunique())
         return {"couples": len(self.drawn), "queries": queries, "lists": len(self.lists)}
 
+    def plot(self) -> Figure:
+        """The chance of each couple to be drawn, query by query.
+
+        Examples
+        --------
+        >>> ids = {"query_id": ["q", "q"], "result_id": ["x", "y"], "other_id": ["y", "z"]}
+        >>> drawn = Couples(pd.DataFrame({**ids, "source": "bm25", "inclusion_probability": [0.2, 0.4]}))
+        >>> drawn.plot().axes[0].get_ylabel()
+        'chance to be drawn'
+        """
+        return figure_of(lambda: couples_picture(self.drawn))
+
     def _write_tables(self, folder: Path) -> None:
         if self.collection is None or folder.resolve() != Path(self.collection.folder or "").resolve():
             raise RelstudyError(f"{folder}: couples are saved to the folder of the study that they were drawn for")
@@ -162,6 +192,16 @@ class Couples(FolderResult):
     def remarks(self) -> Sequence[str]:
         """None."""
         return ()
+
+
+def couples_picture(drawn: pd.DataFrame) -> str:
+    """The inclusion probability of each couple, in the order of queries; SVG text."""
+    chances = drawn.sort_values(["query_id", "inclusion_probability"], kind="stable")["inclusion_probability"]
+    with drawing(6.0, 3.2) as figure:
+        axes = figure.subplots()
+        axes.plot(range(1, len(chances) + 1), chances, ".", color=SERIES[0])
+        axes.set(xlabel="couple, query by query", ylabel="chance to be drawn", ylim=(0, 1.03))
+        return svg(figure, "The chance of each couple to be drawn")
 
 
 class CoupleChanges(TypedDict, total=False):
@@ -189,6 +229,19 @@ def couples(
     ------
     RelstudyError
         where there are no queries with known probability, or couples are there already
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from relstudy import sample
+    >>> words = ["sky", "sky", "sea", "sea", "sea", "sky"]
+    >>> items = pd.DataFrame({"item_id": list("abcdef"), "kind": "text", "text": "words", "keywords": words})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     items.to_csv(Path(folder, "collection.csv"), index=False)
+    ...     _ = sample(items, ["keywords"], queries=3, results=2, base=2).save(folder)
+    ...     drawn = couples(folder, ["keywords"], each=1)
+    >>> int(drawn.table["query_id"].nunique())
+    3
     """
     check_arguments(couples, locals())
     options = CouplesOptions(**fields_given(CouplesOptions, changes))
