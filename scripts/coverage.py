@@ -30,7 +30,7 @@ def main() -> None:
     if len(sys.argv) < 2 or sys.argv[1] not in known:
         print(__doc__)
         for name, line in known.items():
-            print(f"    {name:<16}{line}")
+            print(f"    {name:<18}{line}")
         sys.exit(0 if len(sys.argv) < 2 or sys.argv[1] in ("-h", "--help") else 2)
     sys.path[0] = str(FOLDER)  # instead of this script's own folder, where it would hide the library of its name
     importlib.import_module(sys.argv[1]).main(sys.argv[2:])

@@ -1,7 +1,7 @@
 """How often 95 % intervals of E rho^2 and Phi hold the truth, on tables made of known variances.
 
-    python -m scripts.simulations.generalizability [--tables 200]
-    python -m scripts.simulations.generalizability --panels ../shared/data
+    python scripts/coverage.py generalizability [--tables 200]
+    python scripts/coverage.py generalizability --panels ../shared/data
 
 Results within queries are rated by raters, all by all or each by three of them, as normal numbers or in steps from 1 to
 5; and systems are measured on queries. Variances are those of query, result, rater, rater x query and one rating; where
@@ -12,7 +12,7 @@ ratings are in steps, the truth is theirs, summed over the normal numbers behind
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -132,11 +132,12 @@ def _cell(found: Estimate) -> str:
     return "–" if found.value is None else f"{found.value:.3f}{between}"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+def main(argv: Sequence[str]) -> None:
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(prog="coverage.py generalizability", description=__doc__, formatter_class=raw)
     parser.add_argument("--tables", type=int, default=200)
     parser.add_argument("--panels", type=Path, help="a folder of panels of people, whose variances are printed instead")
-    given = parser.parse_args()
+    given = parser.parse_args(argv)
     if given.panels is not None:
         print_panels(given.panels)
         return
@@ -171,7 +172,3 @@ def main() -> None:
     for systems, queries in ((4, 50), (10, 50), (20, 25)):
         cells = covered(lambda seed, a=systems, b=queries: measures(seed, a, b), of_measures, single, number)  # type: ignore[misc]
         print(f"| {systems} systems x {queries} queries | {' | '.join(cells)} |", flush=True)
-
-
-if __name__ == "__main__":
-    main()

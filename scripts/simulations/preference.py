@@ -1,6 +1,6 @@
 """Coverage of the preference model's 95 % intervals on simulated truth, where raters lean to a side and differ in ties.
 
-    python -m scripts.simulations.preference [STUDIES]
+    python scripts/coverage.py preference [--studies 20]
 
 Prints, for each setting, the shares of qualities and of differences within queries that their intervals hold, with the
 standard error of the first over studies, and the estimated spread of qualities beside the true one.
@@ -8,7 +8,8 @@ standard error of the first over studies, and the estimated spread of qualities 
 
 from __future__ import annotations
 
-import sys
+import argparse
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -26,9 +27,11 @@ SETTINGS = {
 }
 
 
-def main() -> None:
-    """Print the table."""
-    studies = int(sys.argv[1]) if len(sys.argv) > 1 else 20
+def main(argv: Sequence[str]) -> None:
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(prog="coverage.py preference", description=__doc__, formatter_class=raw)
+    parser.add_argument("--studies", type=int, default=20)
+    studies = parser.parse_args(argv).studies
     print(f"{'':38} quality  (se)  difference  spread  truth")
     for name, setting in SETTINGS.items():
         rng, rows = np.random.default_rng(1), []
@@ -40,7 +43,3 @@ def main() -> None:
         print(
             f"{name:38} {mean[0]:7.3f} {error[0]:6.3f} {mean[1]:10.3f} {mean[2]:8.2f} {setting.get('quality', 1.2):6}"
         )
-
-
-if __name__ == "__main__":
-    main()

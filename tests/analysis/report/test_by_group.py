@@ -55,5 +55,6 @@ def test_a_system_without_scores_in_a_group_has_an_empty_cell_with_a_reason() ->
 @pytest.mark.slow
 def test_many_groups_stand_in_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(by_group, "SIDE_BY_SIDE", 1)
-    (table,) = (block for block in section().blocks if isinstance(block, Table))
+    table, differences = (block for block in section().blocks if isinstance(block, Table))
+    assert differences.name == "by-paradigm-differences"
     assert [row[:2] for row in table.rows] == [["image", "s0"], ["image", "s1"], ["text", "s1"], ["text", "s0"]]

@@ -52,7 +52,8 @@ def test_all_people_are_forgotten_and_every_rating_stays(make_local: Callable[..
         write_state(connection, "closed")
     done = relstudy("forget", made.folder, "--all-people", "--yes")
     assert done.exit_code == 0 and "what said who 2 raters are is deleted" in done.output
-    assert ratings_table(made.store, study).equals(before) and len(before) == 16
+    assert before["question_eyes"].eq("full").all() and len(before) == 16
+    assert ratings_table(made.store, study).equals(before.assign(question_eyes=""))
     with made.store.read() as connection:
         rows = str(connection.execute(sa.select(raters)).mappings().all())
     assert "full" not in rows
