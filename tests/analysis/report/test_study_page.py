@@ -118,9 +118,10 @@ def test_every_table_has_a_caption_and_says_what_heads_what(html: str) -> None:
 
 def test_the_page_opens_with_one_sentence_for_each_system_best_first(page: Page, result: ScoreResult) -> None:
     verdict = verdict_of(result)
-    answer, overview = page.sections[0].blocks[:2]
+    answer = page.sections[0].blocks[0]
+    overview = next(block for block in page.sections[0].blocks if isinstance(block, Overview))
     assert isinstance(answer, Answer) and answer.headline == verdict.headline
-    assert isinstance(overview, Overview) and tuple(row.name for row in overview.rows) == verdict.standings.names
+    assert tuple(row.name for row in overview.rows) == verdict.standings.names
     block = sentences_of(page)
     values = [result[item.subject].indices["pearson"].value or 0.0 for item in block.items]
     assert tuple(item.subject for item in block.items) == verdict.standings.names
