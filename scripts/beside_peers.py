@@ -67,7 +67,7 @@ RATINGS = {
 MARGIN = 0.05
 SAME = 1e-9
 REASONS = (
-    ("ranx", "Rprec", "ranx keeps results of grade 0 in the number that it looks down to"),
+    ("ranx", "RBP", "ranx adds grades up, so that a 2 counts twice; where scores tie, their order comes on top"),
     (
         "ranx, tests",
         "AP tukey",
@@ -76,9 +76,20 @@ REASONS = (
     ("ranx, tests", "AP signs", "1,000 random signs against all of them"),
     ("ranx", "", "ranx breaks ties of score in the order of the file, trec_eval by result descending"),
     ("ir_measures", "RBP", "ties of score in the order of the file; here as trec_eval sorts them"),
-    ("sureal", "BT.500", "sureal counts ratings of a pair that are all equal as far out on both sides"),
+    (
+        "sureal",
+        "BT.500",
+        "sureal counts ratings of a pair that are all equal as far out on both sides, which rejects nearly every "
+        "rater, and none where it would be every one",
+    ),
     ("sureal", "p910", "the projection ends where qualities move by less than 1e-8"),
-    ("crowd-kit", "", "the search ends where nothing moves by 1e-9; the likelihood is flat there"),
+    ("crowd-kit", "glad", "the search here ends where a step raises the posterior by less than 1e-13 of itself"),
+    (
+        "crowd-kit",
+        "dawid-skene",
+        "the steps here end where none moves a class by 1e-9; 1e-10 is the least rate here and the least count there",
+    ),
+    ("crowd-kit", "mace", "the steps here end where none moves a class by 1e-9; crowd-kit's go on"),
 )
 """Why a figure of a library may differ."""
 

@@ -38,7 +38,7 @@ def ir_measures_gives(qrels: Path, runs: dict[str, Path], measures: list[str]) -
     found = {}
     for system, file in runs.items():
         values = ir_measures.calc_aggregate(parsed, judged, by_query(file, 4))
-        found |= {f"{system} {measure}": float(value) for measure, value in values.items()}
+        found |= {f"{system} {measure}": float(values[measure]) for measure in parsed}
     return found
 
 
@@ -199,6 +199,8 @@ def sureal_gives(file: Path) -> dict[str, float]:
 def crowd_kit_gives(file: Path) -> dict[str, float]:
     """The probability of each pair's likeliest class, by EM that goes on until nothing moves.
 
+    No tolerance, which is what -1 says: what crowd-kit compares is the likelihood to expect under the classes of the
+    round before; that may fall while the likelihood rises, and a fall ends it (GLAD after two rounds).
     MACE takes raters and classes for one another where they don't come in the order of their names, so they are made
     to.
     """
@@ -209,7 +211,7 @@ def crowd_kit_gives(file: Path) -> dict[str, float]:
     votes["label"] = frame["rating"].to_numpy()
     models = {"dawid-skene": DawidSkene(n_iter=600, tol=-1.0)}
     if votes["label"].nunique() == 2:  # of grades the searches take many minutes
-        models["glad"] = GLAD(n_iter=300, tol=1e-12, m_step_max_iter=200, m_step_tol=1e-8)
+        models["glad"] = GLAD(n_iter=40, tol=-1.0, m_step_max_iter=25, m_step_tol=1e-6)
         models["mace"] = MACE(n_restarts=1, n_iter=1500)
     found = {}
     for name, model in models.items():

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from scripts.beside_peers import REASONS, SAME
 from tests.places import ROOT
 
 
@@ -26,3 +27,15 @@ def test_the_command_of_simulated_tables_names_each_with_its_first_line() -> Non
     assert modules
     assert [name for name in modules if f"\n    {name} " not in listed.stdout] == []
     assert subprocess.run([*script, "nonsense"], capture_output=True, timeout=60).returncode == 2
+
+
+def test_figures_beside_other_libraries_differ_for_the_reasons_that_the_script_gives() -> None:
+    page = (ROOT / "docs" / "peers.md").read_text(encoding="utf-8")
+    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line[:1] == "|"]
+    rows = [(library, what, float(apart), why) for library, _, what, _, _, _, apart, why in lines[2:]]
+    assert {library for library, *_ in rows} >= {"ir_measures", "ranx", "sureal", "crowd-kit"}
+    for library, what, apart, why in rows:
+        given = [reason for whose, figure, reason in REASONS if whose == library and what.startswith(figure)]
+        assert why == (given[0] if apart >= SAME else "")
+    # a search that has not ended is no reason: both of them stand at the top to a millionth
+    assert max(apart for library, _, apart, _ in rows if library == "crowd-kit") < 1e-5
