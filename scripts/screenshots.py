@@ -67,13 +67,14 @@ scale = "1-9"
 
 
 def make_text_study(folder: Path, pictures: int = 60) -> None:
-    """The same pictures, asked for in words, rated from 1 to 9."""
+    """The same pictures, asked for in words, rated from 1 to 9: two with a house, whichever comes first."""
     collection = make_collection(pictures, seed=3)
     write_collection(collection, folder)
     items = pd.read_csv(folder / "collection.csv", dtype=str, keep_default_na=False)
     words = pd.DataFrame([{"item_id": "words", "kind": "text", "text": "A house in the evening", "role": "query"}])
     pd.concat([items, words]).fillna("").to_csv(folder / "collection.csv", index=False)
-    pairs = pd.DataFrame({"pair_id": ["w1", "w2"], "query_id": "words", "result_id": collection.picture_ids[:2]})
+    houses = items.loc[items["keywords"].str.contains("house|cabin"), "item_id"].iloc[:2]
+    pairs = pd.DataFrame({"pair_id": ["w1", "w2"], "query_id": "words", "result_id": list(houses)})
     pairs.assign(paradigm="text", block="base").to_csv(folder / "pairs.csv", index=False)
     (folder / "study.toml").write_text(TEXT_TOML, encoding="utf-8")
 
@@ -99,8 +100,8 @@ def make_study(folder: Path) -> DemoCollection:
             (name for name in collection.picture_ids if name != query),
             key=lambda name: -_true(collection, number, place[name]),
         )
-        near, far = others[:6], draw.sample(others, 6)
-        for rank, result in enumerate(dict.fromkeys([*near, *far])):
+        near, far = others[:6], draw.sample(others[6:], 6)
+        for rank, result in enumerate([*near, *far]):
             rows.append(
                 {
                     "pair_id": f"{query}-{result}",
@@ -204,9 +205,9 @@ def _keep(page: Page, name: str, *, full_page: bool = False) -> None:
     kept = OUT / name
     kind: dict[str, Any] = {"type": "jpeg", "quality": 86} if kept.suffix == ".jpg" else {}
     page.emulate_media(color_scheme="light")
-    page.screenshot(path=kept, full_page=full_page, **kind)
+    page.screenshot(path=kept, full_page=full_page, animations="disabled", **kind)
     page.emulate_media(color_scheme="dark")
-    page.screenshot(path=kept.with_stem(f"{kept.stem}-dark"), full_page=full_page, **kind)
+    page.screenshot(path=kept.with_stem(f"{kept.stem}-dark"), full_page=full_page, animations="disabled", **kind)
 
 
 def _next(page: Page) -> None:

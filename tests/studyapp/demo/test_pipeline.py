@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,13 +15,15 @@ from relstudy.common.errors import RelstudyError
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.scores.table import read_scores
 from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.demo import pipeline
 from relstudy.studyapp.demo.folder import OWN_FILES, OWN_FOLDERS, claim
 from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters, with_careless
 from relstudy.studyapp.demo.pipeline import run_demo, score_file
 from relstudy.studyapp.demo.recovered import SHARES, Recovered, census, judgment_rows, recovered_table, system_rows
-from relstudy.studyapp.demo.show import run_command, without_database_url
-from relstudy.studyapp.demo.sizes import SIZES, Size, available_systems
+from relstudy.studyapp.demo.show import Stages, run_command, without_database_url
+from relstudy.studyapp.demo.sizes import CORE_SYSTEMS, EXTRA_SYSTEMS, SIZES, Size, available_systems
 from tests.commands import relstudy
+from tests.places import ROOT
 
 pytestmark = pytest.mark.server
 
@@ -33,6 +36,17 @@ VARIANTS = ("gift-colour", "gift-texture")
 def finished(tmp_path_factory):
     folder = tmp_path_factory.mktemp("finished") / "study"
     return run_demo(folder, SMALL, seed=3, systems=SYSTEMS, quiet=True)
+
+
+def test_the_page_on_the_demo_shows_the_commands_that_it_runs(monkeypatch):
+    answers = {"base_pairs": 1, "unique_pairs": 1, "smallest_inclusion_probability": 1.0}
+    monkeypatch.setattr(pipeline, "run_command", lambda *words, show: answers | {"verdict": {"headline": ""}})
+    monkeypatch.setattr(pipeline, "write_json", lambda value, file: None)
+    show, names = Stages(2, quiet=True), (*CORE_SYSTEMS, *EXTRA_SYSTEMS)
+    pipeline._sample(Path("demo"), SIZES["small"], 0, names, show)
+    pipeline._score(Path("demo"), names, show)
+    page = (ROOT / "docs" / "demo.md").read_text(encoding="utf-8").replace(" -j ", " --judgments ")
+    assert [stage.command for stage in show.done if f"`{stage.command}`" not in page] == []
 
 
 def values(outcome, quantity):
