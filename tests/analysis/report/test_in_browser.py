@@ -105,6 +105,10 @@ def test_on_a_telephone_no_table_is_cut_and_letters_in_pictures_can_be_read(chro
         "[...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.innerText)"
     )
     assert tab.evaluate(cut) == []
+    apart = """[...document.querySelectorAll('.overview tbody tr:has(.range)')].map(row => {
+        const figure = document.createRange(); figure.selectNodeContents(row.querySelector('.number'));
+        return row.querySelector('.axis').getBoundingClientRect().left - figure.getBoundingClientRect().right })"""
+    assert min(tab.evaluate(apart)) > 4  # a line that begins on the left is not part of the figure beside it
     sizes = """[...document.querySelectorAll('svg.figure text')].filter(e => e.getBoundingClientRect().width)
         .map(e => e.getBoundingClientRect().height)"""
     assert min(tab.evaluate(sizes)) > 8
