@@ -28,8 +28,8 @@ class PairRow(NamedTuple):
         return shown if self.other_id is None else (*shown, self.other_id)
 
     def sides(self, seed: int) -> tuple[str, ...]:
-        """The results as a rater of this seed sees them, from left to right; chance decides, once for each rater, and
-        study.toml of those whose answers it knows."""
+        """The results as a rater of this seed sees them, from left to right: by chance, once for each rater; of
+        practice and attention checks as study.toml has them, which says which side is right."""
         if self.other_id is None:
             return (self.result_id,)
         both = (self.result_id, self.other_id)
