@@ -227,7 +227,7 @@ def read_judgments(path: str | os.PathLike[str], reading: Reading = PLAIN) -> Ju
 def qrels_in(grades: Checked, reading: Reading = PLAIN) -> Judgments:
     """The judgments of qrels: query_id, result_id, judgment; see `read_judgments`."""
     unjudged = None
-    if reading.scale is None:
+    if reading.scale is None or reading.scale.values[0] >= 0:
         grades, unjudged = without_negative(grades, reading)
     judgments = judgments_in(grades, reading, odd=False)
     why = _not_whole(judgments)

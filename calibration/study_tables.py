@@ -292,7 +292,10 @@ def read_study_tables(
     if rated is not None and not own and Path(rated.file).name == RATINGS:
         rated = look.readable(rated)
     if judgments.scale.how == "values" and rated is not None:
-        judgments = replace(judgments, scale=read_ratings(_again(rated), trust_raters=True).scale)
+        given = read_ratings(_again(rated), trust_raters=True)
+        pair = ["query_id", "result_id"]
+        if not judgments.frame[pair].merge(given.frame[pair], on=pair).empty:  # else they are of another study
+            judgments = replace(judgments, scale=given.scale)
     judgments = look.with_careless(judgments)
     drawn = look.table(PAIRS)
     pairs = None if drawn is None or (judgments.qrels and not own) else look.pairs(drawn, own)

@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 from relstudy.calibration.judgments import Judgments, read_judgments
+from relstudy.calibration.study_tables import read_study_tables
 from relstudy.common.errors import TableError
+from relstudy.common.reading import Reading
+from relstudy.common.scales import stated_scale
 
 LINES = "q1 0 d1 1\nq1 0 d2 0\nq2 0 d1 2\n"
 
@@ -75,3 +78,20 @@ def test_a_sample_is_no_whole_collection_and_a_census_with_probabilities_is(tmp_
 def test_a_line_with_a_fault_is_refused_by_its_own_number(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(TableError, match=said):
         read(tmp_path, text)
+
+
+def test_a_stated_scale_from_0_leaves_grades_below_it_unjudged(tmp_path: Path) -> None:
+    file = tmp_path / "qrels.txt"
+    file.write_text("q 0 a 2\nq 0 b -1\nq 0 c 0\nq 0 d 1\n", encoding="utf-8")
+    for scale, judged in (("0-3", ["a", "c", "d"]), ("-1-3", ["a", "b", "c", "d"])):
+        judgments = read_judgments(file, Reading(scale=stated_scale(scale)))
+        assert judgments.frame["result_id"].tolist() == judged, scale
+
+
+def test_ratings_of_other_pairs_beside_a_sample_of_qrels_say_nothing_of_its_scale(tmp_path: Path) -> None:
+    file = tmp_path / "qrels.txt"
+    file.write_text("q 0 a 2 0.5\nq 0 b 0 0.5\nq 0 c 3 0.25\nq 0 d 1 0.5\n", encoding="utf-8")
+    alone = read_study_tables(file).judgments.scale
+    others = "rater_id,query_id,result_id,rating\nann,z,x,1\nbob,z,x,5\nann,z,y,2\n"
+    (tmp_path / "ratings.csv").write_text(others, encoding="utf-8")
+    assert read_study_tables(file).judgments.scale == alone
