@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
+import json
 import logging
 import select
 import socket
@@ -60,10 +62,9 @@ class Shares:
 
     def _make_room(self) -> None:
         for channels in sorted(self.held.values(), key=len, reverse=True):
-            oldest = next((each for each in channels if not each.requests and not each.will_close), None)
+            oldest = next((each for each in channels if not each.requests), None)
             if oldest is not None:
-                oldest.will_close = True
-                oldest.watch()
+                oldest.handle_close()
                 return
 
 
@@ -87,7 +88,8 @@ class Connection(HTTPChannel):
     """A connection whose request must be there whole within `channel_timeout` of its first byte.
 
     Waitress closes those that are silent for so long; who sends a byte now and then would stay for ever. One more than
-    the address may have is closed at once, and where all places are taken, room is made.
+    the address may have is closed at once, and where all places are taken, room is made. Requests sent ahead are
+    answered as long as answers are taken, so that each connection has no more than one file open.
 
     Parameters
     ----------
@@ -99,6 +101,7 @@ class Connection(HTTPChannel):
     held = b""  # the beginning of an answer, until there is enough of it to be sent: head and page in one packet
     began: float | None = None
     last_activity: float
+    requests: list[Any]
 
     def __init__(
         self, server: Any, sock: socket.socket, addr: Any, adj: Any, map: Any, shares: Shares, events: Any = None
@@ -182,8 +185,25 @@ class Connection(HTTPChannel):
     def service(self) -> None:
         """Answer a request, and have the loop told of the next one."""
         self.held = b""
-        super().service()
+        if self.total_outbufs_len:
+            with self.requests_lock:
+                self.close_when_flushed = True
+                for each in self.requests:
+                    each.close()
+                self.requests = []
+        else:
+            super().service()
         self.watch()
+
+    def handle_write(self) -> None:
+        """Send what waits; where its file has become shorter there is nothing to send for ever, and this is the end."""
+        super().handle_write()
+        if self.connected and self.total_outbufs_len and not self.requests:
+            with self.outbuf_lock:
+                first = self.outbufs[0]
+                is_short = len(first) > 0 and not first.get(1)
+            if is_short:
+                self.handle_close()
 
 
 def run_by_events(server: Any, events: Any) -> None:
@@ -194,14 +214,17 @@ def run_by_events(server: Any, events: Any) -> None:
     answered says so itself (`Connection.watch`).
     """
     events.register(server.socket, select.EPOLLIN)
+    hears = _Accepting(server.accept)
+    server.accept = hears.accept
     listens = True
     while server.accepting:
         looked_after = server.next_channel_cleanup
-        wanted = server.readable()
+        wanted = server.readable() and time.monotonic() >= hears.not_before
         if server.next_channel_cleanup != looked_after:
             for channel in list(server.active_channels.values()):
-                if channel.will_close:
-                    channel.watch()
+                # at once: who takes no answer never has room for the rest of it
+                if channel.will_close and not channel.requests:
+                    channel.handle_close()
         if wanted != listens:
             events.modify(server.socket, select.EPOLLIN if wanted else 0)
             listens = wanted
@@ -213,8 +236,28 @@ def run_by_events(server: Any, events: Any) -> None:
                     channel.watch()
 
 
+class _Accepting:
+    """Takes connections; where the process may open no more files it says so, and hears nobody new for a second."""
+
+    def __init__(self, accept: Callable[[], Any]) -> None:
+        self._accept = accept
+        self.not_before = 0.0
+
+    def accept(self) -> Any:
+        try:
+            return self._accept()
+        except OSError as error:
+            if error.errno not in (errno.EMFILE, errno.ENFILE):
+                raise
+            self.not_before = time.monotonic() + 1
+            message = "no more files may be open: nobody new is heard for a second"
+            logging.getLogger("relstudy").error(json.dumps({"event": "connections", "trouble": message}))
+            return None
+
+
 REQUEST_SECONDS = 30  # for a request to be there whole
 MOST_CONNECTIONS = 8000  # in each worker; half-open ones cost little until they are closed
+FILES_EACH = 2  # that a connection may have open: itself, and the file that is its answer
 # How long a thread keeps the interpreter from others that want it. Python's 5 ms are as long as a whole page takes: who
 # holds the database's only write transaction waited so long after each of its statements for threads that write HTML.
 SWITCH_SECONDS = 0.0005
@@ -311,9 +354,10 @@ def _most_connections() -> int:
     except ImportError:  # Windows
         return 400
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MOST_CONNECTIONS + 200
+    wanted = FILES_EACH * MOST_CONNECTIONS + 200
     if soft < wanted:
         soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    return max(100, min(MOST_CONNECTIONS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 200))
+    spare = resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 200
+    return max(2 * SPARE, min(MOST_CONNECTIONS, spare // FILES_EACH))

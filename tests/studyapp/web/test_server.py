@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
 import os
 import random
@@ -14,8 +15,9 @@ import sys
 import threading
 import time
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import waitress
@@ -248,3 +250,110 @@ def test_one_address_has_so_many_connections_as_it_may_and_a_proxy_any_number(
         assert all(answered("127.0.0.3") for _ in range(4)), "the proxy, which speaks for many"
     server.task_dispatcher.shutdown()
     server.close()
+
+
+@contextlib.contextmanager
+def sending(file: Path, monkeypatch: pytest.MonkeyPatch, places: int = 80) -> Iterator[tuple[str, int]]:
+    """A worker that answers /film by a file and all else in two bytes; where it listens."""
+    monkeypatch.setattr(listening, "_most_connections", lambda: places + listening.SPARE)
+
+    def app(environ: dict[str, Any], start_response: Callable[..., object]) -> Iterable[bytes]:
+        if environ["PATH_INFO"] != "/film":
+            start_response("200 OK", [("Content-Length", "2")])
+            return [b"ok"]
+        start_response("200 OK", [("Content-Length", str(file.stat().st_size))])
+        whole: Iterable[bytes] = environ["wsgi.file_wrapper"](file.open("rb"))
+        return whole
+
+    listener = listening.listen("127.0.0.1", 0)
+    server = listening.make_worker(app, listener, ServerOptions(threads=2))
+    threading.Thread(target=server.run, daemon=True).start()
+    yield listener.getsockname()
+    server.task_dispatcher.shutdown()
+    server.close()
+
+
+def deaf(address: tuple[str, int], asked: bytes) -> socket.socket:
+    """A connection that asks and takes next to nothing of the answer."""
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+    connection.settimeout(20)
+    connection.connect(address)
+    connection.sendall(asked)
+    return connection
+
+
+def times_open(file: Path) -> int:
+    """How often this process has a file open."""
+    held = [link for link in Path("/proc/self/fd").iterdir() if os.path.lexists(link)]
+    return sum(os.path.realpath(link) == str(file) for link in held)
+
+
+FILM = b"GET /film HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+def a_film(folder: Path) -> Path:
+    file = folder / "film"
+    file.write_bytes(bytes(16 << 20))
+    return file
+
+
+def test_who_asks_for_much_at_once_and_takes_nothing_has_one_file_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = a_film(tmp_path)
+    with sending(file, monkeypatch) as address, deaf(address, 40 * FILM), deaf(address, FILM) as other:
+        assert other.recv(4) == b"HTTP"
+        until(lambda: times_open(file) >= 2)
+        time.sleep(0.5)  # in which all forty were opened
+        assert times_open(file) == 2
+
+
+def test_who_takes_nothing_makes_room_and_is_gone_after_the_deadline(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listening, "REQUEST_SECONDS", 1)
+    file = a_film(tmp_path)
+    with sending(file, monkeypatch, places=3) as address, contextlib.ExitStack() as stack:
+        for _ in range(6):
+            assert stack.enter_context(deaf(address, FILM)).recv(4) == b"HTTP"
+        assert times_open(file) <= 5
+        until(lambda: times_open(file) == 0)
+
+
+def test_a_file_that_gets_shorter_while_it_is_sent_ends_the_connection(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = a_film(tmp_path)
+    with sending(file, monkeypatch) as address, deaf(address, FILM) as client:
+        assert client.recv(4) == b"HTTP"
+        os.truncate(file, 1000)
+        began = time.monotonic()
+        while client.recv(1 << 16):
+            pass
+        assert time.monotonic() - began < 15  # 30 s, and a processor's time, where nobody looks
+
+
+def test_a_worker_that_may_open_no_more_files_listens_again_a_second_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    full, tried = threading.Event(), []
+    accept = socket.socket.accept
+
+    def refusing(self: socket.socket) -> Any:
+        if full.is_set():
+            tried.append(self)
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        return accept(self)
+
+    monkeypatch.setattr(socket.socket, "accept", refusing)
+    with sending(a_film(tmp_path), monkeypatch) as address:
+        full.set()
+        with socket.create_connection(address, timeout=20) as client:
+            client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            until(lambda: tried)
+            time.sleep(1.5)
+            full.clear()
+            assert client.recv(4) == b"HTTP"
+    assert len(tried) <= 3
+    assert 1 <= len([each for each in caplog.records if "may be open" in each.getMessage()]) <= 3
