@@ -293,7 +293,7 @@ def between_systems(result: ScoreResult, measure: str) -> Generalizability:
     """
     table = result.per_query
     if measure not in table or measure in ("system", "query_id"):
-        names = [name for name in table if name not in ("system", "query_id")]
+        names = [str(name) for name in table if name not in ("system", "query_id")]
         raise RelstudyError(f"{measure!r} is no measure by query of these scores; there are: {listed_some(names, 12)}")
     values = table.pivot(index="query_id", columns="system", values=measure).astype(float).dropna()
     long = values.rename_axis(index="query_id").reset_index().melt("query_id", var_name="system", value_name="value")

@@ -49,12 +49,12 @@ def is_being_made() -> bool:
     return _TURN.locked()
 
 
-def send_whole(file: Path | IO[bytes], mimetype: str, max_age: int | None = None) -> Response:
-    """Send a file, or 304 to who has it; never a part of it, whatever range is asked for.
+def send_whole(file: Path | IO[bytes], mimetype: str, max_age: int | None = None, etag: bool | str = True) -> Response:
+    """Send a file, or 304 to who has it as it is now, by `etag`; never a part of it, whatever range is asked for.
 
     Of a part the server does not read the file by itself: a thread waits for as long as nothing is taken.
     """
-    response = send_file(file, mimetype=mimetype, conditional=False, max_age=max_age)
+    response = send_file(file, mimetype=mimetype, conditional=False, max_age=max_age, etag=etag)
     response.make_conditional(request)
     return response
 

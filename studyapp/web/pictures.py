@@ -36,12 +36,12 @@ def item(key: str) -> ResponseReturnValue:
             media_type = played_type(head, found.kind) if is_played else image_type(head)
             if media_type is None:
                 abort(404)
-            if is_played and "Range" in request.headers:
+            if is_played and _asks_for_a_part(found.path):
                 return _kept(_part(found.path, media_type))
     except OSError as error:  # gone since the study was checked
         logging.getLogger("relstudy").error(json.dumps({"event": "picture", "trouble": str(error)}))
         abort(404)
-    response = _kept(send_whole(found.path.resolve(), media_type, max_age=86_400))
+    response = _kept(send_whole(found.path.resolve(), media_type, max_age=86_400, etag=_version(found.path)))
     if is_played:
         response.headers["Accept-Ranges"] = "bytes"
     return response
@@ -53,7 +53,7 @@ def captions(key: str) -> ResponseReturnValue:
     found = _found(key)
     if found.captions is None or not found.captions.is_file():
         abort(404)
-    return _kept(send_whole(found.captions.resolve(), "text/vtt", max_age=86_400))
+    return _kept(send_whole(found.captions.resolve(), "text/vtt", max_age=86_400, etag=_version(found.captions)))
 
 
 def _found(key: str) -> DisplayedItem:
@@ -67,7 +67,21 @@ def _found(key: str) -> DisplayedItem:
     return found
 
 
+def _version(path: Path) -> str:
+    """What tells a file from what it was before, without its name."""
+    there = path.stat()
+    return f"{there.st_mtime_ns:x}-{there.st_size:x}"
+
+
+def _asks_for_a_part(path: Path) -> bool:
+    """True where a part is asked for, if need be of the file as it is now (RFC 9110, section 13.1.5)."""
+    if request.method != "GET" or "Range" not in request.headers:
+        return False
+    return "If-Range" not in request.headers or request.if_range.etag == _version(path)
+
+
 def _kept(response: Response) -> Response:
+    response.headers.pop("Content-Disposition", None)  # which would tell raters the file's name
     response.headers["Cache-Control"] = "private, max-age=86400, immutable"
     response.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
     return response
@@ -82,7 +96,7 @@ def _part(path: Path, media_type: str) -> Response:
     size = path.stat().st_size
     asked = _RANGE.fullmatch(request.headers["Range"].strip())
     if asked is None or not (asked[1] or asked[2]):
-        response = send_whole(path.resolve(), media_type, max_age=86_400)
+        response = send_whole(path.resolve(), media_type, max_age=86_400, etag=_version(path))
         response.headers["Accept-Ranges"] = "bytes"
         return response
     begin = int(asked[1]) if asked[1] else max(0, size - int(asked[2]))
@@ -91,11 +105,16 @@ def _part(path: Path, media_type: str) -> Response:
     if begin >= size or end < begin:
         return Response("", 416, {"Content-Range": f"bytes */{size}"}, mimetype=media_type)
     length = end - begin + 1
-    headers = {"Content-Range": f"bytes {begin}-{end}/{size}", "Accept-Ranges": "bytes", "Content-Length": str(length)}
+    headers = {
+        "Content-Range": f"bytes {begin}-{end}/{size}",
+        "Accept-Ranges": "bytes",
+        "Content-Length": str(length),
+        "ETag": f'"{_version(path)}"',
+    }
     handle = path.open("rb")
     handle.seek(begin)
     wrapped = request.environ.get("wsgi.file_wrapper")
-    if wrapped is not None and request.method == "GET":
+    if wrapped is not None:
         # Waitress sends so many bytes from where the file stands, as fast as they are taken and without a thread; bytes
         # of a part it would put into a file of its own first
         return Response(wrapped(handle), 206, headers, mimetype=media_type, direct_passthrough=True)

@@ -243,6 +243,20 @@ def test_a_range_beyond_the_end_is_refused_and_odd_ones_get_the_whole(film: tupl
     assert browser.client.get(address).headers["Accept-Ranges"] == "bytes"
 
 
+def test_no_answer_tells_a_files_name_and_a_part_is_of_the_file_as_it_was(film: tuple[Browser, str, bytes]) -> None:
+    browser, address, _ = film
+    whole, part = (browser.client.get(address, headers=each) for each in ({}, {"Range": "bytes=0-1"}))
+    again = browser.client.get(address, headers={"If-None-Match": whole.headers["ETag"]})
+    captions = browser.client.get(f"{address}/captions")
+    assert [each.status_code for each in (whole, part, again, captions)] == [200, 206, 304, 200]
+    assert all("Content-Disposition" not in each.headers for each in (whole, part, again, captions))
+    assert part.headers["ETag"] == whole.headers["ETag"]
+    for tag, status in ((part.headers["ETag"], 206), ('"other"', 200), ("Tue, 24 Nov 2026 15:00:00 GMT", 200)):
+        answer = browser.client.get(address, headers={"Range": "bytes=0-1", "If-Range": tag})
+        assert answer.status_code == status, tag
+    assert browser.client.head(address, headers={"Range": "bytes=0-1"}).status_code == 200
+
+
 def test_films_and_captions_are_for_raters_alone_and_take_one_look_at_the_database(tmp_path: Path) -> None:
     folder = write_items(tmp_path / "s")
     with app_of(folder) as (app, store):
