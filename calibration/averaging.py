@@ -11,6 +11,8 @@ from relstudy.common.probabilities import PAIR
 from relstudy.common.scales import KnownScale, Scale
 
 PRIOR_RATINGS = 8
+DIGITS = 12
+"""Of judgments: two that are equal but for the order in which ratings were added are equal, and so are their ranks."""
 
 
 def make_judgments(
@@ -54,7 +56,7 @@ def make_judgments(
     frame = panel.pairs.loc[rated].reset_index(drop=True)
     if "pair_id" not in frame:
         frame.insert(0, "pair_id", frame["query_id"].astype("str") + "|" + frame["result_id"].astype("str"))
-    frame["judgment"] = mean[rated]
+    frame["judgment"] = np.round(mean[rated], DIGITS)
     frame["n_ratings"] = count[rated].astype(int)
     frame["standard_error"] = np.where(np.isfinite(variance[rated]), np.sqrt(variance[rated]), np.nan)
     if scale is None:

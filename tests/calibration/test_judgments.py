@@ -20,6 +20,7 @@ from relstudy.calibration.ratings import read_ratings
 from relstudy.calibration.simulation import simulate_panel
 from relstudy.common.errors import RelstudyError, TableError
 from relstudy.common.reading import Reading
+from tests.places import EXAMPLE
 
 WriteTable = Callable[..., Path]
 
@@ -321,3 +322,13 @@ def test_ratings_beside_judgments_are_said_to_have_no_part_unless_they_were_aske
     assert "the column judgment is taken, and the column rating beside it has no part" in read.all_notes
     asked = read_judgments(path, Reading.stated("judgment=rating", None, "1-5"))
     assert asked.frame["judgment"].tolist() == [1.0, 5.0] and "no part" not in " ".join(asked.all_notes)
+
+
+def test_the_order_of_rows_decides_no_digit_of_a_judgment_and_so_no_tie(tmp_path: Path) -> None:
+    table = pd.read_csv(EXAMPLE / "ratings.csv", dtype=str)
+    judged = []
+    for seed in range(4):
+        (table.sample(frac=1, random_state=seed) if seed else table).to_csv(tmp_path / "ratings.csv", index=False)
+        frame = calibrate(read_ratings(tmp_path / "ratings.csv"), CalibrationOptions()).judgments.frame
+        judged.append(frame.set_index(["query_id", "result_id"])["judgment"].sort_index())
+    assert all(each.equals(judged[0]) for each in judged[1:])
