@@ -243,7 +243,7 @@ def _without_measures(pairs: JudgedPairs, inside: np.ndarray, grouping: Grouping
     Of half of a query's results a measure would be another one, and it is of everybody's judgments.
     """
     if grouping.of_people:
-        return "it is of everybody's judgments"
+        return "the judgments of whole rankings are everybody's"
     of_part = np.isin(pairs.query, pairs.query[inside]) & ~inside
     return "of some queries only a part of the pairs is in the group" if of_part.any() else ""
 
