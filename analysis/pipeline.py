@@ -104,9 +104,10 @@ class ScoringRun:
 def groups_of_run(
     pairs: JudgedPairs, candidates: Sequence[Candidate], grouping: Grouping, overall: ScoreResult
 ) -> Groups:
-    """The figures of the systems within groups, by the options of those over all pairs."""
-    options = overall.options
-    results = score_by(pairs, candidates, grouping, options)
+    """The figures of the systems within groups, by the options of those over all pairs, and decided by their index."""
+    options, primary = overall.options, overall.primary
+    results = score_by(pairs, candidates, grouping, replace(options, primary=primary.name))
+    results = {name: replace(each, primary=primary, options=options) for name, each in results.items()}
     without = tuple(sorted({str(name) for name in grouping.values} - set(results)))
     lost = tuple(leader_in_groups(overall, results, grouping.column))
     leads = leads_of_people(pairs, candidates, grouping, options.seed) if grouping.of_people else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from relstudy.analysis.pipeline import groups_of_run
 from relstudy.analysis.report import by_group
 from relstudy.analysis.report.by_group import groups_section
 from relstudy.analysis.report.layout import Paragraph, Section
@@ -12,6 +13,7 @@ from relstudy.analysis.report.tables import Table
 from relstudy.analysis.scoring.groups import Grouping, Groups, score_by
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.run import score_candidates
 from relstudy.analysis.scoring.systems import candidates_of
 from tests.analysis.made import tables
 
@@ -58,3 +60,17 @@ def test_many_groups_stand_in_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     table, differences = (block for block in section().blocks if isinstance(block, Table))
     assert differences.name == "by-paradigm-differences"
     assert [row[:2] for row in table.rows] == [["image", "s0"], ["image", "s1"], ["text", "s1"], ["text", "s0"]]
+
+
+@pytest.mark.slow
+def test_groups_are_decided_by_the_index_of_the_whole_though_each_alone_has_too_few_queries_for_it() -> None:
+    judgments, scores = tables(queries=24, systems=(0.9, 0.7))
+    pairs, options = JudgedPairs.of(judgments), ScoringOptions(replicates=30, method="none")
+    candidates, _ = candidates_of([("scores", scores)], pairs, options)
+    overall = score_candidates(pairs, candidates, options)
+    halves = np.where(judgments["query_id"].str[1:].astype(int) < 12, "image", "text").astype(object)
+    within = groups_of_run(pairs, candidates, Grouping("paradigm", halves, apart=False), overall)
+    assert overall.primary.name == "same_query"
+    assert [each.primary for each in within.results.values()] == [overall.primary] * 2
+    named = {block.name: block.caption for block in groups_section(within).blocks if isinstance(block, Table)}
+    assert overall.primary.index.term in named["by-paradigm-differences"]
