@@ -19,7 +19,7 @@ import pandas as pd
 
 from relstudy.calibration.blocks import is_couple, rows_aside
 from relstudy.calibration.judgments import Judgments, write_judgments
-from relstudy.calibration.methods.preference import EQUAL, LEFT, RIGHT, Couples, Preferences, fit_preferences
+from relstudy.calibration.methods.preference import EQUAL, LEFT, RIGHT, SPREADS, Couples, Preferences, fit_preferences
 from relstudy.calibration.set_aside import without_set_aside
 from relstudy.calibration.two_way import FEW, LEAST_RATERS, interval, of_couples
 from relstudy.common.checked import Checked
@@ -48,8 +48,8 @@ class PreferenceStudy:
 
     Parameters
     ----------
-    judgments : one row a result: query_id, result_id, judgment (0 to 1), standard_error, n_ratings (couples it was in),
-        and log_odds of being preferred with log_odds_error, mean 0 in each query
+    judgments : one row a result: query_id, result_id, judgment (0 to 1), standard_error (NaN where unknown), n_ratings
+        (couples it was in), and log_odds of being preferred with log_odds_error, mean 0 in each query
     raters : one row a rater: rater_id, n_ratings, equal (share of them), lean (to the left) and tie, in log odds
     fitted : the model
     undecided : answers that were left open
@@ -170,12 +170,14 @@ def read_preferences(path: str | os.PathLike[str] | Checked, lists: bool = False
         Couples(rater, left_code, right_code, given, pd.factorize(names["query_id"])[0], len(raters))
     )
     preferred = fitted.preferred
+    spread_found = SPREADS[0] * 1.01 < fitted.spreads[0] < SPREADS[1] / 1.01
+    error = fitted.standard_error if spread_found else np.full(len(preferred), np.nan)
     frame = names.assign(
         judgment=preferred,
         n_ratings=np.bincount(np.r_[left_code, right_code], minlength=len(names)),
-        standard_error=fitted.standard_error * preferred * (1 - preferred),
+        standard_error=error * preferred * (1 - preferred),
         log_odds=fitted.quality,
-        log_odds_error=fitted.standard_error,
+        log_odds_error=error,
         **SCALE.columns(),
     )
     seen = frame["n_ratings"] > 0
@@ -191,6 +193,9 @@ def read_preferences(path: str | os.PathLike[str] | Checked, lists: bool = False
     )
     alone = int((~seen).sum())
     notes = [*table.notes]
+    if not spread_found:
+        few = "the answers do not tell how far results differ (too few, or as if all were alike)"
+        notes.append(f"{few}, so judgments have no standard error")
     if alone:
         notes.append(f"{count_of(alone, 'result')} had no decided answer and no judgment")
     kept = frame[seen].reset_index(drop=True)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import minimize
 from scipy.special import expit
 
 from relstudy.calibration.methods.preference import EQUAL, LEFT, RIGHT, Couples, Preferences, fit_preferences
-from relstudy.calibration.preferences import systems_preferred
+from relstudy.calibration.preferences import read_preferences, systems_preferred
+from relstudy.common.checked import Checked
 
 ITEMS, SPREAD = 8, 1.0
 
@@ -169,3 +171,15 @@ def test_intervals_of_how_often_one_systems_lists_are_preferred_hold_the_truth()
     # one standard error of the coverage is 1.3 %, of the mean figure 0.3 %
     assert 0.92 <= np.mean(held) <= 0.98
     assert abs(np.mean(found) - truth) < 0.012
+
+
+def test_answers_that_do_not_tell_how_far_results_differ_give_no_standard_error() -> None:
+    """One answer, and many in which nobody prefers anything: the search for the spread ends at one of its ends."""
+    one = [("a", "q", "x", "y", "x", -1)]
+    equal = [(rater, f"q{q}", "x", "y", "x", 0) for rater in "abcd" for q in range(20)]
+    for rows in (one, equal):
+        table = pd.DataFrame(rows, columns=["rater_id", "query_id", "result_id", "other_id", "left", "rating"])
+        found = read_preferences(Checked(table, "answers"))
+        assert found.judgments.frame["standard_error"].isna().all()
+        assert found.judgments.frame["judgment"].between(0, 1).all()
+        assert any("no standard error" in note for note in found.notes)
