@@ -15,6 +15,7 @@ from relstudy.analysis.resampling.spread import degrees_of, effective_number
 from relstudy.common.errors import RelstudyError
 
 ByQuery = dict[str, dict[str, Any]]
+Texts = np.ndarray | pd.Series
 MOST_RESULTS = 1_000_000
 """The greatest cutoff that is handed on."""
 OF_CWL = frozenset(["RBP", "BPM", "SDCG", "NERR8", "NERR9", "NERR10", "NERR11", "INST", "INSQ"])
@@ -215,7 +216,7 @@ class Evaluation:
         self.names = {number: name for name, number in self.numbers.items()}
         self.measures = list(measures)
         self.parsed = [parsed_measure(name) for name in measures]
-        self.judged = _by_query(qrels, "relevance", self.numbers)
+        self.judged = _by_query(qrels["query_id"], qrels["doc_id"], qrels["relevance"], self.numbers)
 
     @classmethod
     def of_pairs(
@@ -224,26 +225,45 @@ class Evaluation:
         """Of judged pairs: text [pairs] twice, and whole numbers [pairs]."""
         return cls(measures, pd.DataFrame({"query_id": query_id, "doc_id": result_id, "relevance": relevance}))
 
+    def of(self, measures: Sequence[str], judged: ByQuery | None = None) -> Evaluation:
+        """Of other measures, or by qrels that hold other pairs of the same queries; runs that were made for it stay
+        good."""
+        other = Evaluation(measures, pd.DataFrame({"query_id": [], "doc_id": [], "relevance": []}))
+        other.numbers, other.names, other.judged = self.numbers, self.names, self.judged if judged is None else judged
+        return other
+
     def without(self, query_id: np.ndarray, result_id: np.ndarray) -> Evaluation:
-        """The same by qrels that do not hold some pairs, text [pairs] twice; runs that were made for it stay good."""
+        """The same by qrels that do not hold some pairs, text [pairs] twice."""
         gone: dict[str, set[str]] = {}
         for query, result in zip(query_id, result_id, strict=True):
             gone.setdefault(self.numbers[query], set()).add(result)
-        rest = Evaluation(self.measures, pd.DataFrame({"query_id": [], "doc_id": [], "relevance": []}))
-        rest.numbers, rest.names = self.numbers, self.names
         kept = {
             query: {result: grade for result, grade in each.items() if result not in gone.get(query, ())}
             for query, each in self.judged.items()
         }
-        rest.judged = {query: each for query, each in kept.items() if each}
-        return rest
+        return self.of(self.measures, {query: each for query, each in kept.items() if each})
 
-    def run_of(self, query_id: np.ndarray, result_id: np.ndarray, score: np.ndarray) -> ByQuery:
+    def run_of(self, query_id: Texts, result_id: Texts, score: np.ndarray) -> ByQuery:
         """A run of scored pairs, without those whose score (float [pairs]) is NaN; good for every evaluation of qrels
         with the same queries."""
         scored = np.isfinite(score)
-        run = pd.DataFrame({"query_id": query_id[scored], "doc_id": result_id[scored], "score": score[scored]})
-        return _by_query(run, "score", self.numbers)
+        if scored.all():
+            return _by_query(query_id, result_id, score, self.numbers)
+        return _by_query(query_id[scored], result_id[scored], score[scored], self.numbers)
+
+    def run(self, scores: pd.DataFrame, higher: bool) -> ByQuery:
+        """Everything that a system retrieved, judged or not (query_id, result_id, score), as a run.
+
+        Parameters
+        ----------
+        higher : whether a higher score is better
+        """
+        score = scores["score"].to_numpy(dtype=float) * (1.0 if higher else -1.0)
+        return self.run_of(scores["query_id"].astype("str"), scores["result_id"].astype("str"), score)
+
+    def of_run(self, queries: np.ndarray, run: ByQuery) -> dict[str, QueryValues]:
+        """Each measure's value of a run for every one of `queries`, by its ir-measures name."""
+        return values_by_query(self.measures, queries, self.values(run))
 
     @cached_property
     def _evaluator(self) -> Any:
@@ -277,29 +297,22 @@ class Evaluation:
         return pd.DataFrame(rows, columns=["measure", "query_id", "value"])
 
 
-def measure_run(measures: Sequence[str], qrels: pd.DataFrame, run: pd.DataFrame) -> pd.DataFrame:
-    """Each measure's value for each query, from qrels[query_id, doc_id, relevance] and run[query_id, doc_id, score].
+def _by_query(query_id: Texts, result_id: Texts, values: Texts, numbers: Mapping[str, str]) -> ByQuery:
+    """What each pair has, by the queries' numbers and by result, without queries that have none.
 
-    Raises
-    ------
-    RelstudyError
-        naming a measure that ir-measures does not know, or knows and cannot compute
+    ir-measures takes this as it is, and of a DataFrame makes it row by row in five times the time.
     """
-    evaluation = Evaluation(measures, qrels)
-    return evaluation.values(_by_query(run, "score", evaluation.numbers))
-
-
-def _by_query(table: pd.DataFrame, value: str, numbers: Mapping[str, str]) -> ByQuery:
-    """A column by the queries' numbers and by doc_id, without queries that have none.
-
-    ir-measures takes this as it is, and of a DataFrame makes it row by row in three times the time.
-    """
-    by_query: ByQuery = {}
-    columns = (table[name].to_numpy(dtype=object).tolist() for name in ("query_id", "doc_id", value))
-    for query, result, each in zip(*columns, strict=True):
-        if query in numbers:
-            by_query.setdefault(numbers[query], {})[result] = each
-    return by_query
+    query, names = pd.factorize(query_id)
+    if (np.diff(query) < 0).any():
+        order = np.argsort(query, kind="stable")
+        query, result_id, values = query[order], *(pd.Series(each).iloc[order] for each in (result_id, values))
+    results, listed = (np.asarray(each, dtype=object).tolist() for each in (result_id, values))
+    ends = np.cumsum(np.bincount(query, minlength=len(names))).tolist()
+    return {
+        numbers[name]: dict(zip(results[start:end], listed[start:end], strict=True))
+        for name, start, end in zip(names, [0, *ends], ends, strict=False)
+        if name in numbers
+    }
 
 
 def _as_trec_eval(results: Mapping[str, Any]) -> dict[str, Any]:
@@ -333,7 +346,7 @@ def _try_alone(name: str, qrels: ByQuery, run: ByQuery) -> None:
 
 
 def values_by_query(measures: Sequence[str], queries: np.ndarray, table: pd.DataFrame) -> dict[str, QueryValues]:
-    """Each measure's value for every one of `queries`, by its ir-measures name, from what `measure_run` gave."""
+    """Each measure's value for every one of `queries`, by its ir-measures name, from what `Evaluation.values` gave."""
     position = {name: number for number, name in enumerate(queries)}
     by_measure = {}
     for name in dict.fromkeys(measures):
@@ -343,32 +356,3 @@ def values_by_query(measures: Sequence[str], queries: np.ndarray, table: pd.Data
         values[[position[query] for query in rows["query_id"]]] = rows["value"]
         by_measure[str(measure)] = QueryValues(values, type(measure.aggregator()).__name__ == "SumAgg")
     return by_measure
-
-
-def run_measures(
-    measures: Sequence[str], judged: pd.DataFrame, queries: np.ndarray, scores: pd.DataFrame, higher: bool
-) -> dict[str, QueryValues]:
-    """Measures of a whole run by whole qrels, as trec_eval and ir-measures take them.
-
-    Parameters
-    ----------
-    judged : query_id, result_id, judgment (whole grades, below 0 where nobody judged) of every pair of the qrels
-    queries : names of the qrels' queries
-    scores : query_id, result_id, score: everything the system retrieved, judged or not
-    higher : whether a higher score is better
-    """
-    qrels = pd.DataFrame(
-        {
-            "query_id": judged["query_id"],
-            "doc_id": judged["result_id"],
-            "relevance": judged["judgment"].astype(np.int64),
-        }
-    )
-    run = pd.DataFrame(
-        {
-            "query_id": scores["query_id"].astype("str").to_numpy(dtype=object),
-            "doc_id": scores["result_id"].astype("str").to_numpy(dtype=object),
-            "score": scores["score"].to_numpy(dtype=float) * (1.0 if higher else -1.0),
-        }
-    )
-    return values_by_query(measures, queries, measure_run(measures, qrels, run))

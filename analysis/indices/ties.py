@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.indices.first_judged import in_order
-from relstudy.analysis.indices.measures import QueryValues, parsed_measure, run_measures
+from relstudy.analysis.indices.measures import Evaluation, QueryValues, parsed_measure
 
 RISING = frozenset(["nDCG", "P", "R", "AP", "RR", "Rprec", "RBP", "ERR", "Success", "IPrec", "NumRet", "SDCG", "BPM"])
 """Measures that are highest where of equal scores the better results come first, and lowest where they come last."""
@@ -33,21 +33,26 @@ class TieRange:
 
 
 def tie_range(
-    values: Mapping[str, QueryValues], judged: pd.DataFrame, queries: np.ndarray, scores: pd.DataFrame, higher: bool
+    values: Mapping[str, QueryValues], evaluation: Evaluation, queries: np.ndarray, scores: pd.DataFrame, higher: bool
 ) -> TieRange | None:
     """The measures' values with equal scores in the best and in the worst order; None where that moves none by `TOLD`.
 
     Parameters
     ----------
     values : the measures as trec_eval breaks ties, by their names
-    judged, queries, scores, higher : as `run_measures` has them
+    evaluation : by the qrels that the values are of
+    queries : names of the qrels' queries
+    scores : query_id, result_id, score: everything the system retrieved, judged or not
+    higher : whether a higher score is better
 
     Examples
     --------
-    >>> qrels = pd.DataFrame({"query_id": ["q", "q"], "result_id": ["a", "b"], "judgment": [1, 0]})
+    >>> pairs = np.array(["q", "q"]), np.array(["a", "b"]), np.array([1, 0])
     >>> run = pd.DataFrame({"query_id": ["q", "q"], "result_id": ["a", "b"], "score": [3.0, 3.0]})
     >>> queries = np.array(["q"])
-    >>> tie_range(run_measures(["RR"], qrels, queries, run, True), qrels, queries, run, True)
+    >>> evaluation = Evaluation.of_pairs(["RR"], *pairs)
+    >>> values = evaluation.of_run(queries, evaluation.run(run, True))
+    >>> tie_range(values, evaluation, queries, run, True)
     TieRange(queries=1, ends={'RR': (0.5, 1.0)})
     """
     names = [name for name in values if parsed_measure(name).NAME in RISING]
@@ -60,31 +65,31 @@ def tie_range(
     level = np.cumsum(np.r_[True, (np.diff(score) != 0) | (np.diff(query) != 0)])
     if level[-1] == len(level):
         return None
-    grade = _grades(judged, scores.iloc[kept])
+    grade = _grades(evaluation, scores.iloc[kept])
     unequal = (np.diff(level) == 0) & (np.diff(grade) != 0)
     touched = np.unique(query[1:][unequal])
     if not len(touched):
         return None
     inside = np.isin(query, touched)
     rows = scores.iloc[kept[inside]]
+    chosen = evaluation.of(names)
     sums = []
     for sign in (1, -1):
         order = np.lexsort((place[inside], sign * grade[inside], level[inside]))
         rank = np.empty(len(order))
         rank[order] = np.arange(len(order), 0, -1)
-        found = run_measures(names, judged, queries, rows.assign(score=rank), True)
+        found = chosen.of_run(queries, chosen.run(rows.assign(score=rank), True))
         sums.append({name: _with(values[name], found[name], touched).total() for name in names})
     ends = {name: (min(low, high), max(low, high)) for name in names for low, high in [(sums[0][name], sums[1][name])]}
     ends = {name: (low, high) for name, (low, high) in ends.items() if high - low >= TOLD}
     return TieRange(len(touched), ends) if ends else None
 
 
-def _grades(judged: pd.DataFrame, rows: pd.DataFrame) -> np.ndarray:
+def _grades(evaluation: Evaluation, rows: pd.DataFrame) -> np.ndarray:
     """The grade of each row, 0 where nobody judged."""
-    keys = pd.MultiIndex.from_frame(judged[["query_id", "result_id"]].astype("str"))
-    found = keys.get_indexer(pd.MultiIndex.from_frame(rows[["query_id", "result_id"]].astype("str")))
-    grades = np.maximum(judged["judgment"].to_numpy(dtype=float), 0.0)
-    return np.where(found >= 0, grades[found], 0.0)
+    judged = {name: evaluation.judged[number] for name, number in evaluation.numbers.items()}
+    pairs = zip(rows["query_id"].astype("str"), rows["result_id"].astype("str"), strict=True)
+    return np.maximum([float(judged[query].get(result, 0)) for query, result in pairs], 0.0)
 
 
 def _with(all_of_them: QueryValues, anew: QueryValues, touched: np.ndarray) -> QueryValues:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.indices.first_judged import depths_of, first_judged, residuals
-from relstudy.analysis.indices.measures import QueryValues, parsed_measure, run_measures
+from relstudy.analysis.indices.measures import QueryValues, parsed_measure
 from relstudy.analysis.indices.sampled import is_estimable
 from relstudy.analysis.indices.ties import TieRange, tie_range
 from relstudy.analysis.scoring.direction import Direction, DirectionSource
@@ -122,17 +122,15 @@ def candidate_of(
         return with_estimates(pairs, candidate, scores, options)
     if not pairs.qrels:
         return candidate
-    judged = pd.DataFrame({"query_id": pairs.query_id, "result_id": pairs.result_id, "judgment": pairs.judgment})
-    if pairs.unjudged is not None:
-        judged = pd.concat([judged, pairs.unjudged[pairs.unjudged["query_id"].isin(pairs.queries)]], ignore_index=True)
     is_judged = pairs.judged(scores)
     shares = first_judged(depths_of(names), is_judged, pairs.queries, scores, direction.higher)
     if unjudged == "skip":
         scores = scores[is_judged]
     else:
         shares |= residuals(names, is_judged, pairs.queries, scores, direction.higher)
-    measures = run_measures(names, judged, pairs.queries, scores, direction.higher)
-    ties = tie_range(measures, judged, pairs.queries, scores, direction.higher)
+    evaluation = pairs.evaluation(names)
+    measures = evaluation.of_run(pairs.queries, evaluation.run(scores, direction.higher))
+    ties = tie_range(measures, evaluation, pairs.queries, scores, direction.higher)
     return replace(candidate, measures=measures | shares, ties=ties)
 
 

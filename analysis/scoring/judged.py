@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
@@ -11,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
+from relstudy.analysis.indices.measures import Evaluation
 from relstudy.analysis.resampling.bootstrap import REPLICATES, query_counts
 from relstudy.analysis.resampling.draws import MOST_CELLS, Draws, two_stages, whole_queries
 from relstudy.analysis.scoring.design_limits import DesignLimits
@@ -297,6 +299,23 @@ class JudgedPairs:
 
     @cached_property
     def _correlations(self) -> dict[tuple[int, int, bytes], CorrelationBootstrap]:
+        return {}
+
+    def evaluation(self, measures: Sequence[str]) -> Evaluation:
+        """Measures of whole runs by these pairs as whole qrels, made once for all systems."""
+        key = tuple(measures)
+        if key not in self._evaluations:
+            columns = [self.query_id, self.result_id, self.judgment]
+            if self.unjudged is not None:
+                rest = self.unjudged[self.unjudged["query_id"].isin(self.queries)]
+                others = (rest[name].to_numpy() for name in ("query_id", "result_id", "judgment"))
+                columns = [np.concatenate(both) for both in zip(columns, others, strict=True)]
+            query, result, grade = columns
+            self._evaluations[key] = Evaluation.of_pairs(measures, query, result, grade.astype(np.int64))
+        return self._evaluations[key]
+
+    @cached_property
+    def _evaluations(self) -> dict[tuple[str, ...], Evaluation]:
         return {}
 
     @cached_property

@@ -17,7 +17,7 @@ import pandas as pd
 
 from relstudy.analysis.indices.first_judged import in_order
 from relstudy.analysis.indices.known import index_called, index_of
-from relstudy.analysis.indices.measures import ByQuery, Evaluation, parsed_measure, values_by_query
+from relstudy.analysis.indices.measures import ByQuery, Evaluation, parsed_measure
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
@@ -119,16 +119,9 @@ def left_out(
     unknown = [each.name for each in candidates if each.name not in scores]
     if unknown:
         raise RelstudyError(f"{asked} needs all that each system retrieved, and of {listed(unknown)} it is not kept")
-    columns = ["query_id", "result_id", "judgment"]
-    judged = pd.DataFrame(dict(zip(columns, (pairs.query_id, pairs.result_id, pairs.judgment), strict=True)))
-    alone = _alone(judged, [_first(pairs, scores[each.name], each.direction.higher, depth) for each in candidates])
-    tables = [judged]
-    if pairs.unjudged is not None:
-        tables.append(pairs.unjudged.loc[pairs.unjudged["query_id"].isin(pairs.queries), columns])
-    every = pd.concat(tables, ignore_index=True)
-    query, result = (every[name].to_numpy(dtype=object) for name in columns[:2])
-    whole = Evaluation.of_pairs(names, query, result, every["judgment"].to_numpy().astype(np.int64))
-    runs = {each.name: _run(whole, scores[each.name], each.direction.higher) for each in candidates}
+    alone = _alone(pairs, [_first(pairs, scores[each.name], each.direction.higher, depth) for each in candidates])
+    whole = pairs.evaluation(names)
+    runs = {each.name: whole.run(scores[each.name], each.direction.higher) for each in candidates}
     unjudged = unjudged_in(pairs, options)
     skip, indices = unjudged == "skip", {name: index_called(name, unjudged) for name in names}
     before = _values(whole, runs, pairs, skip)
@@ -157,16 +150,11 @@ def _first(pairs: JudgedPairs, scores: pd.DataFrame, higher: bool, depth: int) -
     )
 
 
-def _alone(judged: pd.DataFrame, firsts: Sequence[pd.MultiIndex]) -> list[np.ndarray]:
+def _alone(pairs: JudgedPairs, firsts: Sequence[pd.MultiIndex]) -> list[np.ndarray]:
     """For each system, which judged pairs (bool) are among its first results and no other's."""
-    keys = pd.MultiIndex.from_frame(judged[["query_id", "result_id"]])
+    keys = pd.MultiIndex.from_arrays([pairs.query_id, pairs.result_id])
     has = np.array([keys.isin(each) for each in firsts])
     return list(has & (has.sum(axis=0) == 1))
-
-
-def _run(evaluation: Evaluation, scores: pd.DataFrame, higher: bool) -> ByQuery:
-    query, result = (scores[name].astype("str").to_numpy(dtype=object) for name in ("query_id", "result_id"))
-    return evaluation.run_of(query, result, scores["score"].to_numpy(dtype=float) * (1.0 if higher else -1.0))
 
 
 def _values(
@@ -178,7 +166,7 @@ def _values(
         if skip:
             known = evaluation.judged
             run = {q: {d: s for d, s in each.items() if known.get(q, {}).get(d, -1) >= 0} for q, each in run.items()}
-        by_measure = values_by_query(evaluation.measures, pairs.queries, evaluation.values(run))
+        by_measure = evaluation.of_run(pairs.queries, run)
         for name, values in by_measure.items():
             found[name][system] = float(values.weighted(pairs.worth_of_queries).total())
     return found

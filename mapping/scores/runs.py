@@ -61,7 +61,8 @@ def rank_notes(frame: pd.DataFrame) -> list[str]:
     >>> rank_notes(pd.DataFrame(rows))
     ['a: its ranks contradict its scores in 1 of 1 query; the scores count, a higher one is better, as for trec_eval']
     """
-    rank = pd.to_numeric(frame["rank"].astype("str"), errors="coerce").to_numpy(dtype=float)
+    written, texts = pd.factorize(frame["rank"])
+    rank = pd.to_numeric(pd.Series(texts, dtype="str"), errors="coerce").to_numpy(dtype=float)[written]
     system, names = pd.factorize(frame["system"])
     query, queries = pd.factorize(frame["query_id"])
     # one list a system and query, by rank

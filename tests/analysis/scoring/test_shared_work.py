@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import ir_measures
@@ -14,6 +15,8 @@ from relstudy.analysis.resampling import bootstrap
 from relstudy.analysis.scoring import judged
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.run import score_systems
+from relstudy.calibration.judgments import read_judgments
+from relstudy.mapping.scores.score_table import ScoreTable
 
 
 def _tables(systems: int) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -24,6 +27,33 @@ def _tables(systems: int) -> tuple[pd.DataFrame, pd.DataFrame]:
         pairs.assign(system=f"s{number}", score=worth + random.normal(size=len(pairs))) for number in range(systems)
     ]
     return pairs.assign(judgment=worth), pd.concat(scores, ignore_index=True)
+
+
+def test_whole_qrels_are_handed_over_once_for_all_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    handed: list[Any] = []
+    evaluator = ir_measures.evaluator
+
+    def counted(*given: Any) -> Any:
+        handed.append(given)
+        return evaluator(*given)
+
+    monkeypatch.setattr(ir_measures, "evaluator", counted)
+    judgments, scores = _tables(4)
+    lines = [f"{row.query_id} 0 {row.result_id} {row.judgment:.0f}" for row in judgments.itertuples()]
+    (tmp_path / "j.qrels").write_text("\n".join(lines) + "\n")
+    # a query's rows need not stand together, and a run may hold queries that nobody judged
+    mixed = pd.concat([scores.sample(frac=1, random_state=1), scores[:3].assign(query_id="other")])
+    runs = ScoreTable(mixed, dict.fromkeys(scores["system"], "higher"), tuple(scores["system"].unique()))
+    options = ScoringOptions(replicates=50, measures=("nDCG@5", "P@5", "AP"))
+    result = score_systems(read_judgments(tmp_path / "j.qrels"), runs, options=options)
+    assert len(handed) == 1
+    qrels = judgments.rename(columns={"result_id": "doc_id", "judgment": "relevance"}).astype({"relevance": int})
+    for system in result.systems:
+        run = scores[scores["system"] == system.name].rename(columns={"result_id": "doc_id"})
+        theirs = ir_measures.calc_aggregate([ir_measures.nDCG @ 5, ir_measures.AP], qrels, run)
+        assert {str(name): system.indices[str(name)].value for name in theirs} == pytest.approx(
+            {str(name): value for name, value in theirs.items()}, abs=1e-12  # sums in another order
+        )  # fmt: skip
 
 
 @pytest.mark.parametrize("systems", [2, 6])

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from relstudy.analysis.indices.measures import measure_by_query, measure_run
+from relstudy.analysis.indices.measures import Evaluation, measure_by_query
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.run import score_systems
@@ -39,13 +39,15 @@ def read(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
             "relevance": judgments["judgment"].astype(int),
         }
     )
-    return qrels, run.rename(columns={"result_id": "doc_id"})[["query_id", "doc_id", "score"]]
+    return qrels, run
 
 
 @pytest.mark.real_data
 def test_trec_evals_expected_output_is_reproduced_to_its_digits(shared_data: Path) -> None:
     folder = shared_data / "trec_eval_test"
-    table = measure_run(list(OURS), *read(folder))
+    qrels, run = read(folder)
+    evaluation = Evaluation(list(OURS), qrels)
+    table = evaluation.values(evaluation.run(run, higher=True))
     for query in ("301", "302", "303"):
         want = expected(folder / "out.test.aq", query)
         have = table[table["query_id"] == query].set_index("measure")["value"]
