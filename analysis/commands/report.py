@@ -3,32 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from relstudy.analysis.commands.paper_tables import (
-    PaperChoices,
-    claims_as_json,
-    claims_said,
-    paper_options,
-    paper_page_of,
-    remove_tables,
-    write_page,
-)
 from relstudy.analysis.commands.requirements import end_by, hold_against, read_required, require_option
 from relstudy.analysis.commands.scoring_options import as_arguments, given_options, scoring_options
 from relstudy.analysis.scoring.options import SCORED, TestOptions
 from relstudy.common.command_options import GroupedCommand, option_under, options_of
-from relstudy.common.console import print_json
-from relstudy.common.options import fields_given
+from relstudy.common.console import print_json, progress
+from relstudy.common.options import CommandOptions, fields_given, option
 
 if TYPE_CHECKING:
-    from relstudy.analysis.report.choices import PageChoices
+    from relstudy.analysis.report.layout import Page
     from relstudy.analysis.scoring.options import ScoringOptions
     from relstudy.analysis.study_run import StudyFolder
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperOptions(CommandOptions):
+    """Options of `relstudy report` for the paper's tables."""
+
+    paper_tables: bool = option(
+        False,
+        "Write the paper's tables and figures as printed, too: a page with CSV and LaTeX in the folder paper beside "
+        "the report.",
+    )
+    interfaces: tuple[Path, ...] = option(
+        (),
+        "With --paper-tables: the folder of another interface's calibration, for table 5.1 and figure 5.2; repeat.",
+        flags=("--interface",),
+        metavar="DIR",
+    )
+    paper_methods: bool = option(
+        False,
+        "With --paper-tables: mappings by the paper's own methods (bagged, local-bagged, bayes-conjugate), with the "
+        "time that each took.",
+    )
+    ogive: bool = option(
+        False,
+        "With --paper-methods: the paper's cubic ogives (Eq. 4.10) in place of levels; half a minute a fit.",
+    )
+    author: str | None = option(
+        None, "With --paper-tables: the person of table 5.9.", shown="gave most", metavar="RATER"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.paper_tables and (self.interfaces or self.author or self.paper_methods):
+            raise click.UsageError("--interface, --author and --paper-methods go with --paper-tables.")
+        if self.ogive and not self.paper_methods:
+            raise click.UsageError("--ogive goes with --paper-methods.")
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The methods of the mappings."""
+        from relstudy.analysis.report.paper.fits import OF_THE_PAPER, OGIVE, STANDARD
+
+        if not self.paper_methods:
+            return STANDARD
+        return (*OF_THE_PAPER[:-1], OGIVE) if self.ogive else OF_THE_PAPER
+
+    def as_arguments(self) -> list[str]:
+        """The words of a command line that choose the same, without any path of this machine."""
+        interfaces = [part for other in self.interfaces for part in ("--interface", other.name)]
+        flags = [*(["--paper-methods"] if self.paper_methods else []), *(["--ogive"] if self.ogive else [])]
+        return ["--paper-tables", *flags, *interfaces, *(["--author", self.author] if self.author else [])]
 
 
 @click.command(cls=GroupedCommand, most_used=("--out", "--threshold", "--measure", "--primary", "--by"))
@@ -46,7 +88,7 @@ if TYPE_CHECKING:
 )
 @require_option
 @options_of(TestOptions)
-@paper_options
+@options_of(PaperOptions)
 @option_under(
     "What the page shows", "--by", metavar="COLUMN", help="Also score groups of pairs apart, such as --by paradigm."
 )
@@ -76,7 +118,6 @@ def report(
     relstudy report my-study --paper-tables --paper-methods
     """
     from relstudy.analysis.pipeline import with_tests
-    from relstudy.analysis.report.choices import PageChoices
     from relstudy.analysis.report.inputs import page_tables
     from relstudy.analysis.report.study import study_page
     from relstudy.analysis.scoring.options import options_over
@@ -84,7 +125,7 @@ def report(
 
     requirements = read_required(required)
     given = given_options(choices)
-    paper = PaperChoices.taken_from(choices)
+    paper = PaperOptions(**fields_given(PaperOptions, choices))
     ratings = choices.pop("ratings")
     scored = read_study_folder(folder, judgments, None if ratings is None else Path(ratings))
     if choices["queries"] is not None:
@@ -98,30 +139,39 @@ def report(
     command = ["relstudy", "report", "DIR", *(["--judgments", judgments.name] if judgments is not None else [])]
     command += [] if ratings is None else ["--ratings", Path(ratings).name]
     command += [] if choices["queries"] is None else ["--queries", Path(choices["queries"]).name]
-    shown = PageChoices(by, with_pictures)
-    command += [*as_arguments(choices, options), *shown.as_arguments()]
+    command += [*as_arguments(choices, options), *([] if with_pictures else ["--no-pictures"])]
+    command += [] if by is None else ["--by", by]
     command += [part for name, value in stated_tests.items() for part in (f"--{name}", str(value))]
-    page = study_page(run, tables, command, shown)
+    page = study_page(run, tables, command, with_pictures)
     result, verdict = run.result, run.verdict
     outcomes = hold_against(requirements, result)
     target = folder / "report" / "index.html" if out is None else out
     beside = target.parent / "tables"
     plain = judgments is None and ratings is None
-    questions = _question_pages(scored, target, options, shown, command) if plain else {}
+    questions = _question_pages(scored, target, options, command, by, with_pictures) if plain else {}
     paper_target = target.parent / "paper" / "index.html"
-    in_paper = paper_page_of(run, tables, command, paper, with_pictures) if paper.wanted else None
-    files = write_page(page, target, beside)
+    seconds: dict[str, float] = {}
+    in_paper = None
+    if paper.paper_tables:
+        from relstudy.analysis.report.paper.page import missing, paper_page, table_of_claims
+        from relstudy.analysis.report.paper.reading import paper_study
+
+        study = paper_study(run, tables, paper.interfaces, paper.author, with_pictures)
+        in_paper = paper_page(study, [*command, *paper.as_arguments()], progress, paper.methods, seconds)
+    files = _write_page(page, target, beside)
     if in_paper is not None:
-        remove_tables(paper_target.parent)
-    in_paper_files = [] if in_paper is None else write_page(in_paper, paper_target, paper_target.parent)
+        _remove_tables(paper_target.parent)
+    in_paper_files = [] if in_paper is None else _write_page(in_paper, paper_target, paper_target.parent)
     if as_json:
         content: dict[str, Any] = {"page": target.as_posix(), "tables": beside.as_posix(), "files": files}
         content |= {"questions": questions} if questions else {}
         content |= {} if in_paper is None else {"paper": paper_target.as_posix(), "paper_files": in_paper_files}
         if in_paper is not None:
-            content["paper_claims"] = claims_as_json(in_paper)
-        if paper.own_methods:
-            content["paper_seconds"] = {method: round(taken, 2) for method, taken in paper.seconds.items()}
+            from relstudy.analysis.report.paper.claims import as_json as claims_as_json
+
+            content["paper_claims"] = claims_as_json(table_of_claims(in_paper))
+        if paper.paper_methods:
+            content["paper_seconds"] = {method: round(taken, 2) for method, taken in seconds.items()}
         content["figures_from"] = origin
         print_json(content | run.as_json() | {"requirements": [each.as_json() for each in outcomes]})
     else:
@@ -135,19 +185,25 @@ def report(
         for name, page_of_question in questions.items():
             click.echo(f"The question {name} has a page of its own: {page_of_question}.")
         if in_paper is not None:
-            from relstudy.analysis.report.paper.page import missing
+            from relstudy.analysis.report.paper.claims import summary
 
             click.echo(f"The paper's tables and figures are in {paper_target}, as CSV and LaTeX beside it.")
-            click.echo(f"{claims_said(in_paper)} The page ends with them.")
-            if paper.own_methods:
-                click.echo(paper.times())
+            click.echo(f"{summary(table_of_claims(in_paper))} The page ends with them.")
+            if paper.paper_methods:
+                took = ", ".join(f"{method} {taken:.0f} s" for method, taken in seconds.items())
+                click.echo(f"Fitting the paper's mappings took: {took}.")
             for text in missing(in_paper):
                 click.echo(text)
     end_by(outcomes)
 
 
 def _question_pages(
-    study: StudyFolder, target: Path, options: ScoringOptions, shown: PageChoices, command: Sequence[str]
+    study: StudyFolder,
+    target: Path,
+    options: ScoringOptions,
+    command: Sequence[str],
+    by: str | None,
+    with_pictures: bool,
 ) -> dict[str, str]:
     """Write a page for each further question that has judgments; their addresses by the questions' ids.
 
@@ -167,15 +223,35 @@ def _question_pages(
     for name, judgments in judged_questions(folder).items():
         scored = read_study_folder(folder, judgments)
         scored = replace(scored, study=replace(scored.study, queries=study.study.queries))
-        grouping = None if shown.by is None else Grouping.of(scored.study, shown.by, apart=True)
+        grouping = None if by is None else Grouping.of(scored.study, by, apart=True)
         own_options = replace(options, threshold=None)
         run = score_tables(scored.study, scored.scores(options.low_coverage), own_options, fitted={}, grouping=grouping)
         raters = judgments.parent / "raters.csv"
         tables = page_tables(run.study, folder, scored.files)
         own = read_table(raters).frame.astype(str) if raters.is_file() else None
         tables = replace(tables, title=f"{tables.title}: {name}", raters=own, truth=None)
-        page = study_page(run, tables, command, shown, question=name)
+        page = study_page(run, tables, command, with_pictures, name)
         place = target.parent / QUESTIONS / name / "index.html"
-        write_page(page, place, place.parent / "tables")
+        _write_page(page, place, place.parent / "tables")
         pages[name] = place.as_posix()
     return pages
+
+
+def _remove_tables(folder: Path) -> None:
+    """Remove the paper's tables of an earlier run, which this one may not have; files of other names stay."""
+    for kind in ("table-*", "figure-*", "section-*", "claims"):
+        for ending in (".csv", ".tex"):
+            for file in folder.glob(kind + ending):
+                file.unlink()
+
+
+def _write_page(page: Page, target: Path, beside: Path) -> list[str]:
+    """Write a page, and its tables as CSV and LaTeX into the folder `beside`; the names of the CSV files."""
+    from relstudy.analysis.report.rendering import html_of
+    from relstudy.common.files import write_text
+
+    write_text(html_of(page), target)
+    for table in page.tables():
+        write_text(table.csv(), beside / f"{table.file}.csv")
+        write_text(table.latex(), beside / f"{table.file}.tex")
+    return [f"{table.file}.csv" for table in page.tables()]

@@ -13,7 +13,6 @@ from relstudy.analysis.indices.uniformity import uniformity_table
 from relstudy.analysis.pipeline import ScoringRun
 from relstudy.analysis.report import scored
 from relstudy.analysis.report.by_group import groups_section
-from relstudy.analysis.report.choices import PageChoices
 from relstudy.analysis.report.citing import citing_section
 from relstudy.analysis.report.inputs import PageTables
 from relstudy.analysis.report.judges import judges_section
@@ -37,7 +36,7 @@ def study_page(
     run: ScoringRun,
     tables: PageTables,
     command: Sequence[str],
-    choices: PageChoices | None = None,
+    with_pictures: bool = True,
     question: str | None = None,
 ) -> Page:
     """The one page of a scoring run: `relstudy report`, and `relstudy score --report`.
@@ -47,16 +46,16 @@ def study_page(
     run : whose figures and notes it shows
     tables : what is known beside them
     command : the command line, without any path of this machine
-    choices : what the page shows
+    with_pictures : whether thumbnails of the collection's pictures are put into the page
     question : the further question that the judgments answer; None: the blocks' own
     """
-    choices, result, verdict = choices or PageChoices(), run.result, run.verdict
-    shown = disagreements_section(result, verdict.standings, tables.items, tables.ratings_each, choices.with_pictures)
-    answer, *first, conventions = scored.score_sections(result, verdict, tables.items, choices.with_pictures)
+    result, verdict = run.result, run.verdict
+    shown = disagreements_section(result, verdict.standings, tables.items, tables.ratings_each, with_pictures)
+    answer, *first, conventions = scored.score_sections(result, verdict, tables.items, with_pictures)
     raters = None if tables.ratings is None else int(tables.ratings.frame["rater_id"].nunique())
     sections = [
         answer,
-        *_some(parting_section(result, verdict, tables.items, choices.with_pictures)),
+        *_some(parting_section(result, verdict, tables.items, with_pictures)),
         *_some(shown),
         *_some(trust_section(tables, verdict)),
         *first,

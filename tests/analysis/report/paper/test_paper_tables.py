@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from scipy.stats import chi2, kendalltau
 
-from relstudy.analysis.commands.paper_tables import PaperChoices
+from relstudy.analysis.commands.report import PaperOptions
 from relstudy.analysis.indices.known import AVERAGE_PRECISION
 from relstudy.analysis.indices.normalised_rank import normalised_rank_fifth_power
 from relstudy.analysis.indices.precision_recall import average_precision
@@ -389,14 +389,13 @@ def test_notes_say_what_stands_in_the_place_of_the_papers_methods(study: PaperSt
 
 
 def test_options_choose_the_methods_of_the_papers_page() -> None:
-    def chosen(**given: object) -> PaperChoices:
-        nothing = {"paper_tables": True, "interfaces": (), "author": None, "paper_methods": False, "ogive": False}
-        return PaperChoices.taken_from({**nothing, **given})
+    def chosen(paper_tables: bool = True, **given: bool) -> PaperOptions:
+        return PaperOptions(paper_tables=paper_tables, **given)
 
     assert chosen().methods == STANDARD and chosen(paper_methods=True).methods == OF_THE_PAPER
     own = chosen(paper_methods=True, ogive=True)
     assert own.methods == ("bagged", "local-bagged", "ogive")
-    assert own.arguments() == ["--paper-tables", "--paper-methods", "--ogive"]
+    assert own.as_arguments() == ["--paper-tables", "--paper-methods", "--ogive"]
     for given in ({"paper_methods": True, "paper_tables": False}, {"ogive": True}):
         with pytest.raises(click.UsageError, match=r"go(es)? with --paper"):
             chosen(**given)
