@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 
-from relstudy.analysis.indices.derivatives import of_average_precision, of_normalised_rank, of_pearson
+import numpy as np
+
 from relstudy.analysis.indices.first_judged import depths_of, judged_name
 from relstudy.analysis.indices.index import Index, Needs
 from relstudy.analysis.indices.measures import parsed_measure, takes_relevant_or_not
@@ -14,6 +15,59 @@ from relstudy.analysis.indices.sampled import is_estimable
 from relstudy.analysis.indices.within_query import FEWEST_RELEVANT
 from relstudy.analysis.resampling.spread import CORRELATION
 from relstudy.common.errors import RelstudyError
+
+
+def derivative_of_average_precision(
+    ranking: np.ndarray, relevance: np.ndarray, weight: np.ndarray, spread: np.ndarray | float = 0.0
+) -> np.ndarray:
+    """The derivative of average precision with respect to what people say of each pair, float [pairs], not finite where
+    the index is undefined; `spread` is the variance of what each judgment is the mean of."""
+    level, seen, hit = _by_level(ranking, relevance, weight)
+    total = hit.sum()
+    with np.errstate(invalid="ignore", divide="ignore"):
+        precision = np.cumsum(hit) / np.cumsum(seen)
+        value = hit @ precision / total
+        below = np.cumsum((hit / np.cumsum(seen))[::-1])[::-1]
+        return np.asarray(weight * (precision + below - value)[level] / total)
+
+
+def derivative_of_normalised_rank(
+    ranking: np.ndarray, relevance: np.ndarray, weight: np.ndarray, spread: np.ndarray | float = 0.0
+) -> np.ndarray:
+    """That of one minus the area under the ROC curve, as `derivative_of_average_precision`."""
+    level, seen, hit = _by_level(ranking, relevance, weight)
+    total, miss = hit.sum(), seen - hit
+    with np.errstate(invalid="ignore", divide="ignore"):
+        missed_above = np.cumsum(miss) - miss / 2
+        hits_below = total - np.cumsum(hit) + hit / 2
+        # no pair is held against itself
+        itself = weight**2 * relevance * (1 - relevance)
+        itself_slope = weight**2 * (1 - 2 * relevance)
+        pairs = total * miss.sum() - itself.sum()
+        value = (hit @ missed_above - itself.sum() / 2) / pairs
+        changed = weight * (missed_above - hits_below)[level] - itself_slope / 2
+        return np.asarray((changed - value * (weight * (miss.sum() - total) - itself_slope)) / pairs)
+
+
+def _by_level(
+    ranking: np.ndarray, relevance: np.ndarray, weight: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Each pair's level of scores, 0 for the highest, and the weight of all and of relevant pairs at each level."""
+    _, level = np.unique(-ranking, return_inverse=True)
+    return level, np.bincount(level, weight), np.bincount(level, weight * relevance)
+
+
+def derivative_of_pearson(
+    values: np.ndarray, judgment: np.ndarray, weight: np.ndarray, spread: np.ndarray | float = 0.0
+) -> np.ndarray:
+    """That of Pearson's correlation of `values` with judgments, as `derivative_of_average_precision`."""
+    share = weight / weight.sum()
+    x, y = values - share @ values, judgment - share @ judgment
+    xx, yy = share @ (x * x), share @ (y * y + spread)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        r = share @ (x * y) / np.sqrt(xx * yy)
+        return np.asarray(share * (x / np.sqrt(xx * yy) - r * y / yy))
+
 
 CONDENSED, ESTIMATED = "condensed ", "estimated "
 PREFIXES = (CONDENSED, ESTIMATED)
@@ -60,7 +114,7 @@ PEARSON = Index(
     scale=CORRELATION,
     guess=lambda share: 0.0,
     guess_label="no relation",
-    derivative=of_pearson,
+    derivative=derivative_of_pearson,
     source="Shirahatti and Barnard 2005, section 5.5.1",
 )
 
@@ -84,7 +138,7 @@ AVERAGE_PRECISION = Index(
     also=("average precision", "pooled average precision"),
     limited=True,
     guess=lambda share: share,
-    derivative=of_average_precision,
+    derivative=derivative_of_average_precision,
     source="Shirahatti and Barnard 2005, section 5.5.3",
 )
 
@@ -105,7 +159,7 @@ NORMALISED_RANK = Index(
     in_100=True,
     limited=True,
     guess=lambda share: 0.5,
-    derivative=of_normalised_rank,
+    derivative=derivative_of_normalised_rank,
     source="Shirahatti and Barnard 2005, section 5.5.4",
 )
 

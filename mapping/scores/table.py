@@ -23,9 +23,8 @@ from relstudy.common.plain_names import refuse_controls
 from relstudy.common.probabilities import PAIR
 from relstudy.common.reading import PLAIN, Reading
 from relstudy.common.tables import read_table, write_table
-from relstudy.mapping.scores.choice import SystemChoice
 from relstudy.mapping.scores.runs import looks_like_run, parse_run, rank_notes
-from relstudy.mapping.scores.score_table import COLUMNS, ScoreTable
+from relstudy.mapping.scores.score_table import COLUMNS, ScoreTable, SystemChoice
 from relstudy.mapping.scores.vectors import Similarity, are_vectors
 from relstudy.mapping.scores.wide import read_numbers, read_wide
 

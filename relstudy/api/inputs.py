@@ -27,8 +27,7 @@ from relstudy.common.option_words import PythonWords
 from relstudy.common.plain_names import refuse_controls
 from relstudy.common.reading import PLAIN, Reading, of_one_table
 from relstudy.common.tables import read_table
-from relstudy.mapping.scores.choice import SystemChoice
-from relstudy.mapping.scores.score_table import ScoreTable
+from relstudy.mapping.scores.score_table import ScoreTable, SystemChoice
 from relstudy.mapping.scores.table import check_run, check_scores, read_scores
 from relstudy.mapping.scores.vectors import Similarity, are_vectors
 

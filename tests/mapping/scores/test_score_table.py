@@ -6,8 +6,7 @@ import pandas as pd
 import pytest
 
 from relstudy.common.errors import RelstudyError
-from relstudy.mapping.scores.choice import SystemChoice
-from relstudy.mapping.scores.score_table import ScoreTable
+from relstudy.mapping.scores.score_table import ScoreTable, SystemChoice
 
 
 def scored(system: str, score: float = 1.0) -> pd.DataFrame:
