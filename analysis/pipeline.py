@@ -139,7 +139,6 @@ def score_tables(
     before: SavedComparison | None = None,
     judge: JudgeTable | None = None,
     grouping: Grouping | None = None,
-    testing: TestOptions | None = None,
 ) -> ScoringRun:
     """Score the systems of some tables against judgments.
 
@@ -154,7 +153,6 @@ def score_tables(
         and its further systems are scored as well
     judge : an automatic judge's grades of many more pairs
     grouping : also score within groups of the judged pairs
-    testing : how measures are tested; None: they are not
 
     Raises
     ------
@@ -194,7 +192,6 @@ def score_tables(
     places = [] if saved is None else [sentence for name in new for sentence in place_among(result, name)]
     facts = StudyFacts.of(judgments, result)
     run = ScoringRun(study, result, candidates, pairs, facts, assisted, within, tuple(places), unhelped=tuple(unhelped))
-    run = run if testing is None else with_tests(run, testing)
     return with_left_out(run, by_system)
 
 

@@ -22,8 +22,6 @@ from relstudy.mapping.vector_options import similarity_of, vector_options
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import pandas as pd
-
     from relstudy.analysis.judges.table import JudgeTable
     from relstudy.analysis.pipeline import ScoringRun
     from relstudy.analysis.scoring.saved import SavedComparison
@@ -116,7 +114,8 @@ def score(
     relstudy score new.run --against study.zip
     relstudy score scores/*.csv --judgments judgments.csv --judge judges/model.csv
     """
-    from relstudy.analysis.pipeline import score_tables
+    from relstudy.analysis.judges.table import pairs_to_score
+    from relstudy.analysis.pipeline import score_tables, with_tests
     from relstudy.analysis.scoring.groups import Grouping
     from relstudy.analysis.scoring.options import ScoringOptions, options_over
     from relstudy.analysis.scoring.saved import read_comparison
@@ -160,7 +159,8 @@ def score(
     given = given_options(choices)
     options = options_over(ScoringOptions(), given) if saved is None else saved.options_with(given)
     fitted = {} if choices["mappings"] is None else read_mappings(choices["mappings"])
-    tables = [(file, read_named(file, reading, similarity, _scored_pairs(table, judge))) for file in scores]
+    asked = pairs_to_score(table.frame, judge)
+    tables = [(file, read_named(file, reading, similarity, asked)) for file in scores]
     reading.refuse_unfound()
     (file, first), *others = tables
     tables = [(file, first.with_notes(notes_on_scores(folder))), *others]
@@ -168,8 +168,8 @@ def score(
     run = score_tables(
         study, tables, options, fitted=fitted, stated=given.get("directions", ()), saved=saved, judge=judge,
         grouping=None if by is None else Grouping.of(study, by, apart=choices["apart"]),
-        testing=TestOptions(**stated_tests) if stated_tests else None,
     )  # fmt: skip
+    run = with_tests(run, TestOptions(**stated_tests)) if stated_tests else run
     result = run.result
     outcomes = hold_against(requirements, result)
     if qrels is not None:
@@ -240,18 +240,6 @@ def _read_judge(path: str | None, against: str | None, reading: Reading) -> Judg
     if against is not None:
         raise click.UsageError("--judge needs the score tables of all systems, which a saved comparison does not keep")
     return read_judge(path, reading=reading)
-
-
-def _scored_pairs(judgments: Judgments, judge: JudgeTable | None) -> pd.DataFrame:
-    """The pairs that vectors are scored for: those judged, and those that the judge was given."""
-    import pandas as pd
-
-    from relstudy.common.probabilities import PAIR
-
-    if judge is None:
-        return judgments.frame
-    given = pd.DataFrame({"query_id": judge.query_id, "result_id": judge.result_id})
-    return pd.concat([judgments.frame[PAIR].astype("str"), given], ignore_index=True).drop_duplicates(PAIR)
 
 
 def _write_qrels(judgments: Judgments, path: str) -> None:

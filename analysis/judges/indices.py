@@ -76,36 +76,57 @@ def terms_of(
     indices : which; None gives every index
     by_judge : whether indices that no judge helps with (`helped`) are wanted of the judge alone
     """
-    ranking = scores if candidate.direction.higher else -scores
-    mapped = ranking
-    if candidate.mapped is not None and candidate.mapped.fitted is not None:
-        mapped = candidate.mapped.fitted.predict(scores)
-    # from the best down: whatever sorts these rows again finds them sorted, which takes a walk
-    order = np.argsort(-ranking, kind="stable")
-    cuts = _cuts(universe, candidate, ranking, order, used)
-    terms = _terms(universe, candidate, ranking, mapped, order, used, indices, cuts, by_judge)
+    system = _System(universe, candidate, scores, used)
+    terms = _terms(system, indices, by_judge)
     if len(universe.context.pairs.queries) < 2:
         return terms
-    least = least_errors(universe, terms, ranking, mapped)
+    least = least_errors(universe, terms, system.ranking, system.mapped)
     return {name: replace(each, least=least[name]) for name, each in terms.items()}
 
 
-def _terms(
-    universe: Universe,
-    candidate: Candidate,
-    ranking: np.ndarray,
-    mapped: np.ndarray,
-    order: np.ndarray,
-    used: np.ndarray,
-    indices: Collection[str] | None,
-    cuts: Cuts,
-    by_judge: bool,
-) -> dict[str, Terms]:
-    """Without the least errors; `order` holds all rows from the best down."""
+class _System:
+    """A system over the rows of a judge's table, and what its figures share."""
+
+    def __init__(self, universe: Universe, candidate: Candidate, scores: np.ndarray, used: np.ndarray) -> None:
+        self.universe, self.candidate, self.used = universe, candidate, used
+        self.ranking = scores if candidate.direction.higher else -scores
+        self.mapped = self.ranking
+        if candidate.mapped is not None and candidate.mapped.fitted is not None:
+            self.mapped = candidate.mapped.fitted.predict(scores)
+        # from the best down: whatever sorts these rows again finds them sorted, which takes a walk
+        self.order = np.argsort(-self.ranking, kind="stable")
+        self.queries = np.unique(universe.context.pairs.query[used])
+        self.cuts = self._cuts()
+
+    def _cuts(self) -> Cuts:
+        """The scores at which SHARES of the collection are retrieved.
+
+        They are known where the judge was given the collection; else a sample tells them, and they vary with it.
+        """
+        universe, used = self.universe, self.used
+        context, draws = universe.context, universe.context.draws
+        if universe.partial:
+            sample = self.candidate.ranking_of(used), context.design[used]
+            row, times, query = draws.row[used], draws.times, context.pairs.query[used]
+        elif universe.beyond:
+            return Cuts.known(self.ranking[self.order], universe.weight[self.order])
+        else:
+            rows, weight = universe.sampled_in(self.order)
+            sample = self.ranking[rows], weight
+            row = query = universe.query_of_row[rows]
+            times = draws.between
+        cuts = Cuts.of_sample(*sample, row, times)
+        if universe.without_each is None:
+            return cuts
+        return replace(cuts, without=Cuts.of_sample(*sample, query, universe.without_each).varying)
+
+
+def _terms(system: _System, indices: Collection[str] | None, by_judge: bool) -> dict[str, Terms]:
+    """Without the least errors."""
+    universe, used, order, queries, cuts = system.universe, system.used, system.order, system.queries, system.cuts
     context, draws = universe.context, universe.context.draws
     wanted = [index for index in assisted_indices() if indices is None or index.name in indices]
     of_ranks = tuple(name for name in RANK_CORRELATIONS if indices is None or name in indices)
-    queries = np.unique(context.pairs.query[used])
 
     def of_rows(
         rows: np.ndarray, row: np.ndarray, times: np.ndarray, weight: np.ndarray, own: float | None, judged: bool = True
@@ -118,8 +139,8 @@ def _terms(
             query,
             worth.judgment,
             worth.relevance,
-            ranking[rows],
-            mapped[rows],
+            system.ranking[rows],
+            system.mapped[rows],
             weight,
             row,
             times,
@@ -141,7 +162,7 @@ def _terms(
         names = np.unique(query) if judged else queries[:0]
         return {name: _without_each(each, names, queries) for name, each in figures.items()}
 
-    people = _of_people(universe, candidate, used, cuts, wanted, of_ranks, queries)
+    people = _of_people(system, wanted, of_ranks)
     both = used & universe.given
     rows = universe.row_of_judged[both]
     own_of_judged = None if context.own is None else float(context.own[0])
@@ -176,28 +197,6 @@ def _without_each(figure: BootstrapStatistic, names: np.ndarray, queries: np.nda
     if known is not None:
         left_out[np.isin(queries, names)] = known
     return replace(figure, left_out=left_out)
-
-
-def _cuts(universe: Universe, candidate: Candidate, ranking: np.ndarray, order: np.ndarray, used: np.ndarray) -> Cuts:
-    """The scores at which SHARES of the collection are retrieved.
-
-    They are known where the judge was given the collection; else a sample tells them, and they vary with it.
-    """
-    context, draws = universe.context, universe.context.draws
-    if universe.partial:
-        sample = candidate.ranking_of(used), context.design[used]
-        row, times, query = draws.row[used], draws.times, context.pairs.query[used]
-    elif universe.beyond:
-        return Cuts.known(ranking[order], universe.weight[order])
-    else:
-        rows, weight = universe.sampled_in(order)
-        sample = ranking[rows], weight
-        row = query = universe.query_of_row[rows]
-        times = draws.between
-    cuts = Cuts.of_sample(*sample, row, times)
-    if universe.without_each is None:
-        return cuts
-    return replace(cuts, without=Cuts.of_sample(*sample, query, universe.without_each).varying)
 
 
 def _at_cuts(
@@ -235,16 +234,9 @@ def _at_cuts(
     return figures
 
 
-def _of_people(
-    universe: Universe,
-    candidate: Candidate,
-    used: np.ndarray,
-    cuts: Cuts,
-    indices: Sequence[Index],
-    of_ranks: tuple[str, ...],
-    queries: np.ndarray,
-) -> Figures:
+def _of_people(system: _System, indices: Sequence[Index], of_ranks: tuple[str, ...]) -> Figures:
     """The indices from people's judgments alone; those that the design cannot estimate are withheld."""
+    universe, candidate, used, cuts = system.universe, system.candidate, system.used, system.cuts
     context = universe.context
     pairs = ScoredPairs.of(context, candidate, used, collection=True)
     by_judgments, by_relevance = (
@@ -255,7 +247,7 @@ def _of_people(
     without, each = None, universe.without_each
     if cuts.without is not None and each is not None:
         without = Retrieval(pairs.query, pairs.relevance, each, guard=False)
-    at_cuts = _at_cuts(context.prepared(used), pairs.ranking, context.design[used], cuts, without, queries)
+    at_cuts = _at_cuts(context.prepared(used), pairs.ranking, context.design[used], cuts, without, system.queries)
     design = context.pairs.design
     at_cuts = {name: design.limited(each) if name.startswith(RECALL) else each for name, each in at_cuts.items()}
     return by_judgments | by_rank | by_relevance | at_cuts

@@ -170,6 +170,16 @@ def read_judge(
     return judge.without(tuned_on)
 
 
+def pairs_to_score(judged: pd.DataFrame, judge: JudgeTable | None) -> pd.DataFrame:
+    """The pairs that a system is needed for, query_id and result_id as text: those judged, and those that the judge was
+    given."""
+    pairs = judged[PAIR].astype("str")
+    if judge is None:
+        return pairs
+    given = pd.DataFrame({"query_id": judge.query_id, "result_id": judge.result_id})
+    return pd.concat([pairs, given], ignore_index=True).drop_duplicates(PAIR)
+
+
 def _stated(table: Checked, reading: Reading) -> Checked:
     """The table as a person says it is to be read; the scale, gains and items are those of people's judgments."""
     of_answers = Reading(

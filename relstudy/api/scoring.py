@@ -9,7 +9,7 @@ from typing import Literal, Unpack
 
 import pandas as pd
 
-from relstudy.analysis.judges.table import read_judge
+from relstudy.analysis.judges.table import pairs_to_score, read_judge
 from relstudy.analysis.pipeline import score_tables
 from relstudy.analysis.scoring.groups import Grouping
 from relstudy.analysis.scoring.options import ScoringChanges, ScoringOptions, options_over
@@ -35,7 +35,6 @@ from relstudy.calibration.study_tables import StudyTables, read_study_tables
 from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.options import differing, fields_given
-from relstudy.common.probabilities import PAIR
 from relstudy.common.python_options import takes_options
 from relstudy.common.reading import Reading
 from relstudy.mapping.fitted import FittedMapping, read_mappings
@@ -136,10 +135,7 @@ def score(
     if judge is not None and saved is not None:
         raise RelstudyError("a judge's grades do not go with a saved comparison; score all systems anew")
     grader = None if judge is None else read_judge(path_or_frame(judge, "the judge"), reading=reading)
-    asked = study.judgments.frame[PAIR].astype("str")
-    if grader is not None:
-        given = pd.DataFrame({"query_id": grader.query_id, "result_id": grader.result_id})
-        asked = pd.concat([asked, given], ignore_index=True).drop_duplicates(PAIR)
+    asked = pairs_to_score(study.judgments.frame, grader)
     table, file = scores_of(scores, reading, similarity=Similarity(ids, query_vectors, similarity), pairs=asked)
     reading.refuse_unfound()
     fitted = read_mappings(mappings) if isinstance(mappings, str | os.PathLike) else dict(mappings or {})
