@@ -17,7 +17,7 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.options import fields_given
 from relstudy.common.reading_options import NAMES, reading_options
 from relstudy.common.study_folder import table_in
-from relstudy.common.wording import count_of, listed, percent, sentence, span
+from relstudy.common.wording import count_of, listed, number, percent, sentence, span
 
 if TYPE_CHECKING:
     from relstudy.calibration.pipeline import Calibration
@@ -301,7 +301,7 @@ def print_summary(figures: dict[str, Any]) -> None:
         cells = [title]
         for part, form in (("before", ".3f"), ("after", ".3f"), ("difference", "+.3f")):
             low, high = row[f"{part}_interval"] or (None, None)
-            cells += [_number(row[part], form), span(low, high, form)]
+            cells += [number(row[part], form), span(low, high, form)]
         rows.append(cells)
     scored = f"{figures['scored_on']['pairs']:,} {figures['scored_on']['block']} pairs"
     print_table(rows, [f"on {scored}", "before", "95 %", "after", "95 %", "after - before", "95 %"], dim=(2, 4, 6))
@@ -310,8 +310,8 @@ def print_summary(figures: dict[str, Any]) -> None:
     rows = []
     for name, title in AGREEMENT.items():
         estimate = figures["agreement"][name]
-        calibrated = _number(after[name.split(".")[1]]) if name.startswith("icc.") else ""
-        rows.append([title, _number(estimate["value"]), span(estimate["low"], estimate["high"]), calibrated])
+        calibrated = number(after[name.split(".")[1]]) if name.startswith("icc.") else ""
+        rows.append([title, number(estimate["value"]), span(estimate["low"], estimate["high"]), calibrated])
     print_table(rows, ["agreement of the ratings", "as given", "95 %", "calibrated"], dim=(2,))
     click.echo("Intervals are for raters and pairs like these.")
     generalizability = figures["generalizability"]
@@ -354,10 +354,6 @@ def _title(name: str) -> str:
     return title.partition(":")[0].partition(", mean")[0].replace(", ", " ")
 
 
-def _number(value: float | None, form: str = ".3f") -> str:
-    return "–" if value is None else f"{value:{form}}"
-
-
 def did_it_help(figures: dict[str, Any]) -> str:
     """Sentence on agreement before and after calibration, by the figure that no rescaling can fake."""
     figure = figures["leave_one_out_correlation"]
@@ -382,9 +378,9 @@ def print_side_by_side(column: str, parts: dict[str, dict[str, Any]]) -> None:
     """Print what `relstudy.calibration.interfaces.side_by_side` gives: one row a part."""
 
     def cells(figure: dict[str, Any] | None, form: str) -> list[str]:
-        if figure is None or figure["value"] is None:
+        if figure is None:
             return ["–", ""]
-        return [_number(figure["value"], form), span(figure["low"], figure["high"], form)]
+        return [number(figure["value"], form), span(figure["low"], figure["high"], form)]
 
     rows = []
     for name, part in parts.items():

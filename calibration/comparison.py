@@ -27,7 +27,7 @@ from relstudy.common.groups import said_once
 from relstudy.common.probabilities import PAIR
 from relstudy.common.ranks import ranks
 from relstudy.common.tables import read_table
-from relstudy.common.wording import count_of, percent, span
+from relstudy.common.wording import count_of, percent, span, with_ends
 
 LEAST_PAIRS = 10
 
@@ -485,11 +485,7 @@ def _excludes_zero(estimate: Estimate) -> bool:
 
 
 def _short(estimate: Estimate) -> str:
-    if estimate.value is None:
-        return "–"
-    if estimate.low is None or estimate.high is None:
-        return f"{estimate.value:.2f}"
-    return f"{estimate.value:.2f} ({span(estimate.low, estimate.high, '.2f')})"
+    return with_ends(estimate.value, estimate.low, estimate.high, ".2f")
 
 
 def _signed(estimate: Estimate) -> str:

@@ -14,7 +14,7 @@ from relstudy.common.console import print_json, print_table, progress
 from relstudy.common.options import fields_given
 from relstudy.common.reading_options import reading_of_several, reading_options
 from relstudy.common.study_folder import notes_on_scores, only_folder, scores_in, table_in
-from relstudy.common.wording import count_of, percent, span
+from relstudy.common.wording import count_of, percent, with_ends
 from relstudy.mapping.methods import BEST, ENGINES
 from relstudy.mapping.options import MAPPED, FitOptions
 from relstudy.mapping.vector_options import similarity_of, vector_options
@@ -189,7 +189,7 @@ def _print(results: dict[str, Any]) -> None:
             if method == "best":
                 continue
             mark = "taken" if method == scored["best"] else ""
-            rows.append([system, method, *(_text(figures[k]) for k in ("out_of_fold", "rmse", "in_sample")), mark])
+            rows.append([system, method, *(_cell(figures[k]) for k in ("out_of_fold", "rmse", "in_sample")), mark])
     print_table(rows, ["system", "method", "out of fold (95 %)", "RMSE (95 %)", "in sample", ""])
     reasons = {
         f["reason"] for s in results.values() for m in s.values() if m != s["best"] for f in m.values() if "reason" in f
@@ -198,11 +198,8 @@ def _print(results: dict[str, Any]) -> None:
         click.echo(f"– or 0: {reason}")
 
 
-def _text(figure: dict[str, Any]) -> str:
-    if figure["value"] is None:
-        return "–"
-    ends = span(figure["low"], figure["high"])
-    return f"{figure['value']:.3f}" + (f" ({ends})" if ends else "")
+def _cell(figure: dict[str, Any]) -> str:
+    return with_ends(figure["value"], figure["low"], figure["high"])
 
 
 def _print_chains(results: dict[str, Any], disagreeing: int) -> None:

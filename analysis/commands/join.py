@@ -11,7 +11,7 @@ from relstudy.common.command_options import options_of
 from relstudy.common.console import print_json, print_table, progress, say
 from relstudy.common.errors import RelstudyError
 from relstudy.common.options import fields_given
-from relstudy.common.wording import span
+from relstudy.common.wording import number, span
 from relstudy.mapping.options import FitOptions
 
 if TYPE_CHECKING:
@@ -77,9 +77,7 @@ def _named(tables: tuple[Path, ...]) -> dict[str, Path]:
 
 def _print(links: dict[str, ScaleLink]) -> None:
     def cells(figure: Estimate) -> list[str]:
-        if figure.value is None:
-            return ["–", ""]
-        return [f"{figure.value:.3f}", span(figure.low, figure.high)]
+        return [number(figure.value), span(figure.low, figure.high)]
 
     rows = [
         [

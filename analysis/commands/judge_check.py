@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.common.command_options import options_of
 from relstudy.common.console import print_json, print_table
 from relstudy.common.options import fields_given
-from relstudy.common.wording import percent
+from relstudy.common.wording import number, percent
 
 if TYPE_CHECKING:
     from relstudy.analysis.judges.check import JudgeCheck
@@ -111,8 +110,8 @@ def _print(check: JudgeCheck, again: dict[str, dict[str, int] | None]) -> None:
             str(row["grade"]),
             f"{row['pairs']:,}",
             f"{row['judged']:,}",
-            _number(float(row["relevant_share"])),
-            _number(float(row["judgment"])),
+            number(float(row["relevant_share"])),
+            number(float(row["judgment"])),
         ]
         for row in check.grades.to_dict("records")
     ]
@@ -158,10 +157,6 @@ def _print(check: JudgeCheck, again: dict[str, dict[str, int] | None]) -> None:
         print_table(rows, ["index", "width with the judge", "worth judged pairs"])
     for warning in check.warnings:
         click.echo(f"Warning: {warning}")
-
-
-def _number(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:.3f}"
 
 
 def _with_ends(figure: Estimate) -> str:

@@ -11,7 +11,7 @@ import click
 from relstudy.analysis.scoring.options import MEASURES
 from relstudy.common.console import print_table
 from relstudy.common.estimates import Estimate
-from relstudy.common.wording import AGAINST, count_of, listed, percent, share_of_draws, span, tenths
+from relstudy.common.wording import AGAINST, count_of, listed, number, percent, share_of_draws, span, tenths
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -74,7 +74,13 @@ def _print_tests(tests: MeasureTests) -> None:
 
 
 def _tested_row(each: Tested) -> list[str]:
-    row = [each.index, each.first, each.second, _signed(each.difference.value), _ends(each.difference)]
+    row = [
+        each.index,
+        each.first,
+        each.second,
+        _signed(each.difference.value),
+        span(each.difference.low, each.difference.high),
+    ]
     row += [_p(p) for p in (each.p_corrected, each.p_t, each.p_randomisation, each.p_bootstrap)]
     row += [_signed(each.effect), f"{each.wins}/{each.ties}/{each.losses}", _p(each.p_equivalent)]
     return [*row, "–" if each.chance_above is None else share_of_draws(each.chance_above)]
@@ -85,7 +91,7 @@ def _print_left_out(found: LeftOutOnes) -> None:
     click.echo()
     header = ["measure", "system", "figure", "left out", "change", "rank", "left out", "alone", "relevant"]
     rows = [
-        [each.measure, each.system, _number(each.value), _number(each.without), _signed(each.without - each.value)]
+        [each.measure, each.system, number(each.value), number(each.without), _signed(each.without - each.value)]
         + [str(number) for number in (each.rank, each.rank_without, each.alone, each.relevant)]
         for each in found.systems
     ]
@@ -202,8 +208,15 @@ def _print_standings(result: ScoreResult, ranked: Standings, most: int | None = 
     for name in ranked.names[:most]:
         gap = ranked.from_the_first(index, name)
         shown = result[name].shown(index)
-        row = [ranked.rank(name), name, _number(shown.value), _ends(shown), _signed(gap.value), _ends(gap)]
-        row += [_number(result[name].measures[measure].value) for measure in asked]
+        row = [
+            ranked.rank(name),
+            name,
+            number(shown.value),
+            span(shown.low, shown.high),
+            _signed(gap.value),
+            span(gap.low, gap.high),
+        ]
+        row += [number(result[name].measures[measure].value) for measure in asked]
         if most is None:
             row.append(" ".join(ranked.mark(each.name, first, name) for each in others))
         rows.append(row)
@@ -284,7 +297,9 @@ def _print_differences_of_groups(within: Groups) -> None:
     for name, result in within.results.items():
         for each in (other for other in result.comparisons if other.index == index.name):
             shown = index.shown_difference(each.difference)
-            rows.append([name, each.first, each.second, _signed(shown.value), _ends(shown), _p(each.p_value)])
+            rows.append(
+                [name, each.first, each.second, _signed(shown.value), span(shown.low, shown.high), _p(each.p_value)]
+            )
             rows[-1].append(_p(each.p_family))
     if rows:
         click.echo()
@@ -321,16 +336,8 @@ def _columns(result: ScoreResult) -> list[str]:
 
 def _row(result: ScoreResult, system: SystemScore) -> list[str]:
     figures = [system.shown(index) for index in result.own_indices]
-    cells = [text for figure in figures for text in (_number(figure.value), _ends(figure))]
+    cells = [text for figure in figures for text in (number(figure.value), span(figure.low, figure.high))]
     return [system.name, *cells, "none" if system.mapping is None else system.mapping.method]
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
-
-
-def _ends(figure: Estimate) -> str:
-    return "" if figure.low is None or figure.high is None else span(figure.low, figure.high)
 
 
 def _print_told_apart(result: ScoreResult, ranked: Standings) -> None:
@@ -388,7 +395,7 @@ def _measure_columns(result: ScoreResult, names: Sequence[str]) -> list[str]:
 
 def _measure_cells(system: SystemScore, names: Sequence[str]) -> list[str]:
     figures = [system.measures.get(name, Estimate.missing("left out of this group")) for name in names]
-    return [text for figure in figures for text in (_number(figure.value), _ends(figure))]
+    return [text for figure in figures for text in (number(figure.value), span(figure.low, figure.high))]
 
 
 def _judged_cells(result: ScoreResult, name: str, columns: Sequence[str] | None = None) -> list[str]:
@@ -442,7 +449,7 @@ def print_assisted(assisted: AssistedScores) -> None:
     for system, figures in assisted.systems.items():
         for index in _shown(figures):
             each = figures[index]
-            ratio = "–" if each.width_ratio is None else f"{each.width_ratio:.2f}"
+            ratio = number(each.width_ratio, ".2f")
             weights = [f"{weight:.2f}" for weight in each.weights]
             rows.append([system, index, *_cells(each.people), *_cells(each.estimate), ratio, *weights])
     both = ["people", "interval", f"with {helper}", "interval"]
@@ -472,7 +479,4 @@ def _withheld(assisted: AssistedScores) -> dict[str, list[str]]:
 
 
 def _cells(figure: Estimate) -> list[str]:
-    if figure.value is None:
-        return ["–", ""]
-    ends = "" if figure.low is None else f"{figure.low:.3f} to {figure.high:.3f}"
-    return [f"{figure.value:.4f}", ends]
+    return [number(figure.value, ".4f"), span(figure.low, figure.high)]

@@ -28,7 +28,7 @@ from relstudy.common.kept import write_kept
 from relstudy.common.options import fields_given
 from relstudy.common.python_options import takes_options
 from relstudy.common.results import Result
-from relstudy.common.wording import count_of, span, tenths
+from relstudy.common.wording import count_of, tenths, with_ends
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -261,8 +261,7 @@ class Scores(Result):
             row: dict[str, Any] = {"system": system.name}
             for index in self.result.own_indices:
                 estimate = system.shown(index)
-                ends = "" if estimate.low is None else f" ({span(estimate.low, estimate.high)})"
-                row[index.term] = "–" if estimate.value is None else f"{estimate.value:.3f}{ends}"
+                row[index.term] = with_ends(estimate.value, estimate.low, estimate.high)
             rows.append(row)
         return pd.DataFrame(rows)
 

@@ -68,6 +68,29 @@ def span(low: float | None, high: float | None, form: str = ".3f") -> str:
     return f"{100 * low:.0f} to {percent(high)}" if form == "%" else f"{low:{form}} to {high:{form}}"
 
 
+def number(value: float | None, form: str = ".3f") -> str:
+    """A figure in a cell of a table, a dash where there is none.
+
+    Examples
+    --------
+    >>> number(0.5), number(None), number(float("nan")), number(2, ".1f")
+    ('0.500', '–', '–', '2.0')
+    """
+    return "–" if value is None or value != value else f"{value:{form}}"
+
+
+def with_ends(value: float | None, low: float | None, high: float | None, form: str = ".3f") -> str:
+    """A figure with its interval in one cell.
+
+    Examples
+    --------
+    >>> with_ends(0.5, 0.4, 0.6), with_ends(0.5, None, None, ".2f"), with_ends(None, None, None)
+    ('0.500 (0.400 to 0.600)', '0.50', '–')
+    """
+    ends = span(low, high, form)
+    return number(value, form) + (f" ({ends})" if ends else "")
+
+
 def _not_minus_zero(number: float, digits: int) -> str:
     text = f"{number:,.{digits}f}"
     return text if float(text.replace(",", "")) else f"{0:.{digits}f}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from relstudy.common.console import print_json, print_table, say
-from relstudy.common.wording import listed, percent
+from relstudy.common.wording import listed, number, percent
 
 if TYPE_CHECKING:
     from relstudy.studyapp.config.study import Study
@@ -331,9 +331,8 @@ def print_judge_round(folder: Path, added: JudgeRound, aim: str, cost: Cost, as_
     if as_json:
         print_json(summary)
         return
-    cell = lambda width: "–" if width is None else f"{width:.3f}"  # noqa: E731
     print_table(
-        [[each.system, cell(each.now), cell(each.as_before), cell(each.expected)] for each in added.widths],
+        [[each.system, *map(number, (each.now, each.as_before, each.expected))] for each in added.widths],
         [f"width of {aim.replace('_', ' ')}", "now", "as many drawn as before", "this round"],
     )
     click.echo(

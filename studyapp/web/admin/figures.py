@@ -12,6 +12,7 @@ from flask import Flask, Response, abort, current_app, make_response, request
 from markupsafe import Markup
 from werkzeug.exceptions import ServiceUnavailable
 
+from relstudy.common.wording import number
 from relstudy.studyapp.database.errors import DATABASE_ERRORS
 from relstudy.studyapp.monitoring.statistics import StudyStatistics, study_statistics
 from relstudy.studyapp.monitoring.status import BlockStatus, Status, may_have_ratings, study_status
@@ -105,11 +106,6 @@ def moment(seconds: float | None, form: str = "%Y-%m-%d %H:%M") -> str:
     return "–" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime(form)
 
 
-def figure(value: float | None, digits: int = 2) -> str:
-    """A number as shown."""
-    return "–" if value is None else f"{value:.{digits}f}"
-
-
 @dataclass(frozen=True)
 class BlockView:
     """A block's row: `bar` is its progress."""
@@ -136,8 +132,8 @@ def block_views(status: Status) -> tuple[BlockView, ...]:
                 block.pages_done,
                 wanted,
                 charts.progress_bar(f"{block.name}: {words}", block.pages_done, block.pages_leased, wanted),
-                figure(block.median_seconds, 1),
-                figure(block.uniformity_error, 3),
+                number(block.median_seconds, ".1f"),
+                number(block.uniformity_error, ".3f"),
             )
         )
     return tuple(views)

@@ -11,12 +11,13 @@ from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
 from relstudy.common.errors import RelstudyError
+from relstudy.common.wording import number
 from relstudy.studyapp.assignment.versions import STATES
 from relstudy.studyapp.monitoring.statistics import SECONDS, SourceUse, StudyStatistics
 from relstudy.studyapp.monitoring.status import Status
 from relstudy.studyapp.sampling.expected_gain import ExpectedGain
 from relstudy.studyapp.web.admin import charts
-from relstudy.studyapp.web.admin.figures import BlockView, block_views, figure, forget_figures, moment, recent_figures
+from relstudy.studyapp.web.admin.figures import BlockView, block_views, forget_figures, moment, recent_figures
 from relstudy.studyapp.web.admin.researchers import admin_required
 from relstudy.studyapp.web.rendering import show
 from relstudy.studyapp.web.site import current_site
@@ -106,14 +107,10 @@ def _gain() -> Gain | None:
         return None  # the page says less; `relstudy doctor` reads the design
     if gain is None:
         return None
-    rows = tuple((each.system, *map(_width, (each.now, each.as_before, each.expected))) for each in gain.widths)
+    rows = tuple((each.system, *map(number, (each.now, each.as_before, each.expected))) for each in gain.widths)
     aim = gain.aim.replace("_", " ")
     said = site.texts("admin.gain.note", round=gain.round, judge=gain.judge, aim=aim, pairs=gain.new_pairs)
     return Gain(said, rows)
-
-
-def _width(width: float | None) -> str:
-    return "–" if width is None else f"{width:.3f}"
 
 
 def _growth(statistics: StudyStatistics) -> Chart | None:
@@ -186,7 +183,7 @@ def _agreement(statistics: StudyStatistics) -> Chart | None:
         y_axis=charts.Axis("α"),
     )
     rows = [
-        (growth.scale, str(count), figure(value))
+        (growth.scale, str(count), number(value, ".2f"))
         for growth in measured
         for count, value in zip(growth.ratings, growth.alpha, strict=True)
     ]
@@ -206,7 +203,7 @@ def _source(use: SourceUse) -> SourceChart:
     name = use.source or texts("admin.sources.all")
     label = texts("admin.sources.chart", source=name, scale=use.scale)
     picture = charts.share_chart(label, list(use.shares), list(use.shares.values()))
-    return SourceChart(name, use.ratings, figure(use.error, 3), picture)
+    return SourceChart(name, use.ratings, number(use.error), picture)
 
 
 @blueprint.post("/state")

@@ -11,12 +11,13 @@ from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
 from relstudy.common.errors import RelstudyError
+from relstudy.common.wording import number
 from relstudy.studyapp.assignment import forgetting
 from relstudy.studyapp.assignment.set_aside import SET_ASIDE, set_aside, take_back
 from relstudy.studyapp.monitoring.status import RaterStatus
 from relstudy.studyapp.monitoring.traces import Left, Trace, left_of_the_forgotten
 from relstudy.studyapp.web.admin import charts
-from relstudy.studyapp.web.admin.figures import figure, forget_figures, moment, recent_figures
+from relstudy.studyapp.web.admin.figures import forget_figures, moment, recent_figures
 from relstudy.studyapp.web.admin.researchers import admin_required
 from relstudy.studyapp.web.rendering import show
 from relstudy.studyapp.web.site import current_site
@@ -64,25 +65,24 @@ class ForgetPage:
 def list_raters() -> ResponseReturnValue:
     """Every rater: progress, time, agreement, checks, flags."""
     status, statistics = recent_figures()
-    number = max(1, request.args.get("page", 1, type=int))
+    page = max(1, request.args.get("page", 1, type=int))
     pages = max(1, -(-len(status.people) // RATERS_PER_PAGE))
-    number = min(number, pages)
+    page = min(page, pages)
     rows = []
-    for person in status.people[(number - 1) * RATERS_PER_PAGE : number * RATERS_PER_PAGE]:
+    for person in status.people[(page - 1) * RATERS_PER_PAGE : page * RATERS_PER_PAGE]:
         view = statistics.raters.get(person.rater_id)
         rows.append(
             RaterRow(
                 person,
                 moment(person.last_rated_at),
-                figure(view.agreement if view else None),
+                number(view.agreement if view else None, ".2f"),
                 _flags(person, view.flags if view else ()),
                 charts.spark(current_site().texts("admin.spark", rater=person.rater_id), view.spark if view else ()),
             )
         )
     left = left_of_the_forgotten(current_site().folder, current_site().store)
     lines = tuple(map(_left_line, left.traces))
-    page = RatersPage("raters", tuple(rows), number, pages, len(status.people), left, lines)
-    return show("admin/raters.html", page)
+    return show("admin/raters.html", RatersPage("raters", tuple(rows), page, pages, len(status.people), left, lines))
 
 
 def _left_line(trace: Trace) -> str:
