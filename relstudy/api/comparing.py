@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import pandas as pd
 
@@ -25,8 +25,8 @@ from relstudy.common.wording import count_of
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.collection.large import open_collection
 from relstudy.studyapp.collection.lists import RankedList
-from relstudy.studyapp.commands.couples import CouplesOptions
-from relstudy.studyapp.sampling.couples import add_couples, draw_couples, draw_lists
+from relstudy.studyapp.sampling.couples import add_couples, draw
+from relstudy.studyapp.sampling.options import CouplesChanges, CouplesOptions
 from relstudy.studyapp.sampling.sources import open_sources
 
 if TYPE_CHECKING:
@@ -204,18 +204,9 @@ def couples_picture(drawn: pd.DataFrame) -> str:
         return svg(figure, "The chance of each couple to be drawn")
 
 
-class CoupleChanges(TypedDict, total=False):
-    """The fields of `CouplesOptions` as arguments, for type checkers; None leaves one as it is."""
-
-    each: int | None
-    depth: int | None
-    lists: int | None
-    seed: int | None
-
-
 @takes_options(CouplesOptions)
 def couples(
-    folder: str | os.PathLike[str], systems: Sequence[str] | None = None, **changes: Unpack[CoupleChanges]
+    folder: str | os.PathLike[str], systems: Sequence[str] | None = None, **changes: Unpack[CouplesChanges]
 ) -> Couples:
     """Draw couples of results, or of whole lists, for the queries of a study, as `relstudy couples` does.
 
@@ -247,8 +238,5 @@ def couples(
     options = CouplesOptions(**fields_given(CouplesOptions, changes))
     study, collection = Path(folder), open_collection(Path(folder))
     sources = open_sources(study, collection, systems)
-    if options.lists is None:
-        drawn = draw_couples(study, collection, sources, options.each, options.depth, options.seed)
-        return Couples(drawn, collection=collection)
-    drawn, lists = draw_lists(study, collection, sources, options.each, options.lists, options.seed)
+    drawn, lists = draw(study, collection, sources, options)
     return Couples(drawn, tuple(lists), collection=collection)

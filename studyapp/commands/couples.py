@@ -2,28 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from relstudy.common.command_options import taking
-from relstudy.common.options import CommandOptions, option
-
-
-@dataclass(frozen=True, kw_only=True)
-class CouplesOptions(CommandOptions):
-    """Options of `relstudy couples`."""
-
-    each: int = option(3, "Couples of each query.", at_least=1, at_most=1000)
-    depth: int = option(10, "Couples are of these first results of each system.", at_least=2, at_most=200)
-    lists: int | None = option(
-        None, "Couples of whole lists instead: so many first results of each system.", at_least=1, at_most=50
-    )
-    systems: str | None = option(
-        None, "Systems whose rankings these are, as `relstudy sample --systems` names them.", shown="all there are"
-    )
-    seed: int = option(0, "Seed of the draw.", at_least=0, any_size=True)
+from relstudy.studyapp.sampling.options import CouplesOptions
 
 
 @click.command()
@@ -45,20 +29,17 @@ def couples(folder: Path, options: CouplesOptions, as_json: bool) -> None:
     from relstudy.common.console import print_json, progress, say
     from relstudy.common.wording import count_of
     from relstudy.studyapp.collection.large import open_collection
-    from relstudy.studyapp.collection.lists import LISTS, RankedList
+    from relstudy.studyapp.collection.lists import LISTS
     from relstudy.studyapp.config.study import Study
-    from relstudy.studyapp.sampling.couples import add_couples, draw_couples, draw_lists
+    from relstudy.studyapp.sampling.couples import add_couples, draw
     from relstudy.studyapp.sampling.sources import open_sources
 
     collection = open_collection(folder)
     names = options.systems and [name.strip() for name in options.systems.split(",") if name.strip()]
     sources = open_sources(folder, collection, names or None, progress)
-    lists: list[RankedList] = []
-    if options.lists is None:
-        drawn = draw_couples(folder, collection, sources, options.each, options.depth, options.seed)
-        ask, what = "which", f"from the first {options.depth} results of each system"
-    else:
-        drawn, lists = draw_lists(folder, collection, sources, options.each, options.lists, options.seed)
+    drawn, lists = draw(folder, collection, sources, options)
+    ask, what = "which", f"from the first {options.depth} results of each system"
+    if options.lists is not None:
         ask, what = "which-list", f"of {count_of(len(lists), 'list')} of the first {options.lists} results of a system"
     add_couples(folder, collection, drawn, lists)
     if as_json:

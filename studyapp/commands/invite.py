@@ -72,7 +72,12 @@ def invite(folder: Path, options: InviteOptions, as_json: bool) -> None:
         "completion_url": study.entry.completion_url or None,
     }
     if options.output is not None:
-        _write(options.output, links)
+        import pandas as pd
+
+        from relstudy.common.tables import write_table
+
+        table = pd.DataFrame(links, columns=["rater_id", "link", "completion_code"])
+        write_table(table, options.output, private=True)
         say(f"{len(links)} links written to {options.output}")
     if as_json:
         print_json(result)
@@ -97,16 +102,3 @@ def invite(folder: Path, options: InviteOptions, as_json: bool) -> None:
         click.echo(f"open to all: {base}/")
     if not (links or crowd or is_open):
         say(f"say how many personal links to make, such as: relstudy invite {folder} -n 12")
-
-
-def _write(path: Path, links: list[dict[str, str]]) -> None:
-    import csv
-    import io
-
-    from relstudy.studyapp.config.secret import write_private
-
-    text = io.StringIO()
-    writer = csv.DictWriter(text, ["rater_id", "link", "completion_code"], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(links)
-    write_private(path, text.getvalue().rstrip("\n"))

@@ -412,7 +412,7 @@ def _prepare(folder: Path, options: JudgeOptions) -> _Run:
     parameters = _parameters(options.parameters) | (PROBABILITIES if options.expected_grades else {})
     asked = Asked(options.model, parameters, text_hash("\x1e".join(prompts[kind].hash for kind in kinds)))
     settings = study.judges
-    prices = Prices(settings.input_price or None, settings.output_price or None)
+    prices = Prices(settings.input_price or None, settings.output_price or None, settings.person_price or None)
     scales = {kind: question_and_scale(study, kind, question, extent.ask)[1] for kind in kinds}
     form = AnswerForm(options.answer or prompt.form)
     interview = Interview(asked, prompts, scales, collection, prices, form, lists)
@@ -424,8 +424,7 @@ def _prepare(folder: Path, options: JudgeOptions) -> _Run:
     if options.pairs == Extent.SAMPLE:
         drawn = pairs_to_judge(folder, collection, Extent.JUDGED)
         if options.budget is not None:
-            person = study.judges.person_price
-            share, said = share_for(options.budget, folder, options.name, interview, person, pairs, len(drawn))
+            share, said = share_for(options.budget, folder, options.name, interview, pairs, len(drawn))
         sample, probability = drawn_share(candidates, drawn, share)
         pairs = list(sample.itertuples(index=False, name=None))
     questions = interview.questions(pairs)

@@ -47,7 +47,6 @@ def lists(folder: Path, query_id: str, options: ListsOptions, as_json: bool) -> 
     from relstudy.common.console import print_json, print_table, say
     from relstudy.common.files import write_text
     from relstudy.studyapp.collection.items import Collection
-    from relstudy.studyapp.commands.lists import ranked_lists, scale_of_judgments
 
     collection = Collection.load(folder)
     query = collection[query_id]

@@ -47,10 +47,11 @@ class Question:
 
 @dataclass(frozen=True)
 class Prices:
-    """Of a million tokens in and out, in any currency; None where unknown."""
+    """Prices in any currency, None where unknown: of a million tokens in and out, and of a judgment by a person."""
 
     into: float | None = None
     out: float | None = None
+    person: float | None = None
 
     def cost(self, tokens_in: float, tokens_out: float) -> float | None:
         """Cost of so many tokens; None where a price is unknown."""

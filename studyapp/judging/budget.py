@@ -106,7 +106,6 @@ def share_for(
     folder: Path,
     name: str,
     interview: Interview,
-    person_price: float,
     candidates: Sequence[tuple[str, ...]],
     judged: int,
 ) -> tuple[float, list[str]]:
@@ -116,7 +115,6 @@ def share_for(
     ----------
     budget : money, or questions to the judge where its prices are not known
     name : of the judge
-    person_price : of a judgment by a person; 0 where unknown
     candidates : pairs that the judge may be asked of
     judged : how many of them people were asked of
 
@@ -131,7 +129,8 @@ def share_for(
         questions = min(round(budget), len(candidates))
         said = [f"A budget of {questions:,} questions, since study.toml names no prices ([judges] input_price)."]
     else:
-        if not person_price:
+        person_price = interview.prices.person
+        if person_price is None:
             raise RelstudyError(
                 "--budget parts money between people and the judge: study.toml must say what a judgment by a person "
                 "costs ([judges] person_price)"

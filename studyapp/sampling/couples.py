@@ -23,6 +23,7 @@ from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.collection.large import LargeCollection
 from relstudy.studyapp.collection.lists import RankedList, read_lists, write_lists
 from relstudy.studyapp.sampling.design import scores_of
+from relstudy.studyapp.sampling.options import CouplesOptions
 from relstudy.studyapp.sampling.population import Eligible, ScoredItems, TieKeys, pool, tie_order, union_of
 from relstudy.studyapp.sampling.sources import Source
 
@@ -56,6 +57,15 @@ def couple_sizes(ranks: np.ndarray, floor: float = FLOOR) -> tuple[np.ndarray, n
     alike = np.full(len(first), 1 / len(first))
     total = float(size.sum())
     return first, second, alike if total <= 0 else (1 - floor) * size / total + floor * alike
+
+
+def draw(
+    folder: Path, collection: Collection, sources: Sequence[Source], options: CouplesOptions
+) -> tuple[pd.DataFrame, list[RankedList]]:
+    """The couples that the options ask for, by `draw_couples` or `draw_lists`, and the lists."""
+    if options.lists is None:
+        return draw_couples(folder, collection, sources, options.each, options.depth, options.seed), []
+    return draw_lists(folder, collection, sources, options.each, options.lists, options.seed)
 
 
 def draw_couples(

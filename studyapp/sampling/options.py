@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypedDict
 
-from relstudy.common.options import check_options, option
+from relstudy.common.options import CommandOptions, check_options, option
 
 Paradigm = Literal["image", "text"]
 DRAW = "What to draw"
@@ -184,3 +184,27 @@ class JudgeRoundOptions:
 
     def __post_init__(self) -> None:
         check_options(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CouplesOptions(CommandOptions):
+    """Options of `relstudy couples`."""
+
+    each: int = option(3, "Couples of each query.", at_least=1, at_most=1000)
+    depth: int = option(10, "Couples are of these first results of each system.", at_least=2, at_most=200)
+    lists: int | None = option(
+        None, "Couples of whole lists instead: so many first results of each system.", at_least=1, at_most=50
+    )
+    systems: str | None = option(
+        None, "Systems whose rankings these are, as `relstudy sample --systems` names them.", shown="all there are"
+    )
+    seed: int = option(0, "Seed of the draw.", at_least=0, any_size=True)
+
+
+class CouplesChanges(TypedDict, total=False):
+    """The fields of `CouplesOptions` as arguments of a function, for type checkers; None leaves one as it is."""
+
+    each: int | None
+    depth: int | None
+    lists: int | None
+    seed: int | None
