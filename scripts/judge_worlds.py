@@ -59,8 +59,8 @@ class World:
         """The table of a judge, or of the mean of several in the light of the judged pairs."""
         if name not in MEANS:
             return self.tables[name]
-        mean = mean_of_judges([self.tables[each] for each in self.several], pairs, MEANS[name])
-        return read_judge(mean.table, name)
+        mean, _ = mean_of_judges([self.tables[each] for each in self.several], pairs, MEANS[name])
+        return read_judge(mean, name)
 
     @property
     def names(self) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from relstudy.analysis.indices.known import AVERAGE_PRECISION, CONDENSED, ESTIMATED
-from relstudy.analysis.report.curve_picture import Band, precision_recall
+from relstudy.analysis.report.curve_picture import precision_recall
 from relstudy.analysis.report.layout import Block, Folded, Paragraph, Picture, Section, Terms
 from relstudy.analysis.report.pictures import Trace
 from relstudy.analysis.report.reading import reading_graded
@@ -84,7 +84,7 @@ def _trace(system: SystemScore, start: float) -> Trace:
     return Trace(recall[steady], precision[steady]) if steady.any() else Trace(recall, precision)
 
 
-def _band(system: SystemScore, start: float) -> Band | None:
+def _band(system: SystemScore, start: float) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """The interval of a system's precision at the shares retrieved, by recall."""
     with_range = [
         (point.recall.value, point.precision.low, point.precision.high)
@@ -95,7 +95,7 @@ def _band(system: SystemScore, start: float) -> Band | None:
     if len(steady) < 2:
         return None
     recall, low, high = np.array(steady, dtype=float).T
-    return Band(recall, low, high)
+    return recall, low, high
 
 
 def _curves(result: ScoreResult) -> Iterator[Block]:

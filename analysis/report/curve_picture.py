@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,17 +21,11 @@ NAME_HEIGHT, ABOVE = 0.058, 0.06
 DASHES = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)), (0, (6, 2, 1, 2, 1, 2)), (0, (2, 2)))
 
 
-@dataclass(frozen=True)
-class Band:
-    """The interval of a curve: x and both ends [points], ascending in x."""
-
-    x: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-
-
 def precision_recall(
-    curves: Mapping[str, Trace], share_relevant: float | None, band: Band | None = None, narrow: bool = False
+    curves: Mapping[str, Trace],
+    share_relevant: float | None,
+    band: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
+    narrow: bool = False,
 ) -> str:
     """Precision against recall: the leaders in colour, the others in grey and dashes, each named at its line.
 
@@ -40,7 +33,7 @@ def precision_recall(
     ----------
     curves : recall and precision by system, best first
     share_relevant : precision of a random order, drawn as a line of reference
-    band : the interval of the first curve's precision, or None
+    band : the interval of the first curve's precision: its recall, ascending, and both ends; None where not known
     narrow : as wide as a telephone
     """
     with drawing(NARROW if narrow else WIDE, 3.3 if narrow else 3.7) as figure:
@@ -52,7 +45,7 @@ def precision_recall(
                 color=MUTED, fontsize=8, annotation_clip=False,
             )  # fmt: skip
         if band is not None:
-            band_between(axes, band.x, band.low, band.high)
+            band_between(axes, *band)
         for number, trace in reversed(list(enumerate(curves.values()))):
             leads = number < LEADERS
             axes.plot(

@@ -195,10 +195,9 @@ def mean_judge(
     """
     check_arguments(mean_judge, locals())
     pairs = JudgedPairs.of(study_tables_of(judgments).judgments)
-    mean = mean_of_judges([_table(table, name, None) for name, table in tables.items()], pairs, best)
-    shown = mean.table
-    shown.attrs["members"] = [each.as_json() for each in mean.members]
-    return shown
+    mean, members = mean_of_judges([_table(table, name, None) for name, table in tables.items()], pairs, best)
+    mean.attrs["members"] = members
+    return mean
 
 
 def _table(table: Source, name: str | None, columns: Columns | None) -> JudgeTable:

@@ -101,7 +101,7 @@ def summarise(drawn: Sample, study: Study | None, cost: Cost, good: float, skill
         "taken_as": drawn.roles,
         "directions": dict(drawn.directions),
         "notes": list(drawn.notes),
-        "not_shown": [] if study is None else [vars(entry) for entry in unused_pairs(counts, study)],
+        "not_shown": [] if study is None else unused_pairs(counts, study),
     }
 
 
@@ -162,7 +162,7 @@ def print_estimates(estimates: dict[str, Any]) -> None:
 
 def print_preview(folder: Path, summary: dict[str, Any], preview: bool) -> None:
     """Print what `summarise` gives as a table, and what its figures rest on."""
-    from relstudy.studyapp.assignment.unused_pairs import UnusedPairs, unused_pairs_sentences
+    from relstudy.studyapp.assignment.unused_pairs import unused_pairs_sentences
 
     hours = summary["rater_hours"]
     share = summary["expected_good_share"]
@@ -196,7 +196,7 @@ def print_preview(folder: Path, summary: dict[str, Any], preview: bool) -> None:
     print_directions(summary["directions"])
     for note in summary["notes"]:
         click.echo(note)
-    for sentence in unused_pairs_sentences([UnusedPairs(**entry) for entry in summary["not_shown"]]):
+    for sentence in unused_pairs_sentences(summary["not_shown"]):
         click.echo(f"Mind: {sentence}.")
     print_estimates(summary["estimates"])
     click.echo(f"Expected good matches: an assumption, not a measurement: {share['assumes']} (--good, --skill).")

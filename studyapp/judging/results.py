@@ -176,9 +176,8 @@ def mean_of_study(
     judges = [read_judge(judge_file(folder, each), each) for each in names]
     file = table_in(folder, "judgments.csv", "relstudy calibrate")
     pairs = JudgedPairs.of(read_study_tables(file).judgments)
-    mean = mean_of_judges(judges, pairs, best)
-    said = {"mean_of": [each.as_json() for each in mean.members], "date": date}
-    return write_judge(folder, name, mean.table, said), mean.among
+    mean, members = mean_of_judges(judges, pairs, best)
+    return write_judge(folder, name, mean, {"mean_of": members, "date": date}), len(judges)
 
 
 def _is_mean(path: Path) -> bool:

@@ -20,7 +20,7 @@ from relstudy.studyapp.assignment.catalogue import BlockSize, read_block_sizes
 from relstudy.studyapp.assignment.eligibility import outcome_of
 from relstudy.studyapp.assignment.quotas import Taken, count_places, count_ratings
 from relstudy.studyapp.assignment.raters import Rater, read_raters
-from relstudy.studyapp.assignment.unused_pairs import UnusedPairs, stored_unused_pairs
+from relstudy.studyapp.assignment.unused_pairs import stored_unused_pairs
 from relstudy.studyapp.assignment.versions import read_state
 from relstudy.studyapp.config.groups import Group
 from relstudy.studyapp.config.study import Study
@@ -127,7 +127,7 @@ class Status:
     ratings: int
     blocks: list[BlockStatus] = field(default_factory=list)
     people: list[RaterStatus] = field(default_factory=list)
-    not_shown: list[UnusedPairs] = field(default_factory=list)
+    not_shown: list[dict[str, Any]] = field(default_factory=list)
     outcomes: dict[str, int] = field(default_factory=dict)
     groups: list[GroupStatus] = field(default_factory=list)
     limits: list[LimitStatus] = field(default_factory=list)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from relstudy.analysis.report import pictures
-from relstudy.analysis.report.curve_picture import Band, precision_recall
+from relstudy.analysis.report.curve_picture import precision_recall
 from relstudy.common.estimates import Estimate
 
 pytestmark = pytest.mark.slow
@@ -63,7 +63,7 @@ def test_the_line_of_even_use_is_named_beside_the_bars() -> None:
 def test_curves_are_told_apart_without_colour_and_the_leaders_band_has_edges() -> None:
     recall = np.linspace(0.05, 1, 20)
     curves = {f"system-{i}": pictures.Trace(recall, 0.9 - 0.1 * i * recall) for i in range(6)}
-    drawn = precision_recall(curves, None, Band(recall, 0.8 - recall / 2, 1 - recall / 2))
+    drawn = precision_recall(curves, None, (recall, 0.8 - recall / 2, 1 - recall / 2))
     dashes = re.findall(r"stroke-dasharray: ([\d., ]+)", drawn)
     assert len(set(dashes)) == 5  # and the first curve is drawn full
     assert drawn.count(f"stroke-opacity: {pictures.EDGE}") == 2
