@@ -180,7 +180,7 @@ def gwet(panel: Panel, *, quadratic: bool) -> Estimate:
 
 
 def _not_for_categories(decided: Panel, values: np.ndarray) -> Estimate | None:
-    """Why a coefficient of categories cannot be computed; None where it can."""
+    """The reason why a coefficient of categories cannot be computed; None where it can."""
     if len(values) < 2:
         return Estimate.missing("every rating is the same")
     if not (decided.by_pair() > 1).any():

@@ -367,7 +367,7 @@ def _systems(
 def leads_apart(
     one: pd.DataFrame, other: pd.DataFrame, scores: Mapping[str, pd.DataFrame], seed: int = 0, families: int = 1
 ) -> list[OrderRow]:
-    """How far each system leads each other by the ratings of one side and by those of the other.
+    """Leads of every system over every other, by the ratings of one side and by those of the other.
 
     Parameters
     ----------
@@ -390,7 +390,7 @@ def _beside(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
 
 
 def _orders(both_sides: dict[str, pd.DataFrame], seed: int, families: int = 1) -> list[OrderRow]:
-    """How far each system leads each other by either side's judgments, the same queries drawn for all four figures.
+    """Leads of every system over every other by either side's judgments, the same queries drawn for all four figures.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ LEAST_SHARE = 1e-6
 Coefficient = Literal["erho2", "phi"]
 TITLES = {"erho2": "Eρ²", "phi": "Φ"}
 WORDS = {"result_id": "pair", "rater_id": "rater", "query_id": "query", "system": "system"}
-"""What columns are called in sentences."""
+"""Names of columns in sentences."""
 
 
 class Layout:

@@ -423,7 +423,7 @@ def _with_cut(table: Checked, scale: KnownScale) -> KnownScale:
 
 
 def _not_whole(judgments: Judgments) -> str | None:
-    """Why a run cannot be measured by these qrels as they stand, as a clause; None where it can."""
+    """The reason why a run cannot be measured by these qrels as they stand, as a clause; None where it can."""
     if (judgments.frame["judgment"] % 1 != 0).any():
         return "grades are not whole numbers"
     if (judgments.probability < 1).any():

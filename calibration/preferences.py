@@ -1,4 +1,4 @@
-"""Which of two results is better: answers to couples in, a judgment of each result out.
+"""Judgments of results, or of lists, from answers to which of two is better.
 
 A judgment is the chance that people prefer the result to an average one of its query's, on a scale from 0 to 1. It says
 nothing of how good the query's results are as a whole; `relstudy join` sets that by the pairs that were also rated.
@@ -222,7 +222,7 @@ def _two_systems(table: Checked) -> list[tuple[str, str]]:
 def systems_preferred(
     systems: Sequence[tuple[str, str]], wins: np.ndarray, weight: np.ndarray, rater: np.ndarray, query: np.ndarray
 ) -> pd.DataFrame:
-    """How often people prefer the list of one system to that of another, half of the ties counted.
+    """The share of couples in which people prefer one system's list to another's, half of the ties counted.
 
     Parameters
     ----------

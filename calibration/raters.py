@@ -37,7 +37,7 @@ LEAST_FOR_AGREEMENT = 10
 LEAST_FOR_CARE = 20
 """Common pairs from which on it can be told who looked; with fewer, honest raters of few good pairs would be named."""
 LEAST_CARE = 0.5
-"""Who is less likely than this to have looked is called careless."""
+"""A rater who is less likely than this to have looked is called careless."""
 TURNS = 20
 LEAST_RATERS = 8
 FAR = 3.0

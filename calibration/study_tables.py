@@ -181,14 +181,14 @@ class StudyTables:
         return replace(study, judgments=replace(self.judgments, frame=weighted, notes=(*self.judgments.notes, note)))
 
     def is_of_people(self, column: str, pairs: Checked | None = None) -> bool:
-        """Whether a column is one of the ratings behind the judgments alone, which says something of who rated."""
+        """True where a column is one of the ratings behind the judgments alone, which says something of who rated."""
         ratings, beside = self.judgments.ratings, self.drawn if pairs is None else pairs
         others = [None if each is None else each.frame for each in (self.queries, beside)]
         elsewhere = any(frame is not None and column in frame for frame in (self.judgments.frame, *others))
         return ratings is not None and column in ratings and "rater_id" in ratings and not elsewhere
 
     def groups_of_people(self, column: str) -> np.ndarray:
-        """What a column of the ratings behind the judgments says of who gave each, text [ratings of judged pairs].
+        """The entries of a column of the ratings behind the judgments, text [ratings of judged pairs].
 
         Raises
         ------

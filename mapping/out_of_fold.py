@@ -62,7 +62,7 @@ class OutOfFold:
         )
 
     def unfit(self, fingerprint: str, method: str, folds: int, seed: int, direction: str) -> str | None:
-        """Why the predictions are not those asked for, as a clause; None where they are."""
+        """The reason why the predictions are not those asked for, as a clause; None where they are."""
         if fingerprint != self.fingerprint:
             return "judgments or scores are not those that the saved one was fitted to"
         if not self.noise:

@@ -290,7 +290,7 @@ def _print_groups(within: Groups) -> None:
 
 
 def _print_differences_of_groups(within: Groups) -> None:
-    """How far systems are apart in each group by the index that decides, and the tests that were asked for."""
+    """Differences of systems in each group by the index that decides, and the tests that were asked for."""
     first = next(iter(within.results.values()))
     index = first.primary.index
     rows = []

@@ -127,7 +127,7 @@ class CorrelationBootstrap:
         return found
 
     def _undefined(self, score: np.ndarray) -> str | None:
-        """Why no correlation with these scores exists, or None."""
+        """The reason why no correlation with these scores exists, or None."""
         if len(score) < 3:
             return "fewer than three scored pairs"
         if np.ptp(self.judgment) == 0:

@@ -165,7 +165,7 @@ class Retrieval:
 
     @property
     def undefined(self) -> str | None:
-        """Why no index of retrieval exists for these pairs, or None."""
+        """The reason why no index of retrieval exists for these pairs, or None."""
         if not len(self.relevant):
             return "no pair is scored"
         if not self.relevant.any():

@@ -121,7 +121,7 @@ class ReweightedPairs:
 
     @property
     def replicates(self) -> int:
-        """How many there are."""
+        """Their number."""
         return int(self.mass.shape[1])
 
     @property

@@ -55,16 +55,16 @@ class Strata:
 
     @property
     def number(self) -> int:
-        """How many strata there are."""
+        """Number of strata."""
         return int(self.stratum.max()) + 1
 
     def above(self, rank: np.ndarray) -> np.ndarray:
-        """How many results of the pool stand above each rank (int64 [ranks]), int64 [ranks, strata]."""
+        """Number of results of the pool above each rank (int64 [ranks]), int64 [ranks, strata]."""
         return _above(rank, self.rank, self.stratum, self.number)
 
 
 def _above(rank: np.ndarray, of: np.ndarray, stratum: np.ndarray, number: int) -> np.ndarray:
-    """How many of some retrieved results stand above each rank, by stratum."""
+    """Number of some retrieved results above each rank, by stratum."""
     columns = [np.sort(of[(stratum == each) & (of >= 1)]) for each in range(number)]
     return np.column_stack([np.searchsorted(column, rank) for column in columns])
 
@@ -165,7 +165,7 @@ def uncertainty(name: str, judged: SampledList) -> float:
 
 
 def is_relevant(name: str, judged: SampledList) -> np.ndarray:
-    """Which judged results a measure takes for relevant to any degree, bool [judged]."""
+    """True for judged results that a measure takes for relevant to any degree, bool [judged]."""
     return np.asarray(_estimator(name, judged).relevance(judged) > 0)
 
 
@@ -190,7 +190,7 @@ def _estimator(name: str, judged: SampledList) -> Estimator:
 
 
 class Estimator:
-    """How a measure of one query is estimated, of the parameters that its name has."""
+    """The estimator of a measure of one query, by the parameters that its name has."""
 
     def __init__(self, params: Mapping[str, Any]) -> None:
         self.cutoff: int | None = params.get("cutoff")
@@ -202,7 +202,7 @@ class Estimator:
         raise NotImplementedError
 
     def relevance(self, judged: SampledList) -> np.ndarray:
-        """What counts as relevant: those from the grade in the measure's name, else people's shares."""
+        """The results that count as relevant: those from the grade in the measure's name, else people's shares."""
         return judged.relevance if self.rel is None else (judged.gain >= self.rel) * 1.0
 
     def found(self, judged: SampledList) -> np.ndarray:
@@ -310,7 +310,7 @@ class Stratified(Estimator):
     """A measure from a pool that was drawn from stratum by stratum."""
 
     def shares(self, judged: SampledList, rank: np.ndarray) -> np.ndarray:
-        """How many relevant results stand above each rank, as the judged ones of each stratum tell, float [ranks]."""
+        """Number of relevant results above each rank, as the judged ones of each stratum tell, float [ranks]."""
         strata, relevance = judged.strata, self.relevance(judged)
         assert strata is not None
         relevant, known = SMOOTHED

@@ -259,7 +259,7 @@ def _in_every_replicate(figure: BootstrapStatistic, replicates: int) -> Bootstra
 
 
 def check_weighting(universe: Universe) -> str | None:
-    """Why no judge can help with these judgments, as a phrase; None where one can."""
+    """The reason why no judge can help with these judgments, as a phrase; None where one can."""
     context = universe.context
     if context.pairs.weighting(context.options.weights) is not Weighting.DESIGN:
         return "pairs must be weighted by design"

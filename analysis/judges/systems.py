@@ -34,7 +34,7 @@ NEARLY = 0.05
 
 
 class CannotHelp(RelstudyError):
-    """Why the systems' scores cannot help, as a phrase."""
+    """The reason why the systems' scores cannot help, as a phrase."""
 
 
 @dataclass(frozen=True, eq=False)

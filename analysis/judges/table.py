@@ -26,7 +26,7 @@ from relstudy.common.tables import read_table
 
 OK = "ok"
 STATUSES = (OK, "refused", "unparsed", "off_scale", "error")
-"""What became of a pair: a grade; the judge would not say; no grade could be read; one that the scale does not hold;
+"""Outcomes of a pair: a grade; the judge would not say; no grade could be read; one that the scale does not hold;
 no answer came."""
 COLUMNS = [*PAIR, "rating", "status", "confidence", "seconds", "cost"]
 

@@ -99,7 +99,7 @@ class Universe:
 
     @cached_property
     def without_each(self) -> np.ndarray | None:
-        """What judged queries count without each of them, float64 [queries, queries]; None where there is one."""
+        """Counts of judged queries without each of them, float64 [queries, queries]; None where there is one."""
         context = self.context
         if len(context.pairs.queries) < 2:
             return None

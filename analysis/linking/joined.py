@@ -141,7 +141,7 @@ def _mapped(frame: pd.DataFrame, link: ScaleLink, first: Judgments) -> pd.DataFr
 
 
 def _designs_apart(tables: Mapping[str, Judgments]) -> str | None:
-    """Why the tables' inclusion probabilities are not those of the joined table; None where they are."""
+    """The reason why the tables' inclusion probabilities are not those of the joined table; None where they are."""
     (first_name, first), *others = tables.items()
     probabilities = pd.Series(first.probability, pair_keys(first.frame))
     for name, other in others:

@@ -46,7 +46,7 @@ def groups_section(within: Groups) -> Section:
 
 
 def _differences(within: Groups) -> list[Table]:
-    """How far systems are apart in each group by the index that decides, and the tests that were asked for."""
+    """Differences of systems in each group by the index that decides, and the tests that were asked for."""
     rows: list[list[Cell]] = []
     for name, result in within.results.items():
         index = result.primary.index

@@ -171,7 +171,7 @@ def by_query(title: str, differences: Mapping[str, np.ndarray], narrow: bool = F
 LEADERS = 2
 """Systems that stand out in colour; the rest stand back in grey."""
 SOLID, RANGE, EDGE, SHADE = 1.0, 0.75, 0.75, 0.18
-"""How opaque a line, an interval's bar, a band's edge and a band's inside are drawn. What carries uncertainty keeps a
+"""Opacity of a line, an interval's bar, a band's edge and a band's inside. What carries uncertainty keeps a
 contrast of 3 to 1 with the page in light and dark; the inside of a band does not, so a band has edges."""
 
 

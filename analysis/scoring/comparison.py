@@ -28,7 +28,7 @@ from relstudy.analysis.scoring.scored_pairs import ScoredPairs, averaged
 from relstudy.common.estimates import Estimate
 
 LEAST_COMMON = 0.5
-"""How often each system comes first is given only where all systems score at least this share of the judged pairs."""
+"""Shares of first places are given only where all systems score at least this share of the judged pairs."""
 
 
 def compare(

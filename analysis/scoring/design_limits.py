@@ -51,7 +51,7 @@ class DesignLimits:
 
     @property
     def withheld(self) -> str | None:
-        """Why figures over the whole population have no interval, as a phrase; None where they have one."""
+        """The reason why figures over the whole population have no interval, as a phrase; None where they have one."""
         return beyond_reach(self.reach, 1.0 if self.drawn is None else min(1.0, self.judged / self.drawn))
 
     def limited(self, figure: BootstrapStatistic) -> BootstrapStatistic:

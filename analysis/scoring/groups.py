@@ -135,7 +135,7 @@ class Groups:
         return notes
 
     def people_differ(self) -> list[str]:
-        """Whether groups of people see the systems differently, in sentences; empty of groups of pairs."""
+        """Sentences on whether groups of people see the systems differently; empty of groups of pairs."""
         if self.leads is None:
             return []
         said = [f"A group of {self.column} judges by the ratings of its own people alone."]
@@ -195,7 +195,7 @@ def score_by(
 def leads_of_people(
     pairs: JudgedPairs, candidates: Sequence[Candidate], grouping: Grouping, seed: int
 ) -> dict[str, tuple[OrderRow, ...]]:
-    """How far each system leads each other by each group's ratings and by all others' (`leads_apart`).
+    """Leads of every system over every other by each group's ratings and by all others' (`leads_apart`).
 
     Of two groups the first alone, since the other's are the same turned round; who says nothing is no group.
     """
@@ -238,7 +238,7 @@ def _as_one_family(results: Mapping[str, ScoreResult]) -> dict[str, ScoreResult]
 
 
 def _without_measures(pairs: JudgedPairs, inside: np.ndarray, grouping: Grouping) -> str:
-    """Why measures of whole rankings have no figure in a group, as a phrase; empty where they have.
+    """The reason why measures of whole rankings have no figure in a group, as a phrase; empty where they have.
 
     Of half of a query's results a measure would be another one, and it is of everybody's judgments.
     """

@@ -258,7 +258,7 @@ class JudgedPairs:
         return Weighting(asked)
 
     def weights_missing(self, weights: str) -> str | None:
-        """Why pairs cannot be weighted this way, or None."""
+        """The reason why pairs cannot be weighted this way, or None."""
         unknown = int(np.isnan(self.probability).sum())
         if weights == Weighting.DESIGN and 0 < unknown < len(self):
             return f"{unknown} of {len(self)} pairs have no inclusion probability"

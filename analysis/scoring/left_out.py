@@ -1,4 +1,4 @@
-"""What a system's figures would be had it not been pooled: its measures without the judged results that it alone
+"""A system's figures as they would be had it not been pooled: its measures without the judged results that it alone
 brought in, and how the order of the systems changes.
 
 Who takes no part in a pool is measured by results that others found. Leaving each system out in turn shows how much
@@ -72,7 +72,7 @@ class LeftOutOnes:
         return pd.DataFrame(rows, columns=names)
 
     def sentences(self) -> list[str]:
-        """What was left out, and for each measure which systems' rank changes."""
+        """Sentences on what was left out, and for each measure on the systems whose rank changes."""
         said = [
             "Left out of the pool: each system without the judged results that, of these systems, it alone has among "
             f"its first {self.depth}; what a system outside this comparison brought in as well is left out too."

@@ -41,7 +41,7 @@ def measured(context: ScoringContext, candidate: Candidate) -> dict[str, QueryVa
 
 
 def withheld(pairs: JudgedPairs, options: ScoringOptions) -> str | None:
-    """Why measures of condensed lists are left empty, as a phrase; None where they are not.
+    """The reason why measures of condensed lists are left empty, as a phrase; None where they are not.
 
     Where the results of a query were drawn by lot, a condensed list is a short one of mostly other results: nDCG@10 of
     .342 was printed for .588 where 600 of 50,000 pairs were drawn. Who wants it all the same asks for it.

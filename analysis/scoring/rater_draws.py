@@ -31,7 +31,7 @@ REPLICATES = 300
 BOTH = 100
 """Replicates over raters, and over single ratings: enough for a variance, which is all that is taken from them."""
 STEP = 0.25
-"""How far weights go from 1 for correlations. A judgment is a ratio of weighted ratings, and correlations bend: under
+"""Distance of weights from 1 for correlations. A judgment is a ratio of weighted ratings, and correlations bend: under
 whole exponential weights the few ratings of a pair are noisier, and r varies a third too much. A quarter of the way,
 and the change times four, leaves a sixteenth of that. Relevance goes all the way, since a cut that moves by less passes
 none of the few values that calibrated ratings have."""

@@ -112,7 +112,7 @@ def _over_queries(name: str, lists: Sequence[SampledList], with_errors: bool) ->
 
 
 def uncounted(name: str, lists: Sequence[SampledList]) -> str | None:
-    """Why the number of relevant results is not known well enough, as a phrase; None where it is."""
+    """The reason why the number of relevant results is not known well enough, as a phrase; None where it is."""
     varies = np.array([uncertainty(name, each) for each in lists])
     known = varies[np.isfinite(varies)]
     if not len(known):
@@ -128,7 +128,7 @@ def uncounted(name: str, lists: Sequence[SampledList]) -> str | None:
 
 
 def unsure(name: str, lists: Sequence[SampledList]) -> str | None:
-    """Why a sum over the first results has no interval, as a phrase; None where it has one.
+    """The reason why a sum over the first results has no interval, as a phrase; None where it has one.
 
     Where results that a system ranks high had small chances to be drawn, single ones stand for many, and a study that
     drew none of them looks sure of itself.

@@ -212,7 +212,7 @@ def measure_tests(result: ScoreResult, options: TestOptions | None = None) -> Me
 
 
 def weight_of_queries(result: ScoreResult, index: Index) -> np.ndarray | None:
-    """How much each query counts in a measure, float [queries]; None where all count alike, as in a sum over them."""
+    """The weight of each query in a measure, float [queries]; None where all count alike, as in a sum over them."""
     if "query_weight" not in result.per_query or result.systems[0].figures[index.name].freedom is None:
         return None
     worth: np.ndarray = result.per_query.groupby("query_id")["query_weight"].first().to_numpy(dtype=float)
@@ -284,7 +284,7 @@ def _number(value: float) -> float | None:
 
 
 def between_systems(result: ScoreResult, measure: str) -> Generalizability:
-    """How far a mean of queries can be relied upon to tell systems apart by a measure.
+    """Generalizability of a mean of queries, where systems are told apart by a measure.
 
     Raises
     ------

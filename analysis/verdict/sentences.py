@@ -177,8 +177,9 @@ def near_the_bound(result: ScoreResult) -> str | None:
 
 
 def _why_apart(result: ScoreResult, names: Sequence[str], terms: Collection[str]) -> str:
-    """Why a measure of whole runs and indices of judged pairs may point apart: what they make of results that nobody
-    judged, as a sentence with a blank before it. Empty where they make the same of them, or these systems have none.
+    """The reason why a measure of whole runs and indices of judged pairs may point apart: what they make of results
+    that nobody judged, as a sentence with a blank before it. Empty where they make the same of them, or these systems
+    have none.
 
     Parameters
     ----------

@@ -142,7 +142,7 @@ class Votes:
         return np.asarray(values / values.sum(axis=1, keepdims=True))
 
     def expected(self, classes: np.ndarray) -> np.ndarray:
-        """How often each rater gave each answer to pairs of each class, float array (R, K, K)."""
+        """Counts of each rater's answers to pairs of each class, float array (R, K, K)."""
         return np.asarray((self.counts.T @ classes).reshape(*self.shape, classes.shape[1]))
 
 

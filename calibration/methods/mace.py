@@ -62,7 +62,7 @@ def _chances(state: list[np.ndarray]) -> np.ndarray:
 
 
 def _counted(expected: np.ndarray, state: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """How often each rater knew (R), and guessed each answer (R, K), as is to be expected."""
+    """Expected counts of what each rater knew (R), and guessed of each answer (R, K)."""
     guessed = (1 - _knew(state)) * expected
     return expected.sum(axis=(1, 2)) - guessed.sum(axis=(1, 2)), guessed.sum(axis=2)
 

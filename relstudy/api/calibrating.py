@@ -122,7 +122,7 @@ class CalibratedPanel(FolderResult):
 
     @property
     def why(self) -> str:
-        """Why this method."""
+        """The reason why this method."""
         return self.calibration.choice.why
 
     @property

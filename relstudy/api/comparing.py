@@ -1,4 +1,4 @@
-"""Which of two is better: `couples` to ask people about, and `preferences` from their answers."""
+"""Comparisons of two: `couples` to ask people about, and `preferences` from their answers."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def check_arguments(function: Callable[..., Any], given: Mapping[str, Any]) -> N
 
 
 def refusal(value: Any, kind: Any, limits: Limits | None = None) -> str | None:
-    """Why a value is not taken, as a sentence without its subject; None where it is.
+    """The reason why a value is not taken, as a sentence without its subject; None where it is.
 
     Parameters
     ----------

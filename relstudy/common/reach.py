@@ -37,7 +37,7 @@ def reach_of(queries: int, relevant: float, rarest: float) -> float:
 
 
 def beyond_reach(reach: float, rated: float = 1.0) -> str | None:
-    """Why figures over the whole population have no interval, as a phrase; None where they have one.
+    """The reason why figures over the whole population have no interval, as a phrase; None where they have one.
 
     Parameters
     ----------

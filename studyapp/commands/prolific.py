@@ -30,7 +30,7 @@ ADVICE = {
     "to_free": "returned or timed out there, and still hold a place here (relstudy prolific sync frees it)",
     "to_take_back": "set aside here, though approved or waiting there (relstudy set-aside DIR RATER --back)",
 }
-"""What each list of a comparison says, for people."""
+"""Meaning of each list of a comparison, for people."""
 
 
 @click.group()

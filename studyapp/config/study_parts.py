@@ -76,7 +76,7 @@ class ResultQuestion:
 WHICH, WHICH_LIST = Scale("which", (-1, 0, 1)), Scale("which-list", (-1, 0, 1))
 """The scales of which of two results, or of two lists, is better: the left one, neither, or the right one."""
 ASKS: dict[str, Scale | None] = {"rating": None, "which": WHICH, "which-list": WHICH_LIST}
-"""What a block may ask for, with its scale where it has no choice of one."""
+"""Values of a block's `ask`, with its scale where it has no choice of one."""
 
 
 @dataclass(frozen=True)

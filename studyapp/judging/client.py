@@ -240,7 +240,7 @@ class ChatClient:
         return said
 
     def _unheard(self, error: Exception) -> tuple[str, bool]:
-        """Why nothing was heard of the server, as a phrase, and whether it was for want of time."""
+        """The reason why nothing was heard of the server, as a phrase, and whether it was for want of time."""
         reason = getattr(error, "reason", None) or error
         if isinstance(reason, TimeoutError):
             return f"no answer within {self.timeout:g} seconds", True

@@ -31,7 +31,7 @@ class Extent(StrEnum):
 
     @property
     def ask(self) -> str:
-        """What a block asks for that has such pairs."""
+        """The `ask` of a block that has such pairs."""
         return {Extent.COUPLES: "which", Extent.LISTS: "which-list"}.get(self, "rating")
 
 

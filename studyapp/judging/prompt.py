@@ -20,12 +20,12 @@ from relstudy.studyapp.config.study_parts import Block, ResultQuestion
 from relstudy.studyapp.config.texts import ENGLISH
 
 ITEMS, SIDES = ("query", "result"), ("query", "left", "right")
-"""What is asked about, of a pair and of a couple."""
+"""Parts of a question about a pair, and about a couple."""
 CANNOT_SAY = "cannot say"
 LITERAL = re.compile(r"\{\{.*?\}\}")
 """Braces that are meant: a pair of them less is sent."""
 TOKENS_OF_PICTURE = 800
-"""What a picture is counted as in an estimate of costs; models differ."""
+"""Tokens of a picture in an estimate of costs; models differ."""
 LETTERS_OF_TOKEN = 4
 
 ANSWER = (
@@ -248,7 +248,7 @@ _TO_A_JUDGE = re.compile(
 
 
 def _default_instructions(study: Study) -> str:
-    """What raters are told where the study says nothing of its own, in its language."""
+    """The instructions of raters where the study has none of its own, in its language."""
     return _spoken(study)["instructions.default"]
 
 

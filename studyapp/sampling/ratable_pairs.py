@@ -38,7 +38,7 @@ class Pair:
 
 
 STORED = tuple(field.name for field in fields(Pair) if field.name not in (PAGE, "ask"))
-"""What the database keeps of a pair; its page is kept with the pages."""
+"""Fields of a pair that the database keeps; its page is kept with the pages."""
 
 
 def pairs_to_rate(path: Path, items: DisplayedItems) -> list[Pair]:

@@ -68,7 +68,7 @@ def _found(key: str) -> DisplayedItem:
 
 
 def _version(path: Path) -> str:
-    """What tells a file from what it was before, without its name."""
+    """A text that changes with the file, whatever its name."""
     there = path.stat()
     return f"{there.st_mtime_ns:x}-{there.st_size:x}"
 

@@ -195,7 +195,7 @@ def _read_form(assignment: Assignment) -> _Sent:
 
 
 def _sent_value(form: MultiDict[str, str], name: str) -> str:
-    """What a field holds; a slider has two, a number and buttons in its place, and both at once are no answer."""
+    """The value of a field; a slider has two, a number and buttons in its place, and both at once are no answer."""
     values = [value for value in form.getlist(name) if value.strip()]
     return values[0] if len(values) == 1 else " & ".join(values)
 

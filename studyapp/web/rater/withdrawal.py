@@ -93,7 +93,7 @@ def _note_wish(error: Exception) -> ResponseReturnValue:
 
 
 def _claim_without_database(error: Exception) -> session.Claim:
-    """Who asks to leave, by the signed cookie alone: the database is away, as the error says, or cannot be written."""
+    """The person who asks to leave, by the signed cookie alone: the database is away, or cannot be written."""
     site = current_site()
     site.answer_without_database()
     claim = session.claim() if site.study.withdrawal else None
