@@ -8,20 +8,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from relstudy.analysis.report.layout import (
-    Answer,
     Block,
-    Command,
-    Examples,
-    Figures,
     Folded,
-    Heading,
-    Overview,
     Page,
-    Paragraph,
-    Partings,
     Picture,
-    Sentences,
-    Terms,
 )
 from relstudy.analysis.report.tables import (
     NONE,
@@ -60,20 +50,7 @@ def html_of(page: Page) -> str:
 
 
 def _shower(macros: Any) -> Callable[[Block], str]:
-    names = {
-        Paragraph: "paragraph",
-        Heading: "heading",
-        Sentences: "sentences",
-        Terms: "terms",
-        Command: "command",
-        Picture: "picture",
-        Table: "table",
-        Answer: "answer",
-        Overview: "overview",
-        Partings: "partings",
-        Examples: "examples",
-        Figures: "figures",
-    }
+    """Renders a block by the macro that is called as its class, in small letters."""
 
     def show(block: Block) -> str:
         given: Any = block
@@ -84,7 +61,7 @@ def _shower(macros: Any) -> Callable[[Block], str]:
             given = _table_for_page(block)
         elif isinstance(block, Picture):
             given = _picture_for_page(block)
-        text: str = getattr(macros, names[type(block)])(given)
+        text: str = getattr(macros, type(block).__name__.lower())(given)
         return text
 
     return show
