@@ -10,8 +10,8 @@ from relstudy.calibration.panel import Panel
 from relstudy.calibration.randomisation_test import Balance, balance
 from relstudy.calibration.variance import leave_one_out_correlation, scored_rows
 from relstudy.common.errors import RelstudyError
-from relstudy.common.hand_out import HandOut
 from relstudy.common.option_words import option
+from relstudy.common.ratings_table import HandOut
 from relstudy.common.wording import sentence
 
 DOUBT = 0.01

@@ -231,7 +231,7 @@ def _draw(result: Calibration, folder: Path, binary: Path | None) -> None:
 
 
 def _compare(result: Calibration, rater: str, scores: tuple[Path, ...], as_json: bool) -> None:
-    from relstudy.calibration.comparison import compare_rater, read_plain_scores
+    from relstudy.calibration.rater_comparison import compare_rater, read_plain_scores
 
     comparison = compare_rater(result, rater, [read_plain_scores(path) for path in scores])
     if as_json:

@@ -33,9 +33,9 @@ from relstudy.calibration.variance import Progress, Scored, leave_one_out_figure
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
-from relstudy.common.hand_out import HandOut
 from relstudy.common.option_words import option
 from relstudy.common.probabilities import PAIR
+from relstudy.common.ratings_table import HandOut
 from relstudy.common.tables import write_table
 from relstudy.common.wording import count_of
 

@@ -69,7 +69,7 @@ def balance(panel: Panel, seed: int = 0) -> Balance:
     Examples
     --------
     >>> from relstudy.calibration.simulation import simulate_panel
-    >>> from relstudy.common.hand_out import HandOut
+    >>> from relstudy.common.ratings_table import HandOut
     >>> balance(simulate_panel(12, 20, 40, handed_out=HandOut.FIXED, seed=1).panel).p < 0.01
     True
     >>> balance(simulate_panel(12, 20, 0, seed=1).panel).reason

@@ -28,12 +28,12 @@ from relstudy.calibration.set_aside import without_not_shown, without_set_aside
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.figures import SERIES, drawing, figure_of, svg
-from relstudy.common.hand_out import EARLIER_WORDS, HandOut
 from relstudy.common.headers import under_own_names
 from relstudy.common.libraries import tasks_of_library
 from relstudy.common.option_words import option
 from relstudy.common.plain_names import refuse_controls
 from relstudy.common.probabilities import PAIR, PROBABILITIES, check_one_a_pair, read_probabilities
+from relstudy.common.ratings_table import EARLIER_WORDS, HandOut
 from relstudy.common.reading import PLAIN, Reading
 from relstudy.common.results import Result
 from relstudy.common.scales import SCALE_COLUMNS, KnownScale, Scale

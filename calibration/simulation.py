@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.calibration.panel import Panel
-from relstudy.common.hand_out import HandOut
+from relstudy.common.ratings_table import HandOut
 from relstudy.common.scales import scale_named
 
 

@@ -28,8 +28,8 @@ from relstudy.analysis.scoring.scored_pairs import ScoredPairs
 from relstudy.calibration.options import CalibrationOptions
 from relstudy.calibration.pipeline import Calibration, calibrate
 from relstudy.calibration.ratings import Ratings
-from relstudy.common.hand_out import HandOut
 from relstudy.common.probabilities import PROBABILITIES
+from relstudy.common.ratings_table import HandOut
 from relstudy.common.reach import REACH
 from relstudy.common.response import DRAWN
 from relstudy.common.scales import KnownScale

@@ -22,7 +22,7 @@ from relstudy.calibration.ratings import Ratings
 from relstudy.calibration.variance import scored_rows, within_item_variance
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
-from relstudy.common.times import LEAST_SECONDS
+from relstudy.common.ratings_table import LEAST_SECONDS
 from relstudy.common.wording import count_of, listed, percent
 
 RATERS_SHOWN = 25

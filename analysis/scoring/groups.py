@@ -20,8 +20,8 @@ from relstudy.analysis.scoring.options import ScoringOptions, TestOptions, optio
 from relstudy.analysis.scoring.results import Coverage, ScoreResult
 from relstudy.analysis.scoring.run import score_candidates
 from relstudy.analysis.scoring.tested import MeasureTests, measure_tests
-from relstudy.calibration.comparison import OrderRow, all_orders_hold, leads_apart, ranked_differently
 from relstudy.calibration.pair_ratings import PairRatings
+from relstudy.calibration.rater_comparison import OrderRow, all_orders_hold, leads_apart, ranked_differently
 from relstudy.calibration.study_tables import StudyTables
 from relstudy.common.checked import Checked
 from relstudy.common.groups import EMPTY

@@ -23,7 +23,7 @@ from relstudy.api.inputs import (
     table_of,
     unread,
 )
-from relstudy.calibration import comparison, pipeline
+from relstudy.calibration import pipeline
 from relstudy.calibration import ratings as ratings_table
 from relstudy.calibration.generalizability import Generalizability, of_panel
 from relstudy.calibration.options import (
@@ -33,6 +33,7 @@ from relstudy.calibration.options import (
     RatingsOptions,
 )
 from relstudy.calibration.plots import pictures
+from relstudy.calibration.rater_comparison import compare_rater
 from relstudy.calibration.ratings import Ratings
 from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError
@@ -235,7 +236,7 @@ class CalibratedPanel(FolderResult):
         """
         check_arguments(CalibratedPanel.compare, locals())
         tables = [] if scores is None else [scores_of(scores)[0].frame]
-        return comparison.compare_rater(self.calibration, str(rater), tables).as_json()
+        return compare_rater(self.calibration, str(rater), tables).as_json()
 
     def plot(self, kind: str = "raters") -> Figure:
         """A picture of the calibration.

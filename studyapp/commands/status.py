@@ -13,7 +13,7 @@ import click
 from relstudy.common.command_options import taking
 from relstudy.common.console import print_table
 from relstudy.common.options import CommandOptions, option
-from relstudy.common.times import LEAST_SECONDS
+from relstudy.common.ratings_table import LEAST_SECONDS
 from relstudy.common.wording import count_of, listed, percent
 
 if TYPE_CHECKING:

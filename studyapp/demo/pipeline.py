@@ -25,7 +25,6 @@ from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.collection.lists import LISTS
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.demo.folder import claim, write_study
-from relstudy.studyapp.demo.judge import judged_stage
 from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters, with_careless
 from relstudy.studyapp.demo.rating import rate
 from relstudy.studyapp.demo.recovered import (
@@ -38,6 +37,7 @@ from relstudy.studyapp.demo.recovered import (
     system_rows,
 )
 from relstudy.studyapp.demo.show import Stage, Stages, run_command, without_database_url
+from relstudy.studyapp.demo.simulated_judge import judged_stage
 from relstudy.studyapp.demo.sizes import Size, available, available_systems
 from relstudy.studyapp.rendered.collection import DemoCollection, make_collection, write_collection
 from relstudy.studyapp.systems import fit, make

@@ -15,9 +15,9 @@ import pandas as pd
 import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
-from relstudy.common.hand_out import HandOut
 from relstudy.common.pairs_table import OTHER, read_pairs
 from relstudy.common.probabilities import PAIR
+from relstudy.common.ratings_table import HandOut
 from relstudy.common.reach import REACH
 from relstudy.common.response import DRAWN, Response, response_of
 from relstudy.common.scales import SCALE_COLUMNS

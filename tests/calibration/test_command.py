@@ -14,7 +14,7 @@ from click.testing import Result
 
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.simulation import SimulatedPanel, simulate_panel
-from relstudy.common.hand_out import HandOut
+from relstudy.common.ratings_table import HandOut
 from tests.commands import relstudy
 
 TABLES = ("judgments.csv", "raters.csv", "calibrated.csv")

@@ -16,7 +16,7 @@ from relstudy.calibration.randomisation_test import Balance, balance, permutatio
 from relstudy.calibration.raters import agreement_with_others, rater_profiles
 from relstudy.calibration.simulation import simulate_panel
 from relstudy.common.errors import RelstudyError
-from relstudy.common.hand_out import HandOut
+from relstudy.common.ratings_table import HandOut
 
 
 def odd_panel() -> tuple[Panel, np.ndarray]:

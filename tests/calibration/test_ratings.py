@@ -13,7 +13,7 @@ from relstudy.calibration.judgments import read_judgments
 from relstudy.calibration.ratings import Ratings, read_ratings
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
-from relstudy.common.hand_out import HandOut
+from relstudy.common.ratings_table import HandOut
 
 WriteTable = Callable[..., Path]
 

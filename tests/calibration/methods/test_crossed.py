@@ -15,7 +15,7 @@ from relstudy.calibration.panel import Panel
 from relstudy.calibration.simulation import SimulatedPanel, simulate_panel
 from relstudy.calibration.variance import leave_one_out_correlation
 from relstudy.common.errors import RelstudyError
-from relstudy.common.hand_out import HandOut
+from relstudy.common.ratings_table import HandOut
 
 
 def shared(panel: Panel) -> Panel:

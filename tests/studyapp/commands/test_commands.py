@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from relstudy.common.errors import RelstudyError
-from relstudy.common.hand_out import HandOut
+from relstudy.common.ratings_table import HandOut
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.assignment.raters import enrol, record_exit_answers
 from relstudy.studyapp.assignment.synchronisation import prepare

@@ -1,4 +1,4 @@
-"""Hand-out of unique pairs to raters, in the words of a ratings table."""
+"""Facts of a ratings table that several stages share: how pairs were handed out, and what no person's seconds are."""
 
 from __future__ import annotations
 
@@ -18,3 +18,6 @@ class HandOut(StrEnum):
 
 EARLIER_WORDS: dict[str, HandOut | None] = {"at random over the pool": HandOut.RANDOM, "to everyone": None}
 """Words that exports wrote before they wrote the values; None on pairs of the base block."""
+
+LEAST_SECONDS = 0.3
+"""Nobody reads a query and its results in less: a shorter median is a program's, and says nothing of a person."""
