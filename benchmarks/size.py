@@ -3,6 +3,7 @@
     python benchmarks/size.py                                   # 4,000, 40,000 and 200,000 pairs, 5 systems
     python benchmarks/size.py --pairs 1000 4000 --steps calibrate
     python benchmarks/size.py --pairs 20000 --systems 20 --steps fit score
+    python benchmarks/size.py --pairs 180 --steps score --first # as after an installation: nothing is compiled
     python benchmarks/size.py --items 100000 1000000 10000000   # sample and serve, 1,000 queries, three runs
     python benchmarks/size.py --codes 10000 1000000             # hash count, 1,000 queries of 64 bits
     python benchmarks/size.py --peers                           # beside each, what one would write by hand
@@ -345,8 +346,8 @@ class Table:
         print(f"{step}, {size:,}: {cost['seconds']:.1f} s, {cost['megabytes']:,.0f} MB", file=sys.stderr)
 
 
-def of_studies(sizes: list[int], systems: int, steps: list[str], python: str | None) -> None:
-    """Prints the commands' costs at some numbers of pairs."""
+def of_studies(sizes: list[int], systems: int, steps: list[str], python: str | None, first: bool = False) -> None:
+    """Prints the commands' costs at some numbers of pairs; `first`: each with an empty cache of machine code."""
     table = Table()
     for pairs in sorted(sizes):
         with tempfile.TemporaryDirectory() as name:
@@ -355,6 +356,8 @@ def of_studies(sizes: list[int], systems: int, steps: list[str], python: str | N
             for step in COMMANDS:
                 if step not in steps and step != "calibrate":
                     continue
+                if first:
+                    os.environ["NUMBA_CACHE_DIR"] = str(folder / f"machine-code-{step}")
                 cost = run_step(folder, step)  # the other steps need the judgments of calibrate
                 if step not in steps:
                     continue
@@ -391,6 +394,7 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=QUERIES)
     parser.add_argument("--depth", type=int, default=DEPTH, help="results of a query in each run")
     parser.add_argument("--codes", type=int, nargs="+", help="measure the counting of so many codes instead")
+    parser.add_argument("--first", action="store_true", help="each step as it is the first time")
     parser.add_argument("--peers", action="store_true")
     parser.add_argument("--peer-venv", type=Path, default=Path(tempfile.gettempdir()) / "relstudy-size-peers")
     given = parser.parse_args()
@@ -401,7 +405,7 @@ def main() -> None:
     elif given.items:
         of_collections(given.items, given.queries, given.depth, python)
     else:
-        of_studies(given.pairs, given.systems, given.steps, python)
+        of_studies(given.pairs, given.systems, given.steps, python, given.first)
     print(
         f"\n{os.cpu_count()} processor cores; load {begun:.0f} at the beginning, {os.getloadavg()[0]:.0f} at the end."
     )

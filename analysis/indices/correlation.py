@@ -16,6 +16,7 @@ from relstudy.analysis.indices import kernels
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, chunks, in_threads
 from relstudy.analysis.resampling.draws import LeftOut
 from relstudy.analysis.resampling.spread import CORRELATION
+from relstudy.common.compiled import FEW
 
 INDICES = ("pearson", "spearman", "kendall")
 MOST_LEFT_OUT = 200
@@ -25,8 +26,9 @@ RANKED_AT_ONCE = 32
 """Replicates whose rank tables are made at once: enough to be side by side, few enough to stay in the cache."""
 MOST_KEPT = 64_000_000
 """Bytes of rank tables that are kept between one system and the next."""
-FEW_CELLS = 200_000
-"""Pairs times replicates that one thread counts in less time than it takes to start two."""
+AT_ONCE = 1000
+"""Replicates that numpy has side by side where pairs are few: enough that a call costs little, and not too many to stay
+in the cache."""
 
 
 Ranked = tuple[np.ndarray, tuple[np.ndarray, np.ndarray, np.ndarray]]
@@ -249,14 +251,14 @@ def group_ends(ordered: np.ndarray) -> np.ndarray:
 
 
 def parts_of(pairs: int, replicates: int, width: int) -> list[slice]:
-    """The replicates in parts of at most `width`, two or more for as many threads, one where pairs are so few that
-    threads would cost more than they save.
+    """The replicates in parts of at most `width`, two or more for as many threads; where pairs are few, which numpy
+    walks, one part for as many as `AT_ONCE`.
 
     Examples
     --------
     >>> [len(parts_of(pairs, 1000, 128)) for pairs in (100, 10_000)]
     [1, 8]
     """
-    if pairs * replicates <= FEW_CELLS:
-        return [slice(0, replicates)]
+    if pairs < FEW:
+        return chunks(replicates, AT_ONCE)
     return chunks(replicates, max(8, min(width, -(-replicates // 2))))

@@ -1,19 +1,19 @@
-"""The loops that meet every pair in every replicate, compiled: one pass over pairs sorted once.
+"""The loops that meet every pair in every replicate: one pass over pairs sorted once.
 
 Each takes `times` [rows, replicates] (how much a pair counts in each replicate), every pair's row of it, and the
 replicates from `start` to `stop`; it walks the pairs in the order of one system's score, and the inner loop runs over
 the replicates, side by side. Groups of equal scores are closed together, so ties are exact. A replicate in which an
-index is undefined gets NaN.
+index is undefined gets NaN. Many pairs are walked by machine code, few by numpy (`relstudy.common.compiled`).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from relstudy.common.compiled import compiled
+from relstudy.common.compiled import choose, compiled_for_many, lanes
 
 
-@compiled
+@compiled_for_many
 def sums(columns: np.ndarray, times: np.ndarray, start: int, stop: int) -> np.ndarray:
     """`columns` [quantities, rows] times `times`, float64 [quantities, stop - start].
 
@@ -27,12 +27,12 @@ def sums(columns: np.ndarray, times: np.ndarray, start: int, stop: int) -> np.nd
         for k in range(number):
             value = columns[k, i]
             here = table[k]
-            for b in range(stop - start):
+            for b in lanes(stop - start):
                 here[b] += value * counts[b]
     return table
 
 
-@compiled
+@compiled_for_many
 def sums_by_bin(
     row: np.ndarray,
     bin_of: np.ndarray,
@@ -60,17 +60,17 @@ def sums_by_bin(
         counts = times[row[i], start:stop]
         w = weight[i]
         seen = table[0, bin_of[i]]
-        for b in range(stop - start):
+        for b in lanes(stop - start):
             seen[b] += w * counts[b]
         if relevant[i] > 0.0:
             hits = table[1, bin_of[i]]
             w *= relevant[i]
-            for b in range(stop - start):
+            for b in lanes(stop - start):
                 hits[b] += w * counts[b]
     return table
 
 
-@compiled
+@compiled_for_many
 def retrieval(
     row: np.ndarray,
     group_end: np.ndarray,
@@ -113,23 +113,22 @@ def retrieval(
         if share > 0.0:
             some_relevant = True
             gain = w * share
-            for b in range(width):
+            for b in lanes(width):
                 seen[b] += w * counts[b]
                 hits[b] += gain * counts[b]
             if share < 1.0:
                 both = gain * w * (1.0 - share)
-                for b in range(width):
+                for b in lanes(width):
                     itself[b] += both * counts[b] * counts[b]
         else:
-            for b in range(width):
+            for b in lanes(width):
                 seen[b] += w * counts[b]
         if group_end[i]:
             if some_relevant:
-                for b in range(width):
+                for b in lanes(width):
                     gained = hits[b] - hits_before[b]
-                    missed = (seen[b] - seen_before[b]) - gained
-                    if missed > 0.0:
-                        area[b] += missed * (hits_before[b] + 0.5 * gained)
+                    missed = np.maximum((seen[b] - seen_before[b]) - gained, 0.0)
+                    area[b] += missed * (hits_before[b] + 0.5 * gained)
                     hits_before[b] = hits[b]
                     seen_before[b] = seen[b]
                 for j in range(first, i + 1):
@@ -138,27 +137,27 @@ def retrieval(
                         gain = weight[j] * share
                         excess = weight[j] - own[j]
                         counts = times[row[j], start:stop]
-                        for b in range(width):
-                            if counts[b] > 0.0:
-                                more = excess * counts[b]
-                                precision[b] += gain * counts[b] * (hits[b] - more * share) / (seen[b] - more)
+                        for b in lanes(width):
+                            more = excess * counts[b]
+                            part = gain * counts[b] * (hits[b] - more * share) / (seen[b] - more)
+                            precision[b] += choose(counts[b] > 0.0, part, 0.0)
             else:
-                for b in range(width):
+                for b in lanes(width):
                     area[b] += (seen[b] - seen_before[b]) * hits[b]
                     seen_before[b] = seen[b]
             some_relevant = False
             first = i + 1
     figures = np.empty((2, width))
-    for b in range(width):
-        figures[0, b] = precision[b] / hits[b] if hits[b] > 0.0 else np.nan
+    for b in lanes(width):
+        figures[0, b] = choose(hits[b] > 0.0, precision[b] / hits[b], np.nan)
         misses = seen[b] - hits[b]
         whole = hits[b] * misses - itself[b]
-        enough = hits[b] > 0.0 and misses > 1e-12 * seen[b] and whole > 1e-12 * seen[b] * seen[b]
-        figures[1, b] = (area[b] - 0.5 * itself[b]) / whole if enough else np.nan
+        enough = (hits[b] > 0.0) & (misses > 1e-12 * seen[b]) & (whole > 1e-12 * seen[b] * seen[b])
+        figures[1, b] = choose(enough, (area[b] - 0.5 * itself[b]) / whole, np.nan)
     return figures
 
 
-@compiled
+@compiled_for_many
 def ranks_by_level(
     row: np.ndarray, level: np.ndarray, levels: int, weight: np.ndarray, times: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -180,22 +179,22 @@ def ranks_by_level(
     table, total, squares = np.zeros((levels, width)), np.zeros(width), np.zeros(width)
     for i in range(len(row)):
         number, of_row, w = level[i], row[i], weight[i]
-        for b in range(width):
+        for b in lanes(width):
             table[number, b] += w * times[of_row, b]
     for v in range(levels):
-        for b in range(width):
+        for b in lanes(width):
             total[b] += table[v, b]
     before = np.zeros(width)
     for v in range(levels):
-        for b in range(width):
-            many = table[v, b]
-            table[v, b] = before[b] + 0.5 * many - 0.5 * total[b]
-            before[b] += many
-            squares[b] += many * table[v, b] * table[v, b]
+        for b in lanes(width):
+            rank = before[b] + 0.5 * table[v, b] - 0.5 * total[b]
+            before[b] += table[v, b]
+            squares[b] += table[v, b] * rank * rank
+            table[v, b] = rank
     return table, total, squares
 
 
-@compiled
+@compiled_for_many
 def spearman(
     row: np.ndarray,
     group_end: np.ndarray,
@@ -224,39 +223,40 @@ def spearman(
     for i in range(len(row)):
         of_row, number, w = row[i], level[i], weight[i]
         if alone and group_end[i]:
-            for b in range(width):
+            for b in lanes(width):
                 much = w * times[of_row, b]
                 cross[b] += (before[b] + 0.5 * (much - total[b])) * (much * ranks[number, b])
-            for b in range(width):
+            for b in lanes(width):
                 much = w * times[of_row, b]
                 centred = before[b] + 0.5 * (much - total[b])
                 squares[b] += centred * centred * much
-            for b in range(width):
+            for b in lanes(width):
                 before[b] += w * times[of_row, b]
             continue
-        for b in range(width):
+        for b in lanes(width):
             many[b] += w * times[of_row, b]
-        for b in range(width):
+        for b in lanes(width):
             other[b] += w * times[of_row, b] * ranks[number, b]
         alone = group_end[i]
         if alone:
-            for b in range(width):
+            for b in lanes(width):
                 cross[b] += (before[b] + 0.5 * (many[b] - total[b])) * other[b]
-            for b in range(width):
+            for b in lanes(width):
                 centred = before[b] + 0.5 * (many[b] - total[b])
                 squares[b] += centred * centred * many[b]
-            for b in range(width):
+            for b in lanes(width):
                 before[b] += many[b]
             many[:] = 0.0
             other[:] = 0.0
     figures = np.empty(width)
-    for b in range(width):
+    for b in lanes(width):
         spread = squares[b] * other_squares[b]
-        figures[b] = cross[b] / np.sqrt(spread) if squares[b] > 0.0 and other_squares[b] > 0.0 else np.nan
+        varied = (squares[b] > 0.0) & (other_squares[b] > 0.0)
+        figures[b] = choose(varied, cross[b] / np.sqrt(spread), np.nan)
     return figures
 
 
-@compiled
+@compiled_for_many
 def concordance(group_end: np.ndarray, level: np.ndarray, levels: int, weight: np.ndarray) -> np.ndarray:
     """Each pair's concordance with all others, by a Fenwick tree over the levels of the other variable.
 
@@ -275,16 +275,25 @@ def concordance(group_end: np.ndarray, level: np.ndarray, levels: int, weight: n
     by_level = np.zeros(levels)
     for i in range(pairs):
         by_level[level[i]] += weight[i]
-    total = by_level.sum()
+    total = np.cumsum(by_level)[-1]  # one after another: numpy's sum() adds in another order
     below = 0.0
     over_all = np.empty(levels)
     for v in range(levels):
         over_all[v] = 2.0 * below + by_level[v] - total
         below += by_level[v]
     tree, by_level[:], inserted, first = np.zeros(levels + 1), 0.0, 0.0, 0
+
+    def over(own: int, inserted: float) -> float:  # weight of lower levels less that of higher ones
+        below = 0.0
+        node = own
+        while node > 0:
+            below += tree[node]
+            node -= node & -node
+        return 2.0 * below + by_level[own] - inserted
+
     figures = np.empty(pairs)
     for i in range(pairs):
-        figures[i] = _over(tree, by_level, level[i], inserted) - over_all[level[i]]
+        figures[i] = over(level[i], inserted) - over_all[level[i]]
         if group_end[i]:
             for j in range(first, i + 1):
                 by_level[level[j]] += weight[j]
@@ -294,17 +303,6 @@ def concordance(group_end: np.ndarray, level: np.ndarray, levels: int, weight: n
                     tree[node] += weight[j]
                     node += node & -node
             for j in range(first, i + 1):
-                figures[j] += _over(tree, by_level, level[j], inserted)
+                figures[j] += over(level[j], inserted)
             first = i + 1
     return figures
-
-
-@compiled
-def _over(tree: np.ndarray, by_level: np.ndarray, level: int, inserted: float) -> float:
-    """Weight of lower levels less that of higher ones."""
-    below = 0.0
-    node = level
-    while node > 0:
-        below += tree[node]
-        node -= node & -node
-    return 2.0 * below + by_level[level] - inserted

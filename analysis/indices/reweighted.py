@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from relstudy.analysis.indices.correlation import group_ends, pearson_of_sums
-from relstudy.analysis.resampling.bootstrap import chunks, in_threads
-from relstudy.common.compiled import compiled
+from relstudy.analysis.indices.correlation import group_ends, parts_of, pearson_of_sums
+from relstudy.analysis.resampling.bootstrap import in_threads
+from relstudy.common.compiled import choose, compiled_for_many, lanes
 
 
-@compiled
+@compiled_for_many
 def _in_order(
     order: np.ndarray, mass: np.ndarray, hits: np.ndarray, start: int, stop: int
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -27,13 +27,13 @@ def _in_order(
     )
     for i in range(len(order)):
         here, good = mass[order[i], start:stop], hits[order[i], start:stop]
-        for b in range(stop - start):
+        for b in lanes(stop - start):
             of_pairs[i, b] = here[b]
-            shares[i, b] = min(good[b] / here[b], 1.0) if here[b] > 0.0 else 0.0
+            shares[i, b] = choose(here[b] > 0.0, np.minimum(good[b] / here[b], 1.0), 0.0)
     return of_pairs, shares
 
 
-@compiled
+@compiled_for_many
 def _retrieval_by_replicate(
     group_end: np.ndarray, weight: np.ndarray, own: np.ndarray, mass: np.ndarray, share: np.ndarray
 ) -> np.ndarray:
@@ -48,47 +48,47 @@ def _retrieval_by_replicate(
     first = 0
     for i in range(len(weight)):
         times = weight[i]
-        for b in range(width):
+        for b in lanes(width):
             seen[b] += times * mass[i, b]
-        for b in range(width):
+        for b in lanes(width):
             good[b] += times * mass[i, b] * share[i, b]
-        for b in range(width):
+        for b in lanes(width):
             w = times * mass[i, b]
-            itself[b] += w * share[i, b] * w * (1.0 - share[i, b])
+            itself[b] += w * share[i, b] * w * (np.float64(1.0) - share[i, b])  # shares may be single precision
         if group_end[i]:
-            for b in range(width):
+            for b in lanes(width):
                 gained = good[b] - good_before[b]
-                missed = max((seen[b] - seen_before[b]) - gained, 0.0)
+                missed = np.maximum((seen[b] - seen_before[b]) - gained, 0.0)
                 area[b] += missed * (good_before[b] + 0.5 * gained)
-            for b in range(width):
+            for b in lanes(width):
                 seen_before[b] = seen[b]
-            for b in range(width):
+            for b in lanes(width):
                 good_before[b] = good[b]
             for j in range(first, i + 1):
                 times, alone = weight[j], own[j]
-                for b in range(width):
+                for b in lanes(width):
                     w = times * mass[j, b]
                     more = w - alone * mass[j, b]
                     gain = w * share[j, b] * (good[b] - more * share[j, b]) / (seen[b] - more)
-                    precision[b] += gain if share[j, b] > 0.0 else 0.0
+                    precision[b] += choose(share[j, b] > 0.0, gain, 0.0)
             first = i + 1
     figures = np.empty((2, width))
-    for b in range(width):
-        figures[0, b] = precision[b] / good[b] if good[b] > 0.0 else np.nan
+    for b in lanes(width):
+        figures[0, b] = choose(good[b] > 0.0, precision[b] / good[b], np.nan)
         misses = seen[b] - good[b]
         whole = good[b] * misses - itself[b]
-        enough = good[b] > 0.0 and misses > 1e-12 * seen[b] and whole > 1e-12 * seen[b] * seen[b]
-        figures[1, b] = (area[b] - 0.5 * itself[b]) / whole if enough else np.nan
+        enough = (good[b] > 0.0) & (misses > 1e-12 * seen[b]) & (whole > 1e-12 * seen[b] * seen[b])
+        figures[1, b] = choose(enough, (area[b] - 0.5 * itself[b]) / whole, np.nan)
     return figures
 
 
-@compiled
+@compiled_for_many
 def _sums_by_bin(bin_of: np.ndarray, bins: int, weight: np.ndarray, amount: np.ndarray) -> np.ndarray:
     """Weight times `amount` [pairs, replicates] of the pairs in each bin, float64 [bins, replicates]."""
     table = np.zeros((bins, amount.shape[1]))
     for i in range(len(weight)):
         number, w = bin_of[i], weight[i]
-        for b in range(amount.shape[1]):
+        for b in lanes(amount.shape[1]):
             table[number, b] += w * amount[i, b]
     return table
 
@@ -126,7 +126,7 @@ class ReweightedPairs:
 
     @property
     def _parts(self) -> list[slice]:
-        return chunks(self.replicates, max(1, min(64, -(-self.replicates // 2))))
+        return parts_of(len(self.mass), self.replicates, 64)
 
     def retrieval(self, score: np.ndarray, weight: np.ndarray, own: np.ndarray | None = None) -> np.ndarray:
         """Average precision and normalised rank, float [2, replicates]; arguments as of `Retrieval.indices`."""

@@ -15,18 +15,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from relstudy.analysis.indices.correlation import group_ends
+from relstudy.analysis.indices.correlation import group_ends, parts_of
 from relstudy.analysis.indices.reweighted import ReweightedPairs
-from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, chunks, in_threads
+from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, in_threads
 from relstudy.analysis.resampling.draws import LeftOut
-from relstudy.common.compiled import compiled
+from relstudy.common.compiled import choose, compiled_for_many, lanes
 
 WIDTH = 64
 """Replicates at once, each with two numbers a pair in memory."""
 NOTHING_TO_ORDER = "no query has both a good match and a poor one"
 
 
-@compiled
+@compiled_for_many
 def _couples(
     query: np.ndarray, group_end: np.ndarray, gain: np.ndarray, miss: np.ndarray, queries: int
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -48,34 +48,32 @@ def _couples(
     gained, missed = np.zeros(width), np.zeros(width)
     for i in range(pairs):  # loops that write one array each, so that the compiler has the replicates side by side
         q = query[i]
-        for b in range(width):
+        for b in lanes(width):
             gained[b] += gain[i, b]
-        for b in range(width):
+        for b in lanes(width):
             missed[b] += miss[i, b]
-        for b in range(width):
+        for b in lanes(width):
             itself[q, b] += gain[i, b] * miss[i, b]
         if group_end[i]:
-            for b in range(width):
+            for b in lanes(width):
                 right[q, b] += missed[b] * (hits[q, b] + 0.5 * gained[b])
-            for b in range(width):
+            for b in lanes(width):
                 hits[q, b] += gained[b]
-            for b in range(width):
+            for b in lanes(width):
                 misses[q, b] += missed[b]
             gained[:] = 0.0
             missed[:] = 0.0
     for q in range(queries):
-        for b in range(width):
+        for b in lanes(width):
             good, poor = hits[q, b], misses[q, b]
             couples = good * poor - itself[q, b]
-            if couples > 1e-12 * (good + poor) ** 2:
-                right[q, b] = (right[q, b] - 0.5 * itself[q, b]) / (good + poor)
-                all_of[q, b] = couples / (good + poor)
-            else:
-                right[q, b] = 0.0
+            enough = couples > 1e-12 * (good + poor) ** 2
+            right[q, b] = choose(enough, (right[q, b] - 0.5 * itself[q, b]) / (good + poor), 0.0)
+            all_of[q, b] = choose(enough, couples / (good + poor), 0.0)
     return right, all_of
 
 
-@compiled
+@compiled_for_many
 def _gain_and_miss(
     order: np.ndarray, weight: np.ndarray, mass: np.ndarray, hits: np.ndarray, start: int, stop: int
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -84,9 +82,9 @@ def _gain_and_miss(
     gain, miss = np.empty((len(order), stop - start)), np.empty((len(order), stop - start))
     for i in range(len(order)):
         here, good, w = mass[order[i], start:stop], hits[order[i], start:stop], weight[i]
-        for b in range(stop - start):
+        for b in lanes(stop - start):
             gain[i, b] = w * good[b]
-        for b in range(stop - start):
+        for b in lanes(stop - start):
             miss[i, b] = w * (here[b] - good[b])
     return gain, miss
 
@@ -154,7 +152,7 @@ class SameQuery:
                 right, all_of = self._couples(times[:, part][row])
                 return _ratio(right.sum(axis=0), all_of.sum(axis=0))
 
-            replicates = in_threads(part_of, chunks(times.shape[1], WIDTH))
+            replicates = in_threads(part_of, parts_of(len(row), times.shape[1], WIDTH))
         without = LeftOut.of(np.flatnonzero(says), step)
         return BootstrapStatistic(
             self.value,
@@ -173,7 +171,7 @@ class SameQuery:
             right, all_of = self._of(*drawn)
             return _ratio(right.sum(axis=0), all_of.sum(axis=0))
 
-        return in_threads(part_of, chunks(pairs.replicates, WIDTH))
+        return in_threads(part_of, parts_of(len(self.order), pairs.replicates, WIDTH))
 
     def _couples(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         mass = self.weight[:, None] * times

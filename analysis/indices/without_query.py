@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from relstudy.analysis.resampling.bootstrap import chunks, in_threads
+from relstudy.analysis.indices.correlation import parts_of
+from relstudy.analysis.resampling.bootstrap import in_threads
 from relstudy.analysis.resampling.draws import LeftOut
-from relstudy.common.compiled import compiled
+from relstudy.common.compiled import compiled_for_many
 
 FAR = 50.0
 """The series stands in where `seen` is at least so many times a query's whole weight."""
@@ -52,10 +53,10 @@ def retrieval_without(
         )
         return figures
 
-    return in_threads(part_of, chunks(left_out.queries, max(1, -(-left_out.queries // 2))))
+    return in_threads(part_of, parts_of(len(query), left_out.queries, left_out.queries))
 
 
-@compiled
+@compiled_for_many
 def _without(
     query: np.ndarray,
     group: np.ndarray,

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from relstudy.analysis.indices.correlation import parts_of
 from relstudy.analysis.indices.precision_recall import SHARES, Retrieval, thresholds_at
-from relstudy.analysis.resampling.bootstrap import chunks, in_threads
-from relstudy.common.compiled import compiled
+from relstudy.analysis.resampling.bootstrap import in_threads
+from relstudy.common.compiled import choose, compiled_for_many, lanes
 
 WIDTH = 128
 """Replicates that are counted side by side: their sums stay in the processor's cache."""
@@ -64,7 +65,7 @@ class Cuts:
             cuts: np.ndarray = _scores_at_shares(ordered, of_row, weights, times, shares, part.start, part.stop)
             return cuts
 
-        return cls(cls.known(ranking, weight).scores, in_threads(part_of, _parts(times.shape[1])))
+        return cls(cls.known(ranking, weight).scores, in_threads(part_of, parts_of(len(row), times.shape[1], WIDTH)))
 
 
 def at_varying_cuts(
@@ -93,17 +94,13 @@ def at_varying_cuts(
             found: np.ndarray = _sums_of_first(row, weights, relevant, pairs.times, at, order, part.start, part.stop)
             return found
 
-        sums = in_threads(part_of, _parts(varying.shape[1]))
+        sums = in_threads(part_of, parts_of(len(row), varying.shape[1], WIDTH))
     many, found, whole = sums
     with np.errstate(invalid="ignore", divide="ignore"):
         return found / many, found / whole
 
 
-def _parts(replicates: int) -> list[slice]:
-    return chunks(replicates, WIDTH)
-
-
-@compiled
+@compiled_for_many
 def _scores_at_shares(
     score: np.ndarray,
     row: np.ndarray,
@@ -122,33 +119,28 @@ def _scores_at_shares(
     shares : float64 [shares], above 0, rising
     """
     width, number = stop - start, len(shares)
-    cuts = np.empty((number, width))
+    cuts = np.full((number, width), np.nan)
     total, seen, wanted = np.zeros(width), np.zeros(width), np.empty(width)
     following = np.zeros(width, dtype=np.int64)
     for i in range(len(row)):
         counts, w = times[row[i], start:stop], weight[i]
-        for b in range(width):
+        for b in lanes(width):
             total[b] += w * counts[b]
-    for b in range(width):
-        wanted[b] = shares[0] * total[b] if total[b] > 0.0 else np.inf
-        for k in range(number):
-            cuts[k, b] = np.nan
+    for b in lanes(width):
+        wanted[b] = choose(total[b] > 0.0, shares[0] * total[b], np.inf)
     for i in range(len(row)):
         counts, w = times[row[i], start:stop], weight[i]
-        reached = False
-        for b in range(width):
+        for b in lanes(width):
             seen[b] += w * counts[b]
-            reached = reached or seen[b] >= wanted[b]
-        if reached:
-            for b in range(width):
-                while seen[b] >= wanted[b]:
-                    cuts[following[b], b] = score[i]
-                    following[b] += 1
-                    wanted[b] = shares[following[b]] * total[b] if following[b] < number else np.inf
+        for b in np.flatnonzero(seen >= wanted):
+            while seen[b] >= wanted[b]:
+                cuts[following[b], b] = score[i]
+                following[b] += 1
+                wanted[b] = shares[following[b]] * total[b] if following[b] < number else np.inf
     return cuts
 
 
-@compiled
+@compiled_for_many
 def _sums_of_first(
     row: np.ndarray,
     weight: np.ndarray,
@@ -184,10 +176,8 @@ def _sums_of_first(
         if i < len(row):
             counts, w = times[row[i], start:stop], weight[i]
             hit = w * relevant[i]
-            for b in range(width):
+            for b in lanes(width):
                 seen[b] += w * counts[b]
                 hits[b] += hit * counts[b]
-    for share in range(len(first)):
-        for b in range(width):
-            table[2, share, b] = hits[b]
+    table[2] = hits
     return table

@@ -1,14 +1,20 @@
-"""Compile functions of arrays and numbers to machine code: the one place that decides how, and what without a cache."""
+"""Compile functions of arrays and numbers to machine code: the one place that decides when, and where it is kept."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+import threading
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-import numba
+import numpy as np
 
 F = TypeVar("F", bound=Callable[..., Any])
+FEW = 2000
+"""With fewer pairs numpy is done before numba has been imported and what it compiled has been read."""
+SOME, MANY = 5000, 50_000
+"""In a process, so many pairs take numpy as long as to read one walk's machine code, and as long as to compile it."""
 
 
 def compiled(function: F) -> F:
@@ -25,6 +31,60 @@ def compiled_for_all_cores(function: F) -> F:
     return _compiled(function, parallel=True)
 
 
+def compiled_for_many(function: F) -> F:
+    """Compile a walk over pairs where they are `FEW` or more, or once this process has walked `MANY` (`SOME`, if the
+    code is kept from before); up to then the same lines are run by Python.
+
+    The first argument has the pairs along its last axis. Loops over what lies side by side (replicates) are written
+    `for b in lanes(width)`: machine code takes one `b` after another, and Python all of them at once, since its only
+    `b` is a slice. Both do the same arithmetic on each, so that the digits are the same.
+    """
+    lock = threading.RLock()
+    walked = 0
+
+    @functools.cache
+    def compiled_once() -> F:
+        return compiled(function)
+
+    def machine() -> F:
+        with lock:
+            return compiled_once()
+
+    @functools.wraps(function)
+    def walk(*given: Any) -> Any:
+        nonlocal walked
+        pairs = np.shape(given[0])[-1]
+        walked += pairs
+        if pairs >= FEW or walked >= MANY or (walked >= SOME and is_kept(machine())):
+            return machine()(*given)
+        with np.errstate(all="ignore"):
+            return function(*given)
+
+    walk.machine = machine  # type: ignore[attr-defined]
+    return cast(F, walk)
+
+
+def lanes(width: int) -> Iterable[Any]:
+    """What a loop over `width` places side by side runs over: one slice of them all, and `range` where compiled."""
+    return (slice(width),)
+
+
+def choose(where: Any, one: Any, other: Any) -> Any:
+    """`one` in the lanes in which `where` is true, else `other`; both are computed."""
+    return np.where(where, one, other)
+
+
+@functools.cache
+def _numba() -> Any:
+    """numba, which has been told what `lanes` and `choose` are."""
+    import numba
+    from numba.extending import overload
+
+    overload(lanes, inline="always")(lambda width: lambda width: range(width))
+    overload(choose)(lambda where, one, other: lambda where, one, other: one if where else other)
+    return numba
+
+
 def is_kept(function: Any) -> bool:
     """True where machine code of a compiled function is in a cache, of this version of it or another."""
     place = getattr(getattr(function, "_cache", None), "cache_path", None)
@@ -32,6 +92,7 @@ def is_kept(function: Any) -> bool:
 
 
 def _compiled(function: F, parallel: bool) -> F:
+    numba = _numba()
     options = {"nogil": True, "error_model": "numpy", "parallel": parallel}
     try:
         return cast(F, numba.njit(cache=True, **options)(function))
