@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import tomllib
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
@@ -25,7 +24,7 @@ from relstudy.calibration.ratings import read_ratings
 from relstudy.common.archived import in_archive
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
-from relstudy.common.files import read_json, write_json
+from relstudy.common.files import read_json, read_toml, write_json
 from relstudy.common.groups import groups_of, said_once
 from relstudy.common.headers import under_own_names
 from relstudy.common.option_words import option
@@ -437,10 +436,7 @@ def read_decision(file: Path) -> Decision:
     RelstudyError
         where the file is no TOML, or says what is not allowed
     """
-    try:
-        stated = tomllib.loads(file.read_text(encoding="utf-8")).get("analysis", {})
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
-        raise RelstudyError(f"{file}: this cannot be read ({error})") from None
+    stated = read_toml(file).get("analysis", {})
     primary, matters = stated.get("primary"), stated.get("matters")
     if primary is not None and not isinstance(primary, str):
         raise RelstudyError(f"{file}: analysis.primary is the name of an index, such as same_query, not {primary!r}")

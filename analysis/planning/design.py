@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from relstudy.calibration.study_tables import read_decision
 from relstudy.common.errors import RelstudyError
-from relstudy.common.files import read_json
+from relstudy.common.files import read_json, read_toml
 from relstudy.common.pairs_table import read_pairs
 from relstudy.common.wording import listed
 
@@ -49,7 +48,7 @@ def design_of_study(folder: Path) -> StudyDesign:
         raise RelstudyError(f"{folder}: there is no {SETTINGS}; a plan takes a study's design from its folder")
     decision = read_decision(settings)
     choices: dict[str, Any] = {"primary": decision.primary, "index": decision.primary}
-    blocks = tomllib.loads(settings.read_text(encoding="utf-8")).get("blocks", [])
+    blocks = read_toml(settings).get("blocks", [])
     unique = next((block for block in blocks if isinstance(block, dict) and block.get("pairs") == "unique"), {})
     paradigm = str(unique.get("paradigm", "image"))
     choices |= {"ratings_each": unique.get("ratings_per_pair"), "rating_scale": unique.get("scale")}

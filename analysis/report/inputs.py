@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +16,7 @@ from relstudy.calibration.judgments import Judgments
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.ratings import Ratings, read_ratings
 from relstudy.calibration.study_tables import InputFile, StudyTables
-from relstudy.common.errors import RelstudyError
+from relstudy.common.files import read_toml
 from relstudy.common.probabilities import PAIR
 from relstudy.common.study_folder import COLLECTION, items_file
 from relstudy.common.tables import read_table
@@ -160,10 +159,7 @@ def _title(folder: Path) -> str:
     named = folder.resolve().name.replace("-", " ").replace("_", " ")
     if not path.is_file():
         return named
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise RelstudyError(f"{path}: {error}") from None
+    content = read_toml(path)
     for part in (content.get("study"), content):
         if isinstance(part, dict) and isinstance(part.get("title"), str) and part["title"].strip():
             return str(part["title"]).strip()

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import tempfile
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -55,6 +56,21 @@ def write_text(text: str, path: str | os.PathLike[str]) -> None:
     """Write a text file (UTF-8)."""
     with replacing(path) as beside:
         beside.write_text(text, encoding="utf-8")
+
+
+def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The tables of a TOML file.
+
+    Raises
+    ------
+    RelstudyError
+        where it cannot be read, or is no TOML
+    """
+    try:
+        with open(path, "rb") as file:
+            return tomllib.load(file)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise RelstudyError(f"{os.fspath(path)}: this cannot be read ({error})") from None
 
 
 def write_json(value: Any, path: str | os.PathLike[str]) -> None:

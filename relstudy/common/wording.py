@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 AGAINST = "runs against the judgments"
 """Of a system, in the note that no output leaves out: it is bad, or its direction was stated wrongly."""
@@ -89,6 +90,17 @@ def with_ends(value: float | None, low: float | None, high: float | None, form: 
     """
     ends = span(low, high, form)
     return number(value, form) + (f" ({ends})" if ends else "")
+
+
+def moment(seconds: float | None, form: str = "%Y-%m-%d %H:%M") -> str:
+    """A time in UTC, from seconds since 1970.
+
+    Examples
+    --------
+    >>> moment(0), moment(None)
+    ('1970-01-01 00:00', '–')
+    """
+    return "–" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime(form)
 
 
 def _not_minus_zero(number: float, digits: int) -> str:

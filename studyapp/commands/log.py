@@ -31,10 +31,10 @@ def log(folder: Path, options: LogOptions, as_json: bool) -> None:
     Example:
       relstudy log my-study
     """
-    import time
     from dataclasses import asdict
 
     from relstudy.common.console import print_json, print_table
+    from relstudy.common.wording import moment
     from relstudy.studyapp.commands.opening import open_database, store_of_log
     from relstudy.studyapp.monitoring.audit_log import read_entries
 
@@ -43,8 +43,7 @@ def log(folder: Path, options: LogOptions, as_json: bool) -> None:
     if as_json:
         print_json([asdict(entry) for entry in logged])
     elif logged:
-        moments = [time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(entry.at)) for entry in logged]
-        rows = [[at, entry.who, entry.did, entry.about] for at, entry in zip(moments, logged, strict=True)]
+        rows = [[moment(e.at, "%Y-%m-%d %H:%M:%S"), e.who, e.did, e.about] for e in logged]
         print_table(rows, ["time", "who", "did", "about"])
     else:
         click.echo("nothing has been done yet on the admin pages, or by a command that changes the study")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ from relstudy.common.command_options import taking
 from relstudy.common.console import print_table
 from relstudy.common.options import CommandOptions, option
 from relstudy.common.ratings_table import LEAST_SECONDS
-from relstudy.common.wording import count_of, listed, percent
+from relstudy.common.wording import count_of, listed, moment, number, percent
 
 if TYPE_CHECKING:
     from relstudy.studyapp.assignment.slots import Lease
@@ -138,7 +137,7 @@ def print_progress(title: str, now: Status) -> None:
         ("overdue", lambda block: _count(block.pages_expired)),
         ("beyond k", lambda block: _count(block.surplus_pages)),
         ("seconds", lambda block: _seconds(block.median_seconds)),
-        ("uniformity error", lambda block: _figure(block.uniformity_error)),
+        ("uniformity error", lambda block: number(block.uniformity_error)),
     ]
     _print_filled([[cell(block) for _, cell in columns] for block in now.blocks], [name for name, _ in columns])
 
@@ -176,9 +175,7 @@ def print_raters(people: Sequence[RaterStatus]) -> None:
 def print_insight(statistics: StudyStatistics) -> None:
     """Use of the scale by source, agreement as it grew, and raters worth a look."""
     click.echo()
-    uses = [
-        [use.scale, use.source or "all pairs", f"{use.ratings:,}", _figure(use.error)] for use in statistics.sources
-    ]
+    uses = [[use.scale, use.source or "all pairs", f"{use.ratings:,}", number(use.error)] for use in statistics.sources]
     print_table(uses, ["scale", "source", "ratings", "uniformity error"])
     if statistics.agreement:
         click.echo("\nKrippendorff's alpha of base pairs as they were rated, before calibration:")
@@ -197,8 +194,8 @@ def print_leases(leases: Sequence[Lease]) -> None:
     click.echo()
     rows = [
         [
-            *(lease.rater_id, lease.block, str(lease.pairs), _clock(lease.handed_at)),
-            *(_clock(lease.leased_until), "expired" if lease.expired else "active"),
+            *(lease.rater_id, lease.block, str(lease.pairs), moment(lease.handed_at)),
+            *(moment(lease.leased_until), "expired" if lease.expired else "active"),
         ]
         for lease in leases
     ]
@@ -219,7 +216,7 @@ def sparkline(values: Sequence[float]) -> str:
 def _limit_sentence(limit: LimitStatus) -> str:
     """Sentence on progress towards a limit, and on the consequence where it is reached."""
     if limit.name == "deadline":
-        said = f"Deadline {_clock(limit.most)} UTC"
+        said = f"Deadline {moment(limit.most)} UTC"
         return f"{said}: passed; nobody new is taken in, and nothing is handed out." if limit.reached else f"{said}."
     said = f"{limit.now:,.0f} of {limit.most:,.0f} {limit.name} wanted"
     if limit.failed:
@@ -234,7 +231,7 @@ def _webhook_sentence(undelivered: Undelivered) -> str:
     if not undelivered.refused:
         return f"{said}."
     attempts = count_of(undelivered.refused, "attempt")
-    return f"{said}, after {attempts}; the next is at {_clock(undelivered.not_before)} UTC."
+    return f"{said}, after {attempts}; the next is at {moment(undelivered.not_before)} UTC."
 
 
 def _people_sentence(now: Status) -> str:
@@ -287,11 +284,3 @@ def _count(number: int) -> str:
 
 def _seconds(median: float | None) -> str:
     return NOTHING if median is None or median < LEAST_SECONDS else f"{median:g}"
-
-
-def _figure(value: float | None) -> str:
-    return NOTHING if value is None else f"{value:.3f}"
-
-
-def _clock(moment: float) -> str:
-    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d %H:%M")

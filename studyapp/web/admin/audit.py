@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from flask import Blueprint
 from flask.typing import ResponseReturnValue
 
+from relstudy.common.wording import moment
 from relstudy.studyapp.monitoring.audit_log import MOST, Entry, read_entries
-from relstudy.studyapp.web.admin.figures import moment
 from relstudy.studyapp.web.admin.researchers import role_required
 from relstudy.studyapp.web.rendering import show
 from relstudy.studyapp.web.site import current_site

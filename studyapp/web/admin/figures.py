@@ -6,7 +6,6 @@ import logging
 import threading
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from flask import Flask, Response, abort, current_app, make_response, request
 from markupsafe import Markup
@@ -99,11 +98,6 @@ def _fresh_figures(cache: dict[str, KeptFigures]) -> KeptFigures:
 def forget_figures() -> None:
     """Drop the kept figures, so that the next page counts anew: something was changed by hand."""
     current_app.extensions.pop("relstudy-figures", None)
-
-
-def moment(seconds: float | None, form: str = "%Y-%m-%d %H:%M") -> str:
-    """A time as shown, in UTC."""
-    return "–" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime(form)
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from flask import Blueprint
 from flask.typing import ResponseReturnValue
 
+from relstudy.common.wording import moment
 from relstudy.studyapp.assignment.slots import Lease, read_leases
-from relstudy.studyapp.web.admin.figures import BlockView, block_views, moment, recent_figures
+from relstudy.studyapp.web.admin.figures import BlockView, block_views, recent_figures
 from relstudy.studyapp.web.admin.researchers import admin_required
 from relstudy.studyapp.web.rendering import show
 from relstudy.studyapp.web.site import current_site

@@ -11,13 +11,13 @@ from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
 from relstudy.common.errors import RelstudyError
-from relstudy.common.wording import number
+from relstudy.common.wording import moment, number
 from relstudy.studyapp.assignment.versions import STATES
 from relstudy.studyapp.monitoring.statistics import SECONDS, SourceUse, StudyStatistics
 from relstudy.studyapp.monitoring.status import Status
 from relstudy.studyapp.sampling.expected_gain import ExpectedGain
 from relstudy.studyapp.web.admin import charts
-from relstudy.studyapp.web.admin.figures import BlockView, block_views, forget_figures, moment, recent_figures
+from relstudy.studyapp.web.admin.figures import BlockView, block_views, forget_figures, recent_figures
 from relstudy.studyapp.web.admin.researchers import admin_required
 from relstudy.studyapp.web.rendering import show
 from relstudy.studyapp.web.site import current_site

@@ -11,13 +11,13 @@ from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
 from relstudy.common.errors import RelstudyError
-from relstudy.common.wording import number
+from relstudy.common.wording import moment, number
 from relstudy.studyapp.assignment import forgetting
 from relstudy.studyapp.assignment.set_aside import SET_ASIDE, set_aside, take_back
 from relstudy.studyapp.monitoring.status import RaterStatus
 from relstudy.studyapp.monitoring.traces import Left, Trace, left_of_the_forgotten
 from relstudy.studyapp.web.admin import charts
-from relstudy.studyapp.web.admin.figures import forget_figures, moment, recent_figures
+from relstudy.studyapp.web.admin.figures import forget_figures, recent_figures
 from relstudy.studyapp.web.admin.researchers import admin_required
 from relstudy.studyapp.web.rendering import show
 from relstudy.studyapp.web.site import current_site
