@@ -38,6 +38,6 @@ def host(folders: tuple[Path, ...], server: ServerOptions, options: HostOptions)
       relstudy host studies --url https://lab.example.org/studies --trusted-proxy 127.0.0.1
       touch studies/colours/stopped
     """
-    from relstudy.studyapp.web.host import Hosting, run_host
+    from relstudy.studyapp.web.host import run_host
 
-    run_host(Hosting(folders, server, options.url.rstrip("/")))
+    run_host(folders, server, options.url.rstrip("/"))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import sys
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -33,16 +32,7 @@ HOME = "Several studies are held at this address. Please use the whole link that
 AWAY = "This study cannot be reached at the moment. Please try again in a few minutes."
 
 
-@dataclass(frozen=True)
-class Hosting:
-    """Arguments of `relstudy host`."""
-
-    places: tuple[Path, ...]
-    server: ServerOptions
-    url: str = ""
-
-
-def run_host(hosting: Hosting) -> None:
+def run_host(places: Sequence[Path], server: ServerOptions, url: str = "") -> None:
     """Open every study that is there, listen, and serve until stopped.
 
     Raises
@@ -50,18 +40,18 @@ def run_host(hosting: Hosting) -> None:
     RelstudyError
         where a folder is missing or the port is taken; a study that cannot be served is reported and left out
     """
-    for place in hosting.places:
+    for place in places:
         if not place.is_dir():
             raise RelstudyError(f"{place}: there is no such folder")
-    listener = listen(hosting.server.host, hosting.server.port)
-    local = f"http://{shown_host(hosting.server.host)}:{listener.getsockname()[1]}"
-    url = hosting.url or local
+    listener = listen(server.host, server.port)
+    local = f"http://{shown_host(server.host)}:{listener.getsockname()[1]}"
+    address = url or local
     studies = HostedStudies(
-        hosting.places,
-        url,
-        secure=url.startswith("https://"),
-        url_is_given=bool(hosting.url),
-        trusted_proxy=hosting.server.trusted_proxy,
+        places,
+        address,
+        secure=address.startswith("https://"),
+        url_is_given=bool(url),
+        trusted_proxy=server.trusted_proxy,
     )
     for name, folder in studies.listed().items():
         if not NAME.fullmatch(name) or name in RESERVED:
@@ -72,16 +62,16 @@ def run_host(hosting: Hosting) -> None:
             continue
         with contextlib.suppress(RelstudyError):  # it has been reported
             studies.get(name)
-    say(f"{studies.served} studies below {url}/ (health: {url}/health)")
-    print(f"listening on {shown_host(hosting.server.host)}:{listener.getsockname()[1]}", flush=True)
-    log_to(sys.stderr, logging.WARNING if hosting.server.quiet else logging.INFO)
-    app = mounted(host_app(studies), path_of(url))
+    say(f"{studies.served} studies below {address}/ (health: {address}/health)")
+    print(f"listening on {shown_host(server.host)}:{listener.getsockname()[1]}", flush=True)
+    log_to(sys.stderr, logging.WARNING if server.quiet else logging.INFO)
+    app = mounted(host_app(studies), path_of(address))
 
     def work() -> None:
         studies.begin_work()
-        make_worker(app, listener, hosting.server).run()
+        make_worker(app, listener, server).run()
 
-    run_workers(work, hosting.server.workers)
+    run_workers(work, server.workers)
 
 
 def host_app(studies: HostedStudies) -> WsgiApp:
