@@ -120,6 +120,14 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(importlib.import_module(module), attribute)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None:
+            _refuse_second_file(click.Context(command, ctx, name, **command.context_settings), rest)
+        return name, command, rest
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(map(len, COMMANDS))
         for heading, section in SECTIONS.items():
@@ -153,6 +161,17 @@ class LazyGroup(click.Group):
             if sentence is None:
                 raise
             fail(RelstudyError(sentence))
+
+
+def _refuse_second_file(ctx: click.Context, words: list[str]) -> None:
+    """Refuse two files for an option that takes one, of which the first would be dropped without a word."""
+    try:
+        given = ctx.command.make_parser(ctx).parse_args(list(words))[2]
+    except click.UsageError:
+        return  # said where the command itself reads its words
+    for each in given:
+        if isinstance(each.type, click.Path) and not each.multiple and each.nargs == 1 and given.count(each) > 1:
+            raise click.UsageError(f"{each.opts[0]} takes one file, and several are given", ctx)
 
 
 def _overview() -> str:

@@ -32,7 +32,14 @@ if TYPE_CHECKING:
     type=click.Path(),
     help="Pilot judgments, with --scores: whole queries are redrawn from them.",
 )
-@option_under(PILOT, "--scores", type=click.Path(), help="Pilot scores of the two systems.")
+@option_under(
+    PILOT,
+    "--scores",
+    multiple=True,
+    type=click.Path(),
+    metavar="[NAME=]PATH",
+    help="Pilot scores of the two systems; may be repeated where each has a table of its own.",
+)
 @reading_options("Reading the pilot")
 @option_under(PILOT, "--systems", metavar="A,B", help="Which two systems of --scores; needed where it holds more.")
 @options_of(PlanOptions, Assumptions)
@@ -54,7 +61,7 @@ def plan(study: Path | None, out: str | None, as_json: bool, **choices: Any) -> 
     from relstudy.analysis.planning.power import plan_study
     from relstudy.common.files import write_text
 
-    if (choices["judgments"] is None) != (choices["scores"] is None):
+    if (choices["judgments"] is None) != (not choices["scores"]):
         raise click.UsageError("--judgments and --scores belong together")
     if choices["difference"] is not None and choices["judgments"] is None:
         raise click.UsageError("--difference goes with --judgments; without a pilot, --correlations say it")
@@ -117,21 +124,21 @@ def _source(choices: dict[str, Any]) -> tuple[StudySource, Variances | None, lis
 def _piloted(choices: dict[str, Any]) -> tuple[StudySource, list[str]]:
     from relstudy.analysis.planning.sources import Pilot, piloted_studies
     from relstudy.calibration.judgments import read_judgments
-    from relstudy.mapping.scores.table import read_scores
+    from relstudy.mapping.scores.table import read_score_files
 
-    reading = reading_of_several(choices)
-    scores = read_scores(choices["scores"], reading=reading)
+    reading, file = reading_of_several(choices), ", ".join(choices["scores"])
+    scores = read_score_files(choices["scores"], reading=reading)
     systems = None if choices["systems"] is None else _two(choices["systems"], "--systems")
     names = scores.systems
     if len(names) < 2:
-        raise RelstudyError(f"{choices['scores']}: two systems in one table are needed, and it holds {names[0]} alone")
+        raise RelstudyError(f"{file}: two systems are needed, and {names[0]} is alone; --scores may be repeated")
     if systems is None and len(names) > 2:
         raise click.UsageError(f"two systems are compared; --scores holds {len(names)}, so choose with --systems A,B")
     judgments = read_judgments(choices["judgments"], reading)
     reading.refuse_unfound()
-    pilot = Pilot(judgments, scores, systems, (choices["scores"], choices["judgments"]))
+    pilot = Pilot(judgments, scores, systems, (file, choices["judgments"]))
     options, each = PlanOptions(**fields_given(PlanOptions, choices)), Assumptions(**fields_given(Assumptions, choices))
-    source = piloted_studies(pilot, options.index, options.threshold, each.ratings_each)
+    source = piloted_studies(pilot, options, each.ratings_each)
     return source, [*source.notes]
 
 
@@ -147,6 +154,9 @@ def _print(plan: StudyPlan, variances: Variances | None, notes: Sequence[str]) -
     for each in plan.sentences():
         click.echo(each)
     click.echo()
+    supposed = plan.supposed()
+    if supposed is not None:
+        click.echo(f"Simulated as if {supposed} were the true one:")
     rows = [
         [f"{p.queries}", f"{p.power:.3f}", f"{p.error:.3f}", f"{p.verdict or 0:.3f}", f"{p.studies}"]
         for p in plan.points

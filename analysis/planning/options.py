@@ -82,10 +82,10 @@ class PlanOptions:
 
 def _check_index(name: str) -> None:
     """Refuse a name that no index has."""
-    from relstudy.analysis.indices.known import index_of, own_indices
+    from relstudy.analysis.indices.known import index_called, own_indices
 
     try:
-        index_of(name)
+        index_called(name)
     except RelstudyError:
         names = ", ".join(index.name for index in own_indices())
         raise RelstudyError(f"the index is one of {names}, or a measure of ir-measures; not {name!r}") from None

@@ -92,7 +92,8 @@ def plan_study(
         middle = ((z + stats.norm.ppf(power)) / max(guess, 1e-9)) ** 2 if guess > 0 else np.inf
         if not np.isfinite(middle) or middle > MOST_QUERIES:
             nothing = Steepness(guess, 0.0)
-            return StudyPlan(index, power, alpha, float(np.nanmean(differences)), nothing, None, None, None, (look,))
+            seen = float(np.nanmean(differences))
+            return StudyPlan(index, power, alpha, seen, seen, nothing, None, None, None, (look,))
         sizes = sorted({max(4, least, round(middle * factor)) for factor in (0.3, 0.6, 1.0, 1.4)})
     points, means = [], []
     for size in sizes:
@@ -106,13 +107,15 @@ def plan_study(
         points.append(point)
         means.append(float(np.nanmean(differences)))
     least = max(least, points[0].queries) if untested else least
-    difference = float(means[-1])
+    difference = simulated = float(means[-1])
     steepness = _steepness(source, options, points, difference)
     if options.difference is not None and source.piloted is not None:
         difference = options.difference
     queries = steepness.queries(power, alpha, MOST_QUERIES)
     if queries is None:
-        return StudyPlan(index, power, alpha, difference, steepness, None, None, None, tuple(points), source.piloted)
+        return StudyPlan(
+            index, power, alpha, difference, simulated, steepness, None, None, None, tuple(points), source.piloted
+        )
     queries = max(queries, least)
     pairs = int(np.ceil(queries * source.results))
     load = workload(
@@ -120,7 +123,7 @@ def plan_study(
     )
     more = more_of(source, queries, options, progress) if options.advise and isinstance(source, Assumed) else ()
     return StudyPlan(
-        index, power, alpha, difference, steepness, queries, pairs, load, tuple(points), source.piloted, more
+        index, power, alpha, difference, simulated, steepness, queries, pairs, load, tuple(points), source.piloted, more
     )
 
 

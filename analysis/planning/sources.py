@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.indices.index import Needs
-from relstudy.analysis.indices.known import CONDENSED, bare_name, index_of
-from relstudy.analysis.planning.options import Assumptions
-from relstudy.analysis.planning.studies import Assumed, Piloted, with_weight_spread
+from relstudy.analysis.indices.known import CONDENSED, bare_name, index_called
+from relstudy.analysis.planning.options import Assumptions, PlanOptions
+from relstudy.analysis.planning.studies import Assumed, Piloted, measure_under, with_weight_spread
 from relstudy.analysis.planning.worlds import Drawing, NormalShape, People
 from relstudy.analysis.scoring.candidate import candidate_of
 from relstudy.analysis.scoring.context import ScoringContext
@@ -20,13 +20,14 @@ from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.measured import measured, withheld
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.primary import unjudged_in
-from relstudy.analysis.scoring.relevance import relevance_of
 from relstudy.calibration.components import Variances, variances_of
 from relstudy.calibration.judgments import Judgments
 from relstudy.calibration.ratings import Ratings
 from relstudy.common.errors import RelstudyError
 from relstudy.common.scales import scale_named
 from relstudy.mapping.scores.score_table import ScoreTable
+
+DEFAULT = PlanOptions()
 
 
 def assumed_studies(
@@ -89,15 +90,14 @@ class Pilot:
     files: tuple[str, str] = ("the scores", "the judgments")
 
 
-def piloted_studies(
-    pilot: Pilot, index: str = "pearson", threshold: float | None = None, ratings_each: int = 1
-) -> Piloted:
+def piloted_studies(pilot: Pilot, planned: PlanOptions = DEFAULT, ratings_each: int = 1) -> Piloted:
     """Studies made of a pilot's queries, drawn with replacement.
 
     Parameters
     ----------
-    index : what is compared; one of pooled relevance needs inclusion probabilities
-    threshold : a pair is relevant above this judgment; None takes shares, else the cut of the scale
+    planned : with the index that is compared (one of pooled relevance needs inclusion probabilities), that which the
+        verdict rests on (None takes the one that score would choose for the pilot), and above which judgment a pair is
+        relevant (None takes shares, else the cut of the scale)
     ratings_each : ratings per pair
 
     Raises
@@ -108,19 +108,21 @@ def piloted_studies(
     scores, files = ScoreTable.of(pilot.scores), pilot.files
     pairs = JudgedPairs.of(pilot.judgments)
     reason = pairs.weights_missing("design")
-    if reason is not None and index_of(index).needs is Needs.RELEVANCE:
+    asked = [index_called(name) for name in (planned.index, planned.primary) if name is not None]
+    if reason is not None and any(each.needs is Needs.RELEVANCE for each in asked):
         raise RelstudyError(f"{files[1]}: {reason}, so that index cannot be planned for")
     names = scores.systems if pilot.systems is None else list(pilot.systems)
     if len(names) != 2:
         systems_there = f"{names[0]} alone" if len(names) == 1 else f"{len(names)}; choose two of them"
         raise RelstudyError(f"two systems are compared, and {files[0]} holds {systems_there}")
     definite = known_directions({}, scores.directions)
-    measure = (bare_name(index),) if index_of(index).of_run else ()
+    measures = tuple(dict.fromkeys(bare_name(each.name) for each in asked if each.of_run))
     options = ScoringOptions(
-        threshold=threshold,
-        measures=measure,
+        threshold=planned.threshold,
+        measures=measures,
         raters="these",
-        unjudged="skip" if index.startswith(CONDENSED) else "auto",
+        unjudged="skip" if any(each.name.startswith(CONDENSED) for each in asked) else "auto",
+        primary=planned.primary,
     )
     both = []
     for name in names:
@@ -135,22 +137,25 @@ def piloted_studies(
             "whole queries; at least two are needed, and a dozen to rest on"
         )
     first, second = (candidate.ranking_of(used) for candidate in both)
-    of_queries = None
-    if measure:
-        context = ScoringContext(pairs, pairs.draws(2, 0, options.population), options)
-        values = [next(iter(measured(context, each).values()), None) for each in both]
+    unjudged, queries = unjudged_in(pairs, options), np.unique(pairs.query[used])
+    context = ScoringContext(pairs, pairs.draws(2, 0, options.population), options)
+    of_queries = {}
+    for name in measures:
+        values = [measured(context, each).get(name) for each in both]
         missing = [withheld(pairs, options) if each is None else each.missing or each.withheld for each in values]
         if any(missing):
             reason = next(filter(None, missing))
-            raise RelstudyError(f"{files[1]}: {index} cannot be planned for, as score has no test of it: {reason}")
-        of_queries = np.stack([each.values for each in values if each is not None])[:, np.unique(pairs.query[used])]
+            raise RelstudyError(f"{files[1]}: {name} cannot be planned for, as score has no test of it: {reason}")
+        known = np.stack([each.values for each in values if each is not None])
+        of_queries[measure_under(name, unjudged).name] = known[:, queries]
     return Piloted(
         pairs.query[used],
         pairs.judgment[used],
         pairs.design_weights("design")[used],
-        relevance_of(pairs, threshold=threshold).values[used],
+        context.relevance.values[used],
         first,
         second,
+        None if context.own is None else context.own[used],
         ratings_each,
         (
             *(pilot.judgments.scale.sentence(), *pilot.judgments.notes, *scores.notes),
@@ -158,5 +163,6 @@ def piloted_studies(
             f"{used.sum()} of {len(pairs)} judged pairs are scored by both",
         ),
         of_queries,
-        unjudged_in(pairs, options),
+        unjudged,
+        context.primary.name,
     )

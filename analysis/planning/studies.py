@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
 from relstudy.analysis.indices.index import Index
-from relstudy.analysis.indices.known import CONDENSED, bare_name, index_of, named_under
+from relstudy.analysis.indices.known import CONDENSED, PEARSON, bare_name, index_called, index_of, named_under
 from relstudy.analysis.indices.measures import QueryValues
 from relstudy.analysis.indices.pairs import SystemPairs
 from relstudy.analysis.indices.sampled import is_estimable
 from relstudy.analysis.planning.route import ComparedSystems, ScoredStudy
 from relstudy.analysis.planning.workload import workload
-from relstudy.analysis.planning.worlds import Drawing, NormalShape, People, World
+from relstudy.analysis.planning.worlds import Drawing, NormalShape, People, Study, World
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, query_counts
 from relstudy.analysis.resampling.draws import LeftOut
 from relstudy.calibration.options import CalibrationOptions
@@ -168,7 +169,10 @@ class Assumed:
         self, queries: int, index: Index, primary: str | None, seed: int, random: np.random.Generator
     ) -> Outcome:
         """The answer of a study of so many queries on the first two systems."""
-        study = self.world(queries, random).draw(queries, random)
+        return self.answer(self.world(queries, random).draw(queries, random), index, primary, seed)
+
+    def answer(self, study: Study, index: Index, primary: str | None, seed: int) -> Outcome:
+        """The answer of a study's tables on the first two systems, as calibrate and score would give it."""
         scored = ScoredStudy.of(study, seed, POOLED, BOOTSTRAP, primary, (index.name,) if index.of_run else ())
         compared = scored.comparison(index)
         decides = scored.context.primary.index
@@ -191,10 +195,10 @@ def measure_under(name: str, unjudged: str) -> Index:
 
     Examples
     --------
-    >>> [measure_under(name, "weigh").name for name in ("pearson", "AP", "condensed AP", "RR")]
+    >>> [measure_under(name, "weigh").name for name in ("correlation", "AP", "condensed AP", "RR")]
     ['pearson', 'estimated AP', 'condensed AP', 'RR']
     """
-    index = index_of(name)
+    index = index_called(name)
     if not index.of_run or name.startswith(CONDENSED) or (unjudged == "weigh" and not is_estimable(bare_name(name))):
         return index
     return index_of(named_under(name, unjudged))
@@ -243,7 +247,8 @@ def with_weight_spread(shape: NormalShape, drawing: Drawing, spread: float) -> D
 @dataclass(frozen=True, eq=False)
 class SimulatedStudy:
     """The yield of a study redrawn from a pilot: query numbers, judgments, weights, how relevant, both systems' scores,
-    and where a measure is planned for, its value of each query by both (float [2, queries])."""
+    what each pair weighs in its own precision (None takes its weight), and by name each measure's value of each query
+    by both (float [2, queries])."""
 
     query: np.ndarray
     judgment: np.ndarray
@@ -251,14 +256,16 @@ class SimulatedStudy:
     relevant: np.ndarray
     first: np.ndarray
     second: np.ndarray
-    measured: np.ndarray | None = None
+    own: np.ndarray | None = None
+    measured: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def comparison(self, index: Index, seed: int) -> ComparedSystems:
         """The two systems by an index, as score compares them, by design weights in the correlation too."""
         queries = int(self.query.max()) + 1
         counts, left_out = query_counts(queries, BOOTSTRAP, seed), LeftOut.of(self.query)
-        if self.measured is not None:
-            apart = QueryValues(self.measured[0] - self.measured[1])
+        if index.of_run:
+            first, second = self.measured[index.name]
+            apart = QueryValues(first - second)
             known = int(np.isfinite(apart.values).sum())
             mean = BootstrapStatistic(
                 apart.total(), apart.total(counts), clusters=known, left_out=apart.left_out(), averaged=True
@@ -268,7 +275,7 @@ class SimulatedStudy:
             index.over_draws(
                 SystemPairs(
                     self.query, self.judgment, self.relevant.astype(float), scores, scores, self.weight,
-                    self.query, counts, self.weight, left_out=left_out,
+                    self.query, counts, self.weight, self.own, left_out,
                 )
             )
             for scores in (self.first, self.second)
@@ -278,9 +285,10 @@ class SimulatedStudy:
 
 @dataclass(frozen=True, eq=False)
 class Piloted:
-    """Studies drawn from a pilot: whole queries with replacement, with their judgments and both systems' scores; what a
-    person should know of the pilot, one sentence each; and where a measure is planned for, its value of each of the
-    pilot's queries by both systems (float [2, queries]), as score has it."""
+    """Studies drawn from a pilot: whole queries with replacement, with their judgments and both systems' scores; what
+    each pair weighs in its own precision (None: its weight); what a person should know of the pilot; by name each
+    measure's value of each of the pilot's queries by both systems (float [2, queries]), as score has it; what measures
+    make of results that nobody judged; and the index that score would have decide between these systems."""
 
     query: np.ndarray
     judgment: np.ndarray
@@ -288,10 +296,12 @@ class Piloted:
     relevant: np.ndarray
     first: np.ndarray
     second: np.ndarray
+    own: np.ndarray | None = None
     ratings_each: int = 1
     notes: tuple[str, ...] = ()
-    measured: np.ndarray | None = None
+    measured: Mapping[str, np.ndarray] = field(default_factory=dict)
     unjudged: str = "skip"
+    decides: str = PEARSON.name
 
     @property
     def results(self) -> float:
@@ -305,16 +315,20 @@ class Piloted:
 
     def draw(self, queries: int, random: np.random.Generator) -> SimulatedStudy:
         """A study of so many of the pilot's queries."""
+        return self.of_queries(random.integers(0, len(np.unique(self.query)), queries))
+
+    def of_queries(self, chosen: np.ndarray) -> SimulatedStudy:
+        """A study of these of the pilot's queries (int, by number from 0, some perhaps several times)."""
         order = np.argsort(self.query, kind="stable")
         start = np.searchsorted(self.query[order], np.unique(self.query))
         length = np.diff(np.r_[start, len(order)])
-        chosen = random.integers(0, len(start), queries)
         rows = np.concatenate([order[start[k] : start[k] + length[k]] for k in chosen])
-        number = np.repeat(np.arange(queries), length[chosen])
+        number = np.repeat(np.arange(len(chosen)), length[chosen])
         columns = (self.judgment, self.weight, self.relevant, self.first, self.second)
-        measured = None if self.measured is None else self.measured[:, chosen]
+        measured = {name: values[:, chosen] for name, values in self.measured.items()}
         judgment, weight, relevant, first, second = (column[rows] for column in columns)
-        return SimulatedStudy(number, judgment, weight, relevant, first, second, measured)
+        own = None if self.own is None else self.own[rows]
+        return SimulatedStudy(number, judgment, weight, relevant, first, second, own, measured)
 
     def as_scored(self, name: str) -> Index:
         """The index of a name, a measure as score has it of the pilot."""
@@ -327,14 +341,16 @@ class Piloted:
     def outcome(
         self, queries: int, index: Index, primary: str | None, seed: int, random: np.random.Generator
     ) -> Outcome:
-        """The answer of a study of so many queries; the verdict rests on the same index."""
-        compared = self.draw(queries, random).comparison(index, seed)
-        best = compared.ranks.best
+        """The answer of a study of so many queries; the verdict rests on the index that is stated, else on that which
+        score would choose for the pilot."""
+        study, decides = self.draw(queries, random), self.as_scored(primary or self.decides)
+        compared = study.comparison(index, seed)
+        best = (compared if decides == index else study.comparison(decides, seed)).ranks.best
         return Outcome(
             float(index.sign * compared.better[0]),
             float(compared.p_value[0]),
             bool(best[0] and not best[1]),
             bool(best[1] and not best[0]),
-            index.name,
+            decides.name,
             compared.reason,
         )

@@ -31,7 +31,15 @@ class PowerPoint:
 
     @property
     def error(self) -> float:
-        share = min(max(self.power, 0.5 / self.studies), 1 - 0.5 / self.studies)
+        return self._error_of(self.power)
+
+    @property
+    def verdict_error(self) -> float:
+        """Standard error of the verdict's share."""
+        return self._error_of(self.verdict or 0.0)
+
+    def _error_of(self, share: float) -> float:
+        share = min(max(share, 0.5 / self.studies), 1 - 0.5 / self.studies)
         return float(np.sqrt(share * (1 - share) / self.studies))
 
     def as_json(self) -> dict[str, Any]:
@@ -66,7 +74,8 @@ class StudyPlan:
     Parameters
     ----------
     index, power, alpha : what is tested, and how surely
-    difference : mean difference of the index in the simulated studies, first minus second
+    difference : of the index, first minus second, that is planned for: the one stated, else as simulated
+    simulated : mean difference of the index in the simulated studies, first minus second
     steepness : a in power = Phi(a sqrt(queries) - z), fitted to the points, and how surely
     queries, pairs : what is needed; None where no size up to the limit is enough
     load : what that asks of people; None likewise
@@ -80,6 +89,7 @@ class StudyPlan:
     power: float
     alpha: float
     difference: float
+    simulated: float
     steepness: Steepness
     queries: int | None
     pairs: int | None
@@ -143,12 +153,18 @@ class StudyPlan:
         near = min(with_verdict, key=lambda point: abs(point.queries - (self.queries or 0)))
         if self.more and self.more[0].point.verdict is not None:
             near = self.more[0].point
-        share = near.verdict or 0.0
-        error = float(np.sqrt(share * (1 - share) / near.studies))
+        supposed = self.supposed()
         return (
-            f"The verdict, by {index_of(near.primary).term}, names the better system in {100 * share:.0f} of 100 "
-            f"studies of {near.queries:,} queries (standard error {100 * error:.0f})."
+            f"{'T' if supposed is None else f'If {supposed} is the true one, t'}he verdict, by "
+            f"{index_of(near.primary).term}, names the better system in {100 * (near.verdict or 0.0):.0f} of 100 "
+            f"studies of {near.queries:,} queries (standard error {100 * near.verdict_error:.0f})."
         )
+
+    def supposed(self) -> str | None:
+        """The difference in the simulated studies, as a phrase; None where it is the one that is planned for."""
+        if self.pilot is None:
+            return None
+        return f"the pilot's own difference, {abs(self.simulated):.3f} in {index_of(self.index).term},"
 
     def matters_sentence(self) -> str | None:
         """Sentence on the number of queries that find the smallest difference that matters; None where not stated."""
@@ -188,6 +204,7 @@ class StudyPlan:
             "power": self.power,
             "alpha": self.alpha,
             "difference": self.difference,
+            "simulated_difference": self.simulated,
             "queries": self.queries,
             "queries_interval": list(self.interval),
             "pilot_queries": self.pilot,

@@ -155,10 +155,7 @@ def plan(
         table, scores_name = scores_of(scores, reading)
         reading.refuse_unfound()
         source: Any = piloted_studies(
-            Pilot(judgments, table, systems, (scores_name, judgments_name)),
-            options.index,
-            options.threshold,
-            assumptions.ratings_each,
+            Pilot(judgments, table, systems, (scores_name, judgments_name)), options, assumptions.ratings_each
         )
         notes = source.notes
     else:

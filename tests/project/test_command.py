@@ -64,3 +64,10 @@ def test_an_unknown_subcommand_is_a_usage_error() -> None:
     result = run("calibrat")
     assert result.returncode == 2
     assert "calibrat" in result.stderr
+
+
+def test_two_files_for_an_option_that_takes_one_are_refused() -> None:
+    """The first was dropped without a word."""
+    result = run("score", "scores.csv", "-j", "first.csv", "--judgments", "second.csv")
+    assert result.returncode == 2
+    assert "--judgments takes one file, and several are given" in result.stderr

@@ -43,6 +43,7 @@ def assumed(first: float, second: float, **changes: Any) -> Assumed:
     return assumed_studies(Assumptions(correlations=(first, second), **(small | changes)))[0]
 
 
+NOISES = (("new", 0.5), ("old", 2.0))
 QUICK = PlanOptions(studies=20, base=20, ratings_per_rater=120)
 
 
@@ -247,7 +248,31 @@ def test_a_pilot_of_a_single_query_and_two_systems_alike_are_refused() -> None:
 def test_a_pilot_with_one_system_is_told_that_another_is_needed(tmp_path: Path) -> None:
     (tmp_path / "s.csv").write_text("query_id,result_id,new\nq,x,1\nq,y,2\n")
     words = ["plan", "--judgments", str(tmp_path / "s.csv"), "--scores", str(tmp_path / "s.csv")]
-    assert "two systems in one table are needed, and it holds new alone" in relstudy(*words).stderr
+    assert "two systems are needed, and new is alone; --scores may be repeated" in relstudy(*words).stderr
+
+
+@pytest.mark.slow
+def test_a_pilots_two_systems_may_have_a_table_each(tmp_path: Path) -> None:
+    """Of two tables the first was dropped without a word."""
+    random = np.random.default_rng(4)
+    pairs = pd.DataFrame({"query_id": np.repeat([f"q{k}" for k in range(30)], 6), "result_id": range(180)})
+    truth = random.normal(size=180)
+    pairs.assign(judgment=truth).to_csv(tmp_path / "j.csv", index=False)
+    tables = [pairs.assign(system=name, score=truth + noise * random.normal(size=180)) for name, noise in NOISES]
+    pd.concat(tables).to_csv(tmp_path / "both.csv", index=False)
+    for (name, _), table in zip(NOISES, tables, strict=True):
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+    words = ["plan", "--judgments", tmp_path / "j.csv", "--scale", "-4-4", "--studies", 20, "--json"]
+    one = succeeds(*words, "--scores", tmp_path / "both.csv").stdout
+    two = succeeds(*words, "--scores", tmp_path / "new.csv", "--scores", tmp_path / "old.csv").stdout
+    assert json.loads(one) == json.loads(two)
+    content = json.loads(two)
+    assert content["sentences"][0].startswith(
+        f"If the pilot's own difference, {content['simulated_difference']:.3f} in correlation, is the true one, the ver"
+    )
+    stated = json.loads(succeeds(*words, "--scores", tmp_path / "both.csv", "--difference", 0.05).stdout)
+    assert stated["difference"] == 0.05 and stated["simulated_difference"] == content["simulated_difference"]
+    assert stated["sentences"] == content["sentences"] and stated["queries"] > content["queries"]
 
 
 def test_impossible_assumptions_are_refused() -> None:

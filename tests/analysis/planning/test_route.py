@@ -50,22 +50,59 @@ def test_the_short_way_says_what_calibrate_and_score_say(careless: float) -> Non
 
 
 @pytest.mark.slow
+def test_a_pilot_taken_as_it_is_says_what_score_says_of_it() -> None:
+    shape, random = NormalShape((0.7, 0.5), items=40), np.random.default_rng(9)
+    study = World(shape.collection(30, random), Drawing(12, 0.5, 0.4), People(raters=5, base=10, relevant=0.3)).draw(
+        30, random
+    )
+    panel = rs.calibrate(study.ratings, pairs=study.pairs)
+    found = rs.score(
+        study.scores, panel, method="none", measures=[], replicates=200, raters="these", population="open"
+    ).result  # fmt: skip
+    source = piloted_studies(Pilot(panel.calibration.judgments, study.scores))
+    assert source.decides == found.primary.name == "same_query"
+    whole = source.of_queries(np.arange(30))
+    for name in INDICES:
+        compared = whole.comparison(index_of(name), 0)
+        beside = next(each for each in found.comparisons if each.index == name)
+        assert compared.better[0] == pytest.approx(index_of(name).sign * (beside.difference.value or np.nan), abs=1e-12)
+        assert compared.p_value[0] == pytest.approx(beside.p_value, abs=1e-12)
+
+
+@pytest.mark.slow
+def test_a_pilots_verdict_rests_on_what_score_would_have_decide_or_on_what_is_stated() -> None:
+    """It was read by the index that is planned for, which is another: 85 of 100 were promised where 30 came true."""
+    shape, random = NormalShape((0.7, 0.4), items=40), np.random.default_rng(9)
+    study = World(shape.collection(30, random), Drawing(12, 0.5, 0.4), People(raters=5, base=10, relevant=0.3)).draw(
+        30, random
+    )
+    judgments = rs.calibrate(study.ratings, pairs=study.pairs).calibration.judgments
+    for primary, named in ((None, "same_query"), ("correlation", "pearson"), ("P@5", "estimated P@5")):
+        source = piloted_studies(Pilot(judgments, study.rankings), PlanOptions(primary=primary))
+        outcomes = [
+            source.outcome(25, index_of("pearson"), primary, seed, np.random.default_rng(seed)) for seed in range(8)
+        ]
+        assert {each.primary for each in outcomes} == {named}
+        if named == "pearson":  # of two systems, the verdict by an index is its test
+            assert [each.first for each in outcomes] == [each.p_value < 0.05 for each in outcomes]
+
+
+@pytest.mark.slow
 def test_a_pilot_is_redrawn_with_the_values_that_score_gives_its_queries() -> None:
     shape, random = NormalShape((0.7, 0.4), items=40), np.random.default_rng(9)
     study = World(shape.collection(25, random), Drawing(12, 0.5, 0.4), People(raters=5, base=10)).draw(20, random)
     panel = rs.calibrate(study.ratings, pairs=study.pairs)
     judgments = panel.calibration.judgments
     for asked, named, unjudged in (("P@5", "estimated P@5", "auto"), ("condensed nDCG@5", "condensed nDCG@5", "skip")):
-        source = piloted_studies(Pilot(judgments, study.rankings), asked)
+        source = piloted_studies(Pilot(judgments, study.rankings), PlanOptions(asked))
         assert source.as_scored(asked).name == named
         whole = rs.score(
             study.rankings, panel, method="none", measures=[named.split()[1]], replicates=20, unjudged=unjudged
         ).result.per_query
         by_system = [whole.loc[whole["system"] == name, named] for name in shape.names]
-        assert source.measured is not None
-        np.testing.assert_allclose(source.measured, np.stack(by_system), atol=1e-12)
+        np.testing.assert_allclose(source.measured[named], np.stack(by_system), atol=1e-12)
         assert np.isfinite(source.outcome(30, index_of(named), None, 1, np.random.default_rng(2)).p_value)
     with pytest.raises(RelstudyError, match="RR cannot be planned for, as score has no test of it: a query's results"):
-        piloted_studies(Pilot(judgments, study.rankings), "RR")
+        piloted_studies(Pilot(judgments, study.rankings), PlanOptions("RR"))
     with pytest.raises(RelstudyError, match="cannot be compared by RR; score has no test of it: a query's res"):
         plan_study(assumed_studies(Assumptions(results=8, candidates=40))[0], PlanOptions("RR", studies=20), sizes=[6])
