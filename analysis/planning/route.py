@@ -20,7 +20,7 @@ from relstudy.analysis.scoring.best_set import PairedStatistics, Ranks, ranks_of
 from relstudy.analysis.scoring.candidate import Candidate, candidate_from, with_estimates
 from relstudy.analysis.scoring.comparison import on_common_queries, p_value
 from relstudy.analysis.scoring.context import ScoringContext
-from relstudy.analysis.scoring.direction import Direction, DirectionSource
+from relstudy.analysis.scoring.direction import DirectionSource, SystemDirection
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.primary import asked_measures, unjudged_in
@@ -91,7 +91,7 @@ class ScoredStudy:
         )
         context = ScoringContext(pairs, pairs.draws(replicates, seed, options.population), options)
         place = frame["pair_id"].str[1:].astype(int).to_numpy()
-        direction = Direction(True, DirectionSource.STATED)
+        direction = SystemDirection(True, DirectionSource.STATED)
         candidates = [
             candidate_from(pairs, name, score[study.row[place]], options, direction)
             for name, score in study.world.collection.scores.items()

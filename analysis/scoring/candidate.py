@@ -12,7 +12,7 @@ from relstudy.analysis.indices.first_judged import depths_of, first_judged, resi
 from relstudy.analysis.indices.measures import QueryValues, parsed_measure
 from relstudy.analysis.indices.sampled import is_estimable
 from relstudy.analysis.indices.ties import TieRange, tie_range
-from relstudy.analysis.scoring.direction import Direction, DirectionSource
+from relstudy.analysis.scoring.direction import DirectionSource, SystemDirection
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.mapping_used import MappingUsed
 from relstudy.analysis.scoring.options import ScoringOptions
@@ -71,7 +71,7 @@ class Candidate:
     given: np.ndarray
     score: np.ndarray
     used: np.ndarray
-    direction: Direction
+    direction: SystemDirection
     coverage: Coverage
     mapped: MappedScores | None = None
     run: bool = False
@@ -93,7 +93,7 @@ def candidate_of(
     name: str,
     scores: pd.DataFrame,
     options: ScoringOptions,
-    definite: Mapping[str, Direction] | None = None,
+    definite: Mapping[str, SystemDirection] | None = None,
     run: bool = False,
 ) -> Candidate:
     """Align a system's scores with the judged pairs and apply the coverage policy.
@@ -155,7 +155,7 @@ def candidate_from(
     name: str,
     aligned: np.ndarray,
     options: ScoringOptions,
-    direction: Direction,
+    direction: SystemDirection,
     run: bool = False,
 ) -> Candidate:
     """Apply the coverage policy to scores that are aligned with the judged pairs.
@@ -204,17 +204,17 @@ def direction_of(
     name: str,
     aligned: np.ndarray,
     options: ScoringOptions,
-    definite: Mapping[str, Direction] | None = None,
-) -> Direction:
+    definite: Mapping[str, SystemDirection] | None = None,
+) -> SystemDirection:
     """The direction of a system's scores: as stated, else `definite`, else higher unless the judgments deny it."""
     stated = options.stated_direction(name)
     if stated != "auto":
-        return Direction(stated == "higher", DirectionSource.STATED)
+        return SystemDirection(stated == "higher", DirectionSource.STATED)
     if definite is not None and name in definite:
         return definite[name]
     if runs_against(pairs, aligned, True, options):
-        return Direction(False, DirectionSource.FOUND)
-    return Direction(True, DirectionSource.USUAL)
+        return SystemDirection(False, DirectionSource.FOUND)
+    return SystemDirection(True, DirectionSource.USUAL)
 
 
 def runs_against(pairs: JudgedPairs, aligned: np.ndarray, higher: bool, options: ScoringOptions) -> bool:

@@ -29,8 +29,8 @@ _REASONS = {
 
 
 @dataclass(frozen=True)
-class Direction:
-    """Directions of scores.
+class SystemDirection:
+    """The direction of a system's scores, and how it is known.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Direction:
 
     Examples
     --------
-    >>> Direction(False, DirectionSource.STATED).sentence()
+    >>> SystemDirection(False, DirectionSource.STATED).sentence()
     'lower is better, as stated'
     """
 
@@ -58,7 +58,7 @@ class Direction:
 
 def known_directions(
     mappings: Mapping[str, FittedMapping], definite: Mapping[str, str] | None = None
-) -> dict[str, Direction]:
+) -> dict[str, SystemDirection]:
     """Directions by system that need no judgments.
 
     Parameters
@@ -66,7 +66,9 @@ def known_directions(
     mappings : given mappings by system
     definite : "higher" or "lower" by system, where scores are so by definition; a mapping does not turn these
     """
-    directions = {name: Direction(mapping.increasing, DirectionSource.MAPPING) for name, mapping in mappings.items()}
+    directions = {
+        name: SystemDirection(mapping.increasing, DirectionSource.MAPPING) for name, mapping in mappings.items()
+    }
     for name, direction in (definite or {}).items():
-        directions[name] = Direction(direction == "higher", DirectionSource.DEFINITION)
+        directions[name] = SystemDirection(direction == "higher", DirectionSource.DEFINITION)
     return directions

@@ -14,7 +14,7 @@ from relstudy.analysis.indices.known import index_of
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.scoring.best_set import Ranks
 from relstudy.analysis.scoring.compared import Agreement, Comparison, Ordering
-from relstudy.analysis.scoring.direction import Direction
+from relstudy.analysis.scoring.direction import SystemDirection
 from relstudy.analysis.scoring.judged import Population, Weighting
 from relstudy.analysis.scoring.mapping_used import MappingUsed
 from relstudy.analysis.scoring.options import ScoringOptions
@@ -160,7 +160,7 @@ class SystemScore:
     """
 
     name: str
-    direction: Direction
+    direction: SystemDirection
     raw: Correlations
     mapped: Correlations
     collection: Correlations | None

@@ -18,7 +18,7 @@ from relstudy.analysis.indices.known import index_of
 from relstudy.analysis.indices.measures import QueryValues
 from relstudy.analysis.scoring.candidate import Candidate, MappedScores, candidate_from, with_mapping
 from relstudy.analysis.scoring.design_limits import DesignLimits
-from relstudy.analysis.scoring.direction import Direction, DirectionSource
+from relstudy.analysis.scoring.direction import DirectionSource, SystemDirection
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.mapping_used import MappingUsed
 from relstudy.analysis.scoring.options import ScoringOptions, options_over
@@ -281,7 +281,7 @@ def _saved(content: dict[str, Any], file: str) -> SavedComparison:
         aligned = _array(entry["score"])
         if len(aligned) != len(pairs):
             raise ValueError(f"{len(aligned)} scores for {len(pairs)} pairs")
-        direction = Direction(bool(entry["higher_is_better"]), DirectionSource(entry["direction"]))
+        direction = SystemDirection(bool(entry["higher_is_better"]), DirectionSource(entry["direction"]))
         candidate = candidate_from(pairs, entry["system"], aligned, options, direction, bool(entry["run"]))
         if "measures" in entry:
             measures = {
