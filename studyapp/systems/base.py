@@ -49,13 +49,6 @@ def extra(module: str, extra_name: str = "systems") -> Any:
         ) from None
 
 
-def query_position(collection: Collection, query: Item) -> int | None:
-    """The query's position in the collection, or None when it is not a picture there."""
-    if query.kind != "image" or query.id not in collection:
-        return None
-    return collection.position(query.id)
-
-
 def image_positions(collection: Collection, name: str) -> list[int]:
     """Positions of all pictures in the collection; refuses a collection without any."""
     positions = [position for position, item in enumerate(collection) if item.kind == "image"]
@@ -71,3 +64,28 @@ def spread(values: np.ndarray, positions: list[int], number: int) -> np.ndarray:
     scores = np.full(number, np.nan)
     scores[positions] = values
     return scores
+
+
+class PictureSystem:
+    """A system that holds a picture of the collection against all pictures; subclasses give `name`, `fit` and
+    `_scores`."""
+
+    name: str
+
+    def _take_pictures(self, collection: Collection) -> list[int]:
+        """The positions of the collection's pictures, which `score` then answers for."""
+        self._collection = collection
+        self._positions = image_positions(collection, self.name)
+        self._rows = {position: row for row, position in enumerate(self._positions)}
+        return self._positions
+
+    def score(self, query: Item) -> np.ndarray | None:
+        """As `System.score`: None of a query that is no picture of the collection."""
+        if query.kind != "image" or query.id not in self._collection:
+            return None
+        row = self._rows[self._collection.position(query.id)]
+        return spread(self._scores(row), self._positions, len(self._collection))
+
+    def _scores(self, row: int) -> np.ndarray:
+        """The likeness of every picture to that of this row, float [pictures]."""
+        raise NotImplementedError

@@ -6,8 +6,8 @@ from typing import Self
 
 import numpy as np
 
-from relstudy.studyapp.collection.items import Collection, Item
-from relstudy.studyapp.systems.base import Progress, image_positions, query_position, silent, spread
+from relstudy.studyapp.collection.items import Collection
+from relstudy.studyapp.systems.base import PictureSystem, Progress, silent
 
 HUES, SATURATIONS, VALUES, GREYS = 18, 3, 3, 4
 COLOURS = HUES * SATURATIONS * VALUES + GREYS
@@ -61,7 +61,7 @@ def hsv(rgb: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return hue, saturation, high
 
 
-class Colour:
+class Colour(PictureSystem):
     """Histogram intersection over a palette of 166 colours: the share of pixels that two pictures have in common.
 
     1 for a picture and itself, 0 where no colour is shared. One query costs O(items x 166).
@@ -70,19 +70,13 @@ class Colour:
     name = "colour"
 
     def fit(self, collection: Collection, progress: Progress = silent) -> Self:
-        self._collection = collection
-        self._positions = image_positions(collection, self.name)
-        self._histograms = np.zeros((len(self._positions), COLOURS), dtype=np.float32)
-        for row in progress(range(len(self._positions)), "Colour histograms", len(self._positions)):
-            pixels = np.asarray(collection.picture(self._positions[row]))
+        positions = self._take_pictures(collection)
+        self._histograms = np.zeros((len(positions), COLOURS), dtype=np.float32)
+        for row in progress(range(len(positions)), "Colour histograms", len(positions)):
+            pixels = np.asarray(collection.picture(positions[row]))
             counts = np.bincount(palette_index(pixels).ravel(), minlength=COLOURS)
             self._histograms[row] = counts / counts.sum()
-        self._rows = {position: row for row, position in enumerate(self._positions)}
         return self
 
-    def score(self, query: Item) -> np.ndarray | None:
-        position = query_position(self._collection, query)
-        if position is None:
-            return None
-        shared = np.minimum(self._histograms, self._histograms[self._rows[position]]).sum(axis=1, dtype=np.float64)
-        return spread(shared, self._positions, len(self._collection))
+    def _scores(self, row: int) -> np.ndarray:
+        return np.asarray(np.minimum(self._histograms, self._histograms[row]).sum(axis=1, dtype=np.float64))

@@ -16,8 +16,8 @@ import numpy as np
 import scipy.sparse as sparse
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.collection.items import Collection, Item
-from relstudy.studyapp.systems.base import Progress, extra, image_positions, query_position, silent, spread
+from relstudy.studyapp.collection.items import Collection
+from relstudy.studyapp.systems.base import PictureSystem, Progress, extra, silent
 from relstudy.studyapp.systems.features import picture_features
 from relstudy.studyapp.systems.gabor import FILTERS, gabor_energy, luminance_of
 
@@ -282,7 +282,7 @@ def train_on_parts(
     return part, [ConceptModel.train(blobs.some(part == each), concepts, seed) for each in range(parts)]
 
 
-class Concepts:
+class Concepts(PictureSystem):
     """log P(Q | candidate) - log P(Q | the average candidate), per region of the query; or Eq. 3.4 itself.
 
     Parameters
@@ -313,13 +313,11 @@ class Concepts:
 
     def fit(self, collection: Collection, progress: Progress = silent) -> Self:
         extra("skimage.segmentation")
-        self._collection = collection
-        self._positions = image_positions(collection, self.name)
-        self._rows = {position: row for row, position in enumerate(self._positions)}
+        positions = self._take_pictures(collection)
         with_words = self._variant.startswith("rwmm")
-        self._blobs, _ = read_blobs(collection, self._positions, self.name, with_words, progress)
+        self._blobs, _ = read_blobs(collection, positions, self.name, with_words, progress)
         if self._variant.endswith("-all"):
-            self._part = np.zeros(len(self._positions), dtype=np.int64)
+            self._part = np.zeros(len(positions), dtype=np.int64)
             self._models = [ConceptModel.train(self._blobs, self._concepts, self._seed)]
             seen = self._blobs
         else:
@@ -330,11 +328,7 @@ class Concepts:
         self._mixtures = [model.mixtures(seen) for model in self._models]
         return self
 
-    def score(self, query: Item) -> np.ndarray | None:
-        position = query_position(self._collection, query)
-        if position is None:
-            return None
-        row = self._rows[position]
+    def _scores(self, row: int) -> np.ndarray:
         regions = self._blobs.regions[self._blobs.picture == row]
         by_model = [self._emission(regions, which) for which in range(len(self._models))]
         if self._variant.endswith("-test"):
@@ -344,7 +338,7 @@ class Concepts:
             scores = np.choose(np.where(of_candidate == of_query, (of_query + 1) % FOLDS, other), by_model)
         else:
             scores = np.choose(self._part, by_model)
-        return spread(scores, self._positions, len(self._collection))
+        return scores
 
     def _emission(self, regions: np.ndarray, which: int) -> np.ndarray:
         model, mixture = self._models[which], self._mixtures[which]

@@ -11,8 +11,8 @@ from typing import Self
 import numpy as np
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.collection.items import Collection, Item
-from relstudy.studyapp.systems.base import Progress, image_positions, query_position, silent, spread
+from relstudy.studyapp.collection.items import Collection
+from relstudy.studyapp.systems.base import PictureSystem, Progress, silent
 from relstudy.studyapp.systems.colour import COLOURS, palette_index
 from relstudy.studyapp.systems.features import picture_features
 from relstudy.studyapp.systems.gabor import FILTERS, gabor_energy, luminance_of
@@ -93,7 +93,7 @@ class InvertedFile:
         return np.bincount(visited, weights=given, minlength=self._number) / total
 
 
-class Gift:
+class Gift(PictureSystem):
     """Mean of up to four likenesses: global colour histogram, local mode colours, global and local texture bands.
 
     Histograms are compared by intersection; local features through the inverted file. A picture scores 1 with itself
@@ -113,10 +113,8 @@ class Gift:
         self._kinds = VARIANTS["gift" if name == WEIGHTED else name]
 
     def fit(self, collection: Collection, progress: Progress = silent) -> Self:
-        self._collection = collection
-        self._positions = image_positions(collection, self.name)
-        self._rows = {position: row for row, position in enumerate(self._positions)}
-        features = picture_features(collection, self._positions, "gift-1", gift_features, progress)
+        positions = self._take_pictures(collection)
+        features = picture_features(collection, positions, "gift-1", gift_features, progress)
         self._groups: list[tuple[np.ndarray, np.ndarray, InvertedFile]] = []
         if "colour" in self._kinds:
             modes = features["modes"].astype(np.int64)
@@ -130,11 +128,7 @@ class Gift:
             self._groups.append((histogram, bands, InvertedFile(bands, BANDS)))
         return self
 
-    def score(self, query: Item) -> np.ndarray | None:
-        position = query_position(self._collection, query)
-        if position is None:
-            return None
-        row = self._rows[position]
+    def _scores(self, row: int) -> np.ndarray:
         scores = np.zeros(len(self._positions))
         for histogram, codes, index in self._groups:
             if self.name == WEIGHTED:
@@ -142,7 +136,7 @@ class Gift:
             else:
                 scores += np.minimum(histogram, histogram[row]).sum(axis=1, dtype=np.float64)
             scores += index.score(codes[row].astype(np.int64))
-        return spread(scores / (2 * len(self._groups)), self._positions, len(self._collection))
+        return scores / (2 * len(self._groups))
 
 
 def frequency_weights(histogram: np.ndarray) -> np.ndarray:

@@ -13,8 +13,8 @@ from typing import Self
 import numpy as np
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.collection.items import Collection, Item
-from relstudy.studyapp.systems.base import Progress, extra, image_positions, query_position, silent, spread
+from relstudy.studyapp.collection.items import Collection
+from relstudy.studyapp.systems.base import PictureSystem, Progress, extra, silent
 from relstudy.studyapp.systems.features import picture_features
 
 BLOCK = 4
@@ -186,7 +186,7 @@ def integrated_region_matching(distance: np.ndarray, query_area: np.ndarray, are
     return total
 
 
-class Simplicity:
+class Simplicity(PictureSystem):
     """Minus the IRM distance: 0 for a picture and itself, less for others.
 
     Indexing costs about 30 ms a picture, a query O(pictures x 64 x 15).
@@ -205,18 +205,12 @@ class Simplicity:
 
     def fit(self, collection: Collection, progress: Progress = silent) -> Self:
         extra("skimage.color"), extra("pywt")
-        self._collection = collection
-        self._positions = image_positions(collection, self.name)
-        self._rows = {position: row for row, position in enumerate(self._positions)}
-        self._regions = picture_features(collection, self._positions, "simplicity-2", regions, progress)
+        positions = self._take_pictures(collection)
+        self._regions = picture_features(collection, positions, "simplicity-2", regions, progress)
         self.textured = self._regions["chi_square"][:, 0] < TEXTURED_BELOW
         return self
 
-    def score(self, query: Item) -> np.ndarray | None:
-        position = query_position(self._collection, query)
-        if position is None:
-            return None
-        row = self._rows[position]
+    def _scores(self, row: int) -> np.ndarray:
         area, features, shape, centre = (self._regions[name] for name in ("area", "features", "shape", "centre"))
         present = area[row] > 0
         if self.name == "simplicity":
@@ -230,4 +224,4 @@ class Simplicity:
         if self.name == "simplicity-classes":
             other = self.textured != self.textured[row]
             apart = apart + np.where(other, apart.max() + 1, 0.0)
-        return spread(-apart, self._positions, len(self._collection))
+        return -apart
