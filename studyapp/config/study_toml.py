@@ -417,12 +417,17 @@ def read_judges(check: TomlChecker, data: dict[str, Any]) -> JudgeSettings:
     path = ("judges",)
     check.keys(data, path, ("key_variable", *PRICES))
     prices = [check.number(data, path, name, 0, 0, 1e6) for name in PRICES]
-    variable = check.text(data, path, "key_variable", "")
+    return JudgeSettings(_read_variable(check, data, path, "key_variable"), *prices)
+
+
+def _read_variable(check: TomlChecker, data: dict[str, Any], path: Keys, name: str, missing: str | None = "") -> str:
+    """The name of an environment variable; what stands there may be the secret itself, which is in no message."""
+    variable = check.text(data, path, name, missing)
     if variable and not re.fullmatch(VARIABLE, variable):
-        # it may be the key itself, which stands in no message
-        allowed = "the name of an environment variable is allowed (capitals, digits and _), never the key itself"
-        check.fault((*path, "key_variable"), None, allowed)
-    return JudgeSettings(variable, *prices)
+        secret = name.removesuffix("_variable")
+        allowed = f"the name of an environment variable is allowed (capitals, digits and _), never the {secret} itself"
+        check.fault((*path, name), None, allowed)
+    return variable
 
 
 def read_analysis(check: TomlChecker, data: dict[str, Any]) -> AnalysisSettings:
@@ -562,7 +567,7 @@ def read_sso(check: TomlChecker, data: dict[str, Any], url: str) -> SignOnSettin
         return SignOnSettings()
     issuer, header = check.text(data, path, "issuer", ""), check.text(data, path, "header", "")
     client = check.text(data, path, "client_id", "")
-    variable = check.text(data, path, "secret_variable", "")
+    variable = _read_variable(check, data, path, "secret_variable")
     if bool(issuer) == bool(header):
         check.fault(path, None, "an issuer (OpenID Connect) or a header (of a trusted proxy) is needed, one of the two")
     if header and not re.fullmatch(r"[A-Za-z][A-Za-z0-9-]{1,63}", header):
@@ -576,10 +581,6 @@ def read_sso(check: TomlChecker, data: dict[str, Any], url: str) -> SignOnSettin
             check.fault((*path, "client_id"), None, "the issuer's name for this study is required")
         if not url:
             check.fault(path, None, "the provider leads people back to the study: [study] url is required")
-    if variable and not re.fullmatch(VARIABLE, variable):
-        # it may be the secret itself, which stands in no message
-        allowed = "the name of an environment variable is allowed (capitals, digits and _), never the secret itself"
-        check.fault((*path, "secret_variable"), None, allowed)
     allow = data.get("allow", [])
     pattern = re.compile(r"[A-Za-z0-9._-]*@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*")
     if not isinstance(allow, list) or not allow or not all(pattern.fullmatch(str(each)) for each in allow):
@@ -621,11 +622,7 @@ def read_webhook(check: TomlChecker, data: dict[str, Any]) -> WebhookSettings:
     url = check.text(data, path, "url", None)
     if not is_private(url):
         check.fault((*path, "url"), url, "an address with https:// is allowed, or with http:// on this machine")
-    variable = check.text(data, path, "secret_variable", None)
-    if not re.fullmatch(VARIABLE, variable):
-        # it may be the secret itself, which stands in no message
-        allowed = "the name of an environment variable is allowed (capitals, digits and _), never the secret itself"
-        check.fault((*path, "secret_variable"), None, allowed)
+    variable = _read_variable(check, data, path, "secret_variable", None)
     chosen = check.texts(data, path, "events")
     for event in chosen:
         if event not in EVENTS:
