@@ -13,6 +13,7 @@ from relstudy.analysis.indices.pairs import Figure, SystemPairs
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.spread import SHARE, Transform
 from relstudy.common.estimates import Estimate
+from relstudy.common.wording import capital
 
 MOST_DIGITS = 6
 
@@ -100,12 +101,12 @@ class Index:
     @property
     def title(self) -> str:
         """The term as a heading; nDCG stays nDCG."""
-        return self.term if self.term[1:2].isupper() else self.term[:1].upper() + self.term[1:]
+        return self.term if self.term[1:2].isupper() else capital(self.term)
 
     @property
     def explanation(self) -> str:
         """Its reading, in sentences."""
-        return self.reading or f"{self.definition[:1].upper()}{self.definition[1:]}."
+        return self.reading or f"{capital(self.definition)}."
 
     @property
     def sign(self) -> float:

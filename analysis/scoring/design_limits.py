@@ -14,7 +14,7 @@ from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.common.pairs_table import INSIDE
 from relstudy.common.reach import REACH, beyond_reach, design_reach
 from relstudy.common.response import DRAWN
-from relstudy.common.wording import listed
+from relstudy.common.wording import capital, listed
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class DesignLimits:
             notes.append(f"{missing} of {self.drawn} pairs drawn {are} not judged{of_these}; {rest}.")
         if self.withheld is not None:
             figures = listed(limited_figures())
-            notes.append(f"{figures[:1].upper()}{figures[1:]} have no interval and no test: {self.withheld}.")
+            notes.append(f"{capital(figures)} have no interval and no test: {self.withheld}.")
         if self.pool:
             notes.append(
                 "The pairs were drawn from a pool of what systems rank highest: figures speak of the pool, and a "

@@ -18,7 +18,7 @@ from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.calibration.generalizability import Generalizability, generalizability
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
-from relstudy.common.wording import count_of, listed_some
+from relstudy.common.wording import capital, count_of, listed_some
 
 NAMES = {"t": "paired t", "randomisation": "random signs", "bootstrap": "bootstrap"}
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
@@ -115,7 +115,7 @@ class MeasureTests:
         )
         test = f"p of the {NAMES[self.options.test]} test by " if self.options.correction == "holm" else "p by "
         return (
-            f"{couples[:1].upper()}{couples[1:]}, on the queries of which both have a value, "
+            f"{capital(couples)}, on the queries of which both have a value, "
             f"{'each counted by its weight' if self.weighted else 'each counted once'}; "
             f"corrected {test}{together}"
             f"; equal within {self.margin:g} by two one-sided t tests."

@@ -18,7 +18,7 @@ from relstudy.analysis.verdict.settling import within
 from relstudy.analysis.verdict.standings import Standings
 from relstudy.common.estimates import Estimate
 from relstudy.common.option_words import option
-from relstudy.common.wording import count_of, in_words, listed, listed_some, percent
+from relstudy.common.wording import capital, count_of, in_words, listed, listed_some, percent
 
 MOST_DROPPED = 3
 """Systems that are named with how far they are behind."""
@@ -49,7 +49,7 @@ def headline(result: ScoreResult, ranked: Standings) -> str:
     if len(best) == 2:
         cannot = "this study cannot say which of the two is better"
     if not rest:
-        return f"{cannot[:1].upper()}{cannot[1:]}: {listed_some(best)}." if len(best) <= 4 else f"{_start(cannot)}."
+        return f"{capital(cannot)}: {listed_some(best)}." if len(best) <= 4 else f"{capital(cannot)}."
     if all(ends is not None and ends[1] <= len(best) for ends in map(ranked.ranks, best)):
         who = "both are" if len(best) == 2 else "all are"
         return f"Use {named}: {who} ahead of {_the_rest(rest)}, and {cannot}."
@@ -60,10 +60,6 @@ def _either(names: Sequence[str]) -> str:
     """Names of which any may be taken."""
     shown = list(names) if len(names) <= MOST_NAMED else [*names[: MOST_NAMED - 1], "another of the best set"]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} or {shown[-1]}"
-
-
-def _start(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _are(names: Sequence[str]) -> str:

@@ -14,6 +14,7 @@ from relstudy.analysis.verdict.facts import StudyFacts
 from relstudy.analysis.verdict.settling import Settling, settling
 from relstudy.analysis.verdict.standings import Standings, standings
 from relstudy.common.shown import WIDTH
+from relstudy.common.wording import capital
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +130,7 @@ def by_who_judges(verdicts: Mapping[str, Verdict], primary: Primary) -> list[str
     """
     if len(verdicts) == 1:
         return [f"No judge helps with {primary.index.term} here, which decides: people alone do."]
-    return [f"{who[:1].upper()}{who[1:]}: {each.headline}" for who, each in verdicts.items()]
+    return [f"{capital(who)}: {each.headline}" for who, each in verdicts.items()]
 
 
 def verdict_of(result: ScoreResult, facts: StudyFacts | None = None) -> Verdict:

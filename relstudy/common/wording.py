@@ -135,6 +135,17 @@ def listed_some(names: Sequence[str], most: int = 4) -> str:
     return listed([*shown, f"{len(names) - len(shown):,} more"])
 
 
+def capital(text: str) -> str:
+    """A phrase with its first letter large.
+
+    Examples
+    --------
+    >>> capital("gift leads"), capital("")
+    ('Gift leads', '')
+    """
+    return text[:1].upper() + text[1:]
+
+
 def sentence(text: str) -> str:
     """A phrase as a sentence: its first letter large, a full stop at its end.
 
@@ -143,7 +154,7 @@ def sentence(text: str) -> str:
     >>> sentence("no measure separates a and b")
     'No measure separates a and b.'
     """
-    return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith((".", "?")) else ".")
+    return capital(text) + ("" if text.endswith((".", "?")) else ".")
 
 
 def share_of_draws(share: float) -> str:

@@ -53,6 +53,7 @@ def export(folder: Path, options: ExportOptions, as_json: bool) -> None:
     from relstudy.common.files import write_json
     from relstudy.common.study_folder import question_folder
     from relstudy.common.tables import write_table
+    from relstudy.common.wording import capital
     from relstudy.studyapp.assignment.slots import HAND_OUT_RULE
     from relstudy.studyapp.commands.opening import open_ratings
     from relstudy.studyapp.monitoring.export import drawn_and_judged, people_table, ratings_table
@@ -101,4 +102,4 @@ def export(folder: Path, options: ExportOptions, as_json: bool) -> None:
             names = ", ".join(study.result_questions)
             click.echo(f"The further questions have tables of their own: --question ID, of {names}.")
         if response is not None and (missing := response.sentence()) is not None:
-            click.echo(f"{missing[:1].upper()}{missing[1:]}.")
+            click.echo(f"{capital(missing)}.")
