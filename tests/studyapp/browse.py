@@ -91,9 +91,28 @@ class Browser:
         return self.response.status_code
 
     @property
-    def page(self) -> Page:
+    def html(self) -> str:
         assert self.response is not None
-        return Page(self.response.get_data().decode(errors="replace"))
+        return self.response.get_data().decode(errors="replace")
+
+    @property
+    def page(self) -> Page:
+        return Page(self.html)
+
+    @property
+    def cookie(self) -> str:
+        """The session's cookie, which another browser may be given, or this one may lose."""
+        cookie = self.client.get_cookie(self.client.application.config["SESSION_COOKIE_NAME"])
+        assert cookie is not None
+        return cookie.value
+
+    @cookie.setter
+    def cookie(self, value: str) -> None:
+        self.client.set_cookie(self.client.application.config["SESSION_COOKIE_NAME"], value)
+
+    @cookie.deleter
+    def cookie(self) -> None:
+        self.client.delete_cookie(self.client.application.config["SESSION_COOKIE_NAME"])
 
     def send(self, form: Form, **values: str) -> Page:
         return self.post(form.action or self.address, {**form.fields, **values})
@@ -102,6 +121,10 @@ class Browser:
         """The fields of the page to rate that is shown, with one answer for every result."""
         form = self.page.form(self.address)
         return {**form.fields, **dict.fromkeys(form.choices, value)}
+
+    def log_in(self, password: str, **account: str) -> Page:
+        """Give a password on the researcher's page."""
+        return self.send(self.get("/admin/login").form("/admin/login"), password=password, **account)
 
     def consent(self) -> Page:
         """From the consent page to the first page to rate."""

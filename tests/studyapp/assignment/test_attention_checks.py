@@ -69,8 +69,7 @@ def kinds(store: Store) -> dict[tuple[int, int], str]:
 
 def bare(browser: Browser) -> str:
     """A page as sent, without what differs from page to page anyhow: keys, signatures and the page's number."""
-    assert browser.response is not None
-    html = browser.response.get_data(as_text=True)
+    html = browser.html
     html = re.sub(
         r"[0-9a-f]{8}-1-[0-9a-f]{12}\.[\w-]{6,12}\.[\w-]{43}|(?<=\")[\w-]{43}(?=\")|/item/[0-9a-f]{20}|(?<=\")[0-9a-f]{20}(?=\")",
         "*",
@@ -240,9 +239,7 @@ def test_a_finished_rater_is_not_called_back_for_a_check_that_was_added_later(ma
     (made.folder / "study.toml").write_text(toml(page=4, per_rater="8", extra=IMAGES_ONLY))
     prepare(made.folder, made.store)
     again = Browser(create_app(made.folder, store=made.store))
-    cookie = browser.client.get_cookie(made.app.config["SESSION_COOKIE_NAME"])
-    assert cookie is not None
-    again.client.set_cookie(made.app.config["SESSION_COOKIE_NAME"], cookie.value)
+    again.cookie = browser.cookie
     again.get("/")
     assert again.address == "/thanks"
     newcomer = joined(again.client.application)

@@ -184,8 +184,7 @@ def test_the_page_of_raters_says_what_is_left_and_until_when(make_local: Callabl
     (made.folder / "bonuses.csv").write_text(f"{ID},1.50\n", encoding="utf-8")
     succeeds("export", made.folder)
     owner = Browser(made.app)
-    owner.get("/admin/login")
-    owner.send(owner.page.form("/admin/login"), password="a long password")
+    owner.log_in("a long password")
     owner.get("/admin/raters")
     assert "Left of those who were forgotten" not in owner.page.text, "nobody was"
     owner.get(f"/admin/forget/{code}")

@@ -97,8 +97,7 @@ def test_no_request_breaks_a_route_or_saves_what_was_not_rated(app: Flask, data:
     if who == "rater":
         token = browser.join().form().fields["csrf"]
     elif who == "admin":
-        browser.get("/admin/login")
-        browser.send(browser.page.form("/admin/login"), password=PASSWORD)
+        browser.log_in(PASSWORD)
     elif who == "forger":
         browser.client.set_cookie(
             app.config["SESSION_COOKIE_NAME"], data.draw(st.text("abc._-=é\n", max_size=40)).replace("\n", "")

@@ -43,8 +43,7 @@ def test_passwords_sent_together_are_no_more_guesses_than_one_after_the_other(ma
 
     def guess() -> int:
         browser = Browser(made.app)
-        browser.get("/admin/login")
-        browser.send(browser.page.form("/admin/login"), password="wrong password")
+        browser.log_in("wrong password")
         return browser.status
 
     assert at_once(24, guess) == {403: 10, 429: 14}
@@ -75,8 +74,7 @@ def test_a_network_of_ipv6_addresses_is_one_client(make_local: Callable[..., Mad
     statuses = []
     for number in range(12):
         browser = Browser(made.app, REMOTE_ADDR=f"2001:db8:1:2::{number:x}")
-        browser.get("/admin/login")
-        browser.send(browser.page.form("/admin/login"), password="wrong password")
+        browser.log_in("wrong password")
         statuses.append(browser.status)
     assert statuses == [403] * 10 + [429] * 2
 
@@ -179,8 +177,7 @@ def test_raters_who_mistype_the_passphrase_do_not_lock_the_researcher_out(
     for _ in range(PASSPHRASES + 1):
         type_in(made, "grey hills")
     owner = Browser(made.app)
-    owner.get("/admin/login")
-    owner.send(owner.page.form("/admin/login"), password=PASSWORD)
+    owner.log_in(PASSWORD)
     assert owner.address == "/admin/"
 
 

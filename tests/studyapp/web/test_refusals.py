@@ -247,7 +247,7 @@ def test_a_dropped_session_is_answered_401_keeps_what_was_typed_and_goes_on_afte
     made = make_local()
     path = invite(made.store, Study.load(made.folder), 1)[0].path
     browser = joined(made.app, path)
-    browser.client.delete_cookie(made.app.config["SESSION_COOKIE_NAME"])
+    del browser.cookie
     browser.rate(lambda name, number: str(number))
     assert browser.status == 401
     assert "Your session has ended" in browser.page.text and saved(made) == 0
@@ -314,13 +314,11 @@ def test_a_saved_page_is_never_called_unsaved_when_it_is_sent_twice_at_once(make
     made = make_study()
     browser = joined(made.app)
     fields = {**browser.page.form("/rate/1").fields, **{f"rating-{n}": "2" for n in range(1, 5)}}
-    cookie = browser.client.get_cookie(made.app.config["SESSION_COOKIE_NAME"])
-    assert cookie is not None
 
     def send(_: int) -> tuple[int, str]:
-        client = made.app.test_client()
-        client.set_cookie(made.app.config["SESSION_COOKIE_NAME"], cookie.value)
-        answer = client.post("/rate/1", data=fields)
+        tab = Browser(made.app)
+        tab.cookie = browser.cookie
+        answer = tab.client.post("/rate/1", data=fields)
         return answer.status_code, answer.headers.get("Location", "")
 
     with ThreadPoolExecutor(8) as pool:

@@ -179,8 +179,7 @@ def test_a_file_that_is_no_picture_is_not_served_whatever_it_is_called(tmp_path:
 @pytest.mark.slow
 def test_the_page_tells_neither_system_nor_ids(made: Made) -> None:
     browser = joined(made.app)
-    assert browser.response is not None
-    html = browser.response.get_data(as_text=True)
+    html = browser.html
     assert len(browser.page.items) == 5
     for secret in ("secret-system", "p0-", "p1-", "pictures/", "0.25"):
         assert secret not in html, secret
@@ -243,8 +242,7 @@ def test_html_in_every_field_of_author_and_rater_stays_text(tmp_path: Path) -> N
     seen = []
 
     def look() -> None:
-        assert browser.response is not None
-        html = browser.response.get_data(as_text=True)
+        html = browser.html
         seen.append(browser.address)
         assert "<script>alert" not in html and "<img src=x" not in html, browser.address
         assert "49" not in browser.page.text, "no template in a field is run"
@@ -321,8 +319,7 @@ def test_no_page_needs_inline_script_or_style_or_another_host(made: Made) -> Non
     browser = joined(made.app)
     for address in ("/consent", "/instructions", "/rate/1", "/thanks", "/admin/login"):
         browser.get(address)
-        assert browser.response is not None
-        html = browser.response.get_data(as_text=True)
+        html = browser.html
         assert not re.search(r"<script(?![^>]*\bsrc=)", html), address
         assert not re.search(r"\s(style|on\w+)=", html), address
         assert not re.search(r"(src|href|action)=\"(https?:)?//", html), address

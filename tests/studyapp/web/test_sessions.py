@@ -47,12 +47,10 @@ def test_other_peoples_pages_cannot_be_reached_by_number(made: Made) -> None:
 
 def test_a_session_cookie_that_was_tampered_with_is_nobodys(made: Made) -> None:
     browser = joined(made.app)
-    cookie = browser.client.get_cookie(made.app.config["SESSION_COOKIE_NAME"])
-    assert cookie is not None
-    payload, rest = cookie.value.split(".", 1)
+    payload, rest = browser.cookie.split(".", 1)
     for value in (payload[:-2] + "AA." + rest, "e30." + rest, rest, ""):
         thief = Browser(made.app)
-        thief.client.set_cookie(made.app.config["SESSION_COOKIE_NAME"], value)
+        thief.cookie = value
         thief.get("/rate/1")
         assert thief.address == "/consent", value
 
@@ -62,15 +60,13 @@ def test_a_session_fixed_beforehand_gives_the_attacker_nothing(made: Made) -> No
     """The attacker plants a cookie; the victim then enters; the planted cookie must stay worthless."""
     attacker, victim = Browser(made.app), Browser(made.app)
     attacker.get("/consent")
-    planted = attacker.client.get_cookie(made.app.config["SESSION_COOKIE_NAME"])
-    assert planted is not None
-    victim.client.set_cookie(made.app.config["SESSION_COOKIE_NAME"], planted.value)
+    planted = attacker.cookie
+    victim.cookie = planted
     victim.get(invite(made.store, Study.load(made.folder), 1)[0].path)
     victim.consent()
     victim.rate()
     assert victim.address == "/rate/2"
-    replaced = victim.client.get_cookie(made.app.config["SESSION_COOKIE_NAME"])
-    assert replaced is not None and replaced.value != planted.value
+    assert victim.cookie != planted
     attacker.get("/rate/1")
     assert attacker.address == "/consent"
 
@@ -98,11 +94,9 @@ def test_an_admin_session_fixed_beforehand_stays_locked_out(made: Made) -> None:
     set_password(made.folder, PASSWORD)
     attacker, victim = Browser(made.app), Browser(made.app)
     attacker.get("/admin/login")
-    planted = attacker.client.get_cookie(made.app.config["SESSION_COOKIE_NAME"])
-    assert planted is not None
-    victim.client.set_cookie(made.app.config["SESSION_COOKIE_NAME"], planted.value)
-    victim.get("/admin/login")
-    victim.send(victim.page.form("/admin/login"), password=PASSWORD)
+    planted = attacker.cookie
+    victim.cookie = planted
+    victim.log_in(PASSWORD)
     assert victim.address.startswith("/admin") and victim.address != "/admin/login"
     attacker.get("/admin/")
     assert attacker.address == "/admin/login"
@@ -171,14 +165,11 @@ def test_an_admin_session_ends_after_twelve_hours(made: Made, monkeypatch: pytes
 @pytest.mark.slow
 def test_a_copied_admin_cookie_is_worth_nothing_after_the_researcher_has_logged_out(made: Made) -> None:
     browser, thief = admin_browser(made), Browser(made.app)
-    name = made.app.config["SESSION_COOKIE_NAME"]
-    cookie = browser.client.get_cookie(name)
-    assert cookie is not None
-    thief.client.set_cookie(name, cookie.value)
+    cookie = thief.cookie = browser.cookie
     thief.get("/admin/")
     assert thief.address == "/admin/"
     browser.send(browser.page.form("/admin/logout"))
-    thief.client.set_cookie(name, cookie.value)
+    thief.cookie = cookie
     thief.get("/admin/")
     assert thief.address == "/admin/login"
     again = admin_browser(made)
@@ -219,8 +210,7 @@ def admin_browser(made: Made, browser: Browser | None = None) -> Browser:
     """A browser that has given the password."""
     set_password(made.folder, PASSWORD)
     browser = browser or Browser(made.app)
-    browser.get("/admin/login")
-    browser.send(browser.page.form("/admin/login"), password=PASSWORD)
+    browser.log_in(PASSWORD)
     assert browser.address == "/admin/"
     return browser
 
@@ -277,8 +267,7 @@ def test_guessing_the_admin_password_is_stopped_even_when_the_guess_would_be_rig
     guesser.post("/admin/login", {**form.fields, "password": PASSWORD})
     assert guesser.status == 429 and "Too many attempts" in guesser.page.text
     owner = Browser(made.app, REMOTE_ADDR="192.0.2.2")
-    owner.get("/admin/login")
-    owner.send(owner.page.form("/admin/login"), password=PASSWORD)
+    owner.log_in(PASSWORD)
     assert owner.status != 429, "others are not locked out"
 
 
@@ -309,10 +298,9 @@ def test_who_gets_in_has_not_guessed(made: Made, monkeypatch: pytest.MonkeyPatch
     set_password(made.folder, PASSWORD)
     browser = Browser(made.app)
     for _ in range(6):
-        browser.get("/admin/login")
-        browser.send(browser.page.form("/admin/login"), password=PASSWORD)
+        browser.log_in(PASSWORD)
         assert browser.address == "/admin/"
-        browser.client.delete_cookie(made.app.config["SESSION_COOKIE_NAME"])
+        del browser.cookie
 
 
 @pytest.mark.slow
@@ -337,8 +325,7 @@ def test_all_workers_count_guesses_together_and_one_that_ends_takes_no_count_alo
         app = create_app(made.folder, store=Store(made.store.url.render_as_string(hide_password=False)))
         guesser = Browser(app, REMOTE_ADDR="192.0.2.1")
         for _ in range(5):
-            guesser.get("/admin/login")
-            guesser.send(guesser.page.form("/admin/login"), password="wrong password")
+            guesser.log_in("wrong password")
             allowed += guesser.status == 403
         assert allowed == min(10, 5 * (number + 1))
         app.extensions["relstudy"].store.dispose()

@@ -123,9 +123,7 @@ def test_an_account_ends_changes_and_logs_out_at_once_and_alone(made: Made) -> N
     change_role(made.folder, "anna", "viewer")
     assert act(anna, "/admin/state", state="paused") == 403
     copied = Browser(made.app)
-    cookie = ben.client.get_cookie(made.app.config["SESSION_COOKIE_NAME"])
-    assert cookie is not None
-    copied.client.set_cookie(made.app.config["SESSION_COOKIE_NAME"], cookie.value)
+    copied.cookie = ben.cookie
     ben.send(ben.get("/admin/").form("/admin/logout"))
     for browser, address in ((copied, "/admin/login"), (anna, "/admin/"), (owner, "/admin/")):
         browser.get("/admin/")
@@ -204,8 +202,7 @@ def test_a_password_that_is_kept_damaged_lets_nobody_in_and_is_told_in_the_log(
     monkeypatch.setattr(made.app, "testing", False)
     (made.folder / "admin.hash").write_text(kept, encoding="utf-8")
     browser = Browser(made.app)
-    browser.get("/admin/login")
-    browser.send(browser.page.form("/admin/login"), password="a long password")
+    browser.log_in("a long password")
     assert browser.status == 503 and "admin.hash" in caplog.text and "Traceback" not in caplog.text
 
 

@@ -79,7 +79,7 @@ def off_the_scale(made: Made, browser: Browser) -> dict[str, str]:
 
 def without_a_session(made: Made, browser: Browser) -> dict[str, str]:
     fields = browser.filled()
-    browser.client.delete_cookie(made.app.config["SESSION_COOKIE_NAME"])
+    del browser.cookie
     return fields
 
 

@@ -89,9 +89,7 @@ def test_two_consents_sent_at_once_from_one_browser_make_one_rater(make_study: C
     browser, twin = Browser(made.app), Browser(made.app)
     browser.get("/")
     form = browser.page.form()
-    cookie = browser.client.get_cookie(made.app.config["SESSION_COOKIE_NAME"])
-    assert cookie is not None
-    twin.client.set_cookie(made.app.config["SESSION_COOKIE_NAME"], cookie.value)
+    twin.cookie = browser.cookie
     browser.post("/consent", {**form.fields, "agree": "yes"})
     twin.post("/consent", {**form.fields, "agree": "yes"})
     assert browser.address == twin.address == "/instructions"

@@ -93,7 +93,7 @@ def pages_of(app: Flask) -> list[str]:
     """The rating pages that a rater goes through, as they are sent."""
     browser, pages = joined(app), []
     while browser.address.startswith("/rate"):
-        pages.append(browser.response.get_data(as_text=True))  # type: ignore[union-attr]
+        pages.append(browser.html)
         browser.rate()
     return pages
 

@@ -133,8 +133,7 @@ def test_who_failed_the_checks_holds_no_place_and_who_passed_does(
     assert late.status == 503, "who passed has the place for good"
     set_password(made.folder, "a long password")
     owner = Browser(made.app)
-    owner.get("/admin/login")
-    owner.send(owner.page.form("/admin/login"), password="a long password")
+    owner.log_in("a long password")
     words = "Besides these, 1 failed the attention checks" if "limits" in places else "Failed checks"
     assert words in owner.get("/admin/").text
 

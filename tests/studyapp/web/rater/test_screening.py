@@ -117,9 +117,7 @@ def test_who_does_not_fit_gets_nothing_and_cannot_come_back_with_other_answers(
 def test_two_answers_sent_together_count_as_the_first(make_study: Callable[..., Made]) -> None:
     made = make_study(PEOPLE)
     browser, twin = arrive(made), Browser(made.app)
-    cookie = browser.client.get_cookie(made.app.config["SESSION_COOKIE_NAME"])
-    assert cookie is not None
-    twin.client.set_cookie(made.app.config["SESSION_COOKIE_NAME"], cookie.value)
+    twin.cookie = browser.cookie
     form = browser.page.form()
     browser.send(form, **YOUNG)
     twin.post("/screening", {**form.fields, **FITS})
