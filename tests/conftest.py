@@ -12,7 +12,7 @@ from hypothesis import settings
 
 from tests.chromium import chromium as chromium
 from tests.chromium import playwright as playwright
-from tests.places import ROOT
+from tests.places import ROOT, Write
 
 IN_CI = os.environ.get("CI", "").lower() == "true"
 
@@ -29,7 +29,8 @@ SLOW_EXAMPLES = (
         "joining.JoinedJudgments.plot",
         "hashing.api.look_up",
     ),
-    *("compiling.compile_scoring", "preferences.read_preferences"),
+    *("compiling.compile_scoring", "preferences.read_preferences", "comparing.preferences"),
+    "comparing.Preferences.plot",
 )
 """Docstrings' examples that take seconds, which cannot bear the mark `slow` themselves."""
 
@@ -49,6 +50,18 @@ def shared_data() -> Path:
             pytest.fail(message)
         pytest.skip(message)
     return folder
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Write a file of the test's: `write(text, name)`."""
+
+    def written(content: str | bytes, name: str = "table.csv") -> Path:
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return written
 
 
 class OnlyModulesWithExamples:

@@ -230,12 +230,14 @@ def _parsed(file: str, layout: Layout, names: list[str]) -> tuple[pd.DataFrame, 
     try:
         table = csv.read_csv(source, read, csv.ParseOptions(**plain), convert)
     except pa.ArrowInvalid:
-        # A row is odd, or there are blank lines. The handler is given a row's text, which must be UTF-8 for that.
-        if layout.encoding != "utf-16":
-            with open_binary(file) as handle:
-                handle.read().decode("utf-8")
-        if source is not file:
-            source.seek(0)
+        # A row is odd, there are blank lines, or a header alone has no line end. The handler is given a row's text, and
+        # that must be UTF-8.
+        with open_binary(file) as handle:
+            content = handle.read()
+        decoded = content.decode("utf-16" if layout.encoding == "utf-16" else "utf-8")
+        if layout.encoding == "utf-16":
+            content = decoded.encode("utf-8")
+        source = pa.BufferReader(content if content.endswith((b"\n", b"\r")) else content + b"\n")
         table = csv.read_csv(source, read, csv.ParseOptions(**plain, invalid_row_handler=odd_row), convert)
     return table.to_pandas(), ragged, more, blank
 

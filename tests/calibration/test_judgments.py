@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -20,19 +19,7 @@ from relstudy.calibration.ratings import read_ratings
 from relstudy.calibration.simulation import simulate_panel
 from relstudy.common.errors import RelstudyError, TableError
 from relstudy.common.reading import Reading
-from tests.places import EXAMPLE
-
-WriteTable = Callable[..., Path]
-
-
-@pytest.fixture
-def table(tmp_path: Path) -> WriteTable:
-    def write(text: str, name: str = "judgments.csv") -> Path:
-        path = tmp_path / name
-        path.write_text(text.strip() + "\n", encoding="utf-8")
-        return path
-
-    return write
+from tests.places import EXAMPLE, Write
 
 
 def test_judgments_are_means_and_standard_errors_borrow_from_the_average_pair() -> None:
@@ -83,8 +70,8 @@ def test_judgments_come_back_as_they_were_written(tmp_path: Path) -> None:
     assert back.probability_note() is None
 
 
-def test_an_unknown_probability_stays_unknown_through_a_merge_and_a_file(table: WriteTable, tmp_path: Path) -> None:
-    judgments = read_judgments(table("query_id,result_id,judgment\nq,x,4\nq,y,2"))
+def test_an_unknown_probability_stays_unknown_through_a_merge_and_a_file(write: Write, tmp_path: Path) -> None:
+    judgments = read_judgments(write("query_id,result_id,judgment\nq,x,4\nq,y,2"))
     merged = judgments.frame.merge(pd.DataFrame({"query_id": ["q", "q"], "result_id": ["x", "y"]}))
     merged.to_csv(tmp_path / "merged.csv", index=False)
     for each in (judgments, Judgments.of(merged), read_judgments(tmp_path / "merged.csv")):
@@ -92,37 +79,37 @@ def test_an_unknown_probability_stays_unknown_through_a_merge_and_a_file(table: 
         assert "inclusion probabilities are not known" in (each.probability_note() or "")
 
 
-def test_a_single_unknown_probability_stays_unknown(table: WriteTable) -> None:
-    judgments = read_judgments(table("query_id,result_id,judgment,inclusion_probability\nq,x,4,.5\nq,y,2,"))
+def test_a_single_unknown_probability_stays_unknown(write: Write) -> None:
+    judgments = read_judgments(write("query_id,result_id,judgment,inclusion_probability\nq,x,4,.5\nq,y,2,"))
     assert np.isnan(judgments.probability).tolist() == [False, True]
     assert "1 of 2 pairs have no known inclusion probability" in (judgments.probability_note() or "")
 
 
-def test_calibrate_in_python_keeps_the_probabilities_that_the_ratings_came_with(table: WriteTable) -> None:
+def test_calibrate_in_python_keeps_the_probabilities_that_the_ratings_came_with(write: Write) -> None:
     head = "rater_id,query_id,result_id,rating,inclusion_probability,query_probability\n"
     rows = "a,q,x,1,.5,.6\na,q,y,3,.25,.6\nb,q,x,3,.5,.6\nb,q,y,5,.25,.6\n"
-    result = calibrate(read_ratings(table(head + rows, "ratings.csv")), CalibrationOptions("mean"))
+    result = calibrate(read_ratings(write(head + rows, "ratings.csv")), CalibrationOptions("mean"))
     assert result.judgments.probability.tolist() == [0.5, 0.25]
     assert result.judgments.frame["query_probability"].tolist() == [0.6, 0.6]
-    pairs = table("query_id,result_id,inclusion_probability\nq,x,.125", "pairs.csv")
+    pairs = write("query_id,result_id,inclusion_probability\nq,x,.125", "pairs.csv")
     assert result.with_probabilities(pairs).judgments.frame["inclusion_probability"].fillna(-1).tolist() == [0.125, -1]
     with pytest.raises(TableError, match=r"row 4, column inclusion_probability: '\.4' is not allowed; a pair has one"):
-        read_ratings(table(head + rows.replace("b,q,x,3,.5", "b,q,x,3,.4"), "ratings.csv"))
+        read_ratings(write(head + rows.replace("b,q,x,3,.5", "b,q,x,3,.4"), "ratings.csv"))
 
 
-def test_a_rating_column_is_averaged_into_judgments(table: WriteTable) -> None:
-    frame = read_judgments(table("rater_id,query_id,result_id,rating\na,q,x,4\nb,q,x,2\na,q,y,\na,q,z,5")).frame
+def test_a_rating_column_is_averaged_into_judgments(write: Write) -> None:
+    frame = read_judgments(write("rater_id,query_id,result_id,rating\na,q,x,4\nb,q,x,2\na,q,y,\na,q,z,5")).frame
     assert frame[["result_id", "judgment", "n_ratings"]].to_numpy().tolist() == [["x", 3.0, 2], ["z", 5.0, 1]]
 
 
-def test_trec_qrels_are_read(table: WriteTable) -> None:
-    frame = read_judgments(table("301 0 DOC-1 2\n301 0 DOC-2 0", "qrels.txt")).frame
+def test_trec_qrels_are_read(write: Write) -> None:
+    frame = read_judgments(write("301 0 DOC-1 2\n301 0 DOC-2 0", "qrels.txt")).frame
     assert frame[["query_id", "result_id", "judgment"]].to_numpy().tolist() == [
         ["301", "DOC-1", 2],
         ["301", "DOC-2", 0],
     ]
     with pytest.raises(TableError, match="row 2: '301 0 DOC-2' is not allowed; a TREC qrels line has four fields"):
-        read_judgments(table("301 0 DOC-1 2\n301 0 DOC-2", "bad.txt"))
+        read_judgments(write("301 0 DOC-1 2\n301 0 DOC-2", "bad.txt"))
 
 
 @pytest.mark.parametrize(
@@ -164,44 +151,44 @@ def test_trec_qrels_are_read(table: WriteTable) -> None:
         ("query_id,result_id,judgment\nq,x,1\nq,y,99\nq,z,4", "--missing 99 says so, and --scale 1-99 that it counts"),
     ],
 )
-def test_faults_of_judgments_are_named(table: WriteTable, text: str, message: str) -> None:
+def test_faults_of_judgments_are_named(write: Write, text: str, message: str) -> None:
     with pytest.raises(RelstudyError) as caught:
-        read_judgments(table(text))
+        read_judgments(write(text))
     assert message in str(caught.value)
 
 
-def test_identical_judgments_are_merged_and_counted(table: WriteTable) -> None:
-    judgments = read_judgments(table("query_id,result_id,judgment\nq,x,1\nq,x,1.0"))
+def test_identical_judgments_are_merged_and_counted(write: Write) -> None:
+    judgments = read_judgments(write("query_id,result_id,judgment\nq,x,1\nq,x,1.0"))
     assert (len(judgments), judgments.merged) == (1, 1)
 
 
-def test_probabilities_are_joined_by_query_and_result(table: WriteTable) -> None:
-    pairs = table("query_id,result_id,inclusion_probability\nq,x,.5\nq,y,.25\nq,y,.25", "pairs.csv")
+def test_probabilities_are_joined_by_query_and_result(write: Write) -> None:
+    pairs = write("query_id,result_id,inclusion_probability\nq,x,.5\nq,y,.25\nq,y,.25", "pairs.csv")
     judged = pd.DataFrame({"query_id": ["q", "q", "q"], "result_id": ["y", "x", "z"], "judgment": [1.0, 2.0, 3.0]})
     judgments, _ = with_design(Judgments.of(judged), pairs)
     assert judgments.frame["inclusion_probability"].fillna(-1).tolist() == [0.25, 0.5, -1]
-    bad = table("query_id,result_id,inclusion_probability\nq,x,.5\nq,x,.25", "bad.csv")
+    bad = write("query_id,result_id,inclusion_probability\nq,x,.5\nq,x,.25", "bad.csv")
     with pytest.raises(TableError, match="a pair has one inclusion probability"):
         with_design(Judgments.of(judged), bad)
 
 
-def test_the_probability_of_the_query_is_kept_wherever_it_is_known(table: WriteTable) -> None:
+def test_the_probability_of_the_query_is_kept_wherever_it_is_known(write: Write) -> None:
     header = "query_id,result_id,{},inclusion_probability,query_probability\n"
     rows = "q,x,1,.1,.5\nq,y,2,.2,.5\nr,x,3,.5,"
     for kind in ("judgment", "rating"):
-        frame = read_judgments(table(header.format(kind) + rows)).frame
+        frame = read_judgments(write(header.format(kind) + rows)).frame
         assert frame["query_probability"].fillna(-1).tolist() == [0.5, 0.5, -1]
-    assert "query_probability" not in read_judgments(table("query_id,result_id,judgment\nq,x,1")).frame
-    pairs = table("query_id,result_id,inclusion_probability,query_probability\nq,x,.1,.5\nr,x,.2,.5", "pairs.csv")
+    assert "query_probability" not in read_judgments(write("query_id,result_id,judgment\nq,x,1")).frame
+    pairs = write("query_id,result_id,inclusion_probability,query_probability\nq,x,.1,.5\nr,x,.2,.5", "pairs.csv")
     judged = pd.DataFrame({"query_id": ["r", "q", "q"], "result_id": ["x", "x", "z"], "judgment": [1.0, 2.0, 3.0]})
     frame = with_design(Judgments.of(judged), pairs)[0].frame.fillna(-1)
     assert frame["inclusion_probability"].tolist() == [0.2, 0.1, -1]
     assert frame["query_probability"].tolist() == [0.5, 0.5, -1]
 
 
-def test_the_scale_travels_from_the_ratings_into_the_judgments_file(table: WriteTable, tmp_path: Path) -> None:
+def test_the_scale_travels_from_the_ratings_into_the_judgments_file(write: Write, tmp_path: Path) -> None:
     rows = "rater_id,query_id,result_id,rating,scale\na,q,x,2,0-6\na,q,y,3,0-6\nb,q,x,2,0-6\nb,q,y,5,0-6"
-    judgments = calibrate(read_ratings(table(rows, "ratings.csv")), CalibrationOptions("none")).judgments
+    judgments = calibrate(read_ratings(write(rows, "ratings.csv")), CalibrationOptions("none")).judgments
     write_judgments(judgments, tmp_path / "j.csv")
     for each in (judgments, read_judgments(tmp_path / "j.csv"), Judgments.of(judgments.frame)):
         assert (each.scale.scale.low, each.scale.scale.high, each.scale.scale.cut) == (0, 6, 3.5)
@@ -217,22 +204,22 @@ def test_qrels_that_are_not_utf_8_are_refused_and_no_id_is_changed(tmp_path: Pat
         read_judgments(tmp_path / "qrels.txt")
 
 
-def test_grades_of_qrels_start_at_zero_whatever_was_given(table: WriteTable) -> None:
-    graded = read_judgments(table("301 0 DOC-1 3\n301 0 DOC-2 1\n301 0 DOC-3 2", "graded.txt")).scale.scale
+def test_grades_of_qrels_start_at_zero_whatever_was_given(write: Write) -> None:
+    graded = read_judgments(write("301 0 DOC-1 3\n301 0 DOC-2 1\n301 0 DOC-3 2", "graded.txt")).scale.scale
     assert (graded.low, graded.high, graded.cut) == (0, 3, 1.5)
-    binary = read_judgments(table("301 0 DOC-1 1\n301 0 DOC-2 1", "binary.txt")).scale.scale
+    binary = read_judgments(write("301 0 DOC-1 1\n301 0 DOC-2 1", "binary.txt")).scale.scale
     assert (binary.low, binary.high, binary.cut) == (0, 1, 0.5)
 
 
-def test_judgments_from_ratings_say_that_they_are_plain_means(table: WriteTable) -> None:
-    judgments = read_judgments(table("rater_id,query_id,result_id,rating\na,q,x,4\nb,q,x,2"))
+def test_judgments_from_ratings_say_that_they_are_plain_means(write: Write) -> None:
+    judgments = read_judgments(write("rater_id,query_id,result_id,rating\na,q,x,4\nb,q,x,2"))
     assert "plain means of the ratings, uncalibrated; relstudy calibrate" in judgments.notes[0]
-    assert read_judgments(table("query_id,result_id,judgment\nq,x,4")).notes == ()
+    assert read_judgments(write("query_id,result_id,judgment\nq,x,4")).notes == ()
 
 
-def test_a_table_of_other_pairs_is_no_table_of_these(table: WriteTable) -> None:
-    ratings = read_ratings(table("rater_id,query_id,result_id,rating\na,q,x,4\nb,q,x,2\na,q,y,1", "ratings.csv"))
-    pairs = table("query_id,result_id,inclusion_probability\nQ,x,0.5\nQ,y,0.5", "pairs.csv")
+def test_a_table_of_other_pairs_is_no_table_of_these(write: Write) -> None:
+    ratings = read_ratings(write("rater_id,query_id,result_id,rating\na,q,x,4\nb,q,x,2\na,q,y,1", "ratings.csv"))
+    pairs = write("query_id,result_id,inclusion_probability\nQ,x,0.5\nQ,y,0.5", "pairs.csv")
     with pytest.raises(RelstudyError, match=r"pairs\.csv: none of the 2 rated pairs is in this table"):
         calibrate(ratings, CalibrationOptions("none")).with_probabilities(pairs)
 
@@ -240,9 +227,9 @@ def test_a_table_of_other_pairs_is_no_table_of_these(table: WriteTable) -> None:
 QRELS = "1 0 x 2\n1 0 y -1\n2 0 x 0\n2 0 y -2"
 
 
-def test_a_grade_below_zero_is_taken_for_a_pair_that_nobody_judged_and_a_note_tells(table: WriteTable) -> None:
+def test_a_grade_below_zero_is_taken_for_a_pair_that_nobody_judged_and_a_note_tells(write: Write) -> None:
     """It counted as a judgment below all others, on a scale that begins at 0."""
-    judged = read_judgments(table(QRELS, "qrels.txt"))
+    judged = read_judgments(write(QRELS, "qrels.txt"))
     assert judged.frame["judgment"].tolist() == [2, 0]
     assert judged.qrels
     assert judged.notes == (
@@ -251,9 +238,9 @@ def test_a_grade_below_zero_is_taken_for_a_pair_that_nobody_judged_and_a_note_te
 
 
 def test_a_grade_below_zero_counts_where_a_scale_says_so_and_is_missing_where_that_is_stated(
-    table: WriteTable,
+    write: Write,
 ) -> None:
-    path = table(QRELS, "qrels.txt")
+    path = write(QRELS, "qrels.txt")
     counting = read_judgments(path, Reading.stated(scale="-2-2"))
     assert counting.frame["judgment"].tolist() == [2, -1, 0, -2]
     stated = read_judgments(path, Reading.stated(missing="-1,-2"))
@@ -261,31 +248,31 @@ def test_a_grade_below_zero_counts_where_a_scale_says_so_and_is_missing_where_th
     assert stated.notes[-1] == "2 pairs without a judgment, as stated, left out"
 
 
-def test_gains_of_qrels_that_stand_far_apart_are_grades(table: WriteTable) -> None:
-    assert read_judgments(table("1 0 x 0\n1 0 y 1\n1 0 z 10", "qrels.txt")).scale.scale.name == "0-10"
+def test_gains_of_qrels_that_stand_far_apart_are_grades(write: Write) -> None:
+    assert read_judgments(write("1 0 x 0\n1 0 y 1\n1 0 z 10", "qrels.txt")).scale.scale.name == "0-10"
 
 
-def test_missing_judgments_of_a_table_are_left_out_where_that_is_stated(table: WriteTable) -> None:
-    path = table("query_id,result_id,judgment\nq,x,2\nq,y,NA")
+def test_missing_judgments_of_a_table_are_left_out_where_that_is_stated(write: Write) -> None:
+    path = write("query_id,result_id,judgment\nq,x,2\nq,y,NA")
     assert read_judgments(path, Reading.stated(missing="NA")).frame["result_id"].tolist() == ["x"]
 
 
-def test_repeated_judgments_are_merged_and_counted_aloud(table: WriteTable) -> None:
-    judged = read_judgments(table("1 0 x 2\n1 0 y 0\n1 0 x 2", "qrels.txt"))
+def test_repeated_judgments_are_merged_and_counted_aloud(write: Write) -> None:
+    judged = read_judgments(write("1 0 x 2\n1 0 y 0\n1 0 x 2", "qrels.txt"))
     assert judged.notes == ("1 row with the judgment of an earlier row on the same pair: merged",)
 
 
 RATED = "rater_id,query_id,result_id,rating"
 
 
-def test_plain_means_leave_out_what_calibration_leaves_out_and_say_so(table: WriteTable) -> None:
+def test_plain_means_leave_out_what_calibration_leaves_out_and_say_so(write: Write) -> None:
     """Attention checks, raters who were set aside and repeated rows had a part in what systems were scored by."""
     rows = [
         f"{RATED},Block,set_aside",
         *("a,q,x,4,unique,", "b,q,x,2,unique,", "b,q,x,2,unique,", "c,q,x,,unique,"),
         *("d,q,x,5,unique,yes", "a,q,trap,1,check,"),
     ]
-    judged = read_judgments(table("\n".join(rows)))
+    judged = read_judgments(write("\n".join(rows)))
     assert judged.frame[["result_id", "judgment", "n_ratings"]].values.tolist() == [["x", 3, 2]]
     said = " | ".join(judged.notes)
     assert "1 rating" in said
@@ -303,20 +290,20 @@ def test_plain_means_leave_out_what_calibration_leaves_out_and_say_so(table: Wri
         (f"{RATED},scale\na,q,x,1,1-5\nb,q,x,1,binary", "this table mixes 1-5"),
     ],
 )
-def test_plain_means_refuse_what_calibration_refuses(table: WriteTable, rows: str, said: str) -> None:
+def test_plain_means_refuse_what_calibration_refuses(write: Write, rows: str, said: str) -> None:
     for read in (read_judgments, read_ratings):
         with pytest.raises(TableError, match=said):
-            read(table(rows))
+            read(write(rows))
 
 
-def test_qrels_with_half_grades_say_that_runs_are_not_measured_as_trec_eval_does(table: WriteTable) -> None:
-    judged = read_judgments(table("q 0 x 1.5\nq 0 y 0\nq 0 z 3", "half.qrels"))
+def test_qrels_with_half_grades_say_that_runs_are_not_measured_as_trec_eval_does(write: Write) -> None:
+    judged = read_judgments(write("q 0 x 1.5\nq 0 y 0\nq 0 z 3", "half.qrels"))
     assert not judged.qrels
     assert "grades are not whole numbers, so measures are of the judged pairs alone (condensed)" in judged.notes
 
 
-def test_ratings_beside_judgments_are_said_to_have_no_part_unless_they_were_asked_for(table: WriteTable) -> None:
-    path = table("query_id,result_id,Judgment,rating\nq,x,4,1\nq,y,2,5\n")
+def test_ratings_beside_judgments_are_said_to_have_no_part_unless_they_were_asked_for(write: Write) -> None:
+    path = write("query_id,result_id,Judgment,rating\nq,x,4,1\nq,y,2,5\n")
     read = read_judgments(path)
     assert read.frame["judgment"].tolist() == [4.0, 2.0]
     assert "the column judgment is taken, and the column rating beside it has no part" in read.all_notes
@@ -324,6 +311,7 @@ def test_ratings_beside_judgments_are_said_to_have_no_part_unless_they_were_aske
     assert asked.frame["judgment"].tolist() == [1.0, 5.0] and "no part" not in " ".join(asked.all_notes)
 
 
+@pytest.mark.slow
 def test_the_order_of_rows_decides_no_digit_of_a_judgment_and_so_no_tie(tmp_path: Path) -> None:
     table = pd.read_csv(EXAMPLE / "ratings.csv", dtype=str)
     judged = []

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from relstudy.analysis.inspection.files import inspect_file
 from relstudy.calibration.judgments import read_judgments
 from relstudy.calibration.ratings import read_ratings
 from relstudy.common.errors import RelstudyError, TableError
@@ -19,18 +16,7 @@ from relstudy.common.json_files import read_records
 from relstudy.common.reading import Reading
 from relstudy.common.tables import read_table
 from relstudy.mapping.scores.table import read_scores
-
-Write = Callable[[str | bytes, str], Path]
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    def written(content: str | bytes, name: str) -> Path:
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return written
+from tests.places import Write
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -335,45 +321,6 @@ def test_what_argilla_does_not_tell_of_a_response_is_a_note(tmp_path: Path) -> N
     assert len(notes["both"]) == 2
 
 
-def packed(folder: Path, name: str, text: str) -> Path:
-    path = folder / name
-    path.write_bytes(gzip.compress(text.encode()))
-    return path
-
-
-def test_packed_tables_records_runs_and_qrels_are_read_and_recognised(tmp_path: Path) -> None:
-    table = packed(tmp_path, "s.csv.gz", "query_id,result_id,a\nq,x,0.5\n")
-    assert read_scores(table).frame["score"].tolist() == [0.5]
-    assert inspect_file(table).kind == "scores"
-    judged = packed(tmp_path, "j.jsonl.gz", '{"query_id": "q", "result_id": "x", "rating": 2}\n' * 2)
-    assert read_judgments(judged).frame["judgment"].tolist() == [2.0]
-    qrels = packed(tmp_path, "qrels.gz", "q 0 x 1\nq 0 y 0\n")
-    assert read_judgments(qrels).qrels
-    assert inspect_file(qrels).kind == "qrels"
-    assert inspect_file(packed(tmp_path, "a.run.gz", "q Q0 x 1 0.5 a\n")).kind == "run"
-
-
-@pytest.mark.parametrize("name", ["s.csv.gz", "j.jsonl.gz", "qrels.gz", "a.run.gz"])
-def test_a_small_packed_file_of_gigabytes_is_refused(
-    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("relstudy.common.packed.MOST_UNPACKED", 1 << 20)
-    kind = {"s.csv.gz": "query_id,result_id,a\n", "j.jsonl.gz": "{}\n", "qrels.gz": "q 0 x 1\n"}
-    path = packed(tmp_path, name, kind.get(name, "q Q0 x 1 0.5 a\n") * (1 << 19))
-    with pytest.raises(RelstudyError, match=r"gz: this holds over .* GiB; unpack it first"):
-        (read_judgments if name in ("j.jsonl.gz", "qrels.gz") else read_scores)(path)
-
-
-@pytest.mark.parametrize("cut", [12, 4])
-@pytest.mark.parametrize("name", ["s.csv.gz", "qrels.gz", "a.run.gz"])
-def test_a_packed_file_that_was_cut_off_is_refused_in_a_sentence(tmp_path: Path, name: str, cut: int) -> None:
-    path = packed(tmp_path, name, ("q 0 x 1\n" if name == "qrels.gz" else "q Q0 x 1 0.5 a\n") * 50)
-    path.write_bytes(path.read_bytes()[:-cut])
-    for read in (read_scores, read_judgments, inspect_file):
-        with pytest.raises(RelstudyError, match="cannot be read"):
-            read(path)
-
-
 def test_a_pipe_is_refused_in_a_sentence_by_every_reader(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -381,11 +328,6 @@ def test_a_pipe_is_refused_in_a_sentence_by_every_reader(tmp_path: Path) -> None
         for read in (read_scores, read_judgments, read_table):
             with pytest.raises(RelstudyError, match="this is a pipe or a device; write the table to a file first"):
                 read(path)
-
-
-def test_a_packed_file_under_another_name_is_told_so(tmp_path: Path) -> None:
-    with pytest.raises(RelstudyError, match=r"packed by gzip; let its name end in \.gz"):
-        read_table(packed(tmp_path, "s.csv", "query_id,result_id,a\nq,x,1\n"))
 
 
 @pytest.mark.parametrize("separator", [";", "\t", "|"])

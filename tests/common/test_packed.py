@@ -15,6 +15,7 @@ import pytest
 
 from relstudy.analysis.hashing.codes.arrays import load_array
 from relstudy.analysis.inspection.files import inspect_file
+from relstudy.calibration.judgments import read_judgments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.tables import read_table
 from relstudy.mapping.scores.table import read_scores
@@ -32,31 +33,50 @@ PACKERS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".z
 packed = pytest.mark.parametrize(("ending", "pack"), PACKERS.items(), ids=list(PACKERS))
 
 
-@packed
-def test_packed_tables_runs_and_records_are_read(tmp_path: Path, ending: str, pack: Callable[[bytes], bytes]) -> None:
-    files = {"s.csv": b"query_id,result_id,a\nq,x,0.5\n", "b.run": b"q Q0 x 1 0.5 a\n"}
-    files["r.jsonl"] = b'{"query_id": "q", "result_id": "x", "a": 0.5}\n'
-    for name, content in files.items():
-        path = tmp_path / f"{name}{ending}"
-        path.write_bytes(pack(content))
-        assert read_scores(path).frame.to_numpy().tolist() == [["a", "q", "x", 0.5]]
-    assert inspect_file(tmp_path / f"b.run{ending}").kind == "run"
+RUN, QRELS = b"q Q0 x 1 0.5 a\n", b"q 0 x 1\nq 0 y 0\n"
+SCORES = {"s.csv": b"query_id,result_id,a\nq,x,0.5\n", "b.run": RUN}
+SCORES["r.jsonl"] = b'{"query_id": "q", "result_id": "x", "a": 0.5}\n'
+Pack = Callable[[bytes], bytes]
 
 
 @packed
+def test_packed_tables_records_runs_and_qrels_are_read_and_recognised(tmp_path: Path, ending: str, pack: Pack) -> None:
+    for name, content in (SCORES | {"qrels": QRELS}).items():
+        (tmp_path / f"{name}{ending}").write_bytes(pack(content))
+    for name in SCORES:
+        assert read_scores(tmp_path / f"{name}{ending}").frame.to_numpy().tolist() == [["a", "q", "x", 0.5]]
+    assert read_judgments(tmp_path / f"qrels{ending}").qrels
+    kinds = {"s.csv": "scores", "b.run": "run", "qrels": "qrels"}
+    assert {name: inspect_file(tmp_path / f"{name}{ending}").kind for name in kinds} == kinds
+
+
+@packed
+@pytest.mark.parametrize("cut", [12, 4])
+@pytest.mark.parametrize("name", ["s.csv", "qrels", "a.run"])
 def test_a_packed_file_that_was_cut_off_is_one_sentence(
-    tmp_path: Path, ending: str, pack: Callable[[bytes], bytes]
+    tmp_path: Path, name: str, cut: int, ending: str, pack: Pack
 ) -> None:
-    path = tmp_path / f"s.csv{ending}"
-    path.write_bytes(pack(b"query_id,result_id,a\n" + b"q,x,0.5\n" * 500)[:-12])
-    with pytest.raises(RelstudyError):
-        read_table(path)
+    path = tmp_path / f"{name}{ending}"
+    path.write_bytes(pack((QRELS if name == "qrels" else RUN) * 50)[:-cut])
+    for read in (read_scores, read_judgments, inspect_file):
+        with pytest.raises(RelstudyError, match="cannot be read"):
+            read(path)
+
+
+@pytest.mark.parametrize(("name", "line"), [("s.csv", b"query_id,result_id,a\n"), ("j.jsonl", b"{}\n"), ("a.run", RUN)])
+@pytest.mark.parametrize("read", [read_scores, read_judgments])
+def test_a_small_packed_file_of_gigabytes_is_refused(
+    tmp_path: Path, name: str, line: bytes, read: Callable[[Path], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("relstudy.common.packed.MOST_UNPACKED", 1 << 20)
+    path = tmp_path / f"{name}.gz"
+    path.write_bytes(gzip.compress(line * (1 << 19)))
+    with pytest.raises(RelstudyError, match=r"gz: this holds over .* GiB; unpack it first"):
+        read(path)
 
 
 @packed
-def test_a_packed_file_without_its_ending_is_told_it(
-    tmp_path: Path, ending: str, pack: Callable[[bytes], bytes]
-) -> None:
+def test_a_packed_file_without_its_ending_is_told_it(tmp_path: Path, ending: str, pack: Pack) -> None:
     path = tmp_path / "s.csv"
     path.write_bytes(pack(b"query_id,result_id,a\nq,x,0.5\n"))
     with pytest.raises(RelstudyError, match=rf"this file is packed by \w+; let its name end in \{ending}"):
@@ -66,11 +86,11 @@ def test_a_packed_file_without_its_ending_is_told_it(
 @pytest.mark.slow
 @packed
 def test_a_small_file_that_swells_is_refused_before_it_takes_minutes(
-    ending: str, pack: Callable[[bytes], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ending: str, pack: Pack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("relstudy.common.packed.SMALL", 1 << 20)
     file = tmp_path / f"bomb.csv{ending}"
-    file.write_bytes(pack(b"rater_id,query_id,result_id,rating\n" + b"r,q,d,1\n" * 4_000_000))
+    file.write_bytes(pack(b"rater_id,query_id,result_id,rating\n" + b"r,q,d,1\n" * 500_000))
     with pytest.raises(RelstudyError, match="swells to over 200 times its size"):
         read_table(str(file), "rater_id")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -16,22 +15,11 @@ from relstudy.calibration.ratings import read_ratings
 from relstudy.common.errors import RelstudyError, TableError
 from relstudy.common.reading import Reading
 from tests.commands import relstudy
-
-WriteTable = Callable[..., Path]
-
-
-@pytest.fixture
-def table(tmp_path: Path) -> WriteTable:
-    def write(text: str, name: str = "table.csv") -> Path:
-        path = tmp_path / name
-        path.write_text(text.strip() + "\n", encoding="utf-8")
-        return path
-
-    return write
+from tests.places import Write
 
 
-def test_words_other_names_and_missing_marks_are_read_as_stated(table: WriteTable) -> None:
-    path = table("worker,q,doc,label\na,1,x,Relevant\na,1,y,not\nb,1,x, partly\nb,1,y,NA")
+def test_words_other_names_and_missing_marks_are_read_as_stated(write: Write) -> None:
+    path = write("worker,q,doc,label\na,1,x,Relevant\na,1,y,not\nb,1,x, partly\nb,1,y,NA")
     reading = Reading.stated(
         "rater_id=worker,query_id=q,result_id=doc,rating=label", "not=0,partly=1,relevant=2", None, "na,-"
     )
@@ -53,9 +41,9 @@ def test_the_shared_wide_panel_gives_the_ratings_of_the_long_one(shared_data: Pa
     assert both["rating"].equals(both["rating_wide"])
 
 
-def test_a_row_a_rater_and_a_column_an_item_is_the_same_panel(table: WriteTable) -> None:
-    by_item = table("item,ann,bob\nv1,1,2\nv2,5,\nv3,3,4", "items.csv")
-    by_rater = table("who,v1,v2,v3\nann,1,5,3\nbob,2,,4", "raters.csv")
+def test_a_row_a_rater_and_a_column_an_item_is_the_same_panel(write: Write) -> None:
+    by_item = write("item,ann,bob\nv1,1,2\nv2,5,\nv3,3,4", "items.csv")
+    by_rater = write("who,v1,v2,v3\nann,1,5,3\nbob,2,,4", "raters.csv")
     one = read_ratings(by_item, reading=Reading.stated("result_id=item,rating=ann,rating=bob")).frame
     other = read_ratings(by_rater, reading=Reading.stated("rater_id=who,rating=v*")).frame
     key = ["rater_id", "result_id"]
@@ -64,22 +52,22 @@ def test_a_row_a_rater_and_a_column_an_item_is_the_same_panel(table: WriteTable)
     assert len(one) == 5, "an empty cell is no answer"
 
 
-def test_faults_of_a_wide_table_name_the_row_of_the_file(table: WriteTable) -> None:
-    path = table("item,ann,bob\nv1,1,2\nv2,5,bad")
+def test_faults_of_a_wide_table_name_the_row_of_the_file(write: Write) -> None:
+    path = write("item,ann,bob\nv1,1,2\nv2,5,bad")
     with pytest.raises(TableError, match=r"table\.csv, row 3, column rating: 'bad' is not allowed"):
         read_ratings(path, reading=Reading.stated("result_id=item,rating=ann,rating=bob"))
 
 
-def test_half_points_are_on_the_scale_they_are_said_to_be_on(table: WriteTable) -> None:
+def test_half_points_are_on_the_scale_they_are_said_to_be_on(write: Write) -> None:
     rows = "rater_id,query_id,result_id,rating,scale\na,q,x,2.5,1-5\nb,q,x,3,1-5\na,q,y,4.5,1-5"
-    assert read_ratings(table(rows)).scale.scale.step == 0.5
-    assert read_judgments(table(rows)).scale.scale.step == 0.5
+    assert read_ratings(write(rows)).scale.scale.step == 0.5
+    assert read_judgments(write(rows)).scale.scale.step == 0.5
 
 
-def test_one_wrong_text_in_many_rows_is_one_fault_with_a_count_and_the_way_out(table: WriteTable) -> None:
+def test_one_wrong_text_in_many_rows_is_one_fault_with_a_count_and_the_way_out(write: Write) -> None:
     rows = "\n".join(f"a,q,x{row},{'NA' if row % 3 else 4}" for row in range(60))
     with pytest.raises(TableError) as caught:
-        read_ratings(table(f"rater_id,query_id,result_id,rating\n{rows}"))
+        read_ratings(write(f"rater_id,query_id,result_id,rating\n{rows}"))
     assert len(str(caught.value).splitlines()) == 1
     assert caught.value.count == 40
     assert "row 3 and 39 more, column rating: 'NA' is not allowed; a number is allowed, or empty" in str(caught.value)
@@ -103,11 +91,11 @@ def test_a_99_among_1_to_5_is_asked_about_and_not_believed(shared_data: Path, tm
     assert ratings.scale.scale.name == "1-5"
 
 
-def test_a_fault_of_qrels_without_a_header_names_the_line(table: WriteTable) -> None:
+def test_a_fault_of_qrels_without_a_header_names_the_line(write: Write) -> None:
     with pytest.raises(TableError, match="row 2, column judgment: 'good' is not allowed"):
-        read_judgments(table("301 0 A 1\n301 0 B good\n\n301 0 C 1", "qrels.txt"))
+        read_judgments(write("301 0 A 1\n301 0 B good\n\n301 0 C 1", "qrels.txt"))
     with pytest.raises(TableError, match="row 4, column judgment: 'good' is not allowed"):
-        read_judgments(table("301 0 A 1\n\n\n301 0 B good", "qrels.txt"))
+        read_judgments(write("301 0 A 1\n\n\n301 0 B good", "qrels.txt"))
 
 
 @pytest.mark.parametrize(
@@ -122,14 +110,14 @@ def test_a_fault_of_qrels_without_a_header_names_the_line(table: WriteTable) -> 
         ({"scale": "five"}, "the scale 'five' is not understood"),
     ],
 )
-def test_what_is_stated_and_not_understood_is_refused(table: WriteTable, stated: dict[str, str], message: str) -> None:
+def test_what_is_stated_and_not_understood_is_refused(write: Write, stated: dict[str, str], message: str) -> None:
     with pytest.raises(RelstudyError) as caught:
-        read_ratings(table("a,b\n1,2"), reading=Reading.stated(**stated))
+        read_ratings(write("a,b\n1,2"), reading=Reading.stated(**stated))
     assert message in str(caught.value)
 
 
-def test_the_scale_that_is_stated_binds(table: WriteTable) -> None:
-    path = table("rater_id,query_id,result_id,rating\na,q,x,20\nb,q,x,80\na,q,y,99")
+def test_the_scale_that_is_stated_binds(write: Write) -> None:
+    path = write("rater_id,query_id,result_id,rating\na,q,x,20\nb,q,x,80\na,q,y,99")
     assert read_ratings(path, reading=Reading.stated(scale="0-200")).scale.scale.cut == 100.5
     with pytest.raises(TableError, match="'99' is not allowed; a number from 0 to 90 is allowed"):
         read_ratings(path, reading=Reading.stated(scale="0-90"))
@@ -188,9 +176,9 @@ def test_what_is_stated_of_a_table_that_is_not_there_is_refused(foreign: Path) -
     assert relstudy("plan", "--missing", "NA").exit_code == 2
 
 
-def test_a_number_that_is_stated_is_that_number_however_its_cell_writes_it(table: WriteTable) -> None:
+def test_a_number_that_is_stated_is_that_number_however_its_cell_writes_it(write: Write) -> None:
     """A column that once had a gap is written 1.0, 2.0; it was left as it stood, and said to be reversed."""
-    path = table("rater_id,query_id,result_id,rating\na,q,x,1.0\na,q,y,2.0\nb,q,x,-9.0\nb,q,y,1.00")
+    path = write("rater_id,query_id,result_id,rating\na,q,x,1.0\na,q,y,2.0\nb,q,x,-9.0\nb,q,y,1.00")
     stated = Reading.stated(values="1=2,2=1", missing="-9")
     ratings = read_ratings(path, reading=stated)
     assert ratings.frame["rating"].tolist()[:2] == [2, 1]
@@ -201,34 +189,34 @@ def test_a_number_that_is_stated_is_that_number_however_its_cell_writes_it(table
     assert Reading.given(missing=-9).missing == ("-9",)
 
 
-def test_what_is_stated_and_stands_nowhere_is_told(table: WriteTable) -> None:
-    path = table("rater_id,query_id,result_id,rating\na,q,x,1\na,q,y,2\nb,q,x,2")
+def test_what_is_stated_and_stands_nowhere_is_told(write: Write) -> None:
+    path = write("rater_id,query_id,result_id,rating\na,q,x,1\na,q,y,2\nb,q,x,2")
     note = read_ratings(path, reading=Reading.stated(values="good=2", missing="1,99")).notes[0]
     assert note == "read as stated: 'good' as 2, '1' as missing, '99' as missing; 'good', '99' stand nowhere in it"
 
 
-def test_negative_grades_of_qrels_that_are_stated_are_read_as_stated(table: WriteTable) -> None:
-    read = read_judgments(table("1 0 a -1\n1 0 b 1\n1 0 c 0", "qrels.txt"), Reading.stated(values="-1.0=0"))
+def test_negative_grades_of_qrels_that_are_stated_are_read_as_stated(write: Write) -> None:
+    read = read_judgments(write("1 0 a -1\n1 0 b 1\n1 0 c 0", "qrels.txt"), Reading.stated(values="-1.0=0"))
     assert read.frame["judgment"].tolist() == [0, 1, 0]
 
 
-def test_judgments_that_name_two_scales_are_refused(table: WriteTable) -> None:
+def test_judgments_that_name_two_scales_are_refused(write: Write) -> None:
     with pytest.raises(TableError, match="'binary' is not allowed; rows of one table must be on one scale"):
-        read_judgments(table("query_id,result_id,judgment,scale\nq,x,4,1-5\nq,y,1,binary"))
+        read_judgments(write("query_id,result_id,judgment,scale\nq,x,4,1-5\nq,y,1,binary"))
 
 
-def test_a_rating_with_a_blank_of_a_spreadsheet_has_its_part_in_the_scale(table: WriteTable) -> None:
+def test_a_rating_with_a_blank_of_a_spreadsheet_has_its_part_in_the_scale(write: Write) -> None:
     """2.5 before a no-break space was a rating, and none where the scale was told: its step was 1, its cut another."""
     rows = "a,q,x,1\nb,q,x,2.5\u00a0\na,q,y,5"
     for read in (read_ratings, read_judgments):
-        assert read(table(f"rater_id,query_id,result_id,rating\n{rows}")).scale.scale.step == 0.5
+        assert read(write(f"rater_id,query_id,result_id,rating\n{rows}")).scale.scale.step == 0.5
 
 
 @pytest.mark.parametrize("text", ["2,5", 'a "b"', "$HOME"])
-def test_the_way_out_that_is_told_works_whatever_the_text(table: WriteTable, text: str) -> None:
+def test_the_way_out_that_is_told_works_whatever_the_text(write: Write, text: str) -> None:
     """--missing "2,5" took 2 and 5 for no answer."""
     quoted = '"' + text.replace('"', '""') + '"'
-    path = table(f"rater_id,query_id,result_id,rating\na,q,x,{quoted}\nb,q,x,2\na,q,y,5")
+    path = write(f"rater_id,query_id,result_id,rating\na,q,x,{quoted}\nb,q,x,2\na,q,y,5")
     with pytest.raises(TableError) as caught:
         read_ratings(path)
     told = str(caught.value).partition("(")[2].rpartition(")")[0].replace("NUMBER", "3")
@@ -239,18 +227,18 @@ def test_the_way_out_that_is_told_works_whatever_the_text(table: WriteTable, tex
 
 
 @pytest.mark.parametrize("text", ["nan", "4_0", "٤"])
-def test_no_scale_is_proposed_for_what_is_no_number(table: WriteTable, text: str) -> None:
+def test_no_scale_is_proposed_for_what_is_no_number(write: Write, text: str) -> None:
     with pytest.raises(TableError, match=f'--values "{text}=NUMBER" gives it a number'):
-        read_ratings(table(f"rater_id,query_id,result_id,rating\na,q,x,{text}\nb,q,x,2"))
+        read_ratings(write(f"rater_id,query_id,result_id,rating\na,q,x,{text}\nb,q,x,2"))
 
 
-def test_the_columns_that_a_pattern_took_are_named(table: WriteTable) -> None:
+def test_the_columns_that_a_pattern_took_are_named(write: Write) -> None:
     """rating=*rating took the panel's final_rating for one more rater, and the output repeated the pattern."""
-    path = table("query,doc,a_rating,b_rating,final_rating\nq,x,1,3,2\nq,y,5,3,4")
+    path = write("query,doc,a_rating,b_rating,final_rating\nq,x,1,3,2\nq,y,5,3,4")
     stated = Reading.stated("query_id=query,result_id=doc,rating=*rating")
     said = "read as stated: query_id from query, result_id from doc, rating from a_rating and b_rating and final_rating"
     assert said in read_ratings(path, reading=stated).notes
     many = ",".join(f"r{number}" for number in range(60))
-    path = table(f"doc,{many}\nx,{many.replace('r', '')}\ny,{many.replace('r', '')}")
+    path = write(f"doc,{many}\nx,{many.replace('r', '')}\ny,{many.replace('r', '')}")
     note = read_ratings(path, reading=Reading.stated("result_id=doc,rating=r*"), trust_raters=True).notes[0]
     assert note.endswith("r37 and r38 and 20 more and r59")

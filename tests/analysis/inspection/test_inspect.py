@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +16,7 @@ from relstudy.calibration.ratings import read_ratings
 from relstudy.common.errors import RelstudyError
 from relstudy.common.reading import Reading
 from tests.commands import relstudy, succeeds
-
-WriteTable = Callable[..., Path]
+from tests.places import Write
 
 
 def ratings_by(inspection: Inspection) -> pd.DataFrame:
@@ -32,16 +30,6 @@ def ratings_by(inspection: Inspection) -> pd.DataFrame:
         if words[at] in ("--columns", "--values", "--scale", "--missing")
     }
     return read_ratings(words[2], reading=Reading.stated(**stated), trust_raters=True).frame
-
-
-@pytest.fixture
-def table(tmp_path: Path) -> WriteTable:
-    def write(text: str, name: str = "table.csv") -> Path:
-        path = tmp_path / name
-        path.write_text(text.strip() + "\n", encoding="utf-8")
-        return path
-
-    return write
 
 
 def test_ratings_with_other_names_are_read_by_the_command_that_is_printed(shared_data: Path, tmp_path: Path) -> None:
@@ -63,8 +51,8 @@ def test_a_wide_panel_is_told_from_its_summary_column(shared_data: Path) -> None
     assert "--scale 0-3" in str(inspection.command)
 
 
-def test_a_wide_panel_without_queries_names_the_item_twice(table: WriteTable) -> None:
-    inspection = inspect_file(table("video,P1,P2,P3\nv1,1,2,NA\nv2,5,4,5\nv3,3,,2"))
+def test_a_wide_panel_without_queries_names_the_item_twice(write: Write) -> None:
+    inspection = inspect_file(write("video,P1,P2,P3\nv1,1,2,NA\nv2,5,4,5\nv3,3,,2"))
     assert inspection.kind == "wide raters"
     assert len(ratings_by(inspection)) == 7
     assert "taken for no answer: 'NA'" in inspection.notes
@@ -95,23 +83,23 @@ def test_a_99_among_1_to_5_is_asked_about_and_makes_no_scale(shared_data: Path, 
     assert "--scale 1-5 --missing 99" in str(inspection.command)
 
 
-def test_words_get_numbers_or_are_left_to_be_checked(table: WriteTable) -> None:
+def test_words_get_numbers_or_are_left_to_be_checked(write: Write) -> None:
     head = "annotator,query,docid,label\n"
-    stars = inspect_file(table(head + "a,q,x,4 stars\nb,q,x,1 stars\na,q,y,5 stars"))
+    stars = inspect_file(write(head + "a,q,x,4 stars\nb,q,x,1 stars\na,q,y,5 stars"))
     assert ratings_by(stars)["rating"].tolist() == [4, 1, 5]
     words = inspect_file(
-        table(head + "a,q,x,Highly relevant\nb,q,x,not relevant\na,q,y,relevant\nb,q,y,partly relevant")
+        write(head + "a,q,x,Highly relevant\nb,q,x,not relevant\na,q,y,relevant\nb,q,y,partly relevant")
     )
     assert ratings_by(words)["rating"].tolist() == [3, 0, 2, 1]
-    unsure = inspect_file(table(head + "a,q,x,blue\nb,q,x,green\na,q,y,not"))
+    unsure = inspect_file(write(head + "a,q,x,blue\nb,q,x,green\na,q,y,not"))
     assert unsure.command is None, "no number is guessed for a word"
     assert unsure.questions == ("what is each of these words worth? Nothing tells their order: 'blue', 'green', 'not'",)
     assert "--values blue=NUMBER,green=NUMBER,not=NUMBER" in str(unsure.draft)
 
 
-def test_mturk_keeps_rejected_rows_and_says_so(table: WriteTable) -> None:
+def test_mturk_keeps_rejected_rows_and_says_so(write: Write) -> None:
     inspection = inspect_file(
-        table(
+        write(
             "HITId,AssignmentId,WorkerId,AssignmentStatus,Input.query,Input.image_url,Answer.relevance\n"
             "1,a1,w1,Approved,cat,u1,3\n1,a2,w2,Rejected,cat,u1,1\n2,a3,w1,Approved,dog,u2,2"
         )
@@ -139,8 +127,8 @@ def test_mturk_keeps_rejected_rows_and_says_so(table: WriteTable) -> None:
         ("a,b\n1,2", "x.csv", "unknown"),
     ],
 )
-def test_exports_are_known_by_their_columns(table: WriteTable, text: str, name: str, kind: str) -> None:
-    assert inspect_file(table(text, name)).kind == kind
+def test_exports_are_known_by_their_columns(write: Write, text: str, name: str, kind: str) -> None:
+    assert inspect_file(write(text, name)).kind == kind
 
 
 def test_vectors_and_labels_are_arrays_of_their_kind(tmp_path: Path) -> None:
@@ -150,8 +138,8 @@ def test_vectors_and_labels_are_arrays_of_their_kind(tmp_path: Path) -> None:
     assert [inspect_file(tmp_path / f"{name}.npy").kind for name in "vlc"] == ["vectors", "labels", "codes"]
 
 
-def test_other_separators_and_preambles_are_read_and_named(table: WriteTable) -> None:
-    inspection = inspect_file(table("# made by hand\nworker;query;doc;grade\na;q;x;3\nb;q;x;2"))
+def test_other_separators_and_preambles_are_read_and_named(write: Write) -> None:
+    inspection = inspect_file(write("# made by hand\nworker;query;doc;grade\na;q;x;3\nb;q;x;2"))
     assert inspection.kind == "ratings"
     assert inspection.notes[:2] == ("1 line before the header passed over", "fields are separated by semicolons")
     assert ratings_by(inspection)["rating"].tolist() == [3, 2]
@@ -164,9 +152,9 @@ def test_what_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:
             inspect_file(path)
 
 
-def test_the_command_prints_what_was_found_and_the_printed_command_runs(table: WriteTable, tmp_path: Path) -> None:
+def test_the_command_prints_what_was_found_and_the_printed_command_runs(write: Write, tmp_path: Path) -> None:
     rows = "\n".join(f"w{row % 4},q{row // 4},d{row // 4},{1 + (row * 7 + row % 4) % 5}" for row in range(80))
-    path = table(f"worker,query,docid,grade\n{rows}")
+    path = write(f"worker,query,docid,grade\n{rows}")
     shown = succeeds("inspect", path)
     assert "worker -> rater_id: by its name and its values" in shown.stdout
     command = shlex.split(shown.stdout.splitlines()[-1])
@@ -175,16 +163,16 @@ def test_the_command_prints_what_was_found_and_the_printed_command_runs(table: W
     assert json.loads(relstudy("inspect", path, "--json").stdout)["kind"] == "ratings"
 
 
-def test_columns_of_numbers_and_of_words_are_no_panel(table: WriteTable) -> None:
+def test_columns_of_numbers_and_of_words_are_no_panel(write: Write) -> None:
     words = "abcdefghijklm"
     rows = "\n".join(f"v{row},{words[row]},{words[-1 - row]},{row % 5}" for row in range(12))
-    inspection = inspect_file(table(f"video,first,second,third\n{rows}"))
+    inspection = inspect_file(write(f"video,first,second,third\n{rows}"))
     assert inspection.kind == "unknown"
-    assert inspect_file(table("video,scale,repetition,P1\nv1,1,2,3\nv2,2,1,3")).kind != "wide raters"
+    assert inspect_file(write("video,scale,repetition,P1\nv1,1,2,3\nv2,2,1,3")).kind != "wide raters"
 
 
-def test_a_column_of_remarks_beside_raters_is_left_out(table: WriteTable) -> None:
-    inspection = inspect_file(table("query,doc,rater_a,rater_b,rater_c,comment\nq,x,1,2,3,\nq,y,2,2,2,hm"))
+def test_a_column_of_remarks_beside_raters_is_left_out(write: Write) -> None:
+    inspection = inspect_file(write("query,doc,rater_a,rater_b,rater_c,comment\nq,x,1,2,3,\nq,y,2,2,2,hm"))
     assert inspection.kind == "wide raters"
     assert "left out: comment" in inspection.notes
     assert len(ratings_by(inspection)) == 6
@@ -201,45 +189,45 @@ def test_a_column_of_remarks_beside_raters_is_left_out(table: WriteTable) -> Non
     ],
 )
 def test_words_of_agreement_are_in_order_whatever_their_case(
-    table: WriteTable, words: tuple[str, ...], numbers: list[int]
+    write: Write, words: tuple[str, ...], numbers: list[int]
 ) -> None:
     rows = "\n".join(f"r{number},q,d{number},{word}" for number, word in enumerate(words))
-    inspection = inspect_file(table(f"annotator,query,docid,label\n{rows}"))
+    inspection = inspect_file(write(f"annotator,query,docid,label\n{rows}"))
     assert not any("check the numbers" in note for note in inspection.notes)
     assert ratings_by(inspection)["rating"].tolist() == numbers
 
 
-def test_a_table_without_a_header_is_no_table_of_codes(table: WriteTable) -> None:
-    path = table("4375840905,q1,x1,4\n4375840905,q1,x2,3\n4375843592,q1,x1,5\n4375843592,q1,x2,4")
+def test_a_table_without_a_header_is_no_table_of_codes(write: Write) -> None:
+    path = write("4375840905,q1,x1,4\n4375840905,q1,x2,3\n4375843592,q1,x1,5\n4375843592,q1,x2,4")
     inspection = inspect_file(path)
     assert "a table of 4 rows without a header: 4375840905, q1" in inspection.sentence
     assert inspection.command is None
 
 
-def test_ratings_out_of_so_many_are_numbers(table: WriteTable) -> None:
-    path = table("worker,query,doc,grade\na,q,x,3/5\na,q,y,5/5\nb,q,x,1/5")
+def test_ratings_out_of_so_many_are_numbers(write: Write) -> None:
+    path = write("worker,query,doc,grade\na,q,x,3/5\na,q,y,5/5\nb,q,x,1/5")
     assert ratings_by(inspect_file(path))["rating"].tolist() == [3, 5, 1]
 
 
-def test_qrels_with_a_header_are_judgments_and_the_iteration_is_no_rater(table: WriteTable) -> None:
+def test_qrels_with_a_header_are_judgments_and_the_iteration_is_no_rater(write: Write) -> None:
     """The topic was query and result at once, docno left out, and iter and rel were two raters."""
     rows = "\n".join(f"t{row % 3},0,FT9-{row},{row % 4}" for row in range(12))
-    inspection = inspect_file(table(f"topic,iter,docno,rel\n{rows}"))
+    inspection = inspect_file(write(f"topic,iter,docno,rel\n{rows}"))
     assert inspection.kind == "judgments"
     assert "--columns query_id=topic,result_id=docno,rating=rel" in str(inspection.command)
 
 
-def test_pairs_of_pictures_and_stars_are_known(table: WriteTable) -> None:
+def test_pairs_of_pictures_and_stars_are_known(write: Write) -> None:
     rows = "\n".join(f"a{row},b{row},{'★' * (row % 4)}{'☆' * (3 - row % 4)},s{row % 2}" for row in range(8))
-    inspection = inspect_file(table(f"img1,img2,similarity,subject\n{rows}"))
+    inspection = inspect_file(write(f"img1,img2,similarity,subject\n{rows}"))
     assert {each.column: each.role for each in inspection.columns} == {
         "img1": "query_id", "img2": "result_id", "similarity": "rating", "subject": "rater_id",
     }  # fmt: skip
     assert ratings_by(inspection)["rating"].tolist() == [row % 4 for row in range(8)]
 
 
-def test_a_run_whose_ranks_contradict_its_scores_is_told(table: WriteTable) -> None:
-    inspection = inspect_file(table("q Q0 x 1 0.1 a\nq Q0 y 2 0.5 a\n", "a.run"))
+def test_a_run_whose_ranks_contradict_its_scores_is_told(write: Write) -> None:
+    inspection = inspect_file(write("q Q0 x 1 0.1 a\nq Q0 y 2 0.5 a\n", "a.run"))
     assert inspection.notes[0].startswith("a: its ranks contradict its scores in 1 of 1 query")
 
 
@@ -250,14 +238,14 @@ def at_a_terminal(path: Path, typed: str, monkeypatch: pytest.MonkeyPatch) -> st
     return done.stdout
 
 
-def test_a_person_at_a_terminal_chooses_among_readings(table: WriteTable, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = table("query,doc,ann,bob,cy\nq,x,1,2,3\nq,y,2,2,2")
+def test_a_person_at_a_terminal_chooses_among_readings(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write("query,doc,ann,bob,cy\nq,x,1,2,3\nq,y,2,2,2")
     shown = at_a_terminal(path, "1\n", monkeypatch).splitlines()
     assert shown[-2] == "next:" and shown[-1].startswith(f"  relstudy calibrate {path} -o out")
 
 
-def test_a_person_at_a_terminal_says_what_words_are_worth(table: WriteTable, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = table("annotator,query,doc,label\na,q,x,blue\nb,q,x,deep green\na,q,y,blue")
+def test_a_person_at_a_terminal_says_what_words_are_worth(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write("annotator,query,doc,label\na,q,x,blue\nb,q,x,deep green\na,q,y,blue")
     shown = at_a_terminal(path, "2\n0.5\n", monkeypatch).splitlines()
     assert "--values 'blue=2,deep green=0.5'" in shown[-1]
 
@@ -273,26 +261,24 @@ def test_a_person_at_a_terminal_says_what_words_are_worth(table: WriteTable, mon
         ("query,doc,grade,country", "q{2},d,{1},us", "judgments"),
     ],
 )
-def test_a_property_beside_a_grade_is_no_rater_and_no_system(
-    table: WriteTable, columns: str, row: str, kind: str
-) -> None:
+def test_a_property_beside_a_grade_is_no_rater_and_no_system(write: Write, columns: str, row: str, kind: str) -> None:
     """Labels were read as those of three raters, and a 3 became 1.33; or as scores of one system, and all became 0."""
     lines = [row.format(number, number % 4, number % 5) for number in range(40)]
-    inspection = inspect_file(table("\n".join([columns, *lines])))
+    inspection = inspect_file(write("\n".join([columns, *lines])))
     assert inspection.kind == kind
     grades = {each.role: each.column for each in inspection.columns}["rating"]
     assert grades in ("relevance", "grade", "stars", "points")
 
 
-def test_a_pair_that_stands_twice_is_never_scores(table: WriteTable) -> None:
+def test_a_pair_that_stands_twice_is_never_scores(write: Write) -> None:
     rows = [f"q{number % 5},d{number % 5},{number % 3}" for number in range(20)]
-    inspection = inspect_file(table("\n".join(["query_id,result_id,bm25", *rows])))
+    inspection = inspect_file(write("\n".join(["query_id,result_id,bm25", *rows])))
     assert inspection.kind == "judgments"
 
 
-def test_counts_and_prices_beside_pairs_are_no_answers_and_no_scores(table: WriteTable) -> None:
+def test_counts_and_prices_beside_pairs_are_no_answers_and_no_scores(write: Write) -> None:
     rows = [f"q{number % 8},d{number},{number % 4},{number % 2},{number * 1.5}" for number in range(40)]
-    inspection = inspect_file(table("\n".join(["query,product,clicks,carts,price", *rows])))
+    inspection = inspect_file(write("\n".join(["query,product,clicks,carts,price", *rows])))
     assert inspection.command is None
     assert "names query (query_id), product (result_id), and no answers or scores" in inspection.sentence
     assert str(inspection.draft).endswith("--columns rater_id=NAME,query_id=query,result_id=product,rating=NAME")

@@ -8,7 +8,6 @@ batch results, Prolific's demographic export, and Qualtrics' three header rows.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,22 +16,12 @@ from relstudy.analysis.inspection.files import inspect_file
 from relstudy.common.errors import TableError
 from tests.analysis.inspection.test_inspect import ratings_by
 from tests.common.test_foreign_files import ARGILLA, BOOK, RRE, STUDIO
+from tests.places import Write
 
-Write = Callable[[str, str], Path]
 MTURK = (
     "HITId,HITTypeId,Title,Description,Keywords,Reward,CreationTime,MaxAssignments,AssignmentId,WorkerId,"
     "AssignmentStatus,AcceptTime,SubmitTime,WorkTimeInSeconds,LifetimeApprovalRate,"
 )
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    def written(text: str, name: str) -> Path:
-        path = tmp_path / name
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    return written
 
 
 def read(path: Path, kind: str) -> list[list[object]]:
