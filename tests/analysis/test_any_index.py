@@ -58,38 +58,44 @@ def run(*arguments: object) -> Result:
 
 
 @pytest.fixture(scope="module")
-def scored(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
-    """What the command prints of three systems of the example, and its folder of tables."""
+def command(tmp_path_factory: pytest.TempPathFactory) -> tuple[object, ...]:
+    """Scoring three systems of the example by group."""
     folder = tmp_path_factory.mktemp("any-index")
     for name in ("judgments.csv", "pairs.csv", "calibrated.csv"):
         if (EXAMPLE / name).is_file():
             shutil.copy(EXAMPLE / name, folder)
     files = [EXAMPLE / "scores" / f"{name}.csv" for name in SYSTEMS]
-    require = ("--require", "keywords > gift by top third", "--require", "top third(keywords) > 1")
-    written = ("--out", folder / "out", "--report", folder / "page.html")
-    done = run("score", *files, "-j", folder / "judgments.csv", *FEW, "--by", "paradigm", *require, *written, "-v")
-    (folder / "run.json").write_text(
-        run("score", *files, "-j", folder / "judgments.csv", *FEW, "--by", "paradigm", "--json").stdout
-    )
-    return done.stdout, folder
+    return "score", *files, "-j", folder / "judgments.csv", *FEW, "--by", "paradigm"
 
 
 @pytest.fixture(scope="module")
-def content(scored: tuple[str, Path]) -> dict[str, Any]:
-    return dict(json.loads((scored[1] / "run.json").read_text()))
+def terminal(command: tuple[object, ...]) -> str:
+    require = ("--require", "keywords > gift by top third", "--require", "top third(keywords) > 1")
+    return run(*command, *require, "-v").stdout
+
+
+@pytest.fixture(scope="module")
+def scored(command: tuple[object, ...], tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Path]:
+    """The JSON, and the folder of its tables and its page."""
+    folder = tmp_path_factory.mktemp("any-index")
+    done = run(*command, "--out", folder / "out", "--report", folder / "page.html", "--json")
+    return json.loads(done.stdout), folder
+
+
+@pytest.fixture(scope="module")
+def content(scored: tuple[dict[str, Any], Path]) -> dict[str, Any]:
+    return scored[0]
 
 
 @pytest.mark.slow
-def test_the_terminal_shows_it_as_a_column_in_the_groups_and_beside_the_first(scored: tuple[str, Path]) -> None:
-    terminal, _ = scored
+def test_the_terminal_shows_it_as_a_column_in_the_groups_and_beside_the_first(terminal: str) -> None:
     assert terminal.count("top third") >= 3
     assert "top third" not in terminal.splitlines()[0]
     assert "top third" in next(line for line in terminal.splitlines() if "also: =" in line)
 
 
 @pytest.mark.slow
-def test_requirements_are_held_against_it(scored: tuple[str, Path]) -> None:
-    terminal, _ = scored
+def test_requirements_are_held_against_it(terminal: str) -> None:
     assert "pass: keywords > gift by top third (lead +" in terminal
     assert "pass: top third(keywords) > 1 (figure " in terminal
 
@@ -112,14 +118,16 @@ def test_it_has_no_part_in_who_leads_unless_it_is_the_primary_one(content: dict[
     assert verdict.primary.name == "top_third" and "Decided by top third, as stated." in verdict.advice()
 
 
-def test_tables_hold_it_by_system_and_by_query(scored: tuple[str, Path]) -> None:
+def test_tables_hold_it_by_system_and_by_query(scored: tuple[dict[str, Any], Path]) -> None:
     _, folder = scored
     by_query = pd.read_csv(folder / "out" / "per_query.csv")
     assert by_query["top_third"].notna().all() and by_query["top_third"].nunique() > 20
     assert {"top_third", "top_third_low", "top_third_high"} <= set(pd.read_csv(folder / "out" / "scores.csv"))
 
 
-def test_the_page_shows_it_in_the_table_of_systems_the_differences_and_the_pictures(scored: tuple[str, Path]) -> None:
+def test_the_page_shows_it_in_the_table_of_systems_the_differences_and_the_pictures(
+    scored: tuple[dict[str, Any], Path],
+) -> None:
     page = (scored[1] / "page.html").read_text()
     assert page.count("Top third") >= 4  # systems, differences, and the two sizes of the picture
 

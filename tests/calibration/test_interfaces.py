@@ -55,6 +55,7 @@ def test_each_part_is_what_calibrating_it_alone_gives(
         assert (folder / "out" / "1-9" / table).read_bytes() == (tmp_path / table).read_bytes()
 
 
+@pytest.mark.slow
 def test_parts_on_different_scales_never_stand_in_one_table(calibrated: tuple[Path, Result]) -> None:
     folder, result = calibrated
     assert {path.name for path in (folder / "out").iterdir()} == {"1-5", "1-9", "binary"}

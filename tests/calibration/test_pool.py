@@ -73,6 +73,7 @@ def ratings_and_pairs():
     return ratings, pairs
 
 
+@pytest.mark.slow
 def test_calibrate_says_what_is_not_judged_which_pairs_are_undecided_and_what_they_could_change():
     ratings, pairs = ratings_and_pairs()
     panel = check_ratings(Checked(ratings, "ratings.csv"))

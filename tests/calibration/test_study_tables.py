@@ -69,6 +69,7 @@ def test_the_same_ratings_give_the_same_zip_file(packed: Path, tmp_path: Path) -
     assert calibrated(tmp_path / "again.zip").read_bytes() == packed.read_bytes()
 
 
+@pytest.mark.slow
 def test_mappings_are_fitted_to_a_zip_files_judgments_by_a_column_of_its_pairs(packed: Path, tmp_path: Path) -> None:
     how = ("--method", "isotonic", "--by", "paradigm")
     done = relstudy("fit", GIFT, "-j", packed, "-o", tmp_path / "mappings", *how)

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from scipy.stats import t as student
 from sklearn.base import clone
 from sklearn.isotonic import IsotonicRegression
-from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from relstudy.calibration.judgments import read_judgments
@@ -96,6 +95,8 @@ NOT_MEANT = {
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
 @pytest.mark.filterwarnings("ignore")
 def test_scikit_learns_own_checks_hold(estimator: IsotonicMapping) -> None:
+    from sklearn.utils.estimator_checks import check_estimator  # takes a second, which quick tests need not wait for
+
     kind = type(estimator)
     on_tables = on_the_first_column(kind)(**estimator.get_params())
     not_meant = dict(NOT_MEANT.get(kind.__name__, {}))

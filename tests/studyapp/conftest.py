@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
@@ -60,13 +60,37 @@ def empty_tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def _maker(tmp_path: Path, database: Callable[..., str]) -> Iterator[Callable[..., Made]]:
+@pytest.fixture(scope="session")
+def prepared(empty_tables: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """A prepared study on SQLite to be copied, made once for each `(toml, **sizes)`: preparing is most of the work.
+
+    Its copies have one secret, by which their items and raters are named in their databases.
+    """
+
+    @cache
+    def make(toml: str, **sizes: int) -> Path:
+        folder = write_study(tmp_path_factory.mktemp("prepared") / "study", toml, **sizes)
+        store = Store(_file(empty_tables, folder, with_tables=True))
+        prepare(folder, store)
+        store.dispose()
+        return folder
+
+    return make
+
+
+def _maker(
+    tmp_path: Path, prepared: Callable[..., Path], database: Callable[..., str] | None = None
+) -> Iterator[Callable[..., Made]]:
     made: list[Made] = []
 
     def make(toml: str = TOML, *, busy_seconds: float = 5.0, **sizes: int) -> Made:
-        folder = write_study(tmp_path / f"study{len(made)}", toml, **sizes)
-        store = Store(database(folder, with_tables=True), busy_seconds)
-        prepare(folder, store)
+        folder = tmp_path / f"study{len(made)}"
+        if database is None:
+            shutil.copytree(prepared(toml, **sizes), folder)
+            store = Store(f"sqlite:///{folder / 'study.db'}", busy_seconds)
+        else:
+            store = Store(database(write_study(folder, toml, **sizes), with_tables=True), busy_seconds)
+            prepare(folder, store)
         app = create_app(folder, store=store)
         app.testing = True
         made.append(Made(folder, store, app))
@@ -78,15 +102,18 @@ def _maker(tmp_path: Path, database: Callable[..., str]) -> Iterator[Callable[..
 
 
 @pytest.fixture
-def make_study(tmp_path: Path, database: Callable[..., str]) -> Iterator[Callable[..., Made]]:
+def make_study(
+    tmp_path: Path, prepared: Callable[..., Path], database: Callable[..., str], request: pytest.FixtureRequest
+) -> Iterator[Callable[..., Made]]:
     """Make a study with an app, on each database: `make_study(toml, base_queries=..., unique_queries=...)`."""
-    yield from _maker(tmp_path, database)
+    on_sqlite = request.node.callspec.params["database"] == "sqlite"
+    yield from _maker(tmp_path, prepared, None if on_sqlite else database)
 
 
 @pytest.fixture
-def make_local(tmp_path: Path, empty_tables: Path) -> Iterator[Callable[..., Made]]:
+def make_local(tmp_path: Path, prepared: Callable[..., Path]) -> Iterator[Callable[..., Made]]:
     """Make a study with an app on SQLite, for what has nothing to do with the database."""
-    yield from _maker(tmp_path, partial(_file, empty_tables))
+    yield from _maker(tmp_path, prepared)
 
 
 @pytest.fixture

@@ -94,6 +94,7 @@ def test_what_is_relevant_on_the_second_scale_is_what_the_first_calls_relevant(
     assert (mapped["judgment_given"] > 5.5).sum() > true.sum() + 15
 
 
+@pytest.mark.slow
 def test_a_pair_judged_on_both_scales_keeps_the_first_one_s_judgment(joined: Joined) -> None:
     both = joined.judgments.frame.set_index("result_id").loc[[f"x{number}" for number in range(60, 180)]]
     assert (both["interface"] == "five").all() and (both["judgment"] == both["judgment_given"]).all()

@@ -88,6 +88,7 @@ def test_figures_are_those_of_qrels_without_a_systems_own_results(files: tuple[d
     assert table.loc["AP", "alone"].gt(0).all() and (table.loc["AP", "change"] < 0).all()
 
 
+@pytest.mark.slow
 def test_a_system_that_brought_in_nothing_alone_keeps_every_figure(files: tuple[dict[str, Path], Path]) -> None:
     runs, qrels = files
     table = scored((runs | {"copy": runs["first"]}, qrels)).left_out
@@ -118,6 +119,7 @@ def test_output_json_page_and_csv_say_the_same(files: tuple[dict[str, Path], Pat
     assert f"{written['without'][0]:.3f}" in done.stdout and "Left out of the pool" in page.read_text()
 
 
+@pytest.mark.slow
 def test_without_whole_qrels_or_all_runs_it_is_refused_in_a_sentence(
     files: tuple[dict[str, Path], Path], tmp_path: Path
 ) -> None:

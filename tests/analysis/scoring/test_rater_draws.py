@@ -153,6 +153,7 @@ def test_figures_say_which_raters_they_speak_of(panel: CalibratedPanel) -> None:
     assert few.conventions["raters"].endswith("2 raters do not tell how others would differ")
 
 
+@pytest.mark.slow
 def test_what_raters_are_called_has_no_part_in_any_figure(panel: CalibratedPanel) -> None:
     """As in an archive: raters renamed in another order, and the rows in another one."""
     code = np.random.default_rng(8).permutation(6)

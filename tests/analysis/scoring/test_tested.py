@@ -44,6 +44,7 @@ def scores(files: tuple[list[Path], Path]) -> Any:
     return rs.score({run.stem: run for run in runs}, qrels, measures=("nDCG@10", "AP"), method="none", replicates=50)
 
 
+@pytest.mark.slow
 def test_p_of_comparisons_and_of_tests_are_the_paired_t_of_scipy(files: tuple[list[Path], Path]) -> None:
     result = scores(files)
     by_query = result.per_query.pivot(index="query_id", columns="system")

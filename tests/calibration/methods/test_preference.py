@@ -150,6 +150,7 @@ def test_a_result_that_always_won_is_good_and_not_infinitely_good() -> None:
     assert set(couples.answer) <= {LEFT, EQUAL, RIGHT}
 
 
+@pytest.mark.slow
 def test_intervals_of_how_often_one_systems_lists_are_preferred_hold_the_truth() -> None:
     rng = np.random.default_rng(5)
     draws = rng.normal(0.5, np.sqrt(1.25), 200_000)
@@ -173,6 +174,7 @@ def test_intervals_of_how_often_one_systems_lists_are_preferred_hold_the_truth()
     assert abs(np.mean(found) - truth) < 0.012
 
 
+@pytest.mark.slow
 def test_answers_that_do_not_tell_how_far_results_differ_give_no_standard_error() -> None:
     """One answer, and many in which nobody prefers anything: the search for the spread ends at one of its ends."""
     one = [("a", "q", "x", "y", "x", -1)]

@@ -96,6 +96,7 @@ def test_who_was_undecided_and_decides_once_taken_back_is_no_rating_too_many(
     assert dict(desk.surplus())[one] is answered_meanwhile
 
 
+@pytest.mark.slow
 def test_it_is_said_who_cannot_be_set_aside_or_taken_back(make_study: Callable[..., Made]) -> None:
     made = make_study()
     desk = Desk(made)

@@ -12,10 +12,12 @@ from relstudy.studyapp.assignment.versions import forget_taken_over
 from tests.studyapp.studies import Made
 
 
+@pytest.mark.slow
 def test_the_same_files_are_not_gone_through_again_and_others_are(
     make_local: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made, looks = make_local(), []
+    change_study(made.folder, made.store)
     change = synchronisation._change
     monkeypatch.setattr(synchronisation, "_change", lambda *given: looks.append(1) or change(*given))
     change_study(made.folder, made.store)

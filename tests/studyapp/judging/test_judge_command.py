@@ -640,6 +640,7 @@ def test_a_judge_is_asked_a_further_question_in_its_words_and_on_its_scale(folde
     assert refused.exit_code == 1 and "'why' is answered in words" in refused.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["couples", "lists"])
 def test_a_judge_says_which_of_two_is_better_and_is_checked_against_people(folder: Path, what: str) -> None:
     ask_for = {"couples": "which", "lists": "which-list"}[what]

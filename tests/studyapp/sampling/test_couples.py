@@ -89,6 +89,7 @@ def test_couples_of_lists_are_drawn_as_often_as_their_probability_says(study: Pa
     assert all(abs(count / draws - 2 / 3) < 4 * np.sqrt(2 / 9 / draws) for count in often.values())
 
 
+@pytest.mark.slow
 def test_two_systems_with_one_list_are_no_couple_and_lists_and_results_can_both_be_compared(study: Path) -> None:
     frame = pd.read_csv(study / "scores" / "one.csv")
     frame.assign(system="two").to_csv(study / "scores" / "two.csv", index=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -11,8 +12,9 @@ from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.monitoring.export import people_table, ratings_table
 from relstudy.studyapp.web.admin.access import set_password
+from relstudy.studyapp.web.app import create_app
 from tests.studyapp.browse import Browser, joined
-from tests.studyapp.studies import TOML, Made
+from tests.studyapp.studies import Made, write_study
 from tests.studyapp.web.rater.test_entry import PROLIFIC, with_entry
 
 PASSWORD = "a long password"
@@ -151,6 +153,9 @@ def test_looking_at_the_study_does_not_log_the_researcher_out(make_local: Callab
 
 
 @pytest.mark.slow
-def test_studies_of_one_id_on_one_host_do_not_share_a_cookie(make_local: Callable[..., Made]) -> None:
-    names = {make_local(TOML).app.config["SESSION_COOKIE_NAME"] for _ in range(2)}
+def test_studies_of_one_id_on_one_host_do_not_share_a_cookie(tmp_path: Path) -> None:
+    folders = [write_study(tmp_path / name) for name in ("one", "two")]
+    for folder in folders:
+        prepare(folder)
+    names = {create_app(folder).config["SESSION_COOKIE_NAME"] for folder in folders}
     assert len(names) == 2

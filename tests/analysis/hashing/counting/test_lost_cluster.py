@@ -21,7 +21,6 @@ from relstudy.analysis.hashing.counting.distributed import count_files
 from relstudy.analysis.hashing.counting.shards import Job
 from relstudy.common.errors import RelstudyError
 
-Client = pytest.importorskip("distributed", reason="needs the extra `dask`").Client
 pytestmark = pytest.mark.slow
 
 WITHOUT_RELSTUDY = "import sys; sys.modules['relstudy'] = None; from distributed.cli.dask_worker import main; main()"
@@ -42,6 +41,7 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Job:
 
 @contextlib.contextmanager
 def cluster(folder: Path, worker: str) -> Iterator[tuple[str, subprocess.Popen[bytes], subprocess.Popen[bytes]]]:
+    client_of = pytest.importorskip("distributed", reason="needs the extra `dask`").Client
     address = folder / "scheduler.json"
 
     def start(code: str, *words: str) -> subprocess.Popen[bytes]:
@@ -55,7 +55,7 @@ def cluster(folder: Path, worker: str) -> Iterator[tuple[str, subprocess.Popen[b
             time.sleep(0.1)
         running.append(start(worker, "--no-nanny", "--nthreads", "1", "--no-dashboard"))
         where = json.loads(address.read_text())["address"]
-        with Client(where) as client:
+        with client_of(where) as client:
             client.wait_for_workers(1, timeout=120)  # a busy machine starts it slowly
         yield where, running[0], running[1]
     finally:

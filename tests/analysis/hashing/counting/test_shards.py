@@ -47,7 +47,7 @@ def test_parts_cover_every_row_of_every_file_once(job: Job) -> None:
 
 
 @pytest.mark.parametrize("size", [1000, 120, 7])
-@pytest.mark.parametrize("engine", ["numba", "numpy"])
+@pytest.mark.parametrize("engine", [pytest.param("numba", marks=pytest.mark.slow), "numpy"])
 def test_parts_of_any_size_add_up_to_the_whole(job: Job, size: int, engine) -> None:
     queries, database = whole(job)
     assert job.query_labels is not None

@@ -84,6 +84,7 @@ def test_answers_to_several_questions_are_kept_shown_again_and_changed_as_one_re
     assert event["further"] == {"trust": 0.0, "why": "too blue"}
 
 
+@pytest.mark.slow
 def test_what_is_refused_loses_nothing_that_was_typed(make_local: MakeStudy) -> None:
     browser = joined(make_local(MORE).app)
     fields = answered(browser, why="<b>because</b> & so")
@@ -102,6 +103,7 @@ def test_what_is_refused_loses_nothing_that_was_typed(make_local: MakeStudy) -> 
     assert browser.status == 422 and "At most 4000 signs" in browser.page.text
 
 
+@pytest.mark.slow
 def test_what_could_not_be_shown_is_neither_undecided_nor_against_the_rater(make_study: MakeStudy) -> None:
     toml = MORE.replace('rules = ["personal", "open"]', 'rules = ["open"]\nfailed_checks_allowed = 0').replace(
         'name = "unique"\npairs = "unique"', 'name = "unique"\npairs = "unique"\nnot_shown = true'

@@ -198,11 +198,11 @@ def test_the_policy_is_as_strict_as_it_was_but_for_media_of_the_study() -> None:
     }  # fmt: skip
 
 
-@pytest.fixture
-def film(tmp_path: Path) -> Iterator[tuple[Browser, str, bytes]]:
+@pytest.fixture(scope="module")
+def film(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Browser, str, bytes]]:
     """A rater's browser, the address of a film of two parts and a bit, and its bytes."""
     content = b"\0\0\0\x20ftypisom" + bytes(range(251)) * (2 * PART // 251 + 40)
-    folder = write_items(tmp_path / "s", film=content)
+    folder = write_items(tmp_path_factory.mktemp("film") / "s", film=content)
     with app_of(folder) as (app, _):
         yield joined(app), f"/item/{item_key(read_secret(folder), 'e')}", content
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from tests.studyapp.browse import Browser
 from tests.studyapp.statements import statements_of_a_page
 from tests.studyapp.studies import Made
@@ -32,6 +34,7 @@ def test_a_rated_page_and_the_next_take_no_more_statements_than_counted_here(mak
     assert len(at_once) <= most[0] and len(apart) <= most[1], "\n".join([*at_once, "", *apart])
 
 
+@pytest.mark.slow
 def test_the_number_of_statements_does_not_grow_with_the_pages_a_rater_has_rated(
     make_local: Callable[..., Made],
 ) -> None:

@@ -275,6 +275,7 @@ expected = [1]
 """
 
 
+@pytest.mark.slow
 def test_couples_have_practice_checks_and_further_questions(made: Made) -> None:
     file = made.folder / "study.toml"
     file.write_text(file.read_text() + KNOWN)
