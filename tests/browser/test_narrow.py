@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.sessions import Rater, one_by_one, serve, write_study
+from tests.browser.sessions import Rater, Served, one_by_one, serve, write_study
 
 WORD = "https://example.org/" + "a-word-that-does-not-break/" * 8
 STUDY = f"""
@@ -77,14 +77,18 @@ def test_a_long_word_makes_no_page_wider_than_a_phone(tmp_path: Path, new_page: 
     assert not too_wide
 
 
+def to_first_page(page: Page, served: Served) -> None:
+    page.goto(served.link())
+    page.get_by_role("checkbox").check()
+    for _ in range(2):
+        page.locator("main button").first.click()
+    page.wait_for_url("**/rate/1")
+
+
 def test_at_every_width_a_button_can_be_hit_and_covers_no_label(tmp_path: Path, new_page: Callable[..., Page]) -> None:
     page = new_page(1280, 800)
     with serve(write_study(tmp_path / "study", FOUR)) as served:
-        page.goto(served.link())
-        page.get_by_role("checkbox").check()
-        for _ in range(2):
-            page.locator("main button").first.click()
-        page.wait_for_url("**/rate/1")
+        to_first_page(page, served)
         assert page.locator("[data-result]").count() == 4
         for width in (320, 360, 600, 640, 800, 1024, 1100, 1200, 1280):
             page.set_viewport_size({"width": width, "height": 800})
@@ -107,22 +111,17 @@ def test_a_page_of_four_pictures_fits_a_laptop_with_its_button(
     toml = FOUR.replace('title = "Four pictures"', f'title = "Four pictures"\n{contact}') + f'scale = "{scale}"\n'
     page = new_page(width, height)
     with serve(write_study(tmp_path / "study", toml)) as served:
-        page.goto(served.link())
-        page.get_by_role("checkbox").check()
-        for _ in range(2):
-            page.locator("main button").first.click()
-        page.wait_for_url("**/rate/1")
+        to_first_page(page, served)
         bottom = page.locator("[type=submit]").last.evaluate("e => e.getBoundingClientRect().bottom")
         smallest = page.locator(".result img").evaluate_all("all => Math.min(...all.map(e => e.clientHeight))")
     assert bottom <= height, f"the button ends at {bottom}"
     assert smallest >= 110, "pictures are large enough to be judged"
 
 
-@pytest.mark.parametrize(("width", "height"), [(1366, 657), (1280, 760), (1280, 900)])
 @pytest.mark.parametrize("scale", ["1-9", "binary"])
 @pytest.mark.parametrize("query", ["text", "image"])
 def test_a_page_of_one_picture_fits_a_laptop_with_its_button(
-    tmp_path: Path, new_page: Callable[..., Page], query: str, scale: str, width: int, height: int
+    tmp_path: Path, new_page: Callable[..., Page], query: str, scale: str
 ) -> None:
     toml = one_by_one(scale).replace('paradigm = "text"', f'paradigm = "{query}"')
     folder = write_study(tmp_path / "study", toml)
@@ -133,14 +132,13 @@ def test_a_page_of_one_picture_fits_a_laptop_with_its_button(
         if "essay" not in line and not line.startswith(("p0-1", "p0-2", "p0-3", "p1-1", "p1-2", "p1-3"))
     ]
     pairs.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    page = new_page(width, height)
+    page = new_page()
     with serve(folder) as served:
-        page.goto(served.link())
-        page.get_by_role("checkbox").check()
-        for _ in range(2):
-            page.locator("main button").first.click()
-        page.wait_for_url("**/rate/1")
-        bottom = page.locator("[type=submit]").last.evaluate("e => e.getBoundingClientRect().bottom")
-        tall = page.locator(".result img").evaluate("e => e.clientHeight")
-    assert bottom <= height, f"the button ends at {bottom}, the picture is {tall} high"
-    assert tall >= 200, "the picture is large enough to be judged"
+        to_first_page(page, served)
+        for width, height in ((1366, 657), (1280, 760), (1280, 900)):
+            page.set_viewport_size({"width": width, "height": height})
+            page.reload()
+            bottom = page.locator("[type=submit]").last.evaluate("e => e.getBoundingClientRect().bottom")
+            tall = page.locator(".result img").evaluate("e => e.clientHeight")
+            assert bottom <= height, f"the button ends at {bottom}, the picture is {tall} high"
+            assert tall >= 200, "the picture is large enough to be judged"

@@ -27,16 +27,6 @@ REPLICATES = 100
 INDICES = ("relevant_share", "precision_at_0.2", "recall_at_0.2", "average_precision", "normalised_rank", "pearson")
 
 
-@pytest.fixture(scope="module")
-def world() -> World:
-    return World.made(queries=36, results=40)
-
-
-@pytest.fixture(scope="module")
-def study(world: World) -> pd.DataFrame:
-    return world.study(8)
-
-
 def scored(world: World, study: pd.DataFrame, judge: pd.DataFrame, **options: object) -> dict:
     given = {"method": "none", "measures": (), "replicates": REPLICATES, **options}
     return rs.score(world.scores, study, judge=judge, **given).summary()

@@ -25,16 +25,6 @@ from tests.commands import relstudy, succeeds
 OPTIONS = ScoringOptions(replicates=100, method="none", measures=(), directions={"*": "higher"})
 
 
-@pytest.fixture(scope="module")
-def world() -> World:
-    return World.made(queries=36, results=40)
-
-
-@pytest.fixture(scope="module")
-def study(world: World) -> pd.DataFrame:
-    return world.study(8)
-
-
 def checked(world: World, study: pd.DataFrame, judge: pd.DataFrame, ratings: pd.DataFrame | None = None) -> JudgeCheck:
     pairs = JudgedPairs.of(study)
     third = 0.7 * world.pairs["score"] + np.random.default_rng(2).normal(size=len(world.pairs))

@@ -151,11 +151,6 @@ def test_figure_2_of_ding_li_and_li_has_best_1_worst_0_3544_and_expected_0_6072(
     assert (round(figures.pessimistic, 4), round(figures.expected, 4), figures.optimistic) == (0.3544, 0.6072, 1.0)
 
 
-def test_moran_figure_3_4_a_relevant_at_ranks_1_2_5_has_average_precision_0_87() -> None:
-    table = CountTable(np.array([[1, 1, 1, 1, 1]]), np.array([[1, 1, 0, 0, 1]]))
-    assert round(float(average_precision(table)[0]), 2) == 0.87
-
-
 def test_dividing_by_hits_punishes_finding_more() -> None:
     two_hits = CountTable(np.array([[1, 98, 1]]), np.array([[1, 0, 1]]))
     one_hit = CountTable(np.array([[1, 98, 1, 5]]), np.array([[1, 0, 0, 1]]))

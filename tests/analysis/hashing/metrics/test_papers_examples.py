@@ -34,6 +34,8 @@ def test_moran_figure_3_4_average_precision_is_087() -> None:
 
 def test_moran_figure_3_4_prints_an_f1_that_no_beta_gives() -> None:
     """TP 3, FP 1, FN 2. The printed .78 is above both precision and recall, between which every F-beta lies."""
+    within = precision_recall_by_radius(CountTable(np.array([[4, 2]]), np.array([[3, 2]])))
+    assert within.f_micro[0] == pytest.approx(2 / 3, abs=1e-15)
     buckets = Buckets(np.array([4.0]), np.array([3.0]), np.array([5]))
     figures = buckets.micro()
     assert (figures["precision"], figures["recall"]) == (0.75, 0.6)

@@ -107,12 +107,6 @@ def test_areas_over_radii_equal_sums_over_the_points_of_the_curve(world) -> None
     assert areas["trapezoid"] == pytest.approx(auc(recall, precision), abs=ROUNDING)
 
 
-def test_moran_figure_3_4_b_gives_f1_0_667_by_his_own_equation() -> None:
-    """Printed: F1 0.78 for TP 3, FP 1, FN 2. Eq. 3.10 gives 0.667 (an erratum: 0.78 exceeds the precision 0.75)."""
-    table = CountTable(np.array([[4, 2]]), np.array([[3, 2]]))
-    assert round(float(precision_recall_by_radius(table).f_micro[0]), 3) == 0.667
-
-
 def test_the_printed_area_starts_at_radius_1_and_gives_a_perfect_code_0() -> None:
     curve = precision_recall_by_radius(CountTable(np.array([[5, 0, 20]]), np.array([[5, 0, 0]])))
     areas = [
