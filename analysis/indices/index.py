@@ -12,6 +12,7 @@ import numpy as np
 from relstudy.analysis.indices.pairs import Figure, SystemPairs
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.spread import SHARE, Transform
+from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
 from relstudy.common.wording import capital
 
@@ -122,7 +123,15 @@ class Index:
         """The index with its replicates."""
         if self.draws is not None:
             return self.draws(pairs)
-        return pairs.over_draws(self._figure, self.of_judgments, self.scale)
+        figure = pairs.over_draws(self._figure, self.of_judgments, self.scale)
+        low, high = self.scale.lowest, self.scale.highest
+        if figure.value < low - 1e-9 or figure.value > high + 1e-9:  # rounding apart
+            ends = f"from {low:g} to {high:g}"
+            raise RelstudyError(
+                f"index {self.name}: its figure {figure.value:.3g} is not {ends}, the ends of its scale; "
+                "scale=DIFFERENCE has none"
+            )
+        return figure
 
     def by_query(self, pairs: SystemPairs) -> np.ndarray:
         """The index within each query alone, float [queries], NaN where undefined."""

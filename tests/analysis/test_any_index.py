@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import relstudy as rs
 from relstudy.analysis.indices.index import Index, Needs
 from relstudy.analysis.indices.known import register, registered
 from relstudy.analysis.indices.pairs import WeightedPairs
-from relstudy.analysis.resampling.spread import DIFFERENCE
+from relstudy.analysis.resampling.spread import DIFFERENCE, SHARE
 from relstudy.analysis.verdict.requirements import answer, read_requirement
 from relstudy.common.errors import RelstudyError
 from tests.analysis.judges.made import World
@@ -172,6 +173,13 @@ def test_a_judge_helps_with_it() -> None:
 def test_a_study_can_be_planned_for_it_and_for_a_measure(index: str) -> None:
     plan = rs.plan(correlations=(0.8, 0.1), index=index, results=15, studies=20)
     assert plan.queries is not None and plan.queries < 60
+
+
+def test_an_index_beyond_the_ends_of_its_scale_is_refused() -> None:
+    """On the scale of shares, which is the default, a mean of 2.0 had the interval 1.74 to 1.00."""
+    of_shares = replace(INDEX, name="top", term="top", scale=SHARE)
+    with registered(of_shares), pytest.raises(RelstudyError, match=r"index top: .* from 0 to 1.*scale=DIFFERENCE"):
+        rs.score(EXAMPLE / "scores" / "gift.csv", EXAMPLE / "judgments.csv", replicates=20, method="none")
 
 
 def test_two_indices_of_one_name_are_refused() -> None:
