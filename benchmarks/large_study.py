@@ -23,7 +23,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -228,13 +228,23 @@ def look_at_admin(folder: Path) -> dict[str, float]:
 
 
 def export(folder: Path) -> dict[str, float]:
+    from relstudy.common.tables import write_parts
     from relstudy.studyapp.config.study import Study
     from relstudy.studyapp.database.store import Store
-    from relstudy.studyapp.monitoring.export import ratings_table
+    from relstudy.studyapp.monitoring.export import ratings_in_parts
 
-    began = time.perf_counter()
-    table = ratings_table(Store(f"sqlite:///{folder / 'study.db'}"), Study.load(folder))
-    return {"rows": len(table), "seconds": time.perf_counter() - began}
+    began, busy = time.perf_counter(), time.process_time()
+    rows = 0
+
+    def counted(parts: Iterator[Any]) -> Iterator[Any]:
+        nonlocal rows
+        for part in parts:
+            rows += len(part)
+            yield part
+
+    with ratings_in_parts(Store(f"sqlite:///{folder / 'study.db'}"), Study.load(folder)) as (parts, _):
+        write_parts(counted(parts), folder / "ratings.csv")
+    return {"rows": rows, "seconds": time.perf_counter() - began, "CPU s": time.process_time() - busy}
 
 
 def apart(work: Callable[..., Any], *arguments: Any) -> dict[str, float]:

@@ -107,8 +107,8 @@ def response_of(pairs: pd.DataFrame, judged: pd.DataFrame) -> Response:
     >>> response_of(pairs, pairs[:1]).probability.tolist()
     [0.5, 0.5]
     """
-    index = pd.MultiIndex.from_frame(judged[PAIR].astype("str"))
-    is_judged = pd.MultiIndex.from_frame(pairs[PAIR].astype("str")).isin(index)
+    numbered = pd.concat([pairs[PAIR], judged[PAIR]]).astype("str").groupby(PAIR, sort=False).ngroup().to_numpy()
+    is_judged = np.isin(numbered[: len(pairs)], numbered[len(pairs) :])
     table = pd.DataFrame({"round": pairs["round"], "block": pairs["block"], "judged": is_judged})
     numbers = table.groupby(["round", "block"])["judged"].agg(["size", "sum"])
     counts = tuple(
@@ -116,8 +116,8 @@ def response_of(pairs: pd.DataFrame, judged: pd.DataFrame) -> Response:
         for (number, block), drawn, some in zip(numbers.index, numbers["size"], numbers["sum"], strict=True)
     )
     probability = pairs["inclusion_probability"].to_numpy(dtype=float).copy()
-    pool = pairs["pool"] if "pool" in pairs else pd.Series(INSIDE, index=pairs.index)
-    classes = pd.factorize(pd.MultiIndex.from_arrays([pairs["paradigm"], pool]))[0]
+    pool = pairs.get("pool", INSIDE)
+    classes = pairs[["paradigm"]].assign(pool=pool).groupby(["paradigm", "pool"], dropna=False).ngroup().to_numpy()
     rounds = pairs["round"].to_numpy()
     firsts = {
         int(match[1]): pairs[name].to_numpy(dtype=float)

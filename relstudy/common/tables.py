@@ -7,9 +7,11 @@ target and renames, so nothing is ever half-written.
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any
 
 import numpy as np
 import pandas as pd
@@ -93,19 +95,55 @@ def _refuse_swelling_parquet(file: str) -> None:
 
 def write_table(frame: pd.DataFrame, path: str | os.PathLike[str], *, private: bool = False) -> None:
     """Write a table as CSV, or as Parquet when the path ends in .parquet; a `private` one is its owner's alone."""
+    write_parts([frame], path, private=private)
+
+
+def write_parts(parts: Iterable[pd.DataFrame], path: str | os.PathLike[str], *, private: bool = False) -> None:
+    """Write a table of which one part is in memory at a time; at least one, all of the same columns and types."""
     with replacing(path, 0o600 if private else 0o644) as beside:
         if beside.suffix == ".parquet":
-            frame.to_parquet(beside, index=False)
+            _write_parquet(parts, beside)
         else:
             with open(beside, "wb") as file:
-                frame.iloc[:0].to_csv(file, index=False)
-                for start in range(0, len(frame), ROWS_AT_ONCE):
-                    rows = frame.iloc[start : start + ROWS_AT_ONCE]
-                    lines = _plain_lines(rows)
-                    if lines is None:
-                        rows.to_csv(file, index=False, header=False)
-                    else:
-                        file.write(lines)
+                write_csv(parts, file)
+
+
+def write_csv(parts: Iterable[pd.DataFrame], file: IO[bytes]) -> None:
+    """Write the parts of a table as one CSV into an open file."""
+    for number, frame in enumerate(parts):
+        if not number:
+            frame.iloc[:0].to_csv(file, index=False, lineterminator="\n")
+        for start in range(0, len(frame), ROWS_AT_ONCE):
+            rows = frame.iloc[start : start + ROWS_AT_ONCE]
+            lines = _plain_lines(rows)
+            if lines is None:
+                rows.to_csv(file, index=False, header=False, lineterminator="\n")
+            else:
+                file.write(lines)
+
+
+def _write_parquet(parts: Iterable[pd.DataFrame], path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    tables = _gathered(parts)
+    first = next(tables)
+    with pq.ParquetWriter(path, first.schema) as writer:
+        for table in itertools.chain([first], tables):
+            writer.write_table(table.cast(first.schema))
+
+
+def _gathered(parts: Iterable[pd.DataFrame]) -> Iterator[Any]:
+    """Parts as Arrow's tables of ROWS_AT_ONCE rows or more, but for the last one; each is a group in Parquet."""
+    import pyarrow as pa
+
+    waiting: list[Any] = []
+    for frame in parts:
+        waiting.append(pa.Table.from_pandas(frame, preserve_index=False))
+        if sum(map(len, waiting)) >= ROWS_AT_ONCE:
+            yield pa.concat_tables(waiting).combine_chunks()
+            waiting = []
+    if waiting:
+        yield pa.concat_tables(waiting).combine_chunks()
 
 
 def _plain_lines(rows: pd.DataFrame) -> memoryview | None:
@@ -136,6 +174,8 @@ def _plain_texts(column: pd.Series) -> Any:
         texts = pa.array(column, type=pa.large_string(), from_pandas=True)
         texts = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
         return None if pc.any(pc.match_substring_regex(texts, SPECIAL)).as_py() else texts.fill_null("")
+    if isinstance(kind, pd.Int64Dtype):
+        return pa.array(column, pa.int64()).cast(pa.large_string()).fill_null("")
     if not isinstance(kind, np.dtype) or kind.kind not in "biuf" or (kind.kind == "f" and kind.itemsize != 8):
         return None
     numbers = column.to_numpy()

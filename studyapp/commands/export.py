@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from relstudy.common.command_options import taking
 from relstudy.common.options import CommandOptions, option
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,11 +58,11 @@ def export(folder: Path, options: ExportOptions, as_json: bool) -> None:
     from relstudy.common.errors import RelstudyError
     from relstudy.common.files import write_json
     from relstudy.common.study_folder import question_folder
-    from relstudy.common.tables import write_table
+    from relstudy.common.tables import write_parts, write_table
     from relstudy.common.wording import capital
     from relstudy.studyapp.assignment.slots import HAND_OUT_RULE
     from relstudy.studyapp.commands.opening import open_ratings
-    from relstudy.studyapp.monitoring.export import drawn_and_judged, people_table, ratings_table
+    from relstudy.studyapp.monitoring.export import people_table, ratings_in_parts
 
     study, store = open_ratings(folder)
     scale, question = options.scale, study.question_called(options.question)
@@ -64,24 +70,33 @@ def export(folder: Path, options: ExportOptions, as_json: bool) -> None:
         raise RelstudyError(
             f"no block uses the scale {scale!r}; this study has {', '.join(s.name for s in study.scales)}"
         )
-    whole = table = ratings_table(store, study, history=options.history, question=question)
-    if scale is not None:
-        table = table[table["scale"] == scale]
-    if options.no_surplus:
-        table = table[table["surplus"] == 0]
     target = options.output or question_folder(folder, options.question) / "ratings.csv"
     target.parent.mkdir(parents=True, exist_ok=True)
-    write_table(table, target)
-    response = drawn_and_judged(folder, whole)
-    counts = {
+    numbers, blocks = dict.fromkeys(("ratings", "undecided", "not_shown"), 0), Counter[str]()
+    rater_ids, scales = set[str](), set[str]()
+
+    def counted(parts: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        for part in parts:
+            numbers["ratings"] += len(part)
+            numbers["undecided"] += int((part["rating"].isna() & (part["not_shown"] == 0)).sum())
+            numbers["not_shown"] += int(part["not_shown"].sum())
+            blocks.update(part["block"])
+            rater_ids.update(part["rater_id"])
+            scales.update(part["scale"])
+            yield part
+
+    wanted: dict[str, Any] = {"scale": scale, "surplus": not options.no_surplus}
+    with ratings_in_parts(store, study, history=options.history, question=question, **wanted) as (parts, response):
+        write_parts(counted(parts), target)
+    counts: dict[str, Any] = {
         "file": str(target),
-        "ratings": len(table),
+        "ratings": numbers["ratings"],
         **({} if question is None else {"question": question.id, "text": question.text}),
-        "undecided": int((table["rating"].isna() & (table["not_shown"] == 0)).sum()),
-        "not_shown": int(table["not_shown"].sum()),
-        "raters": int(table["rater_id"].nunique()),
-        "blocks": {str(name): int(count) for name, count in table["block"].value_counts().items()},
-        "scales": sorted(set(table["scale"])),
+        "undecided": numbers["undecided"],
+        "not_shown": numbers["not_shown"],
+        "raters": len(rater_ids),
+        "blocks": dict(blocks.most_common()),
+        "scales": sorted(scales),
         "handed_out": HAND_OUT_RULE,
         "pairs": None if response is None else response.as_json(),
         "ratings_per_pair": {block.name: block.ratings_per_pair for block in study.blocks if block.unique},

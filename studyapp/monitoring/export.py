@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import itertools
+import json
 import re
 import unicodedata
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +24,7 @@ from relstudy.common.ratings_table import HandOut
 from relstudy.common.reach import REACH
 from relstudy.common.response import DRAWN, Response, response_of
 from relstudy.common.scales import SCALE_COLUMNS
+from relstudy.common.tables import release_unused
 from relstudy.studyapp.assignment.answers import Further, select_ratings
 from relstudy.studyapp.assignment.catalogue import PairRow
 from relstudy.studyapp.assignment.eligibility import outcome_of
@@ -59,7 +63,8 @@ FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠
 """Characters that begin a formula in spreadsheets, in one locale or another (OWASP, CSV injection)."""
 _SPLIT_CELL = re.compile(r"((?:^|[;,\t\r\n])[\s\"]*)([^;,\t\r\n]*)")
 """A cell as any spreadsheet may split it, and what stands before it."""
-PART = 10_000  # rows that are looked at together
+IN_PARTS = {"yield_per": 10_000}
+"""How a query is asked whose rows are not to be in memory together, here or in a driver: so many are at a time."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +85,7 @@ class _Rules:
 
     scales: dict[str, _ScaleCells]
     known_pairs: dict[str, KnownPair]
-    hand_outs: dict[str, HandOut]
+    hand_outs: dict[str, str]
     question: ResultQuestion | None = None
 
     def passed(self, pair_id: str, rating: float | None, further: Further | None) -> str:
@@ -102,7 +107,7 @@ class _Rules:
 
     def handed_out(self, kind: str, block: str) -> str:
         """Way in which a pair came to its rater; empty for all but unique pairs."""
-        return self.hand_outs.get(block, HandOut.RANDOM).value if kind == "unique" else ""
+        return self.hand_outs.get(block, HandOut.RANDOM.value) if kind == "unique" else ""
 
 
 LEFT = "left"
@@ -128,50 +133,132 @@ def ratings_table(
     couple `rating` is -1, 0 or 1 (the left one is better, neither, the right one), and `left` names the result that
     stood there. `handed_out` is said of unique pairs only: everyone rates the base block.
     """
-    scale = None if question is None else question.scale
+    with ratings_in_parts(store, study, history=history, question=question) as (parts, _):
+        return pd.concat(parts, ignore_index=True)
+
+
+@contextlib.contextmanager
+def ratings_in_parts(
+    store: Store,
+    study: Study,
+    *,
+    history: bool = False,
+    question: ResultQuestion | None = None,
+    scale: str | None = None,
+    surplus: bool = True,
+) -> Iterator[tuple[Iterator[pd.DataFrame], Response | None]]:
+    """The table of `ratings_table`, one part in memory at a time, as the database is while the block lasts.
+
+    Parameters
+    ----------
+    scale : of the ratings that are wanted; default: every scale
+    surplus : whether late answers for pairs that had their ratings are wanted
+
+    Yields
+    ------
+    Parts of at most 10,000 rows each, at least one; and the drawn pairs with their judgments, whatever is wanted of
+    them, None without a pairs.csv
+    """
+    asked = None if question is None else question.scale
     rules = _Rules(
         {
-            block.name: _ScaleCells((scale or block.scale).name, (scale or block.scale).columns())
+            block.name: _ScaleCells((asked or block.scale).name, (asked or block.scale).columns())
             for block in study.blocks
         },
         known_pair_ids(study),
         _hand_outs(study),
-        question if scale is not None else None,
+        question if asked is not None else None,
     )
-    said = _attributes(store, study)
-    columns = [*COLUMNS, *(["group"] if study.groups else []), *said, *(["revision"] if history else [])]
-    compares = any(block.is_comparison for block in study.blocks)
-    columns += [OTHER, LEFT] if compares else []
-    columns += [WORDS] if question is not None and not scale else []
-    cells: dict[str, list[Any]] = {column: [] for column in columns}
-    same: dict[Any, Any] = {}  # ids come again and again: each is kept once
+    file = study.folder / "pairs.csv"
+    with store.read() as connection:
+        said = _attributes(connection, study)
+        rows = _rows_in_parts(connection, question, history)
+        parts: Iterator[pd.DataFrame] = (_part(each, study, rules, said, question, history) for each in rows)
+        response = None
+        if file.is_file():
+            table = read_pairs(file)
+            release_unused()
+            response = response_of(table, _judged_pairs(connection, rules, question, history))
+            parts = _as_drawn(parts, table, response, file)
+        yield (_wanted(part, scale, surplus) for part in parts), response
+
+
+def _wanted(part: pd.DataFrame, scale: str | None, surplus: bool) -> pd.DataFrame:
+    if scale is not None:
+        part = part[part["scale"] == scale]
+    return part if surplus else part[part["surplus"] == 0]
+
+
+def _rows_in_parts(
+    connection: sa.Connection, question: ResultQuestion | None, history: bool
+) -> Iterator[Sequence[sa.Row[Any]]]:
+    """The database's rows of the export, some at a time; where there are none at all, one part without a row."""
     query = select_ratings(
         *(raters.c.rater_id, pairs.c.query_id, pairs.c.result_id, pairs.c.block, pairs.c.source, pairs.c.rank),
         *(pairs.c.inclusion_probability, pairs.c.query_probability, assignments.c.block.label("study_block")),
-        *(assignments.c.kind, assignments.c.position, assignments.c.pair_ids, assignments.c.surplus, ratings.c.version),
+        *(assignments.c.kind, assignments.c.position, assignments.c.surplus, ratings.c.version),
         *(raters.c.outcome, raters.c.rater_group, raters.c.seed, pairs.c.other_id),
+        sa.cast(assignments.c.pair_ids, sa.Text).label("pair_ids"),
         every_revision=history,
     )
-    with store.read() as connection:
-        for part in connection.execute(query).partitions(PART):
-            rows = part if question is None else [row for row in part if _answers(row, question)]
-            if not rows:
-                continue
-            records = _columns(rows, rules)
-            for column, answers in said.items():
-                records[column] = [answers.get(row.rater_id, "") for row in rows]
-            if compares:
-                records |= {OTHER: [row.other_id or "" for row in rows], LEFT: [_left(row) for row in rows]}
-            if WORDS in cells and question is not None:
-                records[WORDS] = [_no_formula(str((row.further or {}).get(question.id, ""))) for row in rows]
-            for column, kept in cells.items():
-                kept.extend(same.setdefault(value, value) if type(value) is str else value for value in records[column])
-    frame = pd.DataFrame({column: pd.Series(cells.pop(column)) for column in columns})
+    empty = True
+    for part in connection.execute(query, execution_options=IN_PARTS).partitions():
+        rows = part if question is None else [row for row in part if _answers(row.further, question)]
+        if rows:
+            empty = False
+            yield rows
+    if empty:
+        yield []
+
+
+def _judged_pairs(
+    connection: sa.Connection, rules: _Rules, question: ResultQuestion | None, history: bool
+) -> pd.DataFrame:
+    """query_id and result_id of the pairs that somebody decided who was not set aside; practice, checks and repeats do
+    not count."""
+    counted = select_ratings(every_revision=history).where(
+        assignments.c.kind == "pair",
+        pairs.c.block.in_(["base", "unique"]),
+        pairs.c.other_id.is_(None),
+        raters.c.outcome.is_(None) | raters.c.outcome.not_in(LEFT_OUT),
+    )
+    counted = counted.with_only_columns(pairs.c.query_id, pairs.c.result_id, ratings.c.rating, ratings.c.further)
+    found = {
+        (row.query_id, row.result_id)
+        for row in connection.execute(counted.order_by(None), execution_options=IN_PARTS)
+        if (question is None or _answers(row.further, question)) and rules.rating(row.rating, row.further) is not None
+    }
+    return pd.DataFrame(list(found), columns=PAIR)
+
+
+def _part(
+    rows: Sequence[sa.Row[Any]],
+    study: Study,
+    rules: _Rules,
+    said: Mapping[str, Mapping[str, str]],
+    question: ResultQuestion | None,
+    history: bool,
+) -> pd.DataFrame:
+    """Rows of the database as rows of the export."""
+    columns = [*COLUMNS, *(["group"] if study.groups else []), *said, *(["revision"] if history else [])]
+    compares = any(block.is_comparison for block in study.blocks)
+    columns += [OTHER, LEFT] if compares else []
+    in_words = None if question is None or question.scale is not None else question.id
+    columns += [WORDS] if in_words is not None else []
+    records: dict[str, Any] = _columns(rows, rules) if rows else dict.fromkeys(columns, ())
+    if rows:
+        for column, answers in said.items():
+            records[column] = [answers.get(row.rater_id, "") for row in rows]
+        if compares:
+            records |= {OTHER: [row.other_id or "" for row in rows], LEFT: [_left(row) for row in rows]}
+        if in_words is not None:
+            records[WORDS] = [_no_formula(str((row.further or {}).get(in_words, ""))) for row in rows]
+    frame = pd.DataFrame({column: pd.Series(records[column]) for column in columns})
     numbers = dict.fromkeys(["rating", "inclusion_probability", "query_probability", *SCALE_COLUMNS], "float64")
-    return _as_drawn(frame.astype({**numbers, "rank": "Int64", "version": "Int64"}), study)
+    return frame.astype({**numbers, "rank": "Int64", "version": "Int64"})
 
 
-def _attributes(store: Store, study: Study) -> dict[str, dict[str, str]]:
+def _attributes(connection: sa.Connection, study: Study) -> dict[str, dict[str, str]]:
     """Answers that stand beside a rater's ratings, since groups of people can be made of them: those by given choices.
 
     Returns
@@ -185,8 +272,7 @@ def _attributes(store: Store, study: Study) -> dict[str, dict[str, str]]:
     by_choices = {column: each for column, each in asked.items() if each[1].kind in OF_CHOICES}
     if not by_choices:
         return {}
-    with store.read() as connection:
-        people = read_raters(connection)
+    people = read_raters(connection)
     return {
         column: {rater.rater_id: _no_formula((getattr(rater, part) or {}).get(question.id, "")) for rater in people}
         for column, (part, question) in by_choices.items()
@@ -200,70 +286,52 @@ def _left(row: sa.Row[Any]) -> str:
     return PairRow(row.pair_id, row.query_id, row.result_id, row.other_id).sides(row.seed)[0]
 
 
-def _as_drawn(frame: pd.DataFrame, study: Study) -> pd.DataFrame:
+def _as_drawn(
+    parts: Iterable[pd.DataFrame], table: pd.DataFrame, response: Response, file: Path
+) -> Iterator[pd.DataFrame]:
     """Origin of each rated pair as pairs.csv has it now.
 
     A further round changes the probabilities of pairs that were drawn before, and the database learns of it only when
     the study is served again. It has the last word on pairs that pairs.csv no longer holds. Probabilities are those of
     being drawn and judged so far (`relstudy.common.response`).
     """
-    file = study.folder / "pairs.csv"
-    if not file.is_file():
-        return frame
-    table = read_pairs(file)
-    drawn = table.set_index("pair_id").reindex(frame["pair_id"]).set_axis(frame.index)
-    there = drawn["query_id"].notna()
-    for column in PAIR:
-        changed = there & (drawn[column] != frame[column])
-        if changed.any():
-            rated, now = frame[changed].iloc[0], drawn[changed].iloc[0]
-            raise RelstudyError(
-                f"{file}: pair {rated['pair_id']!r} is query {now['query_id']!r}, result {now['result_id']!r}, but it "
-                f"was rated as {rated['query_id']!r}, {rated['result_id']!r}; give the new pair a new id"
-            )
-    response = response_of(table, judged_pairs(frame))
-    drawn["inclusion_probability"] = pd.Series(response.probability, table["pair_id"]).reindex(frame["pair_id"]).array
-    for column in FROM_PAIRS:
-        frame[column] = drawn[column].where(there, frame[column]).astype(frame[column].dtype)
-    for column in [name for name in ("pool", REACH) if name in drawn]:
-        frame[column] = drawn[column]
-    if response.missing:
-        frame[DRAWN] = response.drawn
-    return frame
+    more = [name for name in ("pool", REACH) if name in table]
+    drawn = table.set_index("pair_id")[[*PAIR, *FROM_PAIRS, *more]]
+    drawn["inclusion_probability"] = response.probability
+    for frame in parts:
+        now = drawn.reindex(frame["pair_id"]).set_axis(frame.index)
+        there = now["query_id"].notna()
+        for column in PAIR:
+            changed = there & (now[column] != frame[column])
+            if changed.any():
+                rated, named = frame[changed].iloc[0], now[changed].iloc[0]
+                raise RelstudyError(
+                    f"{file}: pair {rated['pair_id']!r} is query {named['query_id']!r}, result {named['result_id']!r}, "
+                    f"but it was rated as {rated['query_id']!r}, {rated['result_id']!r}; give the new pair a new id"
+                )
+        for column in FROM_PAIRS:
+            frame[column] = now[column].where(there, frame[column]).astype(frame[column].dtype)
+        for column in more:
+            frame[column] = now[column]
+        if response.missing:
+            frame[DRAWN] = response.drawn
+        yield frame
 
 
-def drawn_and_judged(folder: Path, ratings: pd.DataFrame) -> Response | None:
-    """Table of the drawn pairs with their judgments, from the ratings of `ratings_table`; None without a pairs.csv."""
-    file = folder / "pairs.csv"
-    return response_of(read_pairs(file), judged_pairs(ratings)) if file.is_file() else None
-
-
-def judged_pairs(ratings: pd.DataFrame) -> pd.DataFrame:
-    """query_id and result_id of the pairs that somebody decided who was not set aside; practice, checks and repeats do
-    not count."""
-    counted = ratings["block"].isin(["base", "unique"]) & ratings["rating"].notna()
-    if "set_aside" in ratings:
-        counted &= ratings["set_aside"] == 0
-    if OTHER in ratings:
-        counted &= ratings[OTHER] == ""
-    return ratings.loc[counted, PAIR].drop_duplicates()
-
-
-def _hand_outs(study: Study) -> dict[str, HandOut]:
+def _hand_outs(study: Study) -> dict[str, str]:
     """Way in which each block of unique pairs is handed out: not at random where groups draw from pools of their
     own."""
     fixed = {scale.name for scale in study.scales if len(study.pools_of_groups(scale.name)) > 1}
     return {
-        block.name: HandOut.FIXED if block.scale.name in fixed else HandOut.RANDOM
+        block.name: (HandOut.FIXED if block.scale.name in fixed else HandOut.RANDOM).value
         for block in study.blocks
         if block.unique
     }
 
 
-def _answers(row: sa.Row[Any], question: ResultQuestion) -> bool:
+def _answers(further: Further | None, question: ResultQuestion) -> bool:
     """True if a rating holds an answer to a question, or says that there was nothing to be seen."""
-    further = row.further or {}
-    return question.id in further or (question.scale is not None and not was_shown(further))
+    return question.id in (further or {}) or (question.scale is not None and not was_shown(further))
 
 
 def _columns(rows: Sequence[sa.Row[Any]], rules: _Rules) -> dict[str, Any]:
@@ -277,14 +345,14 @@ def _columns(rows: Sequence[sa.Row[Any]], rules: _Rules) -> dict[str, Any]:
         "scale": [scale.name for scale in scales],
         "seconds": [round(seconds, 3) for seconds in given["seconds"]],
         "block": kinds,
-        "rated_at": [datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds") for at in given["rated_at"]],
+        "rated_at": [_moment(at) for at in given["rated_at"]],
         "surplus": [int(bool(surplus)) for surplus in given["surplus"]],
         "rating": [rules.rating(*answer) for answer in zip(given["rating"], given["further"], strict=True)],
         "passed": [
             rules.passed(*answer) for answer in zip(given["pair_id"], given["rating"], given["further"], strict=True)
         ],
         "revisions": given["revision"],
-        "place": [ids.index(pair) + 1 for ids, pair in zip(given["pair_ids"], given["pair_id"], strict=True)],
+        "place": [_pairs_on(ids)[pair] for ids, pair in zip(given["pair_ids"], given["pair_id"], strict=True)],
         "handed_out": [rules.handed_out(*asked) for asked in zip(kinds, given["study_block"], strict=True)],
         "set_aside": [int(outcome in LEFT_OUT) for outcome in given["outcome"]],
         "not_shown": [int(not was_shown(further)) for further in given["further"]],
@@ -292,13 +360,31 @@ def _columns(rows: Sequence[sa.Row[Any]], rules: _Rules) -> dict[str, Any]:
     }
 
 
+# A page's ratings stand side by side, and were given in one moment.
+@functools.lru_cache(maxsize=16)
+def _moment(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")
+
+
+@functools.lru_cache(maxsize=16)
+def _pairs_on(page: str) -> dict[str, int]:
+    """Pairs on a rater's page by their place, counted from 1."""
+    return {pair_id: place for place, pair_id in enumerate(json.loads(page), start=1)}
+
+
 def people_table(store: Store, study: Study) -> pd.DataFrame:
     """One row per rater: way in, times, outcome, completion code, parameters kept, answers to the exit questions."""
-    answers: dict[int, list[sa.Row[Any]]] = defaultdict(list)
+    answers = select_ratings().with_only_columns(
+        *(assignments.c.rater, assignments.c.kind, ratings.c.pair_id, ratings.c.rating, ratings.c.further)
+    )
     with store.read() as connection:
         people = read_raters(connection)
-        for row in connection.execute(select_ratings(assignments.c.rater, assignments.c.kind)):
-            answers[row.rater].append(row)
+        by_id = {rater.id: rater for rater in people}
+        outcomes = {rater.id: outcome_of(study, rater, ()) for rater in people}
+        by_rater = answers.order_by(None).order_by(assignments.c.rater)
+        given = connection.execute(by_rater, execution_options=IN_PARTS)
+        for number, rows in itertools.groupby(given, lambda row: row.rater):
+            outcomes[number] = outcome_of(study, by_id[number], rows)
     return pd.DataFrame(
         [
             {
@@ -315,7 +401,7 @@ def people_table(store: Store, study: Study) -> pd.DataFrame:
                 "consent_sha256": rater.consent_sha256 or "",
                 "started_at": _utc(rater.started_at),
                 "finished_at": _utc(rater.finished_at),
-                "outcome": outcome_of(study, rater, answers[rater.id]),
+                "outcome": outcomes[rater.id],
                 "completion_code": rater.completion_code,
                 **({"group": rater.rater_group or ""} if study.groups else {}),
                 **({"practice_attempts": _attempts(rater)} if study.qualification is not None else {}),

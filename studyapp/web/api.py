@@ -20,7 +20,7 @@ from relstudy.studyapp.assignment import invitations
 from relstudy.studyapp.config.accounts import Account, account_of_token
 from relstudy.studyapp.database.feed import NoCursorError
 from relstudy.studyapp.monitoring.changes import changes_after
-from relstudy.studyapp.monitoring.export import ratings_table
+from relstudy.studyapp.monitoring.export import ratings_in_parts
 from relstudy.studyapp.monitoring.status import study_status
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.admin.figures import forget_figures
@@ -35,7 +35,6 @@ blueprint = Blueprint("api", __name__, url_prefix="/api")
 NO_TOKEN = "this needs a valid token in the header `Authorization: Bearer TOKEN`"
 CURSOR = "X-Relstudy-Cursor"
 ISO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)", re.ASCII)
-ROWS = 1000  # that are written at a time
 View = Callable[..., ResponseReturnValue]
 
 
@@ -94,12 +93,23 @@ def ratings() -> ResponseReturnValue:
         return _changes(request.args["after"], since)
     moment = _moment(since) if since else None
     site = current_site()
+    lines = 0
+
+    def write(file: IO[bytes]) -> None:
+        nonlocal lines
+        for part in parts:
+            wanted = part
+            if moment is not None:
+                wanted = part[pd.to_datetime(part["rated_at"], utc=True, format="ISO8601") > moment]
+            lines += len(wanted)
+            if len(wanted):
+                file.write(wanted.to_json(orient="records", lines=True, double_precision=15).encode())
+
     with one_at_a_time():
-        table = ratings_table(site.store, site.study)
-        if moment is not None:
-            table = table[pd.to_datetime(table["rated_at"], utc=True, format="ISO8601") > moment]
-        note(g.account, "read ratings", str(len(table)))
-        return send_written(functools.partial(_write_lines, table), "application/x-ndjson")
+        with ratings_in_parts(site.store, site.study) as (parts, _):
+            answer = send_written(write, "application/x-ndjson")
+        note(g.account, "read ratings", str(lines))
+        return answer
 
 
 def _changes(after: str, since: str) -> ResponseReturnValue:
@@ -121,12 +131,6 @@ def _moment(text: str) -> datetime:
             return datetime.fromisoformat(text)
     needed = "2026-01-31T12:00:00Z, or with another offset, whose + is written %2B in an address"
     return abort(400, description=f"since is {text[:40]!r}; a time with its offset is needed, such as {needed}")
-
-
-def _write_lines(table: pd.DataFrame, file: IO[bytes]) -> None:
-    for start in range(0, len(table), ROWS):
-        part = table.iloc[start : start + ROWS].to_json(orient="records", lines=True, double_precision=15)
-        file.write(part.encode())
 
 
 @blueprint.post("/invites")

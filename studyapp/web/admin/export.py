@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import pandas as pd
 from flask import Blueprint, Response, abort, request
 from flask.typing import ResponseReturnValue
 
-from relstudy.studyapp.monitoring.export import people_table, ratings_table
+from relstudy.common.tables import write_csv
+from relstudy.studyapp.monitoring.export import people_table, ratings_in_parts
 from relstudy.studyapp.web.admin.figures import recent_figures
 from relstudy.studyapp.web.admin.researchers import admin_required, role_required
 from relstudy.studyapp.web.large import one_at_a_time, send_written
@@ -52,15 +56,16 @@ def download_ratings() -> ResponseReturnValue:
     question = site.study.result_questions.get(name)
     if name and question is None:
         abort(404)
-    with one_at_a_time():
-        table = ratings_table(site.store, site.study, history=history, question=question)
-        scale = request.args.get("scale", "")
-        if scale:
-            table = table[table["scale"] == scale]
-        if request.args.get("surplus") == "no":
-            table = table[table["surplus"] == 0]
-        which = f"ratings-{name}" if name else "ratings"
-        return _download(table, f"{which}-history.csv" if history else f"{which}.csv")
+    which = f"ratings-{name}" if name else "ratings"
+    wanted: dict[str, Any] = {
+        "scale": request.args.get("scale") or None,
+        "surplus": request.args.get("surplus") != "no",
+    }
+    with (
+        one_at_a_time(),
+        ratings_in_parts(site.store, site.study, history=history, question=question, **wanted) as (parts, _),
+    ):
+        return _download(parts, f"{which}-history.csv" if history else f"{which}.csv")
 
 
 @blueprint.get("/export/people.csv")
@@ -68,10 +73,10 @@ def download_ratings() -> ResponseReturnValue:
 def download_people() -> ResponseReturnValue:
     """One row per rater."""
     with one_at_a_time():
-        return _download(people_table(current_site().store, current_site().study), "people.csv")
+        return _download([people_table(current_site().store, current_site().study)], "people.csv")
 
 
-def _download(table: Any, name: str) -> Response:
-    response = send_written(lambda file: table.to_csv(file, index=False, lineterminator="\n", mode="wb"), "text/csv")
+def _download(parts: Iterable[pd.DataFrame], name: str) -> Response:
+    response = send_written(functools.partial(write_csv, parts), "text/csv")
     response.headers["Content-Disposition"] = f'attachment; filename="{current_site().study.id}-{name}"'
     return response

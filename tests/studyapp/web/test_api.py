@@ -20,8 +20,8 @@ from werkzeug.wsgi import FileWrapper
 import relstudy as rs
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.monitoring.audit_log import read_entries
-from relstudy.studyapp.monitoring.export import ratings_table
-from relstudy.studyapp.web import api, large
+from relstudy.studyapp.monitoring.export import IN_PARTS, ratings_table
+from relstudy.studyapp.web import large
 from relstudy.studyapp.web.mount import mounted
 from tests.commands import relstudy, succeeds
 from tests.studyapp.browse import joined
@@ -98,7 +98,7 @@ def served(made: Made, path: str) -> Iterator[str]:
 
 @pytest.mark.slow
 def test_python_reads_what_the_export_holds_and_invites(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(api, "ROWS", 3)  # so that the stream has several parts
+    monkeypatch.setitem(IN_PARTS, "yield_per", 3)  # so that the stream has several parts
     rater = joined(made.app)
     rater.rate(lambda name, number: "undecided" if number == 1 else "4")
     middle = ratings_table(made.store, Study.load(made.folder))["rated_at"].max()
