@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.resources import files
 from typing import Any
 
@@ -24,10 +24,7 @@ from tests.studyapp.web.admin.provider import Provider
 
 AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
-LOOKS = [
-    pytest.param({"color_scheme": "light"}, (1280, 900), id="light"),
-    pytest.param({"color_scheme": "dark"}, (360, 740), id="dark-phone"),
-]
+LOOKS = {"light": (1280, 900), "dark": (360, 740)}
 
 
 def faults(page: Page) -> list[str]:
@@ -55,17 +52,20 @@ class Tour:
             self.found.append(f"{name}: wider than the window")
 
 
-@pytest.mark.parametrize(("look", "size"), LOOKS)
+@pytest.fixture(params=LOOKS.items(), ids=LOOKS)
+def tour(new_page: Callable[..., Page], request: pytest.FixtureRequest) -> Iterator[Tour]:
+    """A tour in each look, on which nothing may be found."""
+    scheme, size = request.param
+    tour = Tour(new_page(*size, reduced_motion="reduce", color_scheme=scheme))
+    yield tour
+    assert not tour.found
+
+
 def test_no_rater_page_has_a_barrier(
-    serve_study: Callable[..., Any],
-    new_page: Callable[..., Page],
-    monkeypatch: pytest.MonkeyPatch,
-    look: dict[str, str],
-    size: tuple[int, int],
+    serve_study: Callable[..., Any], tour: Tour, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     served = serve_study()
-    page = new_page(*size, reduced_motion="reduce", **look)
-    tour = Tour(page)
+    page = tour.page
     rater = Rater(page, served.names)
     # As if others had all that is left: here the page is looked at; when it comes is seen in test_pool.
     monkeypatch.setattr(ending, "next_step", lambda visit, **_: Step("wait"))
@@ -124,7 +124,6 @@ def test_no_rater_page_has_a_barrier(
     page.get_by_role("button", name="do not want").press("Enter")
     page.wait_for_url("**/ended")
     tour.look("declined")
-    assert not tour.found
     assert {"rating up to 1", "rating up to 5", "rating up to 9"} <= set(tour.seen)
 
 
@@ -160,13 +159,9 @@ expected = [5]
 """
 
 
-@pytest.mark.parametrize(("look", "size"), LOOKS)
-def test_no_page_on_the_way_in_or_out_has_a_barrier(
-    serve_study: Callable[..., Any], new_page: Callable[..., Page], look: dict[str, str], size: tuple[int, int]
-) -> None:
+def test_no_page_on_the_way_in_or_out_has_a_barrier(serve_study: Callable[..., Any], tour: Tour) -> None:
     served = serve_study(ENTRY)
-    page = new_page(*size, reduced_motion="reduce", **look)
-    tour = Tour(page)
+    page = tour.page
 
     def arrive(who: str, age: str) -> None:
         page.goto(f"{served.base}/join?who={who}")
@@ -205,7 +200,6 @@ def test_no_page_on_the_way_in_or_out_has_a_barrier(
     tour.look("groups and limits")
     page.goto(f"{served.base}/admin/raters")
     tour.look("raters with outcomes")
-    assert not tour.found
 
 
 LEFT = """
@@ -233,9 +227,8 @@ expected = [5]
 """
 
 
-@pytest.mark.parametrize(("look", "size"), LOOKS)
 def test_what_is_said_of_the_forgotten_and_of_places_has_no_barrier_and_needs_no_mouse(
-    serve_study: Callable[..., Any], new_page: Callable[..., Page], look: dict[str, str], size: tuple[int, int]
+    serve_study: Callable[..., Any], tour: Tour
 ) -> None:
     served = serve_study(LEFT)
     slow, careless = Browser(served.app), Browser(served.app)
@@ -249,8 +242,7 @@ def test_what_is_said_of_the_forgotten_and_of_places_has_no_barrier_and_needs_no
     served.export()
     for name, text in (("bonuses.csv", "careless,1.50\n"), ("dump.pgdump", "PGDMP")):
         (served.folder / name).write_text(text, encoding="utf-8")
-    page = new_page(*size, reduced_motion="reduce", **look)
-    tour = Tour(page)
+    page = tour.page
     log_in(page, served.base)
     expect(page.get_by_text("Besides these, 1 failed the attention checks")).to_be_visible()
     expect(page.get_by_text("1 found no place")).to_be_visible()
@@ -276,20 +268,13 @@ def test_what_is_said_of_the_forgotten_and_of_places_has_no_barrier_and_needs_no
     page.reload()
     expect(page.get_by_text("Nothing of them is left")).to_be_visible()
     tour.look("nothing left")
-    assert not tour.found
 
 
-@pytest.mark.parametrize(("look", "size"), LOOKS)
 def test_who_is_asked_to_send_the_passphrase_again_can_do_so_by_keyboard(
-    serve_study: Callable[..., Any],
-    new_page: Callable[..., Page],
-    monkeypatch: pytest.MonkeyPatch,
-    look: dict[str, str],
-    size: tuple[int, int],
+    serve_study: Callable[..., Any], tour: Tour, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     served = serve_study()
-    page = new_page(*size, reduced_motion="reduce", **look)
-    tour = Tour(page)
+    page = tour.page
     monkeypatch.setattr(Limit, "take_turn", lambda *_: None)
     page.goto(f"{served.base}/consent")
     page.get_by_role("checkbox").press("Space")
@@ -300,16 +285,11 @@ def test_who_is_asked_to_send_the_passphrase_again_can_do_so_by_keyboard(
     monkeypatch.undo()
     page.get_by_label("Passphrase").press("Enter")  # what was typed is still there
     page.wait_for_url("**/instructions")
-    assert not tour.found
 
 
-@pytest.mark.parametrize(("look", "size"), LOOKS)
-def test_no_admin_page_has_a_barrier(
-    rated_study: Callable[[], Any], new_page: Callable[..., Page], look: dict[str, str], size: tuple[int, int]
-) -> None:
+def test_no_admin_page_has_a_barrier(rated_study: Callable[[], Any], tour: Tour) -> None:
     served = rated_study()
-    page = new_page(*size, reduced_motion="reduce", **look)
-    tour = Tour(page)
+    page = tour.page
     page.goto(f"{served.base}/admin/login")
     tour.look("password")
     log_in(page, served.base)
@@ -334,7 +314,6 @@ def test_no_admin_page_has_a_barrier(
     for name in ("", "consent", "block-1", "wait", "completed", "closed"):
         page.goto(f"{served.base}/preview/{name}")
         tour.look(f"preview {name}")
-    assert not tour.found
 
 
 def test_axe_would_have_found_a_barrier(new_page: Callable[..., Page]) -> None:
@@ -343,13 +322,11 @@ def test_axe_would_have_found_a_barrier(new_page: Callable[..., Page]) -> None:
     assert {fault.split()[1] for fault in faults(page)} >= {"image-alt", "label"}
 
 
-@pytest.mark.parametrize(("look", "size"), LOOKS)
 def test_no_page_of_a_researcher_with_an_account_has_a_barrier_and_all_go_by_keyboard(
-    serve_study: Callable[..., Any], new_page: Callable[..., Page], look: dict[str, str], size: tuple[int, int]
+    serve_study: Callable[..., Any], tour: Tour
 ) -> None:
     served = serve_study(PLAIN)
-    page = new_page(*size, reduced_motion="reduce", **look)
-    tour = Tour(page)
+    page = tour.page
     token = invite_account(served.folder, "a.viewer@example.org", "viewer")
     page.goto(f"{served.base}/admin/setup/{token}")
     tour.look("own password")
@@ -378,13 +355,9 @@ def test_no_page_of_a_researcher_with_an_account_has_a_barrier_and_all_go_by_key
     page.goto(f"{served.base}/admin/log")
     assert "a.viewer@example.org" in page.inner_text("table")
     tour.look("log")
-    assert not tour.found
 
 
-@pytest.mark.parametrize(("look", "size"), LOOKS)
-def test_no_page_of_a_sign_on_has_a_barrier_and_all_go_by_keyboard(
-    serve_study: Callable[..., Any], new_page: Callable[..., Page], look: dict[str, str], size: tuple[int, int]
-) -> None:
+def test_no_page_of_a_sign_on_has_a_barrier_and_all_go_by_keyboard(serve_study: Callable[..., Any], tour: Tour) -> None:
     provider = Provider()
     head = PLAIN.replace("[study]\n", '[study]\nurl = "http://localhost"\n', 1)
     served = serve_study(
@@ -392,8 +365,7 @@ def test_no_page_of_a_sign_on_has_a_barrier_and_all_go_by_keyboard(
         'label = "Example University of Applied Sciences"\n'
     )
     served.app.extensions["relstudy"].sign_on.back = f"{served.base}/admin/sso/back"  # whose port was not known
-    page = new_page(*size, reduced_motion="reduce", **look)
-    tour = Tour(page)
+    page = tour.page
     try:
         page.goto(f"{served.base}/admin/login")
         tour.look("login")
@@ -414,4 +386,3 @@ def test_no_page_of_a_sign_on_has_a_barrier_and_all_go_by_keyboard(
         tour.look("refused")
     finally:
         provider.stop()
-    assert not tour.found
