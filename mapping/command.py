@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -130,41 +130,32 @@ def fit(
                 progress=lambda systems: progress(systems, "systems", len(systems)),
             )
         disagreeing = sum("chains disagree" in str(warning.message) for warning in caught)
-        fitted[name] = Fitted(fits, [*notes_on_scores(folder), *table.notes, *part.notes, *notes], disagreeing)
+        fitted[name] = fits, [*notes_on_scores(folder), *table.notes, *part.notes, *notes], disagreeing
     folders = {name: output / file for name, file in file_names(list(fitted)).items()} if by else {"": output}
-    for name, each in fitted.items():
-        _write(each.fits, folders[name], figures)
+    for name, (fits, _, _) in fitted.items():
+        _write(fits, folders[name], figures)
     if as_json:
-        results = {name: fits_as_json(each.fits, each.notes) for name, each in fitted.items()}
+        results = {name: fits_as_json(fits, notes) for name, (fits, notes, _) in fitted.items()}
         print_json(results[""] if by is None else {"by": {"column": by, "groups": results}})
         return
-    for name, each in fitted.items():
+    for name, (fits, notes, disagreeing) in fitted.items():
         if by is not None:
             click.echo(f"{by} {name}")
-        results = fits_as_json(each.fits, each.notes)["systems"]
+        results = fits_as_json(fits, notes)["systems"]
         _print(results)
-        _print_chains(results, each.disagreeing)
-        ahead = [f"{fit.choice.system}: {fit.choice.chosen.sentence()}" for fit in each.fits if fit.choice.chosen]
-        for line in [*ahead, *(f"{fit.choice.system}: {fit.direction_sentence()}." for fit in each.fits)]:
+        _print_chains(results, disagreeing)
+        ahead = [f"{fit.choice.system}: {fit.choice.chosen.sentence()}" for fit in fits if fit.choice.chosen]
+        for line in [*ahead, *(f"{fit.choice.system}: {fit.direction_sentence()}." for fit in fits)]:
             click.echo(line)
         click.echo(
             "Intervals are over queries and not corrected for the share of a collection that was drawn, as those of "
             "relstudy score are where it is known."
         )
-        for note in each.notes:
+        for note in notes:
             click.echo(note)
-        click.echo(f"{count_of(len(each.fits), 'mapping')} written to {folders[name]}.")
+        click.echo(f"{count_of(len(fits), 'mapping')} written to {folders[name]}.")
     if folder is not None and by is None:
         click.echo(f"Next: relstudy score {folder}")
-
-
-@dataclass(frozen=True)
-class Fitted:
-    """The fits to some pairs, notes on them, and how many of the fits have chains that disagree."""
-
-    fits: list[SystemFit]
-    notes: list[str]
-    disagreeing: int
 
 
 def _write(fits: list[SystemFit], output: Path, figures: bool) -> None:
