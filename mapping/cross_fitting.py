@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from relstudy.common.errors import RelstudyError
 from relstudy.mapping.folds import folds_by_group
 from relstudy.mapping.methods import BEST, METHODS
+from relstudy.mapping.pooling import levels_of, levels_rise
 from relstudy.mapping.scored_pairs import DEFAULT, FitSettings, ScoredPairs, fit_mapping
 
 
@@ -51,10 +52,17 @@ def cross_fit(pairs: ScoredPairs, method: str = BEST, settings: FitSettings = DE
     """
     fold = _folds(pairs.query, settings)
     mapped = np.empty((int(fold.max()) + 1, len(pairs)))
+    order = np.argsort(pairs.scores)  # knots are found faster for scores that rise
+    rising = pairs.scores[order]
+    levels = levels_of(pairs.scores), levels_of(pairs.judgments)
     for k in range(len(mapped)):
-        training = pairs.among(fold != k)
+        inside = fold != k
+        training, bound = pairs.among(inside), settings
         chosen = best_method(training, settings) if method == BEST else method
-        mapped[k] = fit_mapping(training, chosen, settings).predict(pairs.scores)
+        if settings.direction == "auto":
+            rise = levels_rise(levels[0][inside], levels[1][inside], training.weights)
+            bound = replace(settings, direction="higher" if rise else "lower")
+        mapped[k, order] = fit_mapping(training, chosen, bound).predict(rising)
     return CrossFit(mapped[fold, np.arange(len(pairs))], fits_noise(mapped))
 
 

@@ -164,15 +164,24 @@ def is_increasing(scores: ArrayLike, judgments: ArrayLike, weights: ArrayLike | 
     >>> is_increasing([1, 2, 3], [1, 3, 2]), is_increasing([1, 2, 3], [3, 1, 2]), is_increasing([1, 1], [1, 2])
     (True, False, True)
     """
-    w = np.ones(np.size(scores)) if weights is None else np.asarray(weights, dtype=float)
-    a, b = _mid_ranks(np.asarray(scores, dtype=float), w), _mid_ranks(np.asarray(judgments, dtype=float), w)
+    return levels_rise(levels_of(scores), levels_of(judgments), weights)
+
+
+def levels_of(values: ArrayLike) -> np.ndarray:
+    """The number of each value among the distinct ones, ascending from 0."""
+    return np.unique(np.asarray(values, dtype=float), return_inverse=True)[1]
+
+
+def levels_rise(first: np.ndarray, second: np.ndarray, weights: ArrayLike | None = None) -> bool:
+    """`is_increasing` of numbers in order (`levels_of`), of which some need not occur: no subset is sorted anew."""
+    w = np.ones(len(first)) if weights is None else np.asarray(weights, dtype=float)
+    a, b = _mid_ranks(first, w), _mid_ranks(second, w)
     middle = w.sum() / 2
     covariance = float(np.sum(w * (a - middle) * (b - middle)))
     # rounding of a covariance that is exactly zero must not decide the direction
     return bool(covariance >= -1e-12 * w.sum() ** 3)
 
 
-def _mid_ranks(values: np.ndarray, w: np.ndarray) -> np.ndarray:
-    _, inverse = np.unique(values, return_inverse=True)
-    total = np.bincount(inverse, w)
-    return np.asarray((np.cumsum(total) - total / 2)[inverse])
+def _mid_ranks(level: np.ndarray, w: np.ndarray) -> np.ndarray:
+    total = np.bincount(level, w)
+    return np.asarray((np.cumsum(total) - total / 2)[level])

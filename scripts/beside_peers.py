@@ -289,9 +289,9 @@ def our_seconds(folder: Path) -> float:
         frame = read_judgments(folder / "speed.qrels").frame
         qrels = pd.DataFrame({"query_id": frame["query_id"].astype(str), "doc_id": frame["result_id"].astype(str)})
         qrels["relevance"] = frame["judgment"].astype(int)
-        evaluation = Evaluation(SPEED, qrels)
+        evaluation, queries = Evaluation(SPEED, qrels), qrels["query_id"].unique()
         for file in files:
-            evaluation.values(evaluation.run(read_scores(file).frame, higher=True))
+            evaluation.of_run(queries, evaluation.run(read_scores(file).frame, higher=True))
 
     files = sorted(folder.glob("*.run"))
     once(files[:1])

@@ -168,26 +168,6 @@ def scales_with_gains(name: str) -> bool:
     raise RelstudyError(f"{name!r} takes whole grades, and gains here are fractions; nDCG takes them as they are")
 
 
-def measure_by_query(
-    measures: Sequence[str], query_id: np.ndarray, result_id: np.ndarray, relevance: np.ndarray, score: np.ndarray
-) -> pd.DataFrame:
-    """Measures of `ir-measures` for each query.
-
-    Parameters
-    ----------
-    measures : names as ir-measures writes them: "nDCG@10", "AP(rel=2)", "RR"
-    query_id, result_id : text [pairs]
-    relevance : whole numbers [pairs]
-    score : float [pairs], higher is better; NaN leaves the pair out of the run
-
-    Returns
-    -------
-    DataFrame[measure, query_id, value]
-    """
-    evaluation = Evaluation.of_pairs(measures, query_id, result_id, relevance)
-    return evaluation.values(evaluation.run_of(query_id, result_id, score))
-
-
 class Evaluation:
     """Measures against the same qrels, for one run after another: the qrels are handed to the libraries once.
 
@@ -206,7 +186,7 @@ class Evaluation:
     >>> pairs = np.array(["q", "q"], dtype=object), np.array(["x", "y"], dtype=object)
     >>> evaluation = Evaluation.of_pairs(["RR"], *pairs, np.array([0, 1]))
     >>> runs = [evaluation.run_of(*pairs, np.array(score)) for score in ([0.2, 0.1], [0.1, 0.2])]
-    >>> [evaluation.values(run)["value"].tolist() for run in runs]
+    >>> [evaluation.of_run(np.array(["q"]), run)["RR"].values.tolist() for run in runs]
     [[0.5], [1.0]]
     """
 
@@ -262,17 +242,7 @@ class Evaluation:
         return self.run_of(scores["query_id"].astype("str"), scores["result_id"].astype("str"), score)
 
     def of_run(self, queries: np.ndarray, run: ByQuery) -> dict[str, QueryValues]:
-        """Each measure's value of a run for every one of `queries`, by its ir-measures name."""
-        return values_by_query(self.measures, queries, self.values(run))
-
-    @cached_property
-    def _evaluator(self) -> Any:
-        import ir_measures
-
-        return ir_measures.evaluator(self.parsed, self.judged)
-
-    def values(self, run: ByQuery) -> pd.DataFrame:
-        """Each measure's value for each query of a run: DataFrame[measure, query_id, value].
+        """Each measure's value of a run for every one of `queries`, by its ir-measures name; 0 for those without qrels.
 
         Raises
         ------
@@ -282,19 +252,48 @@ class Evaluation:
         if any(measure.NAME in IN_THE_ORDER_GIVEN for measure in self.parsed):
             run = {query: _as_trec_eval(results) for query, results in run.items()}
         try:
-            values = list(self._evaluator.iter_calc(run))
+            values = self._calculated(run)
         except Exception:  # each provider fails in its own way: AssertionError, ValueError, CalledProcessError
             for name in self.measures:
                 _try_alone(name, self.judged, run)
             raise
-        written: dict[int, str] = {}  # a measure's name is put together anew whenever it is asked for
-        rows = []
-        for value in values:
-            key = id(value.measure)
-            if key not in written:
-                written[key] = str(value.measure)
-            rows.append((written[key], self.names[value.query_id], value.value))
-        return pd.DataFrame(rows, columns=["measure", "query_id", "value"])
+        place = {self.numbers[name]: k for k, name in enumerate(queries) if name in self.numbers}
+        found = {}
+        for measure in self.parsed:
+            of_queries, by_query = np.zeros(len(queries)), values[str(measure)]
+            of_queries[[place[query] for query in self.judged]] = [
+                by_query.get(query, measure.DEFAULT) for query in self.judged
+            ]
+            summed = type(measure.aggregator()).__name__ == "SumAgg"
+            found[str(measure)] = QueryValues(of_queries, summed)
+        return found
+
+    def _calculated(self, run: ByQuery) -> dict[str, dict[str, float]]:
+        """Values by measure and query's number, without queries of which the run has nothing.
+
+        What trec_eval's library computes is taken from it as it comes, query by query: in ir-measures' own loop each
+        value costs ten times that, for measures whose names are put together whenever they are looked up.
+        """
+        from ir_measures.providers.pytrec_eval_provider import PytrecEvalEvaluator
+
+        found: dict[str, dict[str, float]] = {str(measure): {} for measure in self.parsed}
+        for evaluator in getattr(self._evaluator, "evaluators", [self._evaluator]):
+            if not isinstance(evaluator, PytrecEvalEvaluator):
+                for value in evaluator.iter_calc(run):
+                    found[str(value.measure)][value.query_id] = value.value
+                continue
+            for invoker in evaluator.invokers:
+                names = {its: str(measure) for its, (measure, _) in invoker.measure_map.items()}
+                for query, values in invoker.evaluator.evaluate(run).items():
+                    for its, value in values.items():
+                        found[names[its]][query] = value
+        return found
+
+    @cached_property
+    def _evaluator(self) -> Any:
+        import ir_measures
+
+        return ir_measures.evaluator(self.parsed, self.judged)
 
 
 def _by_query(query_id: Texts, result_id: Texts, values: Texts, numbers: Mapping[str, str]) -> ByQuery:
@@ -343,16 +342,3 @@ def _try_alone(name: str, qrels: ByQuery, run: ByQuery) -> None:
         raise RelstudyError(
             f"{name!r} is a measure that ir-measures knows and cannot compute here ({reason.rstrip('.')}); leave it out"
         ) from None
-
-
-def values_by_query(measures: Sequence[str], queries: np.ndarray, table: pd.DataFrame) -> dict[str, QueryValues]:
-    """Each measure's value for every one of `queries`, by its ir-measures name, from what `Evaluation.values` gave."""
-    position = {name: number for number, name in enumerate(queries)}
-    by_measure = {}
-    for name in dict.fromkeys(measures):
-        measure = parsed_measure(name)
-        rows = table[table["measure"] == str(measure)]
-        values = np.zeros(len(queries))
-        values[[position[query] for query in rows["query_id"]]] = rows["value"]
-        by_measure[str(measure)] = QueryValues(values, type(measure.aggregator()).__name__ == "SumAgg")
-    return by_measure

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
-from relstudy.analysis.indices.measures import QueryValues, measure_by_query, takes_relevant_or_not, values_by_query
+from relstudy.analysis.indices.measures import Evaluation, QueryValues, takes_relevant_or_not
 from relstudy.analysis.indices.precision_recall import Retrieval
 from relstudy.analysis.indices.same_query import SameQuery
 from relstudy.analysis.indices.within_query import pearson_within, within_queries
@@ -194,8 +194,9 @@ class SystemPairs:
             raise RelstudyError(f"{name} takes whole grades, and these judgments are on no scale that has them")
         queries = np.arange(self.queries).astype(str).astype(object)
         result = np.arange(len(self.query)).astype(str).astype(object)
-        table = measure_by_query([name], queries[self.query], result, relevance, self.ranking)
-        (values,) = values_by_query([name], queries, table).values()
+        evaluation = Evaluation.of_pairs([name], queries[self.query], result, relevance)
+        run = evaluation.run_of(queries[self.query], result, self.ranking)
+        (values,) = evaluation.of_run(queries, run).values()
         return values
 
     def over_queries(self, name: str) -> BootstrapStatistic:

@@ -24,6 +24,7 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.option_words import option
 from relstudy.common.wording import percent
 from relstudy.mapping.fitted import FittedMapping
+from relstudy.mapping.pooling import is_increasing
 
 LEAST_COVERAGE = 0.5
 """A system that scores a smaller share of the judged pairs is refused unless `ScoringOptions.low_coverage`."""
@@ -220,7 +221,8 @@ def direction_of(
 def runs_against(pairs: JudgedPairs, aligned: np.ndarray, higher: bool, options: ScoringOptions) -> bool:
     """True where Spearman's correlation with the judgments contradicts a direction, its whole interval included."""
     scored = np.isfinite(aligned)
-    if not scored.any():
+    # an interval beyond 0 lies about a figure beyond 0, which costs a hundredth of it
+    if not scored.any() or is_increasing(aligned[scored] * (1.0 if higher else -1.0), pairs.judgment[scored]):
         return False
     correlation = pairs.correlation_of(scored, DIRECTION_REPLICATES, options.seed)
     interval = correlation.correlate(aligned[scored], ("spearman",))["spearman"].estimate(options.level)

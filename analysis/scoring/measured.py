@@ -16,7 +16,6 @@ from relstudy.analysis.indices.measures import (
     QueryValues,
     scales_with_gains,
     takes_relevant_or_not,
-    values_by_query,
 )
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.context import ScoringContext
@@ -71,7 +70,7 @@ def condensed(context: ScoringContext, candidate: Candidate) -> dict[str, QueryV
     run = None
     for evaluation in context.evaluations:
         run = evaluation.run_of(pairs.query_id, pairs.result_id, score) if run is None else run
-        by_query |= values_by_query(evaluation.measures, pairs.queries, evaluation.values(run))
+        by_query |= evaluation.of_run(pairs.queries, run)
     return by_query
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from relstudy.analysis.indices.measures import Evaluation, measure_by_query
+from relstudy.analysis.indices.measures import Evaluation
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.run import score_systems
@@ -46,15 +46,14 @@ def read(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
 def test_trec_evals_expected_output_is_reproduced_to_its_digits(shared_data: Path) -> None:
     folder = shared_data / "trec_eval_test"
     qrels, run = read(folder)
-    evaluation = Evaluation(list(OURS), qrels)
-    table = evaluation.values(evaluation.run(run, higher=True))
-    for query in ("301", "302", "303"):
+    evaluation, queries = Evaluation(list(OURS), qrels), qrels["query_id"].unique()
+    values = evaluation.of_run(queries, evaluation.run(run, higher=True))
+    for number, query in enumerate(("301", "302", "303")):
         want = expected(folder / "out.test.aq", query)
-        have = table[table["query_id"] == query].set_index("measure")["value"]
-        assert {OURS[name]: f"{value:.4f}" for name, value in have.items()} == {n: want[n] for n in OURS.values()}
-    means = table.groupby("measure")["value"].mean()
+        have = {OURS[name]: f"{each.values[number]:.4f}" for name, each in values.items()}
+        assert queries[number] == query and have == {n: want[n] for n in OURS.values()}
     want = expected(folder / "out.test", "all")
-    assert {OURS[name]: f"{value:.4f}" for name, value in means.items()} == {n: want[n] for n in OURS.values()}
+    assert {OURS[name]: f"{each.total():.4f}" for name, each in values.items()} == {n: want[n] for n in OURS.values()}
     assert (want["map"], want["Rprec"], want["P_10"]) == ("0.1785", "0.2174", "0.3000")
 
 
@@ -95,16 +94,16 @@ def test_gains_round_halves_up_and_never_fall_below_zero() -> None:
 
 
 def test_ndcg_of_three_results_is_the_formula_worked_by_hand() -> None:
-    table = measure_by_query(
-        ["nDCG@3"], np.array(["q"] * 3), np.array(["a", "b", "c"]), np.array([0, 1, 3]), np.array([0.9, 0.5, 0.7])
-    )
+    pairs = np.array(["q"] * 3), np.array(["a", "b", "c"])
+    evaluation = Evaluation.of_pairs(["nDCG@3"], *pairs, np.array([0, 1, 3]))
+    values = evaluation.of_run(np.array(["q"]), evaluation.run_of(*pairs, np.array([0.9, 0.5, 0.7])))
     ideal = 3 / np.log2(2) + 1 / np.log2(3)
-    assert table["value"].item() == pytest.approx((3 / np.log2(3) + 1 / np.log2(4)) / ideal)
+    assert values["nDCG@3"].total() == pytest.approx((3 / np.log2(3) + 1 / np.log2(4)) / ideal)
 
 
 def test_a_measure_nobody_knows_is_named() -> None:
     with pytest.raises(RelstudyError, match="'nonsense@3' is not a measure"):
-        measure_by_query(["nonsense@3"], np.array(["q"]), np.array(["a"]), np.array([1]), np.array([1.0]))
+        Evaluation.of_pairs(["nonsense@3"], np.array(["q"]), np.array(["a"]), np.array([1]))
 
 
 def test_on_a_scale_from_0_to_6_the_gains_are_the_ratings_though_nobody_gave_a_0() -> None:
