@@ -7,7 +7,7 @@ collection.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -17,13 +17,12 @@ from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, chunks, i
 from relstudy.analysis.resampling.draws import LeftOut
 from relstudy.analysis.resampling.spread import CORRELATION
 from relstudy.common.compiled import FEW
+from relstudy.common.compiled import FEW
 
 INDICES = ("pearson", "spearman", "kendall")
 MOST_LEFT_OUT = 200
 """With more queries Spearman's rho, whose ranks no sum gives, goes without the jackknife: each query costs a replicate,
 and the jackknife's variance differs from the bootstrap's by something like one over the number of queries."""
-RANKED_AT_ONCE = 32
-"""Replicates whose rank tables are made at once: enough to be side by side, few enough to stay in the cache."""
 MOST_KEPT = 64_000_000
 """Bytes of rank tables that are kept between one system and the next."""
 AT_ONCE = 1000
@@ -76,7 +75,7 @@ class CorrelationBootstrap:
         self.judgment = judgment
         self.centred = judgment - judgment.mean() if len(judgment) else judgment
         self._sum_parts = parts_of(times.shape[0], times.shape[1], 128)  # of sums by row
-        self._rank_parts = parts_of(len(row), times.shape[1], RANKED_AT_ONCE)
+        self._rank_parts = parts_of(len(row), times.shape[1], kernels.SIDE_BY_SIDE)
         self.every = np.ones((times.shape[0], 1))
 
     @cached_property
@@ -96,16 +95,18 @@ class CorrelationBootstrap:
         return self._levels[1]
 
     @cached_property
-    def _kept_ranks(self) -> list[Ranked] | None:
+    def _kept_ranks(self) -> list[list[Ranked]] | None:
         """Each part's times and rank tables, where they are small enough to be kept for further systems."""
         if len(self.values) * self.times.shape[1] * 8 > MOST_KEPT:
             return None
-        return [self._ranked(self.times[:, part]) for part in self._rank_parts]
+        return [list(self._ranked(self.row, self.times[:, part])) for part in self._rank_parts]
 
-    def _ranked(self, times: np.ndarray) -> Ranked:
-        """Some replicates, as a copy that lies side by side, and the rank tables of the judgments in them."""
-        beside = np.ascontiguousarray(times)
-        return beside, kernels.ranks_by_level(self.row, self.level, len(self.values), self.weight, beside)
+    def _ranked(self, row: np.ndarray, times: np.ndarray) -> Iterator[Ranked]:
+        """A few replicates at once where pairs are many, as a copy that lies side by side, and the rank tables of the
+        judgments in them; `row` is each pair's of `times`."""
+        for few in chunks(times.shape[1], kernels.SIDE_BY_SIDE if len(row) >= FEW else times.shape[1]):
+            beside = np.ascontiguousarray(times[:, few])
+            yield beside, kernels.ranks_by_level(row, self.level, len(self.values), self.weight, beside)
 
     def correlate(self, score: np.ndarray, indices: tuple[str, ...] = INDICES) -> dict[str, BootstrapStatistic]:
         """Each index of `indices` for one system's scores, float [pairs], all finite."""
@@ -157,27 +158,30 @@ class CorrelationBootstrap:
         if not scores:
             return []
         ordered = [self._by_score(score) for score in scores]
+        rows = [self.row[order] for order, *_ in ordered]
         kept = self._kept_ranks
 
-        def of_all(given: Ranked) -> np.ndarray:
-            times, ranked = given
-            return np.stack(
-                [kernels.spearman(row, end, level, ranked, weight, times) for row, end, level, weight in ordered]
-            )
+        def of_all(rows: Sequence[np.ndarray], pieces: Iterable[Ranked]) -> np.ndarray:
+            found = [
+                [
+                    kernels.spearman(row, end, level, ranked, weight, times)
+                    for row, (_, end, level, weight) in zip(rows, ordered, strict=True)
+                ]
+                for times, ranked in pieces
+            ]
+            return np.concatenate(found, axis=1)
 
         def part_of(part: slice) -> np.ndarray:
-            return of_all(self._ranked(self.times[:, part]) if kept is None else kept[self._rank_parts.index(part)])
+            made = self._ranked(self.row, self.times[:, part]) if kept is None else kept[self._rank_parts.index(part)]
+            return of_all(rows, made)
 
-        points = of_all(self._ranked(self.every))
+        points = of_all(rows, self._ranked(self.row, self.every))
         replicates = in_threads(part_of, self._rank_parts)
-        without: list[np.ndarray | None] = [None] * len(scores)
+        without: Sequence[np.ndarray | None] = [None] * len(scores)
         if self.left_out is not None and self.left_out.queries <= MOST_LEFT_OUT:
-            query, times = self.left_out.query, self.left_out.times
-            ranked = kernels.ranks_by_level(query, self.level, len(self.values), self.weight, times)
-            for k, (score, (_, end, level, weight)) in enumerate(zip(scores, ordered, strict=True)):
-                without[k] = kernels.spearman(
-                    query[np.argsort(score, kind="stable")], end, level, ranked, weight, times
-                )
+            query = self.left_out.query
+            rows_without = [query[order] for order, *_ in ordered]
+            without = list(of_all(rows_without, self._ranked(query, self.left_out.times)))
         return [self._figure(float(point[0]), *rest) for point, *rest in zip(points, replicates, without, strict=True)]
 
     def _kendall(self, score: np.ndarray) -> BootstrapStatistic:
@@ -186,7 +190,8 @@ class CorrelationBootstrap:
         Such a sum of products is, in a replicate, nearly twice a plain sum less its value on the data (its projection:
         Hoeffding 1948), so that each pair's concordance is counted once and not anew in every replicate.
         """
-        row, end, level, weight = self._by_score(score)
+        order, end, level, weight = self._by_score(score)
+        row = self.row[order]
         share = weight / weight.sum()
         concordant = kernels.concordance(end, level, len(self.values), share)
         of_score = np.bincount(np.cumsum(end) - end, share)[np.cumsum(end) - end]
@@ -210,7 +215,7 @@ class CorrelationBootstrap:
 
         without = None
         if self.left_out is not None:
-            back = np.argsort(np.argsort(score, kind="stable"), kind="stable")  # pairs as they stood
+            back = np.argsort(order)  # pairs as they stood
             without = projected(_sums_without(self.left_out, [each[back] for each in values]))
         value = point[0] / np.sqrt((1.0 - point[1]) * (1.0 - point[2]))
         return self._figure(float(value), projected(in_threads(part_of, self._sum_parts)), without)
@@ -220,7 +225,7 @@ class CorrelationBootstrap:
 
     def _by_score(self, score: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         order = np.argsort(score, kind="stable")
-        return self.row[order], group_ends(score[order]), self.level[order], self.weight[order]
+        return order, group_ends(score[order]), self.level[order], self.weight[order]
 
 
 def _sums_without(left_out: LeftOut, values: list[np.ndarray]) -> np.ndarray:

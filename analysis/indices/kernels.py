@@ -12,6 +12,9 @@ import numpy as np
 
 from relstudy.common.compiled import choose, compiled_for_many, lanes
 
+SIDE_BY_SIDE = 16
+"""Replicates of `spearman` at once: a row of them is two lines of the cache, and a table of some 40,000 stays in it."""
+
 
 @compiled_for_many
 def sums(columns: np.ndarray, times: np.ndarray, start: int, stop: int) -> np.ndarray:
@@ -205,33 +208,29 @@ def spearman(
 ) -> np.ndarray:
     """Spearman's correlation of a score with a variable, float64 [replicates].
 
-    Each loop over the replicates writes one array, and tables are indexed as they lie: the compiler then has the
-    replicates side by side.
+    All that is summed up for a pair without equals stands in one array: one loop over the replicates side by side.
 
     Parameters
     ----------
     row, group_end, level : [pairs] in order of ascending score; `level` of the other variable
     ranked : of the other variable, by `ranks_by_level` of the same replicates
     weight : float64 [pairs], positive; ones count pairs alike
-    times : float64 [rows, replicates]
+    times : float64 [rows, replicates]; of many pairs best `SIDE_BY_SIDE`
     """
     ranks, total, other_squares = ranked
     width = times.shape[1]
-    before, many, other = np.zeros(width), np.zeros(width), np.zeros(width)
-    cross, squares = np.zeros(width), np.zeros(width)
+    before, cross, squares = 0, 1, 2
+    sums, many, other = np.zeros((3, width)), np.zeros(width), np.zeros(width)
     alone = True
     for i in range(len(row)):
         of_row, number, w = row[i], level[i], weight[i]
         if alone and group_end[i]:
             for b in lanes(width):
                 much = w * times[of_row, b]
-                cross[b] += (before[b] + 0.5 * (much - total[b])) * (much * ranks[number, b])
-            for b in lanes(width):
-                much = w * times[of_row, b]
-                centred = before[b] + 0.5 * (much - total[b])
-                squares[b] += centred * centred * much
-            for b in lanes(width):
-                before[b] += w * times[of_row, b]
+                centred = sums[before, b] + 0.5 * (much - total[b])
+                sums[cross, b] += centred * (much * ranks[number, b])
+                sums[squares, b] += centred * centred * much
+                sums[before, b] += much
             continue
         for b in lanes(width):
             many[b] += w * times[of_row, b]
@@ -240,19 +239,17 @@ def spearman(
         alone = group_end[i]
         if alone:
             for b in lanes(width):
-                cross[b] += (before[b] + 0.5 * (many[b] - total[b])) * other[b]
-            for b in lanes(width):
-                centred = before[b] + 0.5 * (many[b] - total[b])
-                squares[b] += centred * centred * many[b]
-            for b in lanes(width):
-                before[b] += many[b]
+                centred = sums[before, b] + 0.5 * (many[b] - total[b])
+                sums[cross, b] += centred * other[b]
+                sums[squares, b] += centred * centred * many[b]
+                sums[before, b] += many[b]
             many[:] = 0.0
             other[:] = 0.0
     figures = np.empty(width)
     for b in lanes(width):
-        spread = squares[b] * other_squares[b]
-        varied = (squares[b] > 0.0) & (other_squares[b] > 0.0)
-        figures[b] = choose(varied, cross[b] / np.sqrt(spread), np.nan)
+        spread = sums[squares, b] * other_squares[b]
+        varied = (sums[squares, b] > 0.0) & (other_squares[b] > 0.0)
+        figures[b] = choose(varied, sums[cross, b] / np.sqrt(spread), np.nan)
     return figures
 
 

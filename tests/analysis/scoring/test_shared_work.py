@@ -76,8 +76,11 @@ def test_qrels_are_handed_over_and_draws_behind_directions_made_once(
     monkeypatch.setattr(judged, "query_counts", counted_draws)
     options = ScoringOptions(replicates=300, measures=("nDCG@5", "P@5"))
     judgments, scores = _tables(systems)
-    result = score_systems(judgments, scores, options=options)
-    assert len(result.systems) == systems
+    assert score_systems(judgments, scores, options=options).systems[0].direction.higher
+    assert not drawn, "where scores rise with the judgments nothing is tested"
+    handed.clear()
+    result = score_systems(judgments, scores.assign(score=-scores["score"]), options=options)
+    assert [system.direction.higher for system in result.systems] == [False] * systems
     assert 0 < len(handed) <= 2, "one for measures that take relevant or not, one for those of grades"
     assert drawn == [200], "the draws that directions are found by"
 
@@ -93,13 +96,13 @@ def test_ranks_are_tabled_once_for_all_systems_and_each_has_the_figures_that_it_
     made = kernels.ranks_by_level
 
     def counted(*given: Any) -> Any:
-        tabled.append(given[-1].shape[1])
+        tabled.append(int(given[-1].any(axis=0).sum()))
         return made(*given)
 
     monkeypatch.setattr(kernels, "ranks_by_level", counted)
     monkeypatch.setattr(correlation, "MOST_KEPT", 0)
     together = score_systems(judgments, scores, options=options)
-    assert sum(width in (300, 12) for width in tabled) == 2, "all replicates, and each query left out"
+    assert sum(tabled) == 300 + 12 + 1, "all replicates, each query left out, and the data"
     for one in alone:
         name = one.systems[0].name
         for index, figure in one[name].figures.items():
