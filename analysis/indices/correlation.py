@@ -17,7 +17,6 @@ from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, chunks, i
 from relstudy.analysis.resampling.draws import LeftOut
 from relstudy.analysis.resampling.spread import CORRELATION
 from relstudy.common.compiled import FEW
-from relstudy.common.compiled import FEW
 
 INDICES = ("pearson", "spearman", "kendall")
 MOST_LEFT_OUT = 200
