@@ -108,15 +108,9 @@ def send(connection: sa.Connection, text: str) -> None:
 
 
 def _send(connection: sa.Connection, text: str, how: Callable[[Any], Any]) -> Any:
-    for listener in heard:
-        listener(connection.engine, text)
     try:
         return how(connection.connection.dbapi_connection)
     except connection.dialect.loaded_dbapi.Error as error:
         # As SQLAlchemy does for its own: the error in its words, and a connection that is lost is dropped with the
-        # others of its pool.
+        # others of its pool. For this last there is no public way that leaves alone those that are in use.
         connection._handle_dbapi_exception(error, text, None, None, None)
-
-
-heard: list[Callable[[sa.Engine, str], None]] = []
-"""Called with each statement before it is sent, for tests that count them."""

@@ -24,6 +24,7 @@ from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.web.app import BODY_LIMIT
 from relstudy.studyapp.web.mount import WsgiApp
 from relstudy.studyapp.web.options import ServerOptions
+from relstudy.studyapp.web.security import HEADERS
 from relstudy.studyapp.web.session import customer
 from relstudy.studyapp.web.sign_on import PROXIED
 
@@ -77,7 +78,11 @@ class _Answer(WSGITask):
 
 
 class _Refusal(ErrorTask):
-    """The same, of a request that is none."""
+    """The same, of a request that is none, or is too large: Waitress answers it, and the app never sees it."""
+
+    def execute(self) -> None:
+        self.response_headers.extend(HEADERS.items())
+        super().execute()
 
     def finish(self) -> None:
         super().finish()

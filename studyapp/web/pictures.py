@@ -91,11 +91,12 @@ def _part(path: Path, media_type: str) -> Response:
     """One part of a file, of at most PART bytes, from where the request's range begins; 416 where it is beyond.
 
     A range may end earlier than was asked for (RFC 9110, section 14.2); players ask for the next. Several ranges at
-    once, and units other than bytes, are answered by the whole file, as the same section allows.
+    once, and units other than bytes, are answered by the whole file, as the same section allows; so is a range that
+    ends before it begins, which is none (section 14.1.1).
     """
     size = path.stat().st_size
     asked = _RANGE.fullmatch(request.headers["Range"].strip())
-    if asked is None or not (asked[1] or asked[2]):
+    if asked is None or not (asked[1] or asked[2]) or (asked[1] and asked[2] and int(asked[2]) < int(asked[1])):
         response = send_whole(path.resolve(), media_type, max_age=86_400, etag=_version(path))
         response.headers["Accept-Ranges"] = "bytes"
         return response

@@ -30,9 +30,9 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Cache-Control": "no-store",
 }
-
-_HEADERS = [*HEADERS.items(), ("Cache-Control", "no-store")]
+"""Headers of every answer that has none of its own of that name."""
 
 
 def add_headers(app: Flask) -> None:
@@ -43,7 +43,9 @@ def add_headers(app: Flask) -> None:
     def with_headers(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         def start(status: str, headers: list[tuple[str, str]], *error: Any) -> Any:
             given = {name.lower() for name, _ in headers}
-            return start_response(status, headers + [each for each in _HEADERS if each[0].lower() not in given], *error)
+            return start_response(
+                status, headers + [each for each in HEADERS.items() if each[0].lower() not in given], *error
+            )
 
         return answer(environ, start)
 

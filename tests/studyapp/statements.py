@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import sqlite3
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import sqlalchemy as sa
 
-from relstudy.studyapp.database import prepared
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.web.rater.rating import PAGE
 from tests.studyapp.browse import Browser
@@ -16,23 +16,61 @@ from tests.studyapp.browse import Browser
 
 @contextlib.contextmanager
 def statements_of(store: Store) -> Iterator[list[str]]:
-    """The statements sent to the database inside the block, in their order."""
+    """The statements that the database's driver is given inside the block, in their order; without those of a new
+    connection, and the question whether it is still there."""
     sent: list[str] = []
 
-    def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
-        sent.append(" ".join(statement.split()))
+    def note(statement: Any) -> None:
+        words = " ".join(str(statement).split())
+        if not words.startswith("PRAGMA") and words != "SELECT 1":
+            sent.append(words)
 
-    def hear(engine: sa.Engine, statement: str) -> None:
-        if engine is store.engine:
-            note(None, None, statement)
-
-    sa.event.listen(store.engine, "before_cursor_execute", note)
-    prepared.heard.append(hear)
+    listener = ("do_connect", _sqlite_noting(note)) if store.is_sqlite else ("checkout", _postgresql_noting(note))
+    store.dispose()
+    sa.event.listen(store.engine, *listener)
     try:
         yield sent
     finally:
-        sa.event.remove(store.engine, "before_cursor_execute", note)
-        prepared.heard.remove(hear)
+        sa.event.remove(store.engine, *listener)
+        store.dispose()
+
+
+def _sqlite_noting(note: Callable[[Any], None]) -> Callable[..., None]:
+    class Cursor(sqlite3.Cursor):
+        def execute(self, sql: str, *values: Any) -> Any:
+            note(sql)
+            return super().execute(sql, *values)
+
+        def executemany(self, sql: str, *values: Any) -> Any:
+            note(sql)
+            return super().executemany(sql, *values)
+
+    class Connection(sqlite3.Connection):
+        def cursor(self, factory: Any = Cursor) -> Any:
+            return super().cursor(factory)
+
+    def connect(_dialect: Any, _record: Any, _arguments: Any, parameters: dict[str, Any]) -> None:
+        parameters["factory"] = Connection
+
+    return connect
+
+
+def _postgresql_noting(note: Callable[[Any], None]) -> Callable[..., None]:
+    import psycopg
+
+    class Cursor(psycopg.Cursor[Any]):
+        def execute(self, query: Any, *values: Any, **options: Any) -> Any:
+            note(query)
+            return super().execute(query, *values, **options)
+
+        def executemany(self, query: Any, *values: Any, **options: Any) -> None:
+            note(query)
+            super().executemany(query, *values, **options)
+
+    def take(connection: Any, _record: Any, _proxy: Any) -> None:
+        connection.cursor_factory = Cursor
+
+    return take
 
 
 def statements_of_a_page(browser: Browser, store: Store, value: str = "3") -> tuple[list[str], list[str]]:

@@ -19,6 +19,7 @@ from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.monitoring.export import ratings_table
 from relstudy.studyapp.web.admin.access import make_setup_link
 from relstudy.studyapp.web.app import BODY_LIMIT, create_app, log_to
+from relstudy.studyapp.web.security import HEADERS
 from tests.studyapp.browse import Browser, joined
 from tests.studyapp.serving import serving
 from tests.studyapp.studies import TOML, Made, write_study
@@ -356,12 +357,17 @@ def test_neither_log_nor_database_holds_an_address_a_token_or_an_agent(tmp_path:
 
 @pytest.mark.slow
 @pytest.mark.server
-def test_a_body_that_is_announced_too_large_is_refused_before_it_is_sent(tmp_path: Path) -> None:
+def test_what_is_announced_too_large_is_refused_before_it_is_sent_with_the_strict_headers(tmp_path: Path) -> None:
     with serving(write_study(tmp_path / "s"), workers=1) as address:
         host, port = address.removeprefix("http://").split(":")
-        with socket.create_connection((host, int(port)), timeout=60) as connection:
-            connection.sendall(b"POST /consent HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n")
-            assert b" 413 " in connection.recv(4096)
+        for status, line in ((413, "Content-Length: 1000000000"), (431, f"Cookie: {'x' * 40_000}")):
+            with socket.create_connection((host, int(port)), timeout=60) as connection:
+                connection.sendall(f"POST /consent HTTP/1.1\r\nHost: x\r\n{line}\r\n\r\n".encode())
+                answer = b""
+                while b"\r\n\r\n" not in answer and (part := connection.recv(4096)):
+                    answer += part
+            head = answer.decode().partition("\r\n\r\n")[0].split("\r\n")
+            assert f" {status} " in head[0] and {": ".join(each) for each in HEADERS.items()} <= set(head)
 
 
 @pytest.mark.slow
