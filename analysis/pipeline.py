@@ -167,7 +167,7 @@ def score_tables(
         raise RelstudyError(
             "a judge's help is for queries that count alike, and these have weights: leave one of them out"
         )
-    pairs = JudgedPairs.of(judgments)
+    pairs = JudgedPairs.of(judgments, None if study.pool is None else study.pool.pairs)
     candidates, unmapped = candidates_of(
         tables, pairs, options, fitted, stated=stated, before=before,
         progress=lambda systems: progress(systems, "mapping", len(systems)),

@@ -21,6 +21,7 @@ from scipy.special import fdtri, gdtrix
 from relstudy.calibration.panel import Panel
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
+from relstudy.common.wording import span
 
 MOST_CONDITIONS = 200
 """Raters of a table: of more so many at random, for the matrices are of that size."""
@@ -308,7 +309,7 @@ class Generalizability:
         told = []
         for which in ("erho2", "phi"):
             found = self.coefficient(which)
-            between = "" if found.low is None else f" ({found.low:.2f} to {found.high:.2f})"
+            between = "" if found.low is None else f" ({span(found.low, found.high, '.2f')})"
             number, few, many = self.needed(which, target)
             most = "more than any" if many is None else f"{many:,}"
             ends = "" if few is None or few == many else f" ({few:,} to {most})"

@@ -14,7 +14,7 @@ from relstudy.common.console import print_json, print_table, say
 from relstudy.common.errors import RelstudyError
 from relstudy.common.options import CommandOptions, option
 from relstudy.common.study_folder import table_in
-from relstudy.common.wording import count_of, span
+from relstudy.common.wording import count_of, number, span
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,10 +67,12 @@ def preferences(ratings: Path, options: PreferencesOptions, as_json: bool) -> No
         f"{count_of(len(found.judgments), 'list' if options.lists else 'result')} of {queries}; "
         f"{found.undecided} undecided"
     )
-    interval = span(lean.low, lean.high, "+.2f")
-    click.echo(f"lean to the left: {lean.value:+.2f} log odds, 95 % interval {interval}; it is taken out")
+    interval, odds = span(lean.low, lean.high, "+.2f"), "–" if lean.value is None else number(lean.value, "+.2f")
+    click.echo(f"lean to the left: {odds} log odds, 95 % interval {interval}; it is taken out")
     columns = ["rater_id", "n_ratings", "equal", "lean", "tie"]
-    rows = [[str(row[0]), str(row[1]), *(f"{each:.2f}" for each in row[2:])] for row in found.raters[columns].values]
+    rows = [
+        [str(row[0]), str(row[1]), *(number(each, ".2f") for each in row[2:])] for row in found.raters[columns].values
+    ]
     print_table(rows, ["rater", "answers", "called equal", "lean to the left", "tie"])
     if options.lists:
         click.echo("Queries for which two systems give the same list are not asked about, and not counted.")

@@ -27,7 +27,7 @@ from relstudy.common.groups import said_once
 from relstudy.common.probabilities import PAIR
 from relstudy.common.ranks import ranks
 from relstudy.common.tables import read_table
-from relstudy.common.wording import count_of, percent, span, with_ends
+from relstudy.common.wording import count_of, number, percent, span, with_ends
 
 LEAST_PAIRS = 10
 
@@ -157,7 +157,7 @@ class Comparison:
         ]
         if self.bias_before.value is not None:
             lines.append(
-                f"On shared pairs: {self.bias_before.value:+.2f} from the others' mean as rated, "
+                f"On shared pairs: {number(self.bias_before.value, '+.2f')} from the others' mean as rated, "
                 f"{_signed(self.bias_after)} calibrated."
             )
         else:
@@ -188,9 +188,9 @@ class Comparison:
 def ranked_differently(who: str, orders: Sequence[OrderRow]) -> list[str]:
     """Sentences on the pairs of systems of which one leads further by one side's judgments than by the others'."""
     lines = [
-        f"{who} and the others see {row.first} and {row.second} differently: {row.first} is ahead by "
-        f"{row.theirs:+.2f} by theirs and by {row.others:+.2f} by the others', a difference of "
-        f"{_signed(row.difference)}."
+        f"{who} and the others see {row.first} and {row.second} differently: the correlation of {row.first} less that "
+        f"of {row.second} is {number(row.theirs, '+.2f')} by their ratings and {number(row.others, '+.2f')} by "
+        f"the others', a difference of {_signed(row.difference)}."
         for row in orders
         if _excludes_zero(row.difference)
     ]
@@ -491,4 +491,4 @@ def _short(estimate: Estimate) -> str:
 def _signed(estimate: Estimate) -> str:
     if estimate.value is None or estimate.low is None or estimate.high is None:
         return "–"
-    return f"{estimate.value:+.2f} ({span(estimate.low, estimate.high, '+.2f')})"
+    return f"{number(estimate.value, '+.2f')} ({span(estimate.low, estimate.high, '+.2f')})"

@@ -1,12 +1,15 @@
 """How often tests of measures reject the equality of equal systems, and of unequal ones, beside the paired t test.
 
-    OMP_NUM_THREADS=1 python scripts/measure_tests.py size      3,000 studies a row, about six minutes of a processor
+    OMP_NUM_THREADS=1 python scripts/measure_tests.py size      9,000 studies a row, three minutes of a processor
+    OMP_NUM_THREADS=1 python scripts/measure_tests.py uneven    the same where queries count and differ unlike
     OMP_NUM_THREADS=1 python scripts/measure_tests.py family    Holm and Tukey over six systems
     OMP_NUM_THREADS=1 python scripts/measure_tests.py power
 
 Measures by query are made as those of real runs are: how hard a query is moves all systems, each system moves by
 itself, and the scale ends at 0 and 1. "graded" has the shape of nDCG; "steps" is precision at 10, whose differences are
-often 0; of "weighted" some queries count more than others (by exp(x), x standard normal), as by their traffic.
+often 0; of "weighted" some queries count more than others (by exp(x), x standard normal), as by their traffic, and of
+"heavy vary" those that count more differ more (by the weight to the power .3). Differences of "skewed" are lognormal
+(exp(x) less its mean), so that a long tail is on one side; both systems are equal on average.
 
 Of ten queries all signs are taken, so random signs are exact: given how large the differences are, they reject with the
 largest p that these allow up to .05. "can" is the mean of it: no test of all signs rejects more often and keeps its
@@ -28,13 +31,33 @@ LEVEL = 0.05
 DRAWS = 1024
 """Enough to take all signs of ten queries."""
 TESTS = ("t", "signs", "bootstrap")
+KINDS = {
+    "size": ("graded", "steps", "weighted"),
+    "power": ("graded", "steps", "weighted"),
+    "uneven": ("weighted steps", "heavy vary", "skewed", "weighted skewed"),
+}
 
 
 def measured(kind: str, queries: int, gains: np.ndarray, random: np.random.Generator) -> np.ndarray:
     """A measure of each query and system, float [queries, systems], systems ahead by `gains` on the logit scale."""
     logit = -0.4 + 1.2 * random.normal(size=(queries, 1)) + gains + 0.8 * random.normal(size=(queries, len(gains)))
     share = special.expit(logit)
-    return random.binomial(10, share) / 10 if kind == "steps" else share
+    return random.binomial(10, share) / 10 if kind.endswith("steps") else share
+
+
+def differing(
+    kind: str, queries: int, gain: float, random: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Two systems' differences by query, and how much each query counts; None: all alike."""
+    values = measured(kind, queries, np.array([gain, 0.0]), random)
+    weight = np.exp(random.normal(size=queries)) if kind.startswith(("weighted", "heavy")) else None
+    differences = values[:, 0] - values[:, 1]
+    if kind.endswith("skewed"):
+        differences = random.lognormal(size=queries) - np.exp(0.5)
+    if kind == "heavy vary":
+        assert weight is not None
+        differences = differences * weight**0.3
+    return differences, weight
 
 
 def p_values(differences: np.ndarray, seed: int, weight: np.ndarray | None) -> dict[str, float]:
@@ -62,9 +85,7 @@ def rejected(kind: str, queries: int, gain: float, studies: int, seed: int) -> d
     random = np.random.default_rng([seed, queries, int(1000 * gain)])
     hits = dict.fromkeys((*TESTS, "can"), 0.0)
     for study in range(studies):
-        values = measured(kind, queries, np.array([gain, 0.0]), random)
-        weight = np.exp(random.normal(size=queries)) if kind == "weighted" else None
-        differences = values[:, 0] - values[:, 1]
+        differences, weight = differing(kind, queries, gain, random)
         for name, p in p_values(differences, study, weight).items():
             hits[name] += p <= LEVEL
         if 2**queries <= DRAWS and gain == 0:
@@ -96,7 +117,7 @@ def family(queries: int, gains: np.ndarray, studies: int, seed: int) -> tuple[fl
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("table", choices=("size", "power", "family"))
+    parser.add_argument("table", choices=("size", "uneven", "power", "family"))
     parser.add_argument("--studies", type=int)
     parser.add_argument("--seed", type=int, default=34)
     chosen = parser.parse_args()
@@ -111,23 +132,25 @@ def main() -> None:
                 power = "       –       –" if np.isnan(c) else f"{100 * c:7.1f}% {100 * d:6.1f}%"
                 print(f"{name:<15} {queries:>7} {100 * a:>15.1f}% {100 * b:>5.1f}% {power:>31}", flush=True)
         return
-    studies = chosen.studies or (3000 if chosen.table == "size" else 1000)
-    gains = (0.0,) if chosen.table == "size" else (0.2, 0.4, 0.8)
-    share = 0.05 if chosen.table == "size" else 0.5
+    equal = chosen.table != "power"
+    studies = chosen.studies or ({"size": 9000, "uneven": 3000}.get(chosen.table, 1000))
+    gains = (0.0,) if equal else (0.2, 0.4, 0.8)
+    share = 0.05 if equal else 0.5
     error = 100 * np.sqrt(share * (1 - share) / studies)
     print(f"{studies} studies a row, {DRAWS} draws: share rejected at {LEVEL}.")
     print(f"{100 * share:.0f} % has a standard error of {error:.1f} points.\n")
-    print(f"measure   gain  queries       t   signs  {'(can)  ' if chosen.table == 'size' else ''}bootstrap")
-    for kind in ("graded", "steps", "weighted"):
+    width = max(map(len, KINDS[chosen.table])) + 1
+    print(f"{'measure':<{width}} gain  queries       t   signs  {'(can)  ' if equal else ''}bootstrap")
+    for kind in KINDS[chosen.table]:
         for gain in gains:
             for queries in QUERIES:
                 found = rejected(kind, queries, gain, studies, chosen.seed)
                 can = f"{100 * found['can']:.1f}%" if found["can"] else ""
-                can = f" {can:>6}" if chosen.table == "size" else ""
+                can = f" {can:>6}" if equal else ""
                 cells = (
                     f"{100 * found['t']:>6.1f}% {100 * found['signs']:>6.1f}%{can} {100 * found['bootstrap']:>9.1f}%"
                 )
-                print(f"{kind:<9} {gain:>4.1f} {queries:>8} {cells}", flush=True)
+                print(f"{kind:<{width}} {gain:>4.1f} {queries:>8} {cells}", flush=True)
 
 
 if __name__ == "__main__":

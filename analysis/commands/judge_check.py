@@ -11,7 +11,7 @@ from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.common.command_options import options_of
 from relstudy.common.console import print_json, print_table
 from relstudy.common.options import fields_given
-from relstudy.common.wording import number, percent
+from relstudy.common.wording import number, percent, span
 
 if TYPE_CHECKING:
     from relstudy.analysis.judges.check import JudgeCheck
@@ -137,7 +137,7 @@ def _print(check: JudgeCheck, again: dict[str, dict[str, int] | None]) -> None:
             [
                 name,
                 _with_ends(check.bias[name]) if name in check.bias else "–",
-                f"{partial:.2f}",
+                number(partial, ".2f"),
                 f"{percent(check.refusals['by_system'][name], 1)}",
             ]
             for name, partial in check.circular.items()
@@ -162,4 +162,4 @@ def _print(check: JudgeCheck, again: dict[str, dict[str, int] | None]) -> None:
 def _with_ends(figure: Estimate) -> str:
     if figure.value is None:
         return f"– ({figure.reason})"
-    return f"{figure.value:.3f}" + ("" if figure.low is None else f" ({figure.low:.3f} to {figure.high:.3f})")
+    return number(figure.value) + ("" if figure.low is None else f" ({span(figure.low, figure.high)})")

@@ -199,6 +199,7 @@ def _print_standings(result: ScoreResult, ranked: Standings, most: int | None = 
     ----------
     most : so many systems, with the measures that were asked for; None: all, with how they compare by other indices
     """
+    from relstudy.analysis.indices.first_judged import COVERED_IN_WORDS
     from relstudy.analysis.indices.known import judged_beside
 
     index, first = result.primary.index, ranked.names[0]
@@ -227,12 +228,16 @@ def _print_standings(result: ScoreResult, ranked: Standings, most: int | None = 
         header.append("scored")
         scored = [percent(result[name].coverage.fraction, 1) for name in ranked.names[:most]]
         rows = [[*row, share] for row, share in zip(rows, scored, strict=True)]
-    depth = [each for each in result.first_judged if each == judged_beside(result.primary.index)]
+    beside = {judged_beside(index) for index in result.indices if index is result.primary.index or index.name in asked}
+    decides = judged_beside(result.primary.index)
+    depth = [name for name in result.first_judged if name == decides or name in beside & {*result.covered_in_part}]
     if depth:
         header += depth
         cells = [_judged_cells(result, name, depth) for name in ranked.names[:most]]
         rows = [[*row, *each] for row, each in zip(rows, cells, strict=True)]
     print_table(rows, header, dim=(3, 5))
+    if set(depth) & {*result.covered_in_part}:
+        click.echo(COVERED_IN_WORDS)
     if most is not None and len(ranked.names) > most:
         click.echo(f"      and {count_of(len(ranked.names) - most, 'further system')}")
     if most is None:
@@ -252,7 +257,7 @@ def _asked(result: ScoreResult) -> list[str]:
 
 
 def _signed(value: float | None) -> str:
-    return "" if value is None else f"{value + 0.0:+.3f}"  # no minus before a difference of nothing
+    return "" if value is None else number(value, "+.3f")
 
 
 def _print_figures(result: ScoreResult, ranked: Standings) -> None:

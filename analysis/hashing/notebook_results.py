@@ -14,7 +14,7 @@ from relstudy.analysis.hashing.metrics.conventions import Conventions
 from relstudy.common.estimates import Estimate
 from relstudy.common.figures import SERIES, drawing, figure_of, svg
 from relstudy.common.results import Result
-from relstudy.common.wording import count_of, listed_some, span
+from relstudy.common.wording import count_of, listed_some, number, span
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -188,7 +188,8 @@ class Comparison(Result):
             if difference.value is not None:
                 ends = span(difference.low, difference.high, "+.4f")
                 in_brackets = f" ({ends})" if ends else ""
-                lines.append(f"{each['first']} minus {each['second']}: {difference.value:+.4f} in mAP{in_brackets}")
+                by = number(difference.value, "+.4f")
+                lines.append(f"{each['first']} minus {each['second']}: {by} in mAP{in_brackets}")
         return [*lines, _rules_line(self.figures["conventions"])]
 
 

@@ -9,6 +9,12 @@ import pandas as pd
 
 from relstudy.analysis.indices.measures import QueryValues, parsed_measure
 
+COVERED = "covered@"
+COVERED_IN_WORDS = (
+    f"{COVERED}k: the share of the first k results of which something judged speaks; estimates count the others as "
+    "poor, and may be too low."
+)
+
 
 def judged_name(depth: int | None) -> str:
     """The name of the share of the first results that are judged.
@@ -19,6 +25,17 @@ def judged_name(depth: int | None) -> str:
     ('judged@10', 'judged')
     """
     return "judged" if depth is None else f"judged@{depth}"
+
+
+def covered_name(depth: int) -> str:
+    """The name of the share of the first results of which judged ones speak, where these were drawn by lot.
+
+    Examples
+    --------
+    >>> covered_name(10)
+    'covered@10'
+    """
+    return f"{COVERED}{depth}"
 
 
 def depths_of(measures: Sequence[str]) -> list[int | None]:

@@ -8,10 +8,10 @@ from functools import cache
 
 import numpy as np
 
-from relstudy.analysis.indices.first_judged import depths_of, judged_name
+from relstudy.analysis.indices.first_judged import covered_name, depths_of, judged_name
 from relstudy.analysis.indices.index import Index, Needs
 from relstudy.analysis.indices.measures import parsed_measure, takes_relevant_or_not
-from relstudy.analysis.indices.sampled import is_estimable
+from relstudy.analysis.indices.sampled import depth_looked_at, is_estimable
 from relstudy.analysis.indices.within_query import FEWEST_RELEVANT
 from relstudy.analysis.resampling.spread import CORRELATION
 from relstudy.common.errors import RelstudyError
@@ -285,9 +285,11 @@ def judged_beside(index: Index) -> str | None:
 
     Examples
     --------
-    >>> judged_beside(index_of("nDCG@10")), judged_beside(PEARSON)
-    ('judged@10', None)
+    >>> judged_beside(index_of("nDCG@10")), judged_beside(index_of("estimated AP")), judged_beside(PEARSON)
+    ('judged@10', 'covered@10', None)
     """
+    if index.name.startswith(ESTIMATED):
+        return covered_name(depth_looked_at(bare_name(index.name)))
     return judged_name(depths_of([bare_name(index.name)])[0]) if index.of_run else None
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 
 from relstudy.analysis.indices.first_judged import in_order
 from relstudy.analysis.indices.measures import Evaluation, QueryValues, parsed_measure
+from relstudy.common.wording import span
 
 RISING = frozenset(["nDCG", "P", "R", "AP", "RR", "Rprec", "RBP", "ERR", "Success", "IPrec", "NumRet", "SDCG", "BPM"])
 """Measures that are highest where of equal scores the better results come first, and lowest where they come last."""
@@ -100,7 +101,7 @@ def _with(all_of_them: QueryValues, anew: QueryValues, touched: np.ndarray) -> Q
 
 def in_words(system: str, found: TieRange, values: Mapping[str, QueryValues]) -> str:
     """The effect of the order of equal scores on a system's measures, in a sentence; `values` as they stand."""
-    said = [f"{name} {values[name].total():.3f} ({low:.3f} to {high:.3f})" for name, (low, high) in found.ends.items()]
+    said = [f"{name} {values[name].total():.3f} ({span(low, high)})" for name, (low, high) in found.ends.items()]
     where = "1 query" if found.queries == 1 else f"{found.queries:,} queries"
     return (
         f"{system} has equal scores of good and poor results in {where}. They stand as trec_eval sorts them, by "

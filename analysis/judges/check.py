@@ -25,6 +25,7 @@ from relstudy.analysis.scoring.comparison import order_agreement
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.common.estimates import Estimate
+from relstudy.common.wording import number
 
 CIRCULAR = 0.5
 """A judge that correlates so much with a system beyond what people explain of both may be of its kind."""
@@ -200,14 +201,15 @@ def _warnings(
     for name, partial in circular.items():
         if partial > CIRCULAR or name == judge.name:
             warnings.append(
-                f"Judge {judge.name} and system {name} correlate by {partial:.2f} beyond what people explain of both: "
-                "they may be of one kind, and the judge alone says nothing of that system."
+                f"Judge {judge.name} and system {name} correlate by {number(partial, '.2f')} beyond what people "
+                "explain of both: they may be of one kind, and the judge alone says nothing of that system."
             )
     for name, estimate in named.items():
         what = "favours" if estimate.value is not None and estimate.value > 0 else "is hard on"
         warnings.append(
-            f"Judge {judge.name} {what} {name}: its grades are worth {estimate.value:+.2f} standard deviations of "
-            "people's judgments there beside pairs that people judged alike. People's sample corrects that."
+            f"Judge {judge.name} {what} {name}: its grades are worth {number(estimate.value or 0, '+.2f')} standard "
+            "deviations of people's judgments there beside pairs that people judged alike. People's sample corrects "
+            "that."
         )
     if judge.left_out:
         warnings.append(

@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from relstudy.analysis.indices.first_judged import COVERED, COVERED_IN_WORDS
 from relstudy.analysis.indices.known import AVERAGE_PRECISION, CONDENSED, ESTIMATED
 from relstudy.analysis.report.curve_picture import precision_recall
 from relstudy.analysis.report.layout import Block, Folded, Paragraph, Picture, Section, Terms
@@ -182,8 +183,10 @@ def measures_table(
     ]
     several = len(rows) > 1
     residual = [name for name in judged if name.endswith("residual")]
-    depths = [name for name in judged if name not in residual]
+    covered = [name for name in judged if name.startswith(COVERED)]
+    depths = [name for name in judged if name not in (*residual, *covered)]
     shares = f" {listed(depths)}: how many of the first results somebody judged." if depths else ""
+    shares += f" {COVERED_IN_WORDS}" if result.covered_in_part else ""
     shares += f" {listed(residual)}: how much higher it might be, were all good that nobody judged." if residual else ""
     bold = "Bold is what is not clearly worse than the best of its column. " if several else ""
     marks: dict[tuple[int, str], str] = {}

@@ -71,7 +71,7 @@ def _differences(within: Groups) -> list[Table]:
     if tested:
         head = [Column(within.column.capitalize()), *COLUMNS_OF_TESTS]
         caption = f"Tests of measures by {within.column}, first minus second."
-        tables.append(Table(f"by-{within.column}-tests", caption, head, tested, shown=30, in_digits=True))
+        tables.append(Table(f"by-{within.column}-tests", caption, head, tested, shown=30, number=True))
     return tables
 
 

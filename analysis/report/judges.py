@@ -21,7 +21,7 @@ from relstudy.analysis.verdict.verdict import by_who_judges, verdict_of
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
-from relstudy.common.wording import percent
+from relstudy.common.wording import percent, span
 
 SHARE = "relevant_share"
 AT_SHARE = {SHARE: "Relevant share", "precision_at_0.2": "Precision at 20 %", "recall_at_0.2": "Recall at 20 %"}
@@ -118,7 +118,7 @@ def _ends(estimate: Estimate) -> tuple[float, ...]:
 def _explains(squared: Estimate) -> str:
     if squared.value is None:
         return f"What it explains of people's judgments is not known ({squared.reason})."
-    ends = "" if squared.low is None or squared.high is None else f"; {squared.low:.2f} to {squared.high:.2f}"
+    ends = "" if squared.low is None else f"; {span(squared.low, squared.high, '.2f')}"
     share = "nothing" if squared.value <= 0 else f"{percent(squared.value)}"
     return f"Its grades explain {share} of the variance of people's judgments (R² {squared.value:.2f}{ends})."
 

@@ -24,7 +24,7 @@ from relstudy.analysis.verdict.sentences import choice_heading
 from relstudy.analysis.verdict.standings import Standings
 from relstudy.analysis.verdict.verdict import Verdict
 from relstudy.common.estimates import Estimate
-from relstudy.common.wording import count_of
+from relstudy.common.wording import count_of, number, span
 
 MOST_ROWS = 30
 BEST = 3
@@ -112,10 +112,10 @@ def _in_figures(index: Index, estimate: Estimate, alone: bool = False) -> str:
     shown = index.shown(estimate)
     if shown.value is None:
         return "–"
-    unit, digits = (100, 0) if index.in_100 else (1, 2)
-    text = f"{unit * shown.value:.{digits}f}"
+    unit, form = (100, ".0f") if index.in_100 else (1, ".2f")
+    text = number(unit * shown.value, form)
     if alone and shown.low is not None and shown.high is not None:
-        text += f" ({unit * shown.low:.{digits}f} to {unit * shown.high:.{digits}f})"
+        text += f" ({span(unit * shown.low, unit * shown.high, form)})"
     return text
 
 

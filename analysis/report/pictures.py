@@ -10,7 +10,7 @@ import numpy as np
 
 from relstudy.common.estimates import Estimate
 from relstudy.common.figures import GRID, INK, MUTED, PAPER, SERIES, drawing, svg
-from relstudy.common.wording import percent
+from relstudy.common.wording import number, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -161,7 +161,8 @@ def by_query(title: str, differences: Mapping[str, np.ndarray], narrow: bool = F
             if place % columns == 0:
                 axes.set_ylabel("difference")
         spoken = "; ".join(
-            f"{name}: mean {each.mean():+.3f}, better on {int((each > 0).sum())} of {len(each)} queries"
+            f"{name}: mean {number(float(each.mean()), '+.3f')}, better on {int((each > 0).sum())} of {len(each)} "
+            "queries"
             for name, each in differences.items()
             if len(each)
         )

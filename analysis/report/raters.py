@@ -23,7 +23,8 @@ from relstudy.calibration.variance import scored_rows, within_item_variance
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
 from relstudy.common.ratings_table import LEAST_SECONDS
-from relstudy.common.wording import count_of, listed, percent
+from relstudy.common.wording import count_of, listed, percent, span
+from relstudy.common.wording import number as figure
 
 RATERS_SHOWN = 25
 MOST_COUNTED = 12
@@ -83,9 +84,8 @@ def place_sentence(effect: PlaceEffect) -> str:
     last = effect.last
     if last.value is None or last.low is None or last.high is None:
         return f"What a result's place on its page does to its rating has no interval: {last.reason} ({asked})."
-    figures = f"{last.value:+.2f} points, 95 % interval {last.low:+.2f} to {last.high:+.2f}, {asked}".replace(
-        "-", MINUS
-    )
+    ends = span(last.low, last.high, "+.2f")
+    figures = f"{figure(last.value, '+.2f')} points, 95 % interval {ends}, {asked}".replace("-", MINUS)
     if not effect.is_found:
         return f"No order effect is seen: from the first place of a page to the last a rating changes by {figures}."
     lower = "lower" if last.value < 0 else "higher"
@@ -104,7 +104,7 @@ def _places_table(effect: PlaceEffect) -> Table:
         [[str(place), figure] for place, figure in effect.places.items()],
         note="Results are alike at every place, as the order is random; what other raters said of a pair is taken off. "
         "Intervals are for raters like these.",
-        in_digits=True,
+        number=True,
     )
 
 

@@ -84,7 +84,7 @@ def _picture_for_page(picture: Picture) -> dict[str, Any]:
 def _table_for_page(table: Table) -> dict[str, Any]:
     rows = table.rows if table.shown is None else table.rows[: table.shown]
     best = table.marked()
-    scales = [None if table.in_digits else table.scale(i) for i in range(len(table.columns))]
+    scales = [None if table.number else table.scale(i) for i in range(len(table.columns))]
     return {
         "id": f"table-{table.file}",
         "name": table.file,

@@ -130,7 +130,7 @@ def scores_table(result: ScoreResult) -> Table:
         ),
         best=tuple((index.title, index.shown_better) for index in indices) if several else (),
         as_good=frozenset(as_good(result, {index.name: index.title for index in indices})),
-        in_digits=True,
+        number=True,
     )
 
 
@@ -167,7 +167,7 @@ def correlations_table(result: ScoreResult) -> Table:
         best=tuple((name, "max") for name in [*best, *([] if turned or not mapped else ["Raw correlation"])])
         if len(rows) > 1
         else (),
-        in_digits=True,
+        number=True,
     )
 
 

@@ -63,7 +63,7 @@ class Table:
     best : columns whose highest ("max") or lowest ("min") value is set in bold
     shown : how many rows the page shows; the files hold all
     as_good : (row, column) of values that are not clearly worse than the best of their column, and bold like it
-    in_digits : whether the page shows intervals in digits; else as bars on the column's common scale
+    number : whether the page shows intervals in digits; else as bars on the column's common scale
     pictures : small pictures (data: addresses) by the text of the first column
     prose : whether its cells are sentences, whose first column wraps like the others
     marks : raised letters or stars by (row, column) of their numbers
@@ -86,7 +86,7 @@ class Table:
     best: tuple[tuple[str, str], ...] = ()
     shown: int | None = None
     as_good: frozenset[tuple[int, str]] = frozenset()
-    in_digits: bool = False
+    number: bool = False
     pictures: Mapping[str, str] = field(default_factory=dict)
     prose: bool = False
     marks: Mapping[tuple[int, str], str] = field(default_factory=dict)

@@ -35,7 +35,7 @@ def section_of_tests(result: ScoreResult, tests: MeasureTests) -> Section:
         note=f"{tests.sentence()} Effect: the mean difference in standard deviations over queries. Chance above: that "
         f"the first is better by more than {tests.margin:g}.",
         shown=30,
-        in_digits=True,
+        number=True,
     )
     return Section("tests", "Tests of measures", [*_by_query(result, tests), table])
 

@@ -170,8 +170,10 @@ def bootstrap(
     Means of n queries drawn anew spread by sqrt((n - 1) / n) of what means of n queries do, and their tails are the
     normal distribution's; so the share of them that is as far off is read as Student's t has it (the expanded
     percentiles of Hesterberg 2015, section 5.4); a draw that is just as far off, as steps of a tenth often are, counts
-    half. Student's t of each draw instead rejects too seldom with ten queries,
-    since draws of few different ones have hardly any error.
+    half. Student's t of each draw instead rejects too seldom with ten queries, since draws of few different ones have
+    hardly any error. Where queries count unlike, each is drawn with a chance by its weight, as many as are worth them
+    all, and their plain mean is taken; its spread is brought to the jackknife's error of the weighted mean, which
+    allows for heavy queries that vary more than others.
 
     Parameters
     ----------
@@ -190,16 +192,21 @@ def bootstrap(
         n = len(known)
         if n < FEWEST or not known.std() > ROUNDING * np.abs(known).max():
             continue
-        mean = np.average(known, weights=worth)
-        away = worth * (known - mean)
+        share = worth / worth.sum()
+        mean = float(share @ known)
+        away, ends = known - mean, np.cumsum(share)
+        effective = effective_number(worth)
+        size = max(round(effective), FEWEST)
         random = np.random.default_rng(seed)
         reached, step, same = 0.0, max(1, AT_ONCE // n), ROUNDING * np.abs(known).max()
         for start in range(0, draws, step):
-            drawn = random.integers(0, n, (min(step, draws - start), n))
-            beyond = np.abs(away[drawn].sum(axis=1) / worth[drawn].sum(axis=1)) - abs(mean)
+            shape = min(step, draws - start), size
+            alike = np.ptp(worth) == 0
+            drawn = random.integers(0, n, shape) if alike else ends[:-1].searchsorted(random.random(shape), "right")
+            beyond = np.abs(away[drawn].mean(axis=1)) - abs(mean)
             reached += (beyond > same).sum() + (np.abs(beyond) <= same).sum() / 2
-        effective = effective_number(worth)
-        normal = special.ndtri((reached + 1) / (draws + 1) / 2) * np.sqrt(max(effective - 1, 0) / effective)
+        spread = np.sqrt(share @ away**2 / size) / _jackknife(known, worth)
+        normal = special.ndtri((reached + 1) / (draws + 1) / 2) * spread
         found[column] = 2 * special.stdtr(degrees_of(effective), normal)
     return found
 

@@ -148,7 +148,8 @@ def with_estimates(
     relevance = relevance_of(pairs, options.relevance, options.threshold)
     chosen = [str(parsed_measure(each)) for each in asked_measures(options) if is_estimable(each)]
     higher = candidate.direction.higher
-    return replace(candidate, measures=estimates(pairs, relevance, chosen, scores, higher, with_errors))
+    found = estimates(pairs, relevance, chosen, scores, higher, with_errors, candidate.name)
+    return replace(candidate, measures=found)
 
 
 def candidate_from(

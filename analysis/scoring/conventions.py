@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from relstudy.analysis.indices import ties
+from relstudy.analysis.indices.first_judged import covered_name
 from relstudy.analysis.indices.known import own_indices
 from relstudy.analysis.indices.measures import RANKED_BY_NAME, parsed_measure, takes_relevant_or_not
 from relstudy.analysis.indices.precision_recall import RARE, TIED
-from relstudy.analysis.indices.sampled import is_estimable
+from relstudy.analysis.indices.sampled import depth_looked_at, is_estimable
 from relstudy.analysis.scoring.candidate import Candidate, runs_against
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.judged import JudgedPairs, Weighting
@@ -224,6 +226,7 @@ def notes_on(context: ScoringContext, candidates: list[Candidate]) -> list[str]:
     for candidate in candidates:
         if candidate.ties is not None and candidate.measures is not None:
             notes.append(ties.in_words(candidate.name, candidate.ties, candidate.measures))
+        notes.extend(_uncovered(candidate, asked_measures(options)))
     if pairs.proposers is not None and len(candidates) > 1:
         newcomers = [candidate.name for candidate in candidates if candidate.name not in pairs.proposers]
         if newcomers and len(newcomers) < len(candidates):
@@ -241,6 +244,25 @@ def notes_on(context: ScoringContext, candidates: list[Candidate]) -> list[str]:
         whose = f"The mapping{' of' if len(names) == 1 else 's of'} {listed(names)}"
         notes.append(f"{whose} {'was' if len(names) == 1 else 'were'} fitted anew here, since {reason}.")
     return notes
+
+
+def _uncovered(candidate: Candidate, measures: Sequence[str]) -> Iterator[str]:
+    """The shares of a system's first results of which nothing judged speaks, and the measures that look at them."""
+    known = candidate.measures or {}
+    looked: dict[int, list[str]] = {}
+    for name in measures:
+        if str(parsed_measure(name)) in known:
+            looked.setdefault(depth_looked_at(name), []).append(name)
+    for depth, names in looked.items():
+        covered = known.get(covered_name(depth))
+        share = 0.0 if covered is None else 1 - float(covered.total())
+        if share > 0:
+            count = "counts" if len(names) == 1 else "count"
+            yield (
+                f"Nothing judged speaks of {percent(share)} of {candidate.name}'s first {depth} results "
+                f"({covered_name(depth)} is the rest): they had no chance of being judged, or are of a stratum of "
+                f"which none was judged there. {listed(names)} {count} them as poor, and may be too low."
+            )
 
 
 def _whole_queries(pairs: JudgedPairs, candidate: Candidate) -> str:

@@ -90,6 +90,7 @@ class JudgedPairs:
     query_weight : how much each pair's query counts beside the others, float [pairs] above 0, one value a query; None
         where all count alike
     stratum : that each pair was drawn from, text [pairs], where qrels name strata; None elsewhere
+    pool : (query_id, result_id) of all results that had a chance of being drawn; None where that is not known
     """
 
     query_id: np.ndarray
@@ -109,9 +110,10 @@ class JudgedPairs:
     gain: np.ndarray | None = None
     query_weight: np.ndarray | None = None
     stratum: np.ndarray | None = None
+    pool: pd.MultiIndex | None = None
 
     @classmethod
-    def of(cls, judgments: Judgments | pd.DataFrame) -> JudgedPairs:
+    def of(cls, judgments: Judgments | pd.DataFrame, pool: pd.MultiIndex | None = None) -> JudgedPairs:
         """From judgments as `read_judgments` gives them, or a DataFrame with the columns of theirs."""
         judgments = Judgments.of(judgments).of_pool()
         frame, number = judgments.frame, len(judgments)
@@ -141,6 +143,7 @@ class JudgedPairs:
             stated_gains(judgments),
             known("query_weight") if "query_weight" in frame else None,
             frame["stratum"].astype("str").to_numpy(dtype=object) if "stratum" in frame else None,
+            pool,
         )
 
     def __len__(self) -> int:

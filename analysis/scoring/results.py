@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from relstudy.analysis.indices.first_judged import COVERED
 from relstudy.analysis.indices.index import Index
 from relstudy.analysis.indices.known import index_of
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
@@ -155,7 +156,8 @@ class SystemScore:
     fitted_mapping : the mapping fitted on all judged pairs (for pictures), or None
     figures : the replicates behind the estimates, by the name of the index or measure
     explained : the share of the differences between judgments that the system explains, and that any could
-    first_judged : under qrels, the share of a query's first results that somebody judged, mean over queries, by name
+    first_judged : under qrels, the share of a query's first results that somebody judged, or under a sample of a known
+        pool of which something judged speaks, mean over queries, by name
         ("judged@10"; "judged" of all that was retrieved)
     """
 
@@ -276,6 +278,15 @@ class ScoreResult:
     def first_judged(self) -> tuple[str, ...]:
         """Names of the shares of first results that are judged, of the systems that have them."""
         return tuple(dict.fromkeys(name for system in self.systems for name in system.first_judged))
+
+    @property
+    def covered_in_part(self) -> tuple[str, ...]:
+        """Those of them that are of results of which something judged speaks, where these are not all of a system's."""
+        return tuple(
+            name
+            for name in self.first_judged
+            if name.startswith(COVERED) and min(system.first_judged.get(name, 1.0) for system in self.systems) < 1
+        )
 
     @property
     def own_indices(self) -> tuple[Index, ...]:

@@ -8,11 +8,12 @@ from functools import cached_property
 
 import numpy as np
 
-from relstudy.analysis.indices.first_judged import depths_of, judged_name, residual_name
+from relstudy.analysis.indices.first_judged import covered_name, depths_of, judged_name, residual_name
 from relstudy.analysis.indices.index import Index
 from relstudy.analysis.indices.measures import QueryValues
 from relstudy.analysis.indices.pairs import WIDTH, Figure, SystemPairs
 from relstudy.analysis.indices.reweighted import ReweightedPairs
+from relstudy.analysis.indices.sampled import depth_looked_at
 from relstudy.analysis.indices.within_query import FEWEST_RELEVANT, within_queries
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, chunks
 from relstudy.analysis.resampling.spread import Transform
@@ -155,10 +156,11 @@ class ScoredPairs(SystemPairs):
 
     @cached_property
     def first_judged(self) -> dict[str, QueryValues]:
-        """The first results that are judged, counted as deep as the measures look, and residuals of measures that have
-        them; empty where that is not known."""
+        """The first results that are judged, or of which judged ones speak, counted as deep as the measures look, and
+        residuals of measures that have them; empty where that is not known."""
         asked = asked_measures(self.context.options)
         names = [*map(judged_name, depths_of(asked)), *filter(None, map(residual_name, asked))]
+        names += [covered_name(depth) for depth in sorted({*map(depth_looked_at, asked)})]
         known = self.candidate.measures or {}
         worth = self.context.pairs.worth_of_queries
         return {name: known[name].weighted(worth) for name in names if name in known}

@@ -17,7 +17,7 @@ from relstudy.analysis.indices.known import bare_name
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
-from relstudy.common.wording import listed, listed_some
+from relstudy.common.wording import listed, listed_some, number, span
 
 NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 
@@ -74,10 +74,10 @@ class Answer:
         form = "+.3f" if self.compares else ".3f"
         ends = ""
         if self.figure.low is not None and self.figure.high is not None:
-            ends = f", {self.figure.low:{form}} to {self.figure.high:{form}}"
+            ends = f", {span(self.figure.low, self.figure.high, form)}"
         elif self.figure.reason:
             ends = f", {self.figure.reason}"
-        return f"{self.outcome}: {self.requirement} ({what} {self.figure.value:{form}}{ends})"
+        return f"{self.outcome}: {self.requirement} ({what} {number(self.figure.value, form)}{ends})"
 
     def as_json(self) -> dict[str, Any]:
         return {"requirement": self.requirement, "outcome": self.outcome.value, "figure": self.figure.as_json()}

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from relstudy.analysis.indices.index import Index
-from relstudy.analysis.indices.known import CONDENSED, PEARSON, judged_beside
+from relstudy.analysis.indices.known import CONDENSED, ESTIMATED, PEARSON, judged_beside
 from relstudy.analysis.scoring.conventions import FEW_QUERIES
 from relstudy.analysis.scoring.figure_notes import NO_INTERVAL
 from relstudy.analysis.scoring.judged import Weighting
@@ -18,7 +18,7 @@ from relstudy.analysis.verdict.settling import within
 from relstudy.analysis.verdict.standings import Standings
 from relstudy.common.estimates import Estimate
 from relstudy.common.option_words import option
-from relstudy.common.wording import capital, count_of, in_words, listed, listed_some, percent
+from relstudy.common.wording import capital, count_of, in_words, listed, listed_some, number, percent, span
 
 MOST_DROPPED = 3
 """Systems that are named with how far they are behind."""
@@ -189,7 +189,7 @@ def _why_apart(result: ScoreResult, names: Sequence[str], terms: Collection[str]
     of_run, of_pairs = (primary, opposed) if primary.of_run else (opposed[0], [primary])
     depth = judged_beside(of_run)
     shares = {name: result[name].first_judged.get(depth or "", 1.0) for name in dict.fromkeys(names)}
-    if of_run.name.startswith(CONDENSED) or min(shares.values()) == 1.0:
+    if of_run.name.startswith((CONDENSED, ESTIMATED)) or min(shares.values()) == 1.0:
         return ""
     judged = listed([f"{percent(share)} of {name}'s" for name, share in shares.items()])
     return (
@@ -274,13 +274,13 @@ def agreement(result: ScoreResult, system: SystemScore, reachable: float | None 
     if estimate.value is None:
         return f"How far {name} agrees with people is not known: {estimate.reason}."
     over = "over the whole collection" if result.collection else "on the pairs that were rated"
-    figure = f"{estimate.value:.2f}{_ends(estimate)}"
+    shown = _with_ends(estimate)
     if estimate.low is not None and estimate.high is not None and estimate.low <= 0 <= estimate.high:
-        return f"{name} shows no agreement with people that chance could not explain: correlation {figure} {over}."
+        return f"{name} shows no agreement with people that chance could not explain: correlation {shown} {over}."
     if estimate.value < 0:
-        return f"{name} runs against people's judgments: correlation {figure} {over}."
+        return f"{name} runs against people's judgments: correlation {shown} {over}."
     most = "" if reachable is None else f", where about {reachable:.2f} is the most that any system could reach"
-    return f"{name} agrees with people at a correlation of {figure} {over}{most}."
+    return f"{name} agrees with people at a correlation of {shown} {over}{most}."
 
 
 def agreements(result: ScoreResult, systems: Sequence[SystemScore], reachable: float | None) -> list[str]:
@@ -288,13 +288,18 @@ def agreements(result: ScoreResult, systems: Sequence[SystemScore], reachable: f
     if len(systems) < 2 or not all((each.estimate(PEARSON).low or 0.0) > 0 for each in systems):
         return [agreement(result, each, reachable) for each in systems]
     over = "over the whole collection" if result.collection else "on the pairs that were rated"
-    figures = [f"{each.name} at {each.estimate(PEARSON).value:.2f}{_ends(each.estimate(PEARSON))}" for each in systems]
+    figures = [f"{each.name} at {_with_ends(each.estimate(PEARSON))}" for each in systems]
     most = "" if reachable is None else f"; about {reachable:.2f} is the most that any system could reach"
     return [f"Agreement with people, as correlation {over}: {listed(figures)}{most}."]
 
 
+def _with_ends(estimate: Estimate) -> str:
+    assert estimate.value is not None
+    return f"{number(estimate.value, '.2f')}{_ends(estimate)}"
+
+
 def _ends(estimate: Estimate) -> str:
-    return "" if estimate.low is None or estimate.high is None else f" ({estimate.low:.2f} to {estimate.high:.2f})"
+    return "" if estimate.low is None else f" ({span(estimate.low, estimate.high, '.2f')})"
 
 
 def unknown(result: ScoreResult) -> list[str]:

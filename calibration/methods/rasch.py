@@ -14,7 +14,7 @@ from scipy.special import logsumexp
 
 from relstudy.calibration.methods.by_category import ByCategory, categories_of, on_the_scale
 from relstudy.calibration.panel import Panel
-from relstudy.common.wording import listed_some
+from relstudy.common.wording import listed_some, span
 
 NODES = np.linspace(-5, 5, 201)
 LOG_WEIGHTS = -(NODES**2) / 2 - logsumexp(-(NODES**2) / 2)
@@ -182,8 +182,9 @@ def _note(decided: Panel, of_raters: dict[str, np.ndarray], spread: float) -> st
     out = rated & ((of_raters["infit"] < MISFIT[0]) | (of_raters["infit"] > MISFIT[1]))
     names = [str(each) for each in decided.raters[out]]
     misfit = f"outside them: {listed_some(names)}" if names else "nobody outside them"
+    ends = span(float(severity.min()), float(severity.max()), "+.2f")
     return (
-        f"Severities of raters lie from {severity.min():+.2f} to {severity.max():+.2f} logits (standard errors "
+        f"Severities of raters lie from {ends} logits (standard errors "
         f"{np.nanmin(error):.2f} to {np.nanmax(error):.2f}), worths of pairs spread by {spread:.2f}; infit mean "
         f"squares of {MISFIT[0]} to {MISFIT[1]} are productive, {misfit}."
     )

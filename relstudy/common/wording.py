@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 AGAINST = "runs against the judgments"
 """Of a system, in the note that no output leaves out: it is bad, or its direction was stated wrongly."""
 
+MOST_DIGITS = "+.6f"
+"""Of the ends of an interval."""
 IN_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -52,32 +54,43 @@ def percent(share: float, digits: int = 0) -> str:
     >>> percent(0.92), percent(0.0064, 1), percent(-0.0001)
     ('92 %', '0.6 %', '0 %')
     """
-    return f"{_not_minus_zero(100 * share, digits)} %"
+    return f"{number(100 * share, f',.{digits}f')} %"
 
 
 def span(low: float | None, high: float | None, form: str = ".3f") -> str:
     """The ends of an interval, as pages and commands show them; empty where there is none.
 
+    Those of a difference ("+") have as many digits as tell on which side of 0 both lie.
+
     Examples
     --------
     >>> span(0.4, 0.61), span(-0.2, 0.1, "+.2f"), span(0.93, 0.97, "%"), span(-0.0, -0.0), span(None, None)
     ('0.400 to 0.610', '-0.20 to +0.10', '93 to 97 %', '0.000 to 0.000', '')
+    >>> span(-0.21, -0.004, "+.2f")
+    '-0.210 to -0.004'
     """
     if low is None or high is None:
         return ""
-    low, high = low + 0.0, high + 0.0  # a zero without a sign
-    return f"{100 * low:.0f} to {percent(high)}" if form == "%" else f"{low:{form}} to {high:{form}}"
+    if form == "%":
+        return f"{number(100 * low, '.0f')} to {percent(high)}"
+    nearest = min(low, high, key=abs) if low * high > 0 else 1.0
+    while form[0] == "+" and not float(f"{nearest:{form}}") and form != MOST_DIGITS:
+        form = f"+.{int(form[2:-1]) + 1}f"
+    return f"{number(low, form)} to {number(high, form)}"
 
 
 def number(value: float | None, form: str = ".3f") -> str:
-    """A figure in a cell of a table, a dash where there is none.
+    """A figure as cells and sentences have it, a dash where there is none; what rounds to nothing has no sign.
 
     Examples
     --------
-    >>> number(0.5), number(None), number(float("nan")), number(2, ".1f")
-    ('0.500', '–', '–', '2.0')
+    >>> number(0.5), number(None), number(float("nan")), number(2, ".1f"), number(-0.001, "+.2f")
+    ('0.500', '–', '–', '2.0', '0.00')
     """
-    return "–" if value is None or value != value else f"{value:{form}}"
+    if value is None or value != value:
+        return "–"
+    text = f"{value:{form}}"
+    return text if any(digit in text for digit in "123456789") else f"{0:{form.replace('+', '')}}"
 
 
 def with_ends(value: float | None, low: float | None, high: float | None, form: str = ".3f") -> str:
@@ -101,11 +114,6 @@ def moment(seconds: float | None, form: str = "%Y-%m-%d %H:%M") -> str:
     ('1970-01-01 00:00', '–')
     """
     return "–" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime(form)
-
-
-def _not_minus_zero(number: float, digits: int) -> str:
-    text = f"{number:,.{digits}f}"
-    return text if float(text.replace(",", "")) else f"{0:.{digits}f}"
 
 
 def listed(names: Sequence[str], last: str = "and") -> str:

@@ -11,6 +11,7 @@ import click
 
 from relstudy.common.command_options import taking
 from relstudy.common.options import CommandOptions, option
+from relstudy.common.wording import span
 
 if TYPE_CHECKING:
     from relstudy.studyapp.demo.pipeline import Outcome
@@ -106,7 +107,7 @@ def _print_covered(rows: Sequence[Recovered]) -> None:
 
 
 def _row(row: Recovered) -> list[str]:
-    interval = f"{row.low:.3f} to {row.high:.3f}" if row.low is not None and row.high is not None else ""
+    interval = span(row.low, row.high)
     mark = {True: "✓", False: "✗", None: ""}[row.covered]
     value = "" if row.recovered is None else f"{row.recovered:.3f}"
     return [row.quantity, row.system, f"{row.true:.3f}", value, interval, mark]

@@ -21,10 +21,12 @@ EXCEPT = {"latex.py": "papers put intervals in brackets", "tables.py": "of LaTeX
     [
         (r":[+,]?\.\d%\}", "relstudy.common.wording.percent"),
         (r"\[\{[\w.\[\]']+:[+.\d]*f\}, \{", "relstudy.common.wording.span"),
+        (r"\blow:\+?\.[1-9]f\} to \{[\w.\[\]']*high", "relstudy.common.wording.span"),
+        (r"\{[^{}]*:\+\.\d+f\}", "relstudy.common.wording.number"),
     ],
 )
 def test_no_module_writes_shares_or_intervals_in_a_way_of_its_own(pattern: str, instead: str) -> None:
-    assert re.search(pattern, "{share:.0%}" if "%" in pattern else "[{low:.3f}, {high:.3f}]")
+    assert re.search(pattern, "{share:.0%} [{low:.3f}, {high:.3f}] {low:.3f} to {high:.3f} {lead:+.2f}")
     found = [
         f"{file.relative_to(ROOT)}: {match[0]}"
         for file in SOURCES

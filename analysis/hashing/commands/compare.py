@@ -14,7 +14,7 @@ from relstudy.common.command_options import taking
 from relstudy.common.console import print_json, print_table, progress, say
 from relstudy.common.errors import RelstudyError
 from relstudy.common.options import CommandOptions, option
-from relstudy.common.wording import span
+from relstudy.common.wording import number, span
 
 if TYPE_CHECKING:
     from relstudy.analysis.hashing.codes.packed import Codes
@@ -268,8 +268,8 @@ def _figures(figures: dict[str, Any]) -> list[str]:
         for key, value in figures.items()
         if key not in ("bits", "map", "map_interval")
     ]
-    width = "–" if ties["expected"] is None else f"{ties['pessimistic']:.4f} to {ties['optimistic']:.4f}"
-    interval = "–" if ends["low"] is None else f"{ends['low']:.4f} to {ends['high']:.4f}"
+    width = "–" if ties["expected"] is None else span(ties["pessimistic"], ties["optimistic"], ".4f")
+    interval = span(ends["low"], ends["high"], ".4f") or "–"
     return [cell(figures["bits"]), cell(ties["expected"]), interval, width, *rest]
 
 
@@ -305,5 +305,5 @@ def _interval(figure: dict[str, Any]) -> str:
     if figure["value"] is None:
         return f"– ({figure['reason']})"
     if figure["low"] is None:
-        return f"{figure['value']:+.4f} (no interval: one query)"
-    return f"{figure['value']:+.4f} ({span(figure['low'], figure['high'], '+.4f')})"
+        return f"{number(figure['value'], '+.4f')} (no interval: one query)"
+    return f"{number(figure['value'], '+.4f')} ({span(figure['low'], figure['high'], '+.4f')})"

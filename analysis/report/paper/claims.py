@@ -531,7 +531,7 @@ def claims_table(claims: Sequence[Claim]) -> list[Block]:
         f"differ from {printed.BEYOND} standard errors on. Here a claim holds, or does not, where the whole interval "
         f"of its figure is on one side; two systems are comparable where they certainly differ by less than {NEAR}. "
         "Correlations are out of fold, each system by its best method, with intervals over queries.",
-        in_digits=True,
+        number=True,
         prose=True,
     )
     return [Paragraph(summary(table)), table]

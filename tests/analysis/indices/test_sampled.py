@@ -8,7 +8,7 @@ import ir_measures
 import numpy as np
 import pytest
 
-from relstudy.analysis.indices.sampled import SampledList, estimated, is_estimable, uncertainty
+from relstudy.analysis.indices.sampled import SampledList, Strata, estimated, is_estimable, room, uncertainty
 
 MEASURES = ("P@5", "P(rel=2)@10", "R@10", "AP", "AP@8", "nDCG@10", "nDCG", "RBP(p=0.8,rel=1)")
 EXACT = 1e-9  # sums of some tens of doubles in another order
@@ -102,3 +102,31 @@ def test_what_a_sample_does_not_tell_is_empty_with_its_reason() -> None:
     nothing = SampledList(*(np.empty(0) for _ in range(4)), 9)
     assert estimated("P@5", nothing).reason == "none of its results was judged"
     assert [is_estimable(name) for name in ("ERR@5", "P(judged_only=True)@5", "R@9")] == [False, False, True]
+
+
+@pytest.mark.parametrize("name", ["P@5", "RBP(p=0.8,rel=1)", "R@5", "nDCG@5", "AP"])
+def test_what_results_outside_the_pool_could_add_is_the_measure_with_them_judged_good(name: str) -> None:
+    gain, rank = np.array([2.0, 0, 1, 0]), np.array([1, 3, 4, 7])
+    one = SampledList(rank, gain, (gain >= 1) * 1.0, np.ones(4), 9, beyond=np.array([2, 5, 9, 30]))
+    looked = [2, 5] if "@5" in name else [2, 5, 9]
+    grades = dict(zip(rank, gain, strict=True)) | dict.fromkeys(looked, 3.0)
+    run = [ir_measures.ScoredDoc("q", f"d{k}", -float(k)) for k in range(1, 10)]
+    measure = ir_measures.parse_measure(name)
+    poor, good = (
+        ir_measures.calc_aggregate([measure], [ir_measures.Qrel("q", f"d{k}", int(g)) for k, g in those.items()], run)
+        for those in (dict(zip(rank, gain, strict=True)), grades)
+    )
+    assert room(name, one, 3.0) == pytest.approx(abs(good[measure] - poor[measure]), abs=EXACT)
+
+
+def test_of_a_stratum_of_which_none_is_judged_above_the_cutoff_nothing_speaks() -> None:
+    """Of five results of a stratum, two stand in the first ten, and one of the others is judged."""
+    stratum, ranks = np.repeat([0, 1], [8, 5]), np.r_[np.arange(1, 9), 9, 10, 20, 21, 22]
+    chance = np.r_[np.ones(8), 0.2]
+    judged = SampledList(
+        np.r_[np.arange(1, 9), 21], np.zeros(9), np.zeros(9), chance, 40,
+        Strata(ranks, stratum, np.repeat([0, 1], [8, 1])), np.arange(30, 40),
+    )  # fmt: skip
+    assert judged.unseen(10).tolist() == [9, 10] and judged.unseen(31).tolist() == [30, 31]
+    # TREC's program counts results of a stratum without any judged as a third relevant
+    assert room("P@10", judged, 1.0) == pytest.approx(0.2 - 0.2 / 3, abs=1e-4)

@@ -28,7 +28,7 @@ def test_an_interval_is_a_bar_on_the_columns_scale_with_its_ends_for_those_who_a
     assert 'title="+0.25 to +1.00"><s style="left:50.0%"></s><i style="left:62.5%;right:0.0%"></i>' in html
     assert '<u style="left:75.0%"></u></span><span class="ends">+0.25 to +1.00</span><small>p 0.026</small>' in html
     assert html.count("<small>p ") == 1
-    digits = html_of_table(Table("t", "Two.", [Column("s"), Column("d")], ROWS, in_digits=True))
+    digits = html_of_table(Table("t", "Two.", [Column("s"), Column("d")], ROWS, number=True))
     assert '<span class="bar"' not in digits and "<small>0.25 to 1.00</small>" in digits
 
 

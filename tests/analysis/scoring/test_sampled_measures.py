@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from scipy import stats
 import relstudy as rs
 from relstudy.common.drawing import inclusion_probabilities, rank_share, systematic_sample
 from relstudy.common.errors import RelstudyError
+from tests.commands import succeeds
 
 QUERIES, RESULTS = 50, 120
 MEASURES = ("nDCG@10", "P@10", "AP", "RR")
@@ -177,3 +179,49 @@ def test_a_saved_comparison_keeps_strata(tmp_path: Path) -> None:
     other.write_text(run.read_text().replace("made", "other"))
     both = rs.score(other, against=tmp_path / "kept.json")
     assert both["other"]["estimated AP"] == both["made"]["estimated AP"] == first["made"]["estimated AP"]
+
+
+def with_late(folder: Path) -> tuple[Path, Path, Path]:
+    """The same, and a run that took no part: three of its first ten results lie outside the pool."""
+    run, qrels = stratified(folder)
+    fields = [line.split() for line in run.read_text().splitlines()]
+    moved = {"2", "5", "8"}
+    lines = [f"{q} Q0 {'x' * (rank in moved)}{d} {rank} {score} late" for q, _, d, rank, score, _ in fields]
+    late = folder / "late.run"
+    late.write_text("\n".join(lines) + "\n")
+    return run, late, qrels
+
+
+def test_results_outside_the_pool_are_said_and_leave_no_interval_that_would_not_cover(tmp_path: Path) -> None:
+    run, late, qrels = with_late(tmp_path)
+    asked = [argument for name in ("P@10", "nDCG@10", "AP") for argument in ("--measure", name)]
+    asked += ["--method", "none", "--replicates", 50]
+    found = json.loads(succeeds("score", run, late, "-j", qrels, *asked, "--json").stdout)
+    made, newcomer = (found["systems"][name]["measures"] for name in ("made", "late"))
+    for name in ("estimated P@10", "estimated nDCG@10", "estimated AP"):
+        assert made[name]["low"] < made[name]["value"] < made[name]["high"]
+        assert newcomer[name]["low"] is None
+        assert "nothing judged speaks of 30 % of late's first 10 results" in newcomer[name]["reason"]
+    assert "could move it by up to 0.3" in newcomer["estimated P@10"]["reason"]
+    assert [found["systems"][name]["first_judged"]["covered@10"] for name in ("made", "late")] == pytest.approx(
+        [1, 0.7]
+    )
+    assert any("Nothing judged speaks of 30 % of late's first 10" in note for note in found["notes"])
+    said = succeeds("score", run, late, "-j", qrels, *asked).stdout
+    assert "covered@10" in said and "70.0 %" in said and "may be too low" in said
+
+
+def test_where_the_pool_is_not_known_judged_results_that_stand_for_too_few_are_said(tmp_path: Path) -> None:
+    run, late, qrels = with_late(tmp_path)
+    rows = pd.read_csv(qrels, sep=" ", names=["query", "zero", "result", "stratum", "grade"])
+    rows["chance"] = rows["grade"].ge(0).groupby([rows["query"], rows["stratum"]]).transform("mean")
+    judged = rows[rows["grade"] >= 0]
+    sampled = tmp_path / "sampled.qrels"
+    lines = zip(judged["query"], judged["result"], judged["grade"], judged["chance"], strict=True)
+    sampled.write_text("".join(f"{q} 0 {d} {grade} {chance!r}\n" for q, d, grade, chance in lines))
+    asked = ("--measure", "P@10", "--method", "none", "--replicates", 50, "--json")
+    systems = json.loads(succeeds("score", run, late, "-j", sampled, *asked).stdout)["systems"]
+    made, newcomer = (systems[name]["measures"]["estimated P@10"] for name in ("made", "late"))
+    assert made["low"] is not None and newcomer["value"] is not None and newcomer["low"] is None
+    assert "the judged results stand for 70 % of late's first 10" in newcomer["reason"]
+    assert systems["late"]["first_judged"] == {"covered@10": pytest.approx(0.7)} and not systems["made"]["first_judged"]
