@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.common.known_scale import odd_values, scale_of_values
+from relstudy.common.reading import percentages
 from relstudy.common.scales import Scale
 
 MISSING = (
@@ -122,6 +123,13 @@ def read_answers(column: pd.Series, name: str = "") -> Answers | None:
             different=len(np.unique(rest)),
             whole=bool((rest % 1 == 0).all()),
         )
+    signed = percentages(texts)
+    if signed is not None:
+        shares = signed.astype(float)
+        ends = [0.0, 100.0] if shares.between(0, 100).all() else shares.tolist()
+        whole = bool((shares % 1 == 0).all())
+        of_shares = scale_of_values(ends, "ratings").scale
+        return Answers(missing, (), {}, of_shares, len(shares), shares.nunique(), whole=whole)
     different = list(dict.fromkeys(texts))
     if len(different) > MOST_WORDS:
         return None

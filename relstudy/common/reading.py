@@ -41,6 +41,7 @@ OF_SCORES = ("system", "score", "direction", "rank")
 IDS = ("query_id", "result_id")
 WHERE = "where"
 FILE_ENDING = r"\.(csv|tsv|txt|json|jsonl|ndjson|parquet|run|trec|qrels)(\.[a-z0-9]+)?$"
+PERCENTAGE = re.compile(r"-?\d+([.,]\d+)?\s*%")
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?")
 
 
@@ -245,6 +246,9 @@ class Reading:
         RelstudyError
             when a column that was named is not there
         """
+        return without_percent_signs(self._applied(table, value, kind), value)
+
+    def _applied(self, table: Checked, value: Sequence[str], kind: str) -> Checked:
         table = self.rows_of(table)
         if not self:
             return table
@@ -278,7 +282,7 @@ class Reading:
         """The table with a column `gain`, and with gains for words that have no other number."""
         words = {text: gain for text, gain in self.gains.items() if not NUMBER.fullmatch(text)}
         numbers = {**words, **self.values}
-        read = replace(self, gains={}, values=numbers).apply(table, value, kind)
+        read = without_percent_signs(replace(self, gains={}, values=numbers)._applied(table, value, kind), value)
         name = next((each for each in value if each in read.frame), None)
         if name is None:
             return read
@@ -355,6 +359,40 @@ class Reading:
         written = {_same(text): f"{number:.17g}" for text, number in self.values.items()}
         read = column.astype("str").mask(column.isna() | cells.isin(absent), "")
         return cells.map(written).where(cells.isin(written), read)
+
+
+def percentages(texts: pd.Series) -> pd.Series | None:
+    """Texts that all are percentages, as texts of numbers; None where any is not, or there is none.
+
+    Examples
+    --------
+    >>> percentages(pd.Series(["87 %", "3,5%"])).tolist(), percentages(pd.Series(["87 %", "3"]))
+    (['87', '3.5'], None)
+    """
+    if not len(texts) or not texts.str.fullmatch(PERCENTAGE).all():
+        return None
+    return texts.str.replace(r"\s*%", "", regex=True).str.replace(",", ".", regex=False)
+
+
+def without_percent_signs(table: Checked, value: Sequence[str]) -> Checked:
+    """The table with percentages as numbers, 87 for "87 %", where all that a column of numbers says has the sign.
+
+    Examples
+    --------
+    >>> read = without_percent_signs(Checked(pd.DataFrame({"rating": ["87 %", "", "3,5%"]}), "a.csv"), ["rating"])
+    >>> read.frame["rating"].tolist(), read.notes
+    (['87', '', '3.5'], ('rating holds percentages, read as numbers without their sign',))
+    """
+    read = table
+    for name in value:
+        if name not in table.frame:
+            continue
+        texts = table.frame[name].astype("str").mask(table.frame[name].isna(), "").str.strip()
+        numbers = percentages(texts[texts != ""])
+        if numbers is not None:
+            read = read.among(read.frame.assign(**{name: numbers.reindex(texts.index, fill_value="")}), read.rows)
+            read.notes = (*read.notes, f"{name} holds percentages, read as numbers without their sign")
+    return read
 
 
 PLAIN = Reading()
