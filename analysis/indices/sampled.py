@@ -242,7 +242,7 @@ def room(name: str, judged: SampledList, gain: float) -> float:
     Examples
     --------
     >>> one = SampledList(np.array([1]), np.ones(1), np.ones(1), np.ones(1), 9, beyond=np.array([2, 7]))
-    >>> room("P@5", one, 1.0), room("P@10", one, 1.0)
+    >>> round(room("P@5", one, 1.0), 3), round(room("P@10", one, 1.0), 3)
     (0.2, 0.2)
     """
     unseen = judged.unseen(depth_looked_at(name))
