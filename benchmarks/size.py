@@ -220,7 +220,13 @@ def make_collection(folder: Path, items: int, queries: int = QUERIES, depth: int
             )
         names = [f"q{number}" for number in range(queries)]
         corpus.write_table(
-            pa.table({"item_id": names, "text": [f"query {each}" for each in names], "role": ["query"] * queries})
+            pa.table(
+                {
+                    "item_id": names,
+                    "text": [f"word{k % 5000} word{7 * k % 5000}" for k in range(queries)],
+                    "role": ["query"] * queries,
+                }
+            )
         )
     scores = folder / "study" / "scores"
     scores.mkdir(parents=True)
@@ -367,8 +373,8 @@ def of_studies(sizes: list[int], systems: int, steps: list[str], python: str | N
     print_table(table.rows, ["command", "ratings", "pairs", "systems", "seconds", "MB", "exponent"])
 
 
-def of_collections(sizes: list[int], queries: int, depth: int, python: str | None) -> None:
-    """Prints what drawing and serving cost at some numbers of items."""
+def of_collections(sizes: list[int], queries: int, depth: int, python: str | None, words: bool = False) -> None:
+    """Prints what drawing and serving cost at some numbers of items; `words`: by bm25 too, indexed and then kept."""
     table = Table()
     for items in sorted(sizes):
         with tempfile.TemporaryDirectory() as name:
@@ -380,6 +386,12 @@ def of_collections(sizes: list[int], queries: int, depth: int, python: str | Non
             del SAMPLE[2:4]
             for peer, cost in run_peers(folder / "study", "sample", python) if python else []:
                 table.add(peer, items, cost, *size)
+            for which in ("indexed", "again") if words else ():
+                SAMPLE[2:2] = ["--queries", str(queries), "--systems", "bm25"]
+                for made in ("pairs.csv", "design.json", "items.parquet"):
+                    (folder / "study" / made).unlink()
+                table.add(f"sample --systems bm25, {which}", items, run_step(folder / "study", "sample"), *size)
+                del SAMPLE[2:6]
             (folder / "corpus.parquet").unlink()  # the study needs nothing of it any more
             table.add("serve, until it answers; a worker", items, serve_cost(folder / "study"), *size)
     print_table(table.rows, ["command", "items", "queries", "seconds", "MB", "exponent"])
@@ -393,6 +405,7 @@ def main() -> None:
     parser.add_argument("--items", type=int, nargs="+", help="measure collections of so many items instead")
     parser.add_argument("--queries", type=int, default=QUERIES)
     parser.add_argument("--depth", type=int, default=DEPTH, help="results of a query in each run")
+    parser.add_argument("--bm25", action="store_true", help="of collections, pairs that bm25 proposes, too")
     parser.add_argument("--codes", type=int, nargs="+", help="measure the counting of so many codes instead")
     parser.add_argument("--first", action="store_true", help="each step as it is the first time")
     parser.add_argument("--peers", action="store_true")
@@ -403,7 +416,7 @@ def main() -> None:
     if given.codes:
         of_codes(given.codes, given.queries, python)
     elif given.items:
-        of_collections(given.items, given.queries, given.depth, python)
+        of_collections(given.items, given.queries, given.depth, python, given.bm25)
     else:
         of_studies(given.pairs, given.systems, given.steps, python, given.first)
     print(

@@ -7,6 +7,7 @@ these are read in a second pass.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -17,7 +18,7 @@ import numpy as np
 from relstudy.common.checked import Checked
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.study_folder import COLLECTION
-from relstudy.studyapp.collection.items import COLUMNS, FILES, ROLES, Collection, Item
+from relstudy.studyapp.collection.items import COLUMNS, FILES, ROLES, Collection, Item, split_keywords
 from relstudy.studyapp.collection.kinds import KINDS, PARADIGMS, paradigm_of
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import CollectionSettings
@@ -206,6 +207,35 @@ class LargeCollection(Collection):
         """The item at a position, with its id, kind and role alone."""
         kind, role = KINDS[self._kinds[position]], ROLES[self._roles[position]]
         return Item(str(self.ids[position]), kind, role=role)
+
+    def with_words(self) -> Iterator[Item]:
+        """All items; of a collection of texts, one after the other and with nothing but id, role and words."""
+        if self._more_than_texts:
+            yield from self.items
+            return
+        at = 0
+        for part in self._words.to_batches():
+            for words in part.to_pylist():
+                yield self._worded(at, words)
+                at += 1
+
+    def asking(self, query: Item) -> Item:
+        at = self.position(query.id)
+        return self.items[at] if self._more_than_texts else self._worded(at, self._words.slice(at, 1).to_pylist()[0])
+
+    @cached_property
+    def _more_than_texts(self) -> bool:
+        return bool((self._kinds != KINDS.index("text")).any())
+
+    def _worded(self, position: int, words: dict[str, str]) -> Item:
+        keywords = split_keywords(words["keywords"])
+        return replace(self.light(position), title=words["title"], text=words["text"], keywords=keywords)
+
+    @cached_property
+    def _words(self) -> pa.Table:
+        import pyarrow as pa
+
+        return pa.concat_tables(pa.table(batch) for batch in self._batches(("title", "text", "keywords")))
 
     def __contains__(self, item_id: object) -> bool:
         return isinstance(item_id, str) and bool(self.positions([item_id])[0] >= 0)

@@ -81,6 +81,8 @@ def score_collection(folder: Path, names: Iterable[str], all_queries: bool = Fal
     written = {}
     for name in names:
         system = fit(name, collection, folder, bar)
+        for note in getattr(system, "notes", ()):
+            say(note)
         kept = ScoreTableWriter(collection.ids, len(drawn))
         ids = list(drawn)
         for step in bar(range(len(ids)), f"Scoring with {name}", len(ids)):

@@ -177,6 +177,7 @@ def propose(
     queries : how many the design draws
     kept : some of them
     """
+    kept = [each for each in kept if each.scores]  # a query that no system answers has no pool
     best: Proposal | None = None
     for exponent, floor in dict.fromkeys(((this.exponent, this.floor), *SHAPES)):
         for depth in DEPTHS:

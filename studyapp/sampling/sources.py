@@ -69,14 +69,19 @@ class TableSource:
 
 @dataclass(frozen=True, eq=False)
 class BuiltInSource:
-    """A fitted built-in system."""
+    """A built-in system, fitted to a collection."""
 
     name: str
     stamp: str
     system: System
+    collection: Collection
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return getattr(self.system, "notes", ())
 
     def score(self, query: Item) -> np.ndarray | None:
-        return self.system.score(query)
+        return self.system.score(self.collection.asking(query))
 
 
 def table_sources(path: Path, collection: Collection) -> list[TableSource]:
@@ -120,8 +125,8 @@ def directions_of(sources: Sequence[Source]) -> dict[str, str | None]:
 
 
 def notes_of(sources: Sequence[Source]) -> tuple[str, ...]:
-    """Sentences on how the systems' tables were read, each once."""
-    notes = (note for source in sources if isinstance(source, TableSource) for note in source.notes)
+    """Sentences on how the systems' tables were read, and on what is kept of built-in ones, each once."""
+    notes = (note for source in sources for note in getattr(source, "notes", ()))
     return tuple(dict.fromkeys(notes))
 
 
@@ -175,7 +180,7 @@ def open_sources(
     for name in names:
         if name in SYSTEMS or name.startswith("vectors:"):
             system = fit(name, collection, folder, progress)
-            sources.append(BuiltInSource(system.name, f"{name}:{collection.fingerprint}", system))
+            sources.append(BuiltInSource(system.name, f"{name}:{collection.fingerprint}", system, collection))
             continue
         path = next((p for p in (folder / name, folder / "scores" / name, Path(name)) if p.is_file()), None)
         if path is None:

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
+import shutil
+import tempfile
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
+from relstudy.common.damage import DAMAGED_ARRAYS
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.systems.base import Progress, extra, silent
+
+WORTH_KEEPING = 10_000
+"""Fewer items are indexed in less time than it takes to see whether they have changed."""
+AT_ONCE = 10_000
+"""Items between one step of the progress bar and the next."""
 
 
 class BM25:
@@ -18,16 +29,52 @@ class BM25:
     """
 
     name = "bm25"
+    notes: tuple[str, ...] = ()
 
     def fit(self, collection: Collection, progress: Progress = silent) -> Self:
+        """Index the collection, or map the index into memory that an earlier fit to the same one has kept."""
         self._library = extra("bm25s")
-        tokens = self._tokens([_text(item) for item in collection])
+        self._size = len(collection)
+        if collection.folder is None or self._size < WORTH_KEEPING:
+            self._index = self._build(collection, progress)
+            return self
+        beside = collection.folder / "scores" / ".index"
+        kept = beside / f"bm25-{collection.fingerprint}-{self._library.__version__}"
+        if (index := self._read(kept)) is not None:
+            self._index = index
+            return self
+        others = [each for each in beside.glob("bm25-*") if each.is_dir()]
+        if others:
+            self.notes = ("The collection has changed since bm25 indexed it: it was indexed anew.",)
+        self._index = self._build(collection, progress)
+        for each in others:
+            shutil.rmtree(each, ignore_errors=True)
+        beside.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".bm25-", dir=beside, ignore_cleanup_errors=True) as unfinished:
+            Path(unfinished).chmod(0o755)
+            self._index.save(unfinished, show_progress=False)
+            with contextlib.suppress(OSError):  # another process was first
+                Path(unfinished).rename(kept)
+        return self
+
+    def _build(self, collection: Collection, progress: Progress) -> Any:
+        tokens: list[list[str]] = []
+        items = collection.with_words()
+        for _ in progress(range(-(-self._size // AT_ONCE)), f"Indexing for {self.name}", -(-self._size // AT_ONCE)):
+            tokens += self._tokens([_text(item) for item in itertools.islice(items, AT_ONCE)])
         if not any(tokens):
             raise RelstudyError("system bm25 needs words, and no item of the collection has a title, text or keyword")
-        self._index = self._library.BM25()
-        self._index.index(tokens, show_progress=False)
-        self._size = len(collection)
-        return self
+        index = self._library.BM25()
+        index.index(tokens, show_progress=False)
+        return index
+
+    def _read(self, kept: Path) -> Any:
+        """The index that is kept; None where there is none, or a damaged one."""
+        try:
+            index = self._library.BM25.load(kept, mmap=True, show_progress=False)
+        except (OSError, KeyError, *DAMAGED_ARRAYS):
+            return None
+        return index if index.scores["num_docs"] == self._size else None
 
     def score(self, query: Item) -> np.ndarray | None:
         words = [word for word in self._tokens([_text(query)])[0] if word in self._index.vocab_dict]

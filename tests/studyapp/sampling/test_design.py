@@ -483,7 +483,7 @@ def test_texts_ask_pictures_and_pictures_ask_pictures_but_never_themselves():
     from relstudy.studyapp.sampling.sources import BuiltInSource
     from relstudy.studyapp.systems.keywords import Keywords
 
-    sources = [BuiltInSource("keywords", "fixed", Keywords().fit(collection))]
+    sources = [BuiltInSource("keywords", "fixed", Keywords().fit(collection), collection)]
     pairs = draw_sample_from(collection, sources, SampleOptions(queries=4, results=5, base=5)).pairs
     assert set(pairs.loc[pairs["paradigm"] == "text", "query_id"]) == {"q1", "q2"}
     assert pairs["result_id"].str.startswith("i").all()

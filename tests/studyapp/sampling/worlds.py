@@ -35,7 +35,7 @@ def demo_world(count: int, strengths: dict[str, float], seed: int = 0):
     rng = np.random.default_rng(seed)
     truth = demo.truth
     latent = (truth - truth.mean()) / truth.std()
-    sources = [BuiltInSource("keywords", "fixed", Keywords().fit(collection))]
+    sources = [BuiltInSource("keywords", "fixed", Keywords().fit(collection), collection)]
     for name, strength in strengths.items():
         noise = rng.standard_normal(truth.shape)
         sources.append(MatrixSource(name, collection, strength * latent + np.sqrt(1 - strength**2) * noise))

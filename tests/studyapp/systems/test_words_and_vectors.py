@@ -1,14 +1,19 @@
 """Keywords, BM25, vectors, and systems that come as tables."""
 
+import json
+
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.collection.items import Collection, Item
+from relstudy.studyapp.collection.large import open_collection
 from relstudy.studyapp.sampling.sources import open_sources
-from relstudy.studyapp.systems import make
+from relstudy.studyapp.systems import bm25, make
+from tests.commands import succeeds
 
 words = st.frozensets(st.sampled_from("abcdef"), max_size=4)
 
@@ -145,3 +150,59 @@ def test_tables_of_other_items_and_names_in_use_are_refused(tmp_path):
     (tmp_path / "r.csv").write_text("system,query_id,result_id,score\nrandom,a,b,0.5\n")
     with pytest.raises(RelstudyError, match="no system can be named 'random'; random, combined, all are taken"):
         open_sources(tmp_path, collection, ["r.csv"])
+
+
+@pytest.mark.slow
+def test_an_index_of_many_texts_is_kept_until_the_collection_changes(tmp_path, monkeypatch):
+    monkeypatch.setattr(bm25, "WORTH_KEEPING", 4)
+    built = []
+    build = bm25.BM25._build
+    monkeypatch.setattr(bm25.BM25, "_build", lambda self, *given: built.append(1) or build(self, *given))
+    (tmp_path / "study.toml").write_text('[study]\nid = "s"\ntitle = "S"\n')
+    texts = ["red boat on a lake", "red red house", "green hills", "boat boat harbour", "red boat"]
+
+    def fitted(form):
+        lines = [{"item_id": str(n), "text": text, "role": "both"} for n, text in enumerate(texts)]
+        if form == "jsonl":
+            (tmp_path / "collection.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+        else:
+            pd.DataFrame(lines).assign(kind="text").to_csv(tmp_path / "collection.csv", index=False)
+        collection = open_collection(tmp_path)
+        system = make("bm25").fit(collection)
+        return system, system.score(collection.asking(collection["4"]))
+
+    def kept():
+        return [path.name for path in (tmp_path / "scores" / ".index").iterdir()]
+
+    _, scores = fitted("jsonl")
+    assert scores.argmax() == 4 and scores[1] > scores[2] == 0
+    for form in ("jsonl", "csv"):
+        system, again = fitted(form)
+        np.testing.assert_array_equal(scores, again)
+        assert isinstance(system._index.scores["data"], np.memmap)
+        assert len(kept()) == len(built) == 1 and not system.notes
+    texts[2] = "a red boat"
+    changed, scores = fitted("csv")
+    assert "indexed anew" in changed.notes[0] and (len(built), len(kept())) == (2, 1)
+    np.testing.assert_array_equal(
+        scores, bm25.BM25().fit(Collection(open_collection(tmp_path).items)).score(Item("4", "text", text="red boat"))
+    )
+    (tmp_path / "scores" / ".index" / kept()[0] / "indptr.csc.index.npy").write_bytes(b"")
+    np.testing.assert_array_equal(fitted("csv")[1], scores)  # a damaged index is made anew
+
+
+@pytest.mark.slow
+def test_words_of_a_collection_that_is_read_in_a_stream_propose_pairs(tmp_path):
+    folder = tmp_path / "study"
+    folder.mkdir()
+    (folder / "study.toml").write_text('[study]\nid = "s"\ntitle = "S"\n')
+    items = [{"item_id": f"d{n}", "text": f"word{n} word{n % 7}", "role": "result"} for n in range(200)]
+    asking = [("q0", "word3 word10"), ("q1", "word5"), ("q2", "the")]  # a stop word
+    items += [{"item_id": name, "text": text, "role": "query"} for name, text in asking]
+    (folder / "collection.jsonl").write_text("".join(f"{json.dumps(item)}\n" for item in items))
+    succeeds("sample", folder, "--systems", "bm25", "--queries", "3", "--results", "4", "--base", "2")
+    pairs = pd.read_csv(folder / "pairs.csv")
+    proposed = pairs[pairs["source"] == "bm25"]
+    assert set(proposed["query_id"]) == {"q0", "q1"}
+    first = proposed[(proposed["query_id"] == "q0") & (proposed["rank"] == 1)]["result_id"]
+    assert set(first) <= {"d3", "d10"}
