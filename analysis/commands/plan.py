@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from relstudy.analysis.planning.options import PILOT, Assumptions, PlanOptions
+from relstudy.analysis.planning.options import PILOT, Assumptions, PlanOptions, passed_over
 from relstudy.common.command_options import GroupedCommand, option_under, options_of
 from relstudy.common.console import print_json, print_table, progress, say
 from relstudy.common.errors import RelstudyError
@@ -65,6 +65,7 @@ def plan(study: Path | None, out: str | None, as_json: bool, **choices: Any) -> 
         raise click.UsageError("--judgments and --scores belong together")
     if choices["difference"] is not None and choices["judgments"] is None:
         raise click.UsageError("--difference goes with --judgments; without a pilot, --correlations say it")
+    idle = passed_over(choices, redrawn=choices["judgments"] is not None, rated=choices["ratings"] is not None)
     design = None
     if study is not None:
         from relstudy.analysis.planning.design import design_of_study
@@ -74,7 +75,7 @@ def plan(study: Path | None, out: str | None, as_json: bool, **choices: Any) -> 
         design = design_of_study(study)
         choices |= design.under(choices)
     source, variances, notes = _source(choices)
-    notes = notes if design is None else [design.note, *notes]
+    notes = [*idle, *([] if design is None else [design.note]), *notes]
     study_plan = plan_study(
         source,
         PlanOptions(**fields_given(PlanOptions, choices)),

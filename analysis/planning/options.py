@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
 from relstudy.common.errors import RelstudyError
+from relstudy.common.option_words import option as word
 from relstudy.common.options import MOST_REPLICATES, check_options, option
+from relstudy.common.wording import listed
 
 PILOT = "A pilot"
 PANEL = "Two systems and a panel, where there is no pilot"
@@ -135,6 +137,42 @@ class Assumptions:
 
     def __post_init__(self) -> None:
         check_options(self)
+
+
+OF_A_PILOTS_RATINGS = ("query_sd", "result_sd", "noise", "leniency", "rating_scale")
+NOT_OF_STUDIES_MADE_OF_A_PILOT = ("advise", *(name for name in Assumptions.__dataclass_fields__ if name not in (
+    "ratings_each", "ratings_per_rater", "base",
+)))  # fmt: skip
+
+
+def passed_over(stated: Mapping[str, Any], *, redrawn: bool, rated: bool) -> list[str]:
+    """Sentence on the options that were stated and decide nothing, alone in a list; none where all of them decide.
+
+    Parameters
+    ----------
+    redrawn : whether studies are made of a pilot's queries
+    rated : whether variances and scale are those of a pilot's ratings
+
+    Raises
+    ------
+    RelstudyError
+        where something is stated that is said of a pilot's queries alone, and there are none
+
+    Examples
+    --------
+    >>> passed_over({"noise": 0.5, "results": 10}, redrawn=False, rated=True)
+    ['--noise says nothing here, since variances and scale are those of the pilot']
+    >>> passed_over({"noise": 0.5, "results": 10}, redrawn=False, rated=False)
+    []
+    """
+    named = {name for name, value in stated.items() if value is not None and value is not False}
+    alone = [word(name) for name in ("difference", "threshold") if name in named]
+    if alone and not redrawn:
+        raise RelstudyError(f"{alone[0]} goes with a pilot's judgments and scores, and there are none")
+    idle = NOT_OF_STUDIES_MADE_OF_A_PILOT if redrawn else OF_A_PILOTS_RATINGS if rated else ()
+    words = [word(name) for name in idle if name in named]
+    why = "studies are made of the pilot's own queries" if redrawn else "variances and scale are those of the pilot"
+    return [f"{listed(words)} {'says' if len(words) == 1 else 'say'} nothing here, since {why}"] if words else []
 
 
 class PlanChanges(TypedDict, total=False):

@@ -19,7 +19,6 @@ from relstudy.analysis.planning.workload import workload
 from relstudy.analysis.planning.worlds import Drawing, NormalShape, People, Study, World
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, query_counts
 from relstudy.analysis.resampling.draws import LeftOut
-from relstudy.calibration.options import CalibrationOptions
 from relstudy.common.errors import RelstudyError
 from relstudy.common.reach import LEAST_REACH
 from relstudy.common.wording import percent
@@ -27,8 +26,6 @@ from relstudy.common.wording import percent
 BOOTSTRAP = 200
 REFERENCE = 200
 """Queries of the collection from which the cut and the design's reach are taken."""
-POOLED = CalibrationOptions(method="pooled", force=True)
-"""The method that calibration chooses by itself where pairs are handed out at random, without the test of that."""
 EXPONENTS = (0.5, 1.0, 1.5, 2.0, 2.5)
 """Among these weights vary most: under larger ones nearly all that is drawn beyond the top is drawn from all alike."""
 
@@ -173,7 +170,9 @@ class Assumed:
 
     def answer(self, study: Study, index: Index, primary: str | None, seed: int) -> Outcome:
         """The answer of a study's tables on the first two systems, as calibrate and score would give it."""
-        scored = ScoredStudy.of(study, seed, POOLED, BOOTSTRAP, primary, (index.name,) if index.of_run else ())
+        scored = ScoredStudy.of(
+            study, seed, replicates=BOOTSTRAP, primary=primary, measures=(index.name,) if index.of_run else ()
+        )
         compared = scored.comparison(index)
         decides = scored.context.primary.index
         ranks = (compared if decides == index else scored.comparison(decides)).ranks

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import pandas as pd
 
 from relstudy.analysis.planning.design import design_of_study
-from relstudy.analysis.planning.options import Assumptions, PlanChanges, PlanOptions
+from relstudy.analysis.planning.options import Assumptions, PlanChanges, PlanOptions, passed_over
 from relstudy.analysis.planning.picture import power_curve
 from relstudy.analysis.planning.power import plan_study
 from relstudy.analysis.planning.sources import Pilot, assumed_studies, piloted_studies
@@ -138,6 +138,7 @@ def plan(
     check_arguments(plan, locals())
     if systems is not None and len(systems) != 2:
         raise RelstudyError("two systems are compared, so two names of systems are needed")
+    idle = passed_over(dict(changes), redrawn=scores is not None, rated=scores is None and pilot is not None)
     design = None if study is None else design_of_study(Path(study))
     given: dict[str, Any] = dict(changes) if design is None else design.under(dict(changes))
     options = PlanOptions(**fields_given(PlanOptions, given))
@@ -165,7 +166,7 @@ def plan(
     made = plan_study(source, options)
     if design is not None:
         made, notes = replace(made, matters=design.matters), (design.note, *notes)
-    return Plan(made, variances, notes)
+    return Plan(made, variances, (*idle, *notes))
 
 
 def _ratings(pilot: CalibratedPanel | Ratings | Source | None, stated: dict[str, Any]) -> Ratings | None:

@@ -270,7 +270,13 @@ def test_a_pilots_two_systems_may_have_a_table_each(tmp_path: Path) -> None:
     assert content["sentences"][0].startswith(
         f"If the pilot's own difference, {content['simulated_difference']:.3f} in correlation, is the true one, the ver"
     )
-    stated = json.loads(succeeds(*words, "--scores", tmp_path / "both.csv", "--difference", 0.05).stdout)
+    idle = ("--noise", 0.2, "--results", 4, "--advise")
+    stated = json.loads(succeeds(*words, "--scores", tmp_path / "both.csv", "--difference", 0.05, *idle).stdout)
+    assert stated["notes"][0] == (
+        "--advise, --noise and --results say nothing here, since studies are made of the pilot's own queries"
+    )
+    with pytest.raises(RelstudyError, match="difference goes with a pilot's judgments and scores, and there are none"):
+        rs.plan(difference=0.05)
     assert stated["difference"] == 0.05 and stated["simulated_difference"] == content["simulated_difference"]
     assert stated["sentences"] == content["sentences"] and stated["queries"] > content["queries"]
 

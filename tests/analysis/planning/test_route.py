@@ -50,6 +50,22 @@ def test_the_short_way_says_what_calibrate_and_score_say(careless: float) -> Non
 
 
 @pytest.mark.slow
+def test_a_hand_out_that_looks_uneven_by_chance_is_calibrated_as_calibrate_does() -> None:
+    """One study in a thousand, which plan pooled all the same: of 1,200 simulated both ways, one had another p."""
+    assumed = Assumptions(
+        (0.6, 0.35), base=20, results=10, candidates=80, exponent=0.5, floor=0.4, relevant_share=0.3
+    )  # fmt: skip
+    source, random = assumed_studies(assumed, raters=15)[0], np.random.default_rng([660_100, 1, 94])
+    study = source.world(30, random).draw(30, random)
+    panel = rs.calibrate(study.ratings, pairs=study.pairs)
+    assert panel.calibration.choice.method == "shrunk"
+    found = rs.score(
+        study.scores, panel, method="none", measures=[], direction="higher", replicates=200, seed=94
+    ).result.comparisons[0]  # fmt: skip
+    assert source.answer(study, index_of("pearson"), None, 94).p_value == pytest.approx(found.p_value, abs=1e-12)
+
+
+@pytest.mark.slow
 def test_a_pilot_taken_as_it_is_says_what_score_says_of_it() -> None:
     shape, random = NormalShape((0.7, 0.5), items=40), np.random.default_rng(9)
     study = World(shape.collection(30, random), Drawing(12, 0.5, 0.4), People(raters=5, base=10, relevant=0.3)).draw(
