@@ -22,6 +22,7 @@ from relstudy.analysis.inspection.columns import (
     RATING_USES,
     SCORE_USES,
     SYSTEMS,
+    TOTAL,
     WEAK,
     calibrate_command,
     described,
@@ -32,6 +33,7 @@ from relstudy.analysis.inspection.columns import (
     siblings,
     stated_options,
     to_run,
+    totals,
 )
 from relstudy.analysis.inspection.finding import ColumnRole, Inspection
 from relstudy.analysis.inspection.tools import inspect_export, tool_of
@@ -39,10 +41,12 @@ from relstudy.common.checked import Checked
 from relstudy.common.headers import plain_name, under_own_names
 from relstudy.common.option_words import list_entry
 from relstudy.common.scales import SCALE_COLUMNS
-from relstudy.common.wording import count_of
+from relstudy.common.wording import count_of, listed
 from relstudy.mapping.scores.wide import is_no_system
 
 MOST_READINGS = 5
+WITHOUT_TOTALS = "TABLE_WITHOUT_TOTALS"
+"""In place of a table whose totals a person must take out."""
 
 
 def inspect_table(table: Checked, tool: str = "") -> Inspection:
@@ -54,7 +58,27 @@ def inspect_table(table: Checked, tool: str = "") -> Inspection:
     tool : whose export it is, where that is known already
     """
     inspection = _inspected(table, tool or tool_of({str(name).casefold() for name in table.frame}))
-    return replace(inspection, notes=(*table.notes, *inspection.notes))
+    return replace(_asked_of_totals(table, inspection), notes=(*table.notes, *inspection.notes))
+
+
+def _asked_of_totals(table: Checked, inspection: Inspection) -> Inspection:
+    """The inspection; where rows read like totals of others it asks, with a draft for a table without them."""
+    readings = tuple(_asked_of_totals(table, each) for each in inspection.readings)
+    columns = {each.role: each.column for each in inspection.columns if each.column in table.frame}
+    questions = [
+        f"{listed(names)} in {columns[role]} {'reads like a total' if len(names) == 1 else 'read like totals'} of "
+        f"other rows and not like a {role.removesuffix('_id')}: if so, take "
+        f"{'its' if len(names) == 1 else 'their'} rows out and name the table without them"
+        for role in ("rater_id", "result_id")
+        if role in columns and (names := totals(table.frame, columns[role], role, columns.get("query_id")))
+    ]
+    if not questions:
+        return replace(inspection, readings=readings)
+    command, file = inspection.command or inspection.draft, shlex.quote(table.file)
+    draft = None if command is None else command.replace(file, WITHOUT_TOTALS, 1)
+    return replace(
+        inspection, readings=readings, questions=(*inspection.questions, *questions), command=None, draft=draft
+    )
 
 
 def _inspected(table: Checked, tool: str) -> Inspection:
@@ -193,7 +217,7 @@ def _answer_columns(frame: pd.DataFrame, roles: dict[str, str]) -> dict[str, Ans
     taken = {theirs for ours, theirs in roles.items() if ours != "rating"}
     found = {}
     for name in map(str, frame.columns):
-        if name in taken or name in SCALE_COLUMNS or is_no_system(name):
+        if name in taken or name in SCALE_COLUMNS or is_no_system(name) or TOTAL.fullmatch(name.strip()):
             continue
         if NO_ANSWER.search(name) and not (PEOPLE.search(name) and not _is_summary(name)):
             continue
