@@ -6,13 +6,18 @@ raters are, its judgment is another mean of ratings.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from relstudy.analysis.indices.correlation import group_ends, parts_of, pearson_of_sums
-from relstudy.analysis.resampling.bootstrap import in_threads
+from relstudy.analysis.resampling.bootstrap import chunks, in_threads
 from relstudy.common.compiled import choose, compiled_for_many, lanes
+
+BLOCK = 512
+"""Pairs whose products are made at once: their tables stay in the cache while every system passes over them."""
 
 
 @compiled_for_many
@@ -167,33 +172,51 @@ class ReweightedPairs:
 
 @dataclass(frozen=True, eq=False)
 class ReweightedJudgments:
-    """Judgments in every replicate, prepared for the correlations of many systems.
+    """Judgments in every replicate, for the correlations of many systems; the pairs' tables are not copied.
 
     Parameters
     ----------
-    pull, product : how much each pair counts, and that times its judgment, float [replicates, pairs]
-    sums : over pairs, of `pull`, of `product`, and of `pull` times the square of the judgment; float [replicates] each
+    pull, judgment : of the pairs in every replicate, float [pairs, replicates], as `ReweightedPairs` has them
+    weight : how many times more each pair counts, float [pairs]
     """
 
     pull: np.ndarray
-    product: np.ndarray
-    sums: tuple[np.ndarray, np.ndarray, np.ndarray]
+    judgment: np.ndarray
+    weight: np.ndarray
 
-    @classmethod
-    def of(cls, pairs: ReweightedPairs, weight: np.ndarray) -> ReweightedJudgments:
-        """The pairs, each counting `weight` (float [pairs]) times more."""
-        judgment = np.ascontiguousarray(pairs.judgment.T)
-        pull = np.ascontiguousarray(pairs.pull.T) * weight.astype(pairs.pull.dtype)
-        product = pull * judgment
-        squares = np.einsum("ij,ij->i", product, judgment, dtype=np.float64)
-        sums = (pull.sum(axis=1, dtype=np.float64), product.sum(axis=1, dtype=np.float64), squares)
-        return cls(pull, product, sums)
+    def _blocks(self) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+        """Some pairs at once: which, how much they count, and that times their judgment, float [pairs, replicates]."""
+        weight = self.weight.astype(self.pull.dtype)
+        for block in chunks(len(weight), BLOCK):
+            pull = self.pull[block] * weight[block, None]
+            yield block, pull, pull * self.judgment[block]
 
-    def pearson(self, score: np.ndarray) -> np.ndarray:
-        """Pearson's r of a score, float [pairs], with the judgments, float [replicates]; NaN where one is constant."""
-        x = score - score.mean()
-        x = (x / max(np.abs(x).max(), np.finfo(np.float32).tiny)).astype(self.pull.dtype)
+    @cached_property
+    def sums(self) -> np.ndarray:
+        """Over pairs: how much they count, that times the judgment, and times its square; float [3, replicates]."""
+        sums = np.zeros((3, self.pull.shape[1]))
+        for block, pull, product in self._blocks():
+            sums[0] += pull.sum(axis=0, dtype=np.float64)
+            sums[1] += product.sum(axis=0, dtype=np.float64)
+            sums[2] += np.einsum("ij,ij->j", product, self.judgment[block], dtype=np.float64)
+        return sums
+
+    def sum_of(self, values: np.ndarray) -> np.ndarray:
+        """The sum of values, float [pairs], each as much as its pair counts; float [replicates]."""
+        column = values.astype(self.pull.dtype)
+        return np.asarray(sum((column[block] @ pull).astype(np.float64) for block, pull, _ in self._blocks()))
+
+    def pearson(self, scores: Sequence[np.ndarray]) -> np.ndarray:
+        """Pearson's r of each score, float [pairs], with the judgments, float [scores, replicates]; NaN where one is
+        constant."""
+        columns = [score - score.mean() for score in scores]
+        tiny = np.finfo(np.float32).tiny
+        columns = [(x / max(np.abs(x).max(), tiny)).astype(self.pull.dtype) for x in columns]
+        found = np.zeros((len(columns), 3, self.pull.shape[1]))
+        for block, pull, product in self._blocks():
+            for k, x in enumerate(columns):  # a product of matrices would have other digits with other systems
+                found[k, 0] += x[block] @ pull
+                found[k, 1] += x[block] ** 2 @ pull
+                found[k, 2] += x[block] @ product
         total, of_judgment, squares = self.sums
-        return pearson_of_sums(
-            np.stack([total, self.pull @ x, of_judgment, self.pull @ x**2, squares, self.product @ x])
-        )
+        return np.stack([pearson_of_sums(np.stack([total, x, of_judgment, xx, squares, xy])) for x, xx, xy in found])

@@ -105,7 +105,8 @@ class ScoringContext:
             self._under_raters = {old: kept for old, kept in self._under_raters.items() if old[1] == key[1]}
             weight = self.weights_of_correlation(used, collection)
             self._under_raters[key] = [
-                ReweightedJudgments.of(pairs.part(used), weight) for pairs in (raters.drawn, raters.both)
+                ReweightedJudgments(pairs.pull, pairs.judgment, weight)
+                for pairs in (raters.drawn.part(used), raters.both.part(used))
             ]
         return self._under_raters[key]
 
@@ -176,12 +177,14 @@ class ScoringContext:
         """
         asked = tuple(dict.fromkeys(("pearson", *indices)))
         found = []
-        for score, figures in zip(scores, self.judgments(used, collection).correlate_all(scores, asked), strict=True):
-            plain = figures["pearson"]
-            spread = _spread(plain)
+        under: list[np.ndarray] = []
+        if self.raters is not None and used.any():
+            under = [each.pearson(scores) for each in self.reweighted(self.raters, used, collection)]
+        correlated = self.judgments(used, collection).correlate_all(scores, asked)
+        for number, figures in enumerate(correlated):
+            spread = _spread(figures["pearson"])
             if self.raters is not None and spread > 0:
-                under = self.reweighted(self.raters, used, collection)
-                drawn, both = (whole_steps(each.pearson(score)) for each in under)
+                drawn, both = (whole_steps(each[number]) for each in under)
                 parts = RaterReplicates(drawn, both, self.queries_of(used), self.raters.raters)
                 figures = {
                     name: replace(figure, raters=parts.times(_spread(figure) / spread))

@@ -39,9 +39,7 @@ def reachable(context: ScoringContext, used: np.ndarray) -> BootstrapStatistic:
     raters = None
     if context.raters is not None:
         parts = context.reweighted(context.raters, used, context.collection)
-        drawn, both = (
-            whole_steps(_share(np.stack([*each.sums, each.pull @ error.astype(each.pull.dtype)]))) for each in parts
-        )
+        drawn, both = (whole_steps(_share(np.stack([*each.sums, each.sum_of(error)]))) for each in parts)
         raters = RaterReplicates(drawn, both, context.queries_of(used), context.raters.raters)
     value = float(_share(columns.sum(axis=1, keepdims=True))[0])
     replicates = _share(kernels.sums(columns, context.draws.times, 0, context.draws.times.shape[1]))

@@ -86,7 +86,7 @@ def test_indices_of_reweighted_pairs_are_those_of_the_libraries() -> None:
     precision, rank = pairs.retrieval(score, weight)
     thresholds = np.quantile(score, [0.9, 0.5, 0.1])
     at, recall = pairs.points(score, weight, thresholds)
-    r = ReweightedJudgments.of(pairs, weight).pearson(score)
+    r = ReweightedJudgments(pairs.pull, pairs.judgment, weight).pearson([score])[0]
     for b in range(7):
         w, hit = weight * mass[b], relevant[b]
         assert precision[b] == pytest.approx(average_precision_score(hit, score, sample_weight=w), abs=SINGLE)
@@ -221,4 +221,6 @@ def test_other_raters_do_not_by_themselves_lower_a_correlation() -> None:
     means = np.bincount(pair, found.calibrated) / 3
     value = float(np.corrcoef(means, score)[0, 1])
     # it falls by .02 with whole weights, and by a sixteenth of that with a quarter of them
-    assert ReweightedJudgments.of(drawn, np.ones(number)).pearson(score).mean() == pytest.approx(value, abs=0.006)
+    assert ReweightedJudgments(drawn.pull, drawn.judgment, np.ones(number)).pearson([score])[0].mean() == pytest.approx(
+        value, abs=0.006
+    )
