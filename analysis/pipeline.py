@@ -198,7 +198,8 @@ def score_tables(
 def with_tests(run: ScoringRun, testing: TestOptions) -> ScoringRun:
     """The run with its measures tested, within groups too."""
     within = None if run.within is None else run.within.tested(testing)
-    return replace(run, tests=measure_tests(run.result, testing), within=within)
+    tests = measure_tests(run.result, testing, run.study.judgments.ratings)
+    return replace(run, tests=tests, within=within)
 
 
 def with_left_out(run: ScoringRun, scores: Mapping[str, pd.DataFrame]) -> ScoringRun:

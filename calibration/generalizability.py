@@ -8,10 +8,11 @@ alike does no harm; Phi of the values themselves, in which it does.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -21,7 +22,12 @@ from scipy.special import fdtri, gdtrix
 from relstudy.calibration.panel import Panel
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
-from relstudy.common.wording import span
+from relstudy.common.figures import MUTED, SERIES, drawing, figure_of, svg
+from relstudy.common.results import Result
+from relstudy.common.wording import listed, percent, sentence, span
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MOST_CONDITIONS = 200
 """Raters of a table: of more so many at random, for the matrices are of that size."""
@@ -37,7 +43,10 @@ FARTHEST = 1e12
 """Of a deviance: what the search is told of variances that no values have."""
 LEAST_SHARE = 1e-6
 """Of the variance of all values: less noise than this is none."""
+LEAST_LEVELS = 20
+"""Of a source: of fewer, the fourth cumulant of a sample says nothing and widens intervals at random."""
 Coefficient = Literal["erho2", "phi"]
+TARGETS = (0.8, 0.9, 0.95)
 TITLES = {"erho2": "Eρ²", "phi": "Φ"}
 WORDS = {"result_id": "pair", "rater_id": "rater", "query_id": "query", "system": "system"}
 """Names of columns in sentences."""
@@ -182,9 +191,54 @@ class Layout:
         return variances * self.unit**2, covariance * self.unit**4
 
 
-@dataclass(frozen=True)
-class Generalizability:
-    """Variance components and what follows from them.
+def beyond_normal(
+    value: np.ndarray, thing: np.ndarray, condition: np.ndarray, group: np.ndarray | None = None
+) -> np.ndarray:
+    """How much more the five estimates of variances vary than those of normal values do, float array (5).
+
+    The mean square of n independent effects varies by 2 sigma^4 / (n - 1) + kappa / n, with kappa their fourth
+    cumulant, which is 0 of normal ones and large where few lie far out (Fisher 1929); so does a source's estimated
+    variance (Tukey 1956). Kappa is Fisher's k-statistic of objects' means, of groups' and of conditions', 0 where it is
+    below that or there are fewer than 20. Means of a group's n objects about their own mean have (n^2 - 3 n + 3) / (n
+    (n - 1)) of the objects' kappa, once they are stretched to their variance.
+
+    Parameters
+    ----------
+    value, thing, condition, group : as for `Layout`
+    """
+    of_condition = np.bincount(condition, value) / np.bincount(condition)
+    size = np.bincount(thing)
+    mean = np.bincount(thing, value - of_condition[condition]) / size
+    left = value - (np.bincount(thing, value) / size)[thing]
+    more = np.zeros(5)
+    if group is None:
+        more[1] = _cumulant(mean)
+    else:
+        number = np.bincount(group)
+        of_group = np.bincount(group, mean) / number
+        each = number[group]
+        some = each > 1
+        n = each[some]
+        apart = (mean - of_group[group])[some] * np.sqrt(n / (n - 1))
+        more[1] = _cumulant(apart) / float(np.mean((n * n - 3 * n + 3) / (n * (n - 1.0))))
+        more[3] = _cumulant(of_group)
+    more[2] = _cumulant(np.bincount(condition, left) / np.bincount(condition))
+    return more
+
+
+def _cumulant(values: np.ndarray) -> float:
+    """Fisher's k-statistic of the fourth cumulant over the number of values; 0 where it is below, or they are few."""
+    n = len(values)
+    if n < LEAST_LEVELS:
+        return 0.0
+    square = (values - values.mean()) ** 2
+    over = (n + 1) * float(np.mean(square**2)) - 3 * (n - 1) * float(np.mean(square)) ** 2
+    return max(n * over / ((n - 1) * (n - 2) * (n - 3)), 0.0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Generalizability(Result, of_commands=True):
+    """Variance components and what follows from them: of ratings, or of systems' figures by query.
 
     Parameters
     ----------
@@ -194,23 +248,119 @@ class Generalizability:
     sizes : numbers of objects, conditions, groups and values
     each : mean number of values of an object
     notes : on what was read, as sentences
+    measure : what the values are of; empty for ratings
+    ratings : the same of the ratings behind the judgments that systems are measured by; None where there are none
     """
 
+    saved_as = "generalizability"
     names: tuple[str, str, str]
     variances: np.ndarray
     covariance: np.ndarray
     sizes: tuple[int, int, int, int]
     each: float
     notes: tuple[str, ...] = ()
+    measure: str = ""
+    ratings: Generalizability | None = None
+
+    @property
+    def _places(self) -> dict[str, int]:
+        """The sources by name, and the place of each among the five."""
+        thing, by, group = (WORDS.get(name, name) for name in self.names)
+        grouped = {group: 3} if group else {}
+        crossed = {f"{by} x {group}": 4} if group else {}
+        return {**grouped, thing: 1, by: 2, **crossed, "rest": 0}
 
     @cached_property
     def components(self) -> dict[str, float]:
         """Variance by source: groups, objects, conditions, conditions by group, and one value (with what is left)."""
-        thing, by, group = (WORDS.get(name, name) for name in self.names)
-        one, of_thing, of_condition, of_group, of_cell = (float(each) for each in self.variances)
-        grouped = {group: of_group} if group else {}
-        crossed = {f"{by} x {group}": of_cell} if group else {}
-        return {**grouped, thing: of_thing, by: of_condition, **crossed, "rest": one}
+        return {source: float(self.variances[place]) for source, place in self._places.items()}
+
+    @property
+    def _parts(self) -> dict[str, Generalizability]:
+        """This study, and that of the ratings behind it, by what stands before their names."""
+        return {"": self} if self.ratings is None else {"": self, "ratings: ": self.ratings}
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row a source: its variance, the standard error of that, and its share of the variance of one value.
+
+        Of systems whose judgments are made of ratings, the ratings' sources follow, as "ratings: rater"; their shares
+        are of the variance of one rating.
+        """
+        rows: list[dict[str, object]] = []
+        for before, study in self._parts.items():
+            total = sum(study.components.values())
+            for source, place in study._places.items():
+                variance, error = study.variances[place], np.sqrt(max(study.covariance[place, place], 0.0))
+                row = {"variance": float(variance), "error": float(error), "share": float(variance / total)}
+                rows.append({"source": before + source, **row})
+        return pd.DataFrame(rows)
+
+    @property
+    def coefficients(self) -> pd.DataFrame:
+        """E rho^2 and Phi of means as they are, with their intervals, and how many values reach .8, .9 and .95."""
+        rows: list[dict[str, object]] = []
+        for before, study in self._parts.items():
+            for which, title in TITLES.items():
+                found = study.coefficient(which)
+                ends = {"value": found.value, "value_low": found.low, "value_high": found.high}
+                row = {"coefficient": before + title, "of": study.each, **ends}
+                reach = {f"for {target:g}": study.needed(which, target)[0] for target in TARGETS}
+                rows.append({**row, **reach})
+        return pd.DataFrame(rows)
+
+    def heading(self) -> str:
+        """The shares of the sources in a line."""
+        return self._shares(self.measure or "Ratings")
+
+    def _shares(self, what: str) -> str:
+        total = sum(self.components.values())
+        shares = [f"{source} {percent(each / total)}" for source, each in self.components.items()]
+        return f"{what} {'vary' if what == 'Ratings' else 'varies'} by {listed(shares)}."
+
+    def overview(self) -> pd.DataFrame:
+        """The sources."""
+        return self.table
+
+    def remarks(self) -> list[str]:
+        """What means can be relied upon for, and what a person should know."""
+        told = [sentence(note) for study in self._parts.values() for note in study.notes]
+        behind = [] if self.ratings is None else [self.ratings.heading(), self.ratings.sentence()]
+        return [self.sentence(), *behind, *told]
+
+    def _tables(self) -> Mapping[str, pd.DataFrame]:
+        return {"": self.table, "What means can be relied upon for:": self.coefficients}
+
+    def plot(self) -> Figure:
+        """Both coefficients against the number of values in a mean, with their intervals, and where means are now.
+
+        Examples
+        --------
+        >>> values = {"bm25": (0.2, 0.4, 0.1), "new": (0.5, 0.6, 0.5), "old": (0.4, 0.6, 0.3)}
+        >>> rows = [(system, query, ap) for system, each in values.items() for query, ap in enumerate(each)]
+        >>> table = pd.DataFrame(rows, columns=["system", "query_id", "ap"])
+        >>> generalizability(table, "ap", ["system"], "query_id").plot().axes[0].get_xlabel()
+        'queries a system'
+        """
+        return figure_of(self._curves)
+
+    def _curves(self) -> str:
+        parts = list(self._parts.values())
+        with drawing(3.4 * len(parts) + 1.0, 3.2) as figure:
+            for ax, study in zip(np.atleast_1d(figure.subplots(1, len(parts), sharey=True)), parts, strict=True):
+                number = np.linspace(1, max(2 * study.each, 10), 60)
+                for which, colour in zip(TITLES, SERIES, strict=False):
+                    found = [study.coefficient(which, each) for each in number]
+                    ax.plot(number, [each.value for each in found], color=colour, label=TITLES[which])
+                    if found[0].low is not None:
+                        ends = np.array([(each.low, each.high) for each in found], dtype=float).T
+                        ax.fill_between(number, *ends, color=colour, alpha=0.15, linewidth=0)
+                ax.axvline(study.each, color=MUTED, linewidth=0.8, linestyle="--")
+                ax.set(xlim=(0, number[-1]), ylim=(0, 1.03), title=study.measure or "ratings")
+                ax.set_xlabel(f"{study._plural(1)} a {WORDS.get(study.names[0], study.names[0])}")
+                ax.legend(loc="lower right")
+            figure.axes[0].set_ylabel("coefficient")
+            return svg(figure, " ".join([self.heading(), *self.remarks()]))
 
     def _plural(self, place: int) -> str:
         word = WORDS.get(self.names[place], self.names[place])
@@ -234,6 +384,14 @@ class Generalizability:
         which : "erho2" or "phi"
         number : of values in the mean
         level : of the interval
+
+        Examples
+        --------
+        >>> values = {"bm25": (0.2, 0.4, 0.1), "new": (0.5, 0.6, 0.5), "old": (0.4, 0.6, 0.3)}
+        >>> rows = [(system, query, ap) for system, each in values.items() for query, ap in enumerate(each)]
+        >>> table = pd.DataFrame(rows, columns=["system", "query", "ap"])
+        >>> round(generalizability(table, "ap", ["system"], "query").coefficient("phi", 10).value, 3)
+        0.93
         """
         number = self.each if number is None else number
         worth, error, common = self._sources @ self.variances
@@ -292,6 +450,14 @@ class Generalizability:
         Parameters
         ----------
         target : above 0 and below 1
+
+        Examples
+        --------
+        >>> values = {"bm25": (0.2, 0.4, 0.1), "new": (0.5, 0.6, 0.5), "old": (0.4, 0.6, 0.3)}
+        >>> rows = [(system, query, ap) for system, each in values.items() for query, ap in enumerate(each)]
+        >>> table = pd.DataFrame(rows, columns=["system", "query", "ap"])
+        >>> generalizability(table, "ap", ["system"], "query").needed("phi", 0.9)[0]
+        7
         """
         if not 0 < target < 1:
             raise RelstudyError(f"a coefficient between 0 and 1 is aimed at, not {target:g}")
@@ -303,8 +469,22 @@ class Generalizability:
 
         return number(single.value), number(single.high), number(single.low)
 
-    def sentence(self, target: float = 0.8) -> str:
-        """The coefficients of means as they are, and how many values reach a target, as a sentence."""
+    def sentence(self, target: float | None = None) -> str:
+        """The coefficients of means as they are, and how many values reach a target, as a sentence.
+
+        Parameters
+        ----------
+        target : .8 of ratings, .95 of systems, if None
+
+        Examples
+        --------
+        >>> values = {"bm25": (0.2, 0.4, 0.1), "new": (0.5, 0.6, 0.5), "old": (0.4, 0.6, 0.3)}
+        >>> rows = [(system, query, ap) for system, each in values.items() for query, ap in enumerate(each)]
+        >>> table = pd.DataFrame(rows, columns=["system", "query", "ap"])
+        >>> generalizability(table, "ap", ["system"], "query_id").sentence(0.9)[:56]
+        'A mean of 3 queries a system has, for an order, Eρ² 0.95'
+        """
+        target = (0.95 if self.measure else 0.8) if target is None else target
         thing = WORDS.get(self.names[0], self.names[0])
         told = []
         for which in ("erho2", "phi"):
@@ -320,13 +500,19 @@ class Generalizability:
             f"themselves, {told[1]}."
         )
 
-    def as_json(self) -> dict[str, object]:
+    def as_json(self) -> dict[str, Any]:
+        """Variances by source, and both coefficients."""
+        behind = {} if self.ratings is None else {"ratings": self.ratings.as_json()}
         return {
+            **({"measure": self.measure} if self.measure else {}),
             "variances": self.components,
             "sizes": dict(zip(("objects", "conditions", "groups", "values"), self.sizes, strict=True)),
             "each": self.each,
             "erho2": self.coefficient("erho2").as_json(),
             "phi": self.coefficient("phi").as_json(),
+            "sentence": self.sentence(),
+            "notes": list(self.notes),
+            **behind,
         }
 
 
@@ -404,6 +590,7 @@ def study_of(
             group = np.unique(group[left], return_inverse=True)[1]
             groups = int(group.max()) + 1
     variances, covariance = Layout(values, thing, condition, group).fit()
+    covariance[np.diag_indices(5)] += beyond_normal(values, thing, condition, group) * (np.diag(covariance) > 0)
     if swapped:
         order = [0, 2, 1, 3, 4]
         variances, covariance, thing, condition = variances[order], covariance[np.ix_(order, order)], condition, thing

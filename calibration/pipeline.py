@@ -378,10 +378,9 @@ def summary(result: Calibration, progress: Progress = iter) -> dict[str, Any]:
 def _generalizability(result: Calibration) -> dict[str, Any]:
     """Where the ratings vary and what their means can be relied upon for, as JSON; the reason where nobody can say."""
     try:
-        study = of_panel(result.panel)
+        return of_panel(result.panel).as_json()
     except RelstudyError as error:
         return {"reason": str(error)}
-    return {**study.as_json(), "sentence": study.sentence(), "notes": list(study.notes)}
 
 
 def _drawn(result: Calibration) -> dict[str, Any] | None:

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from relstudy.api.sampling import sample as sample
     from relstudy.api.scores import Scores as Scores
     from relstudy.api.scoring import score as score
+    from relstudy.calibration.generalizability import Generalizability as Generalizability
     from relstudy.calibration.options import CalibrationOptions as CalibrationOptions
     from relstudy.calibration.ratings import Ratings as Ratings
     from relstudy.common.errors import RelstudyError as RelstudyError
@@ -67,6 +68,7 @@ _OWNERS = {
     "Couples": "relstudy.api.comparing",
     "FitOptions": "relstudy.mapping.options",
     "FittedMapping": "relstudy.mapping.fitted",
+    "Generalizability": "relstudy.calibration.generalizability",
     "Inspection": "relstudy.api.reading",
     "JoinedJudgments": "relstudy.api.joining",
     "MappingGroups": "relstudy.api.by_groups",
@@ -108,6 +110,7 @@ __all__ = [
     "Couples",
     "FitOptions",
     "FittedMapping",
+    "Generalizability",
     "Inspection",
     "JoinedJudgments",
     "MappingGroups",

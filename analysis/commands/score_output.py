@@ -69,8 +69,17 @@ def _print_tests(tests: MeasureTests) -> None:
     header += ["effect", "better/equal/worse", "p equal", f"chance > {tests.margin:g}"]
     print_table([_tested_row(each) for each in tests.tests], header, dim=(4,))
     click.echo(f"Tests: {tests.sentence()}")
-    if tests.reliability:
-        click.echo(tests.reliability)
+    found = tests.reliability
+    if isinstance(found, str):
+        click.echo(f"How far a mean of queries tells systems apart is not known: {found}." if found else "")
+        return
+    click.echo()
+    cells = [
+        [row.source, f"{row.variance:.4g}", f"{row.error:.2g}", percent(row.share)] for row in found.table.itertuples()
+    ]
+    print_table(cells, [f"where {found.measure} varies", "variance", "error", "share"])
+    for remark in found.remarks():
+        click.echo(remark)
 
 
 def _tested_row(each: Tested) -> list[str]:

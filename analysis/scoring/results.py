@@ -11,7 +11,7 @@ import pandas as pd
 
 from relstudy.analysis.indices.first_judged import COVERED
 from relstudy.analysis.indices.index import Index
-from relstudy.analysis.indices.known import index_of
+from relstudy.analysis.indices.known import bare_name, index_of
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.scoring.best_set import Ranks
 from relstudy.analysis.scoring.compared import Agreement, Comparison, Ordering
@@ -273,6 +273,19 @@ class ScoreResult:
     def indices(self) -> tuple[Index, ...]:
         """The indices of the run: those of every run, then the measures."""
         return tuple(index_of(name) for name in self.systems[0].indices)
+
+    def index_called(self, text: str) -> Index | None:
+        """The index of the run that somebody names; None where there is none, or several fit.
+
+        Case does not matter, and an underscore is as good as a space. A measure may go without "condensed " or
+        "estimated " before it, where one fits.
+        """
+        said = text.replace("_", " ").lower()
+        for index in self.indices:
+            if said in [name.replace("_", " ").lower() for name in (index.name, index.term, *index.also)]:
+                return index
+        fitting = [index for index in self.indices if said == bare_name(index.name).lower()]
+        return fitting[0] if len(fitting) == 1 else None
 
     @property
     def first_judged(self) -> tuple[str, ...]:

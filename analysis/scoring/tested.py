@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal
 
@@ -84,8 +84,8 @@ class MeasureTests:
     systems : their names
     tests : one a measure and couple of systems
     weighted : whether some queries count more than others
-    reliability : how far a mean of queries tells the systems apart by the first measure, as a sentence; empty where
-        nobody can say
+    reliability : where the first measure's values vary, and how far a mean of queries tells the systems apart, with the
+        same of the ratings behind the judgments; the reason where nobody can say; empty where queries have weights
     """
 
     options: TestOptions
@@ -94,7 +94,7 @@ class MeasureTests:
     systems: tuple[str, ...]
     tests: tuple[Tested, ...]
     weighted: bool = False
-    reliability: str = ""
+    reliability: Generalizability | str = ""
 
     def of(self, index: str) -> tuple[Tested, ...]:
         """Those by one measure."""
@@ -130,6 +130,9 @@ class MeasureTests:
             "margin": self.margin,
             "level": self.level,
             "comparisons": [each.as_json() for each in self.tests],
+            "generalizability": {"reason": self.reliability}
+            if isinstance(self.reliability, str)
+            else self.reliability.as_json(),
         }
 
     def marks(self, index: str, ordered: Sequence[str], kind: Literal["letters", "stars"]) -> dict[str, str]:
@@ -178,8 +181,14 @@ def values_by_query(result: ScoreResult, index: Index) -> np.ndarray:
     return 1 - values if index.complement else values
 
 
-def measure_tests(result: ScoreResult, options: TestOptions | None = None) -> MeasureTests:
+def measure_tests(
+    result: ScoreResult, options: TestOptions | None = None, ratings: pd.DataFrame | None = None
+) -> MeasureTests:
     """The tests of every measure of a result.
+
+    Parameters
+    ----------
+    ratings : those behind the judgments, as `between_systems` takes them
 
     Raises
     ------
@@ -200,13 +209,12 @@ def measure_tests(result: ScoreResult, options: TestOptions | None = None) -> Me
     for index in measures:
         tests += _tests(result, index, names, options)
     weighted = any(weight_of_queries(result, index) is not None for index in measures)
-    reliability = ""
+    reliability: Generalizability | str = "queries have weights" if weighted else ""
     if not weighted and measures[0].name in result.per_query:
         try:
-            first = between_systems(result, measures[0].name)
-            reliability = f"Between systems by {measures[0].name}: {first.sentence(0.95)}"
+            reliability = between_systems(result, measures[0].name, ratings)
         except RelstudyError as error:
-            reliability = f"How far a mean of queries tells systems apart is not known: {error}."
+            reliability = str(error)
     matters = result.primary.matters
     return MeasureTests(options, result.options.level, matters, names, tuple(tests), weighted, reliability)
 
@@ -283,18 +291,34 @@ def _number(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def between_systems(result: ScoreResult, measure: str) -> Generalizability:
-    """Generalizability of a mean of queries, where systems are told apart by a measure.
+def between_systems(result: ScoreResult, measure: str, ratings: pd.DataFrame | None = None) -> Generalizability:
+    """Where a measure's values vary, and how far a mean of queries can be relied upon to tell systems apart.
+
+    Parameters
+    ----------
+    measure : its name, or another that `ScoreResult.index_called` takes
+    ratings : those behind the judgments, query_id, result_id, rater_id and rating: where they vary belongs to it
 
     Raises
     ------
     RelstudyError
         where there is no such measure by query, or there are fewer than two systems or queries
     """
-    table = result.per_query
-    if measure not in table or measure in ("system", "query_id"):
+    table, index = result.per_query, result.index_called(measure)
+    name = measure if index is None else index.name
+    if name not in table or name in ("system", "query_id"):
         names = [str(name) for name in table if name not in ("system", "query_id")]
         raise RelstudyError(f"{measure!r} is no measure by query of these scores; there are: {listed_some(names, 12)}")
-    values = table.pivot(index="query_id", columns="system", values=measure).astype(float).dropna()
+    values = table.pivot(index="query_id", columns="system", values=name).astype(float).dropna()
     long = values.rename_axis(index="query_id").reset_index().melt("query_id", var_name="system", value_name="value")
-    return generalizability(long, "value", ["system"], "query_id")
+    study = replace(generalizability(long, "value", ["system"], "query_id"), measure=name)
+    if ratings is None or not {"rater_id", "rating", "calibrated"} <= set(ratings):
+        return study
+    counted = ratings[ratings["calibrated"].notna()]
+    try:
+        behind = generalizability(counted, "rating", ["query_id", "result_id"], "rater_id", "query_id")
+    except RelstudyError as error:
+        return replace(
+            study, notes=(*study.notes, f"where the ratings behind the judgments vary is not known: {error}")
+        )
+    return replace(study, ratings=behind)

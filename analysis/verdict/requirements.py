@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from relstudy.analysis.indices.index import Index
-from relstudy.analysis.indices.known import bare_name
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
@@ -153,27 +151,11 @@ def _outcome(figure: Estimate, bound: float, more: bool) -> Outcome:
     return Outcome.UNDECIDED
 
 
-def _index(result: ScoreResult, text: str) -> tuple[Index, bool] | None:
-    """The index that a requirement names, and whether by the term under which readers are shown it.
-
-    Case does not matter, and an underscore is as good as a space; measures may go without "condensed ".
-    """
-    said = text.replace("_", " ").lower()
-    for index in result.indices:
-        if said == index.term.lower():
-            return index, True
-        names = (index.name.replace("_", " "), *index.also, bare_name(index.name))
-        if said in [name.replace("_", " ").lower() for name in names]:
-            return index, False
-    return None
-
-
 def _lead(result: ScoreResult, first: str, second: str, name: str) -> Estimate | None:
     """The difference of two systems, above zero where the first is better."""
-    found = _index(result, name)
-    if found is None:
+    index = result.index_called(name)
+    if index is None:
         return None
-    index, _ = found
     for each in result.comparisons:
         if each.index == index.name and {each.first, each.second} == {first, second}:
             ahead_is_above = (each.first == first) == (index.sign > 0)
@@ -182,10 +164,10 @@ def _lead(result: ScoreResult, first: str, second: str, name: str) -> Estimate |
 
 
 def _figure(result: ScoreResult, system: str, name: str) -> Estimate | None:
-    found = _index(result, name)
-    if found is None:
+    index = result.index_called(name)
+    if index is None:
         return None
-    index, as_shown = found
+    as_shown = name.replace("_", " ").lower() == index.term.lower()
     return result[system].shown(index) if as_shown else result[system].estimate(index)
 
 

@@ -41,6 +41,7 @@ CLASSES = {
     "comparison": "relstudy.api.scores.Scores",
     "preferences": "relstudy.api.comparing.Preferences",
     "couples": "relstudy.api.comparing.Couples",
+    "generalizability": "relstudy.calibration.generalizability.Generalizability",
     "plan": "relstudy.api.planning.Plan",
     "judge check": "relstudy.api.judging.CheckedJudge",
     "sample": "relstudy.api.sampling.Sample",

@@ -105,13 +105,14 @@ class Scores(Result):
         return self.result.per_query
 
     def generalizability(self, measure: str) -> Generalizability:
-        """How far a mean of queries can be relied upon to tell systems apart by a measure or index.
+        """Where a measure or index varies, and how far a mean of queries can be relied upon to tell systems apart.
 
-        Queries that it is not defined in for every system have no part.
+        Queries that it is not defined in for every system have no part. Where the ratings behind the judgments are
+        known, where these vary follows in the same table: by query, pair, rater and rater x query.
 
         Parameters
         ----------
-        measure : a column of `.per_query`
+        measure : a column of `.per_query`; "condensed " and "estimated " before it may be left out
 
         Raises
         ------
@@ -128,7 +129,8 @@ class Scores(Result):
         >>> list(study.components), study.needed("erho2", 0.9)[0] is None or study.needed("erho2", 0.9)[0] > 0
         (['system', 'query', 'rest'], True)
         """
-        return between_systems(self.result, measure)
+        check_arguments(Scores.generalizability, locals())
+        return between_systems(self.result, measure, self.run.study.judgments.ratings)
 
     @property
     def conventions(self) -> dict[str, Any]:
@@ -177,12 +179,10 @@ class Scores(Result):
             if picture is None:
                 raise RelstudyError("there is no precision-recall curve: no pair is relevant, or weights are not known")
             return figure_of(picture)
-        by_name = {index.name: index for index in self.result.indices}
-        if kind not in by_name:
-            raise RelstudyError(
-                f"there is no picture {kind!r} of scores; there are: precision-recall, {', '.join(by_name)}"
-            )
-        index = by_name[kind]
+        index = self.result.index_called(kind)
+        if index is None:
+            names = ", ".join(index.name for index in self.result.indices)
+            raise RelstudyError(f"there is no picture {kind!r} of scores; there are: precision-recall, {names}")
         better = "higher" if index.shown_better == "max" else "lower"
         estimates = {each.name: each.shown(index) for each in self.result.systems}
         panel = pictures.Panel(f"{index.title} ({better} is better)", estimates)

@@ -4,20 +4,22 @@
     python scripts/coverage.py generalizability --panels ../shared/data
 
 Results within queries are rated by raters, all by all or each by three of them, as normal numbers or in steps from 1 to
-5; and systems are measured on queries. Variances are those of query, result, rater, rater x query and one rating; where
-ratings are in steps, the truth is theirs, summed over the normal numbers behind them. The error of a share of 200 is
-1.5 points at 95 %. With --panels instead: the variances and coefficients of panels of people.
+5; and systems are measured on queries. Queries and results, or raters, may be of other shapes than normal. Variances
+are those of query, result, rater, rater x query and one rating; where ratings are in steps, the truth is theirs, summed
+over the normal numbers behind them. The error of a share of 200 is 1.5 points at 95 %. With --panels instead: the
+variances and coefficients of panels of people.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr, ndtri
+from scipy.special import gamma, ndtr, ndtri
 
 from relstudy.calibration.generalizability import Generalizability, generalizability, of_panel
 from relstudy.calibration.panel import Panel
@@ -26,20 +28,47 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
 from scripts.calibration_default import PANELS
 
+SHAPES: dict[str, Callable[[np.random.Generator, int | tuple[int, int]], np.ndarray]] = {
+    "normal": lambda random, size: random.normal(size=size),
+    "lognormal": lambda random, size: (
+        (np.exp(0.8 * random.normal(size=size)) - np.exp(0.32)) / np.sqrt(np.exp(1.28) - np.exp(0.64))
+    ),
+    "t5": lambda random, size: random.standard_t(5, size) / np.sqrt(5 / 3),
+    "exponential": lambda random, size: random.exponential(size=size) - 1,
+    "Laplace": lambda random, size: random.laplace(size=size) / np.sqrt(2),
+    "Weibull .8": lambda random, size: (
+        (random.weibull(0.8, size) - gamma(2.25)) / np.sqrt(gamma(3.5) - gamma(2.25) ** 2)
+    ),
+    "one in ten": lambda random, size: ((random.random(size) < 0.1) - 0.1) / 0.3,
+}
+"""Of mean 0 and variance 1."""
 VARIANCES = {"query": 0.3, "result": 0.8, "rater": 0.15, "taste": 0.05, "rest": 0.5}
 SYSTEMS = {"system": 0.002, "query": 0.03, "rest": 0.012}
 
 
 def ratings(
-    seed: int | np.random.Generator, queries: int, results: int, raters: int, each: int | None, steps: bool
+    seed: int | np.random.Generator,
+    queries: int,
+    results: int,
+    raters: int,
+    each: int | None,
+    steps: bool,
+    worths: str = "normal",
+    lenience: str = "normal",
 ) -> pd.DataFrame:
-    """A table of ratings, as VARIANCES has it; `each` of the raters rate a pair, None for all."""
+    """A table of ratings, as VARIANCES has it; `each` of the raters rate a pair, None for all.
+
+    Parameters
+    ----------
+    worths, lenience : the shape of queries and results, and of raters and their tastes, of SHAPES
+    """
+    of_worth, of_rater = SHAPES[worths], SHAPES[lenience]
     random = np.random.default_rng(seed)
     sd = {name: np.sqrt(value) for name, value in VARIANCES.items()}
     query = np.repeat(np.arange(queries), results)
-    worth = 3 + sd["query"] * random.normal(size=queries)[query] + sd["result"] * random.normal(size=len(query))
-    values = worth[:, None] + sd["rater"] * random.normal(size=raters)
-    values = values + sd["taste"] * random.normal(size=(queries, raters))[query]
+    worth = 3 + sd["query"] * of_worth(random, queries)[query] + sd["result"] * of_worth(random, len(query))
+    values = worth[:, None] + sd["rater"] * of_rater(random, raters)
+    values = values + sd["taste"] * of_rater(random, (queries, raters))[query]
     values = values + sd["rest"] * random.normal(size=values.shape)
     seen = np.ones(values.shape, dtype=bool)
     if each is not None:
@@ -148,22 +177,34 @@ def main(argv: Sequence[str]) -> None:
     worth, error = v["query"] + v["result"], v["taste"] + v["rest"]
     normal = {"erho2": worth / (worth + error), "phi": worth / (worth + error + v["rater"])}
     stepped = in_steps()
-    for queries, raters, each, steps in (
-        (20, 3, None, False),
-        (20, 6, None, False),
-        (60, 12, 3, False),
-        (60, 12, 3, True),
-        (20, 4, None, True),
-        (10, 20, 2, False),
+    all_normal = ("normal", "normal")
+    for queries, raters, each, steps, shapes in (
+        (20, 3, None, False, all_normal),
+        (20, 6, None, False, all_normal),
+        (60, 12, 3, False, all_normal),
+        (60, 12, 3, True, all_normal),
+        (20, 4, None, True, all_normal),
+        (10, 20, 2, False, all_normal),
+        (20, 6, None, False, ("t5", "normal")),
+        (20, 6, None, False, ("lognormal", "normal")),
+        (60, 12, 3, False, ("exponential", "normal")),
+        (20, 6, None, False, ("Laplace", "normal")),
+        (20, 6, None, False, ("Weibull .8", "normal")),
+        (60, 12, 3, False, ("one in ten", "normal")),
+        (20, 6, None, False, ("normal", "exponential")),
+        (60, 30, 3, False, ("exponential", "exponential")),
     ):
         whose = f"{queries} queries x 5 results, {raters} raters, " + ("all by all" if each is None else f"{each} each")
         cells = covered(
-            lambda seed, q=queries, r=raters, e=each, s=steps: ratings(seed, q, 5, r, e, s),  # type: ignore[misc]
+            partial(ratings, queries=queries, results=5, raters=raters, each=each, steps=steps,
+                    worths=shapes[0], lenience=shapes[1]),
             of_ratings,
             stepped if steps else normal,
             number,
-        )
-        print(f"| {whose}, {'steps' if steps else 'normal'} | {' | '.join(cells)} |", flush=True)
+        )  # fmt: skip
+        other = f"worths {shapes[0]}, raters {shapes[1]}"
+        how = "steps" if steps else "normal" if shapes == all_normal else other
+        print(f"| {whose}, {how} | {' | '.join(cells)} |", flush=True)
     s = SYSTEMS
     single = {
         "erho2": s["system"] / (s["system"] + s["rest"]),

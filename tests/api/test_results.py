@@ -74,6 +74,7 @@ def results() -> Many:
     nine = judgments.assign(judgment=2 * judgments["judgment"] - 1, scale_low=1, scale_high=9)
     items = pd.DataFrame({"item_id": list("abcdef"), "text": "words", "keywords": ["sky", "sky", "sea"] * 2})
     both = {"keywords": keywords, "gift": gift}
+    scores = rs.score(both, panel, replicates=20, folds=2)
     return {
         "ratings": rs.read_ratings(given["ratings"]),
         "panel": panel,
@@ -91,7 +92,9 @@ def results() -> Many:
         "mapping without a name": rs.FittedMapping([0.0, 1.0], [5.0, 1.0], increasing=False),
         "mappings of one query": rs.fit(keywords, one, method="isotonic"),
         "mapping groups": rs.fit_by(both, judgments, "part", method="isotonic", folds=2),
-        "scores": rs.score(both, panel, replicates=20, folds=2),
+        "scores": scores,
+        "generalizability": panel.generalizability(),
+        "generalizability of systems": scores.generalizability("correlation"),
         "scores of one system": rs.score(keywords, judgments, **few),
         "scores of one query": rs.score(keywords, one, **few),
         "scores of files": rs.score(KEYWORDS, EXAMPLE / "judgments.csv", **few),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,14 @@ import pandas as pd
 import pytest
 
 import relstudy as rs
-from relstudy.calibration.generalizability import Generalizability, Layout, generalizability, of_panel, study_of
+from relstudy.calibration.generalizability import (
+    Generalizability,
+    Layout,
+    beyond_normal,
+    generalizability,
+    of_panel,
+    study_of,
+)
 from relstudy.calibration.intraclass import intraclass
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.ratings import read_ratings
@@ -48,6 +56,67 @@ def test_brennan_s_example_has_the_coefficients_and_intervals_that_he_prints() -
         assert (found.value, found.low, found.high) == pytest.approx(printed, abs=6e-4)
 
 
+def test_intervals_of_few_or_of_light_tails_are_those_of_normal_values() -> None:
+    """Brennan's are of ten persons and twelve items, whose fourth cumulants nobody can see."""
+    table = of_mean_squares(10, 12, (10.2963, 11.6273, 2.7872))
+    codes = table["person"].to_numpy(), table["item"].to_numpy()
+    assert (beyond_normal(table["score"].to_numpy(), *codes) == 0).all()
+    study = study_of(table["score"].to_numpy(), (*codes, None), ("person", "item", ""))
+    assert np.array_equal(study.covariance, brennan().covariance)
+    even = np.repeat(np.linspace(0, 1, 40), 5)
+    values = even + 0.01 * np.random.default_rng(1).normal(size=200)
+    assert beyond_normal(values, np.repeat(np.arange(40), 5), np.tile(np.arange(5), 40))[1] == 0
+
+
+@pytest.mark.parametrize(("groups", "each"), [(0, 200), (100, 2), (40, 5)])
+def test_a_fourth_cumulant_over_the_number_of_objects_is_added_to_their_variance_s(groups: int, each: int) -> None:
+    """Exponential worths have a fourth cumulant of 6; noise and raters are small."""
+    random, found = np.random.default_rng(4), []
+    number = max(groups, 1) * each
+    group = np.repeat(np.arange(groups), each) if groups else None
+    thing, condition = np.repeat(np.arange(number), 3), np.tile(np.arange(3), number)
+    for _ in range(300):
+        values = random.exponential(size=number)[thing] + 0.1 * random.normal(size=3 * number)
+        found.append(beyond_normal(values, thing, condition, group)[1] * number)
+    # a k-statistic of 200 such values has a standard deviation of some 10
+    assert np.mean(found) == pytest.approx(6.0, abs=4 * np.std(found) / 300**0.5) and np.std(found) < 12
+
+
+@pytest.mark.slow
+def test_intervals_are_wider_where_few_results_lie_far_out() -> None:
+    table = ratings(1, 20, 5, 6, None, steps=False, worths="lognormal")
+    study = of_ratings(table)
+    thing, condition, query = (table[name].to_numpy() for name in ("result_id", "rater_id", "query_id"))
+    _, normal = Layout(table["rating"].to_numpy(), thing, condition, query[::6]).fit()
+    narrow, wide = replace(study, covariance=normal).coefficient("erho2"), study.coefficient("erho2")
+    assert narrow.value == wide.value and wide.low < narrow.low < narrow.high < wide.high  # type: ignore[operator]
+
+
+@pytest.mark.slow
+def test_one_table_says_where_the_figures_of_systems_and_the_ratings_behind_them_vary() -> None:
+    """As the measure is called, or as ir-measures has it, and the ratings' part as the panel says it."""
+    people = ratings(2, 12, 6, 5, 3, steps=True)
+    people["query_id"], people["rater_id"] = people["query_id"].map("q{}".format), people["rater_id"].map("r{}".format)
+    people["result_id"] = people["result_id"].map("d{}".format)
+    panel = rs.calibrate(people, method="none", careless="keep")
+    random = np.random.default_rng(5)
+    pairs = panel.judgments[["query_id", "result_id", "judgment"]]
+    noisy = {
+        name: pairs[["query_id", "result_id"]].assign(score=pairs["judgment"] + random.normal(0, noise, len(pairs)))
+        for name, noise in (("good", 0.3), ("fair", 1.0), ("poor", 3.0))
+    }
+    scores = rs.score(noisy, panel, method="none", measures=["nDCG@10"], unjudged="skip", replicates=20)
+    study = scores.generalizability("nDCG@10")
+    assert study.as_json() == scores.generalizability("condensed nDCG@10").as_json()
+    behind = panel.generalizability()
+    assert list(study.table["source"]) == ["system", "query", "rest", *(f"ratings: {each}" for each in behind)]
+    assert study.table["share"].groupby(study.table["source"].str.startswith("ratings")).sum().tolist() == [1, 1]
+    assert study["ratings: rater"]["variance"] == pytest.approx(behind["rater"]["variance"], abs=1e-6)
+    assert study.needed("phi", 0.9)[0] == study.coefficients["for 0.9"][1]
+    with pytest.raises(RelstudyError, match="'AP' is no measure by query of these scores"):
+        scores.generalizability("AP")
+
+
 def test_the_likelihood_is_that_of_one_matrix_of_all_values() -> None:
     """Incomplete, in groups of unequal size, one variance below 0."""
     table = ratings(3, 6, 4, 5, 3, steps=False).iloc[:-7]
@@ -83,7 +152,9 @@ def test_the_information_is_that_of_one_matrix_of_all_values() -> None:
     free = np.flatnonzero(np.diag(study.covariance) > 0)
     information = np.array([[0.5 * np.trace(project @ same[i] @ project @ same[j]) for j in free] for i in free])
     # second differences in steps of a thousandth of a variance
-    assert study.covariance[np.ix_(free, free)] == pytest.approx(np.linalg.inv(information), rel=0.02, abs=1e-4)
+    query = table.groupby("result_id")["query_id"].first().to_numpy()
+    _, covariance = Layout(table["rating"].to_numpy(), codes[1], codes[2], query).fit()
+    assert covariance[np.ix_(free, free)] == pytest.approx(np.linalg.inv(information), rel=0.02, abs=1e-4)
 
 
 @pytest.mark.slow
