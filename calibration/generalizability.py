@@ -47,7 +47,7 @@ LEAST_LEVELS = 20
 """Of a source: of fewer, the fourth cumulant of a sample says nothing and widens intervals at random."""
 Coefficient = Literal["erho2", "phi"]
 TARGETS = (0.8, 0.9, 0.95)
-TITLES = {"erho2": "Eρ²", "phi": "Φ"}
+TITLES: dict[Coefficient, str] = {"erho2": "Eρ²", "phi": "Φ"}
 WORDS = {"result_id": "pair", "rater_id": "rater", "query_id": "query", "system": "system"}
 """Names of columns in sentences."""
 

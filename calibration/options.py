@@ -3,15 +3,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 from relstudy.calibration.methods import NEED_RANDOM, WEIGHTED, Method, described
+from relstudy.common.errors import RelstudyError
+from relstudy.common.option_words import option as spelt
 from relstudy.common.options import check_options, option
 from relstudy.common.wording import listed
 
 ONE_SCALE = "How raters are put on one scale"
 CLOSER = "Looking closer"
+
+
+def _names(columns: Sequence[Any]) -> tuple[str, ...]:
+    return (columns,) if isinstance(columns, str) else tuple(map(str, columns))
 
 
 @dataclass(frozen=True)
@@ -22,6 +29,16 @@ class CalibrationOptions:
         None,
         described(),
         shown="pooled, crossed or shrunk, by what is known and tested about the hand-out; says which and why",
+        heading=ONE_SCALE,
+    )
+    facets: tuple[str, ...] = option(
+        (),
+        "With the rasch method: a column of the ratings that is a facet beside raters, such as query_id or session; "
+        "may be repeated.",
+        flags=("--facet",),
+        metavar="COLUMN",
+        shown="raters alone",
+        read=_names,
         heading=ONE_SCALE,
     )
     handed_out: Literal["random", "fixed"] | None = option(
@@ -49,12 +66,15 @@ class CalibrationOptions:
 
     def __post_init__(self) -> None:
         check_options(self)
+        if self.facets and self.method != "rasch":
+            raise RelstudyError(f"facets go with {spelt('method', 'rasch')}")
 
 
 class CalibrationChanges(TypedDict, total=False):
     """The fields of `CalibrationOptions` as arguments of a function, for type checkers; None leaves one as it is."""
 
     method: Method | None
+    facets: Sequence[str] | None
     handed_out: Literal["random", "fixed"] | None
     force: bool | None
     weigh_raters: bool | None

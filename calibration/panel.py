@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from relstudy.common.errors import RelstudyError
 from relstudy.common.probabilities import PROBABILITIES
 from relstudy.common.response import FROM_DESIGN
+from relstudy.common.wording import count_of
+
+QUERY = "query_id"
+
+
+class Facet(NamedTuple):
+    """What a rating is of beside its pair and rater: its level of each row, int array (N), and the levels."""
+
+    code: np.ndarray
+    levels: pd.Index
 
 
 @dataclass(frozen=True)
@@ -24,6 +37,7 @@ class Panel:
     pairs : DataFrame with P rows: query_id, result_id and, where known, pair_id and the probabilities with which the
         pair and its query were drawn
     low, high : ends of the scale
+    facets : those that a method was asked to take, by their columns
     """
 
     rater: np.ndarray
@@ -34,9 +48,12 @@ class Panel:
     pairs: pd.DataFrame
     low: float
     high: float
+    facets: Mapping[str, Facet] = field(default_factory=dict)
 
     @classmethod
-    def from_frame(cls, frame: pd.DataFrame, low: float | None = None, high: float | None = None) -> Panel:
+    def from_frame(
+        cls, frame: pd.DataFrame, low: float | None = None, high: float | None = None, facets: Sequence[str] = ()
+    ) -> Panel:
         """From rows with rater_id, rating, and query_id with result_id or pair_id; `base` (bool a row) optional.
 
         Without a `base` column the base block is the pairs that every rater rated, however few.
@@ -66,6 +83,7 @@ class Panel:
             pairs=pairs,
             low=float(np.nanmin(rating)) if low is None else low,
             high=float(np.nanmax(rating)) if high is None else high,
+            facets={name: _facet(frame, name) for name in facets},
         )
 
     @property
@@ -80,7 +98,8 @@ class Panel:
         """The same raters and pairs with only some rows (bool array, N, or row numbers)."""
         if rows.dtype == bool and rows.all():
             return self
-        return replace(self, rater=self.rater[rows], pair=self.pair[rows], rating=self.rating[rows])
+        facets = {name: Facet(facet.code[rows], facet.levels) for name, facet in self.facets.items()}
+        return replace(self, rater=self.rater[rows], pair=self.pair[rows], rating=self.rating[rows], facets=facets)
 
     def decided(self) -> Panel:
         """Without the undecided rows."""
@@ -98,6 +117,22 @@ class Panel:
     def by_pair(self, values: np.ndarray | None = None) -> np.ndarray:
         """Sum of `values` (a row each; None counts rows) over each pair, float array (P)."""
         return np.bincount(self.pair, values, self.n_pairs).astype(float, copy=False)
+
+
+def _facet(frame: pd.DataFrame, name: str) -> Facet:
+    """A column as a facet: every rating has a level of it, and there are two."""
+    if name not in frame or name == "rater_id":
+        have = ", ".join(str(column) for column in frame if column not in ("rater_id", "result_id", "rating", "base"))
+        raise RelstudyError(f"the ratings have no column {name!r} for a facet; there are: {have}")
+    said = frame[name].astype("str").str.strip().mask(frame[name].isna(), "")
+    if (said == "").any():
+        raise RelstudyError(
+            f"{name}: {count_of(int((said == '').sum()), 'rating')} without one, and a facet has one for each"
+        )
+    code, levels = pd.factorize(said)
+    if len(levels) < 2:
+        raise RelstudyError(f"{name}: all ratings have the same, and a facet has two or more")
+    return Facet(code, pd.Index(levels))
 
 
 def _pair_codes(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:

@@ -101,6 +101,8 @@ class Calibration:
         write_judgments(self.judgments, folder / "judgments.csv")
         write_careless(self.judgments.careless, folder / CARELESS)
         write_table(self.raters, folder / "raters.csv")
+        if self.model is not None and self.model.of_facets is not None:
+            write_table(self.model.of_facets, folder / "facets.csv")
         write_table(self.calibrated_ratings(), folder / "calibrated.csv")
 
     def calibrated_ratings(self) -> pd.DataFrame:
@@ -146,7 +148,8 @@ def calibrate(ratings: Ratings, options: CalibrationOptions | None = None, *, al
     ([2.0, 4.0], [2.0, 4.0, 2.0, 4.0])
     """
     options = options or CalibrationOptions()
-    panel = Panel.from_frame(ratings.frame, ratings.scale.scale.low, ratings.scale.scale.high)
+    scale = ratings.scale.scale
+    panel = Panel.from_frame(ratings.frame, scale.low, scale.high, options.facets)
     recorded = HandOut(options.handed_out) if options.handed_out else ratings.handed_out
     if options.method is None:
         choice = choose_method(panel, recorded)

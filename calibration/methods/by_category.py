@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
+import pandas as pd
 from scipy.sparse import csr_array
 
 from relstudy.calibration.methods.linear import Lines
@@ -30,9 +31,12 @@ class ByCategory:
     ----------
     method : its name
     categories : the K distinct ratings, ascending
-    scores : calibrated value of each category by each rater, float array (R, K)
+    scores : calibrated value of each category by each rater, float array (R, K); with facets by each rater and level of
+        these, (R times levels, K)
     of_raters, of_pairs : further columns of the tables of raters and judgments, by name; arrays (R) and (P)
     note : what the model found, as a sentence; empty for nothing
+    facets : the panel's facets that a value depends on
+    of_facets : one row a level of every facet: its columns; None without facets
     """
 
     method: str
@@ -41,6 +45,8 @@ class ByCategory:
     of_raters: dict[str, np.ndarray] = field(default_factory=dict)
     of_pairs: dict[str, np.ndarray] = field(default_factory=dict)
     note: str = ""
+    facets: tuple[str, ...] = ()
+    of_facets: pd.DataFrame | None = None
 
     def calibrated(self, panel: Panel) -> np.ndarray:
         """The panel's ratings on the common scale, float array (N); undecided stays NaN.
@@ -50,7 +56,10 @@ class ByCategory:
         category_position = np.interp(panel.rating, self.categories, np.arange(len(self.categories)))
         below = np.nan_to_num(np.floor(category_position)).astype(int)
         above = np.minimum(below + 1, len(self.categories) - 1)
-        low, high = self.scores[panel.rater, below], self.scores[panel.rater, above]
+        place = panel.rater
+        for name in self.facets:
+            place = place * len(panel.facets[name].levels) + panel.facets[name].code
+        low, high = self.scores[place, below], self.scores[place, above]
         return np.asarray(low + (category_position - below) * (high - low))
 
     def lines(self, panel: Panel) -> Lines:
@@ -82,10 +91,10 @@ def categories_of(decided: Panel, method: str) -> tuple[np.ndarray, np.ndarray]:
     return categories, code
 
 
-def on_the_scale(decided: Panel, code: np.ndarray, values: np.ndarray) -> np.ndarray:
+def on_the_scale(decided: Panel, code: np.ndarray, values: np.ndarray, place: np.ndarray | None = None) -> np.ndarray:
     """Values of categories by rater (R, K) in rating units: one line gives all calibrated ratings the mean of the raw
-    ones and, on average, the spread of a rater's."""
-    raw = values[decided.rater, code]
+    ones and, on average, the spread of a rater's. `place` is the row of each rating; None: its rater's."""
+    raw = values[decided.rater if place is None else place, code]
     wanted, there = _typical_spread(decided, decided.rating), _typical_spread(decided, raw)
     spread = wanted / there if there > FLAT * wanted else 1.0
     found = decided.rating.mean() + spread * (values - raw.mean())

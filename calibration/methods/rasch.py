@@ -1,44 +1,51 @@
 """The many-facet Rasch model of graded ratings (Rasch 1960; Andrich 1978; Linacre 1989).
 
-log(P(rating k) / P(rating k - 1)) = theta_i - delta_j - tau_k: the worth of pair i less the severity of rater j and the
-step from one rating to the next, in logits. Worths are normal and summed out on a grid; severities, steps and the
-spread of worths have greatest likelihood (marginal maximum likelihood: Bock and Aitkin 1981).
+log(P(rating k) / P(rating k - 1)) = theta_i - delta_j - eta_s - tau_k: the worth of pair i less the severity of rater
+j, less that of what else a rating is of (a session, a day), less the step from one rating to the next, in logits.
+Worths are normal about the mean of their query, where queries are a facet, else about one mean, and summed out on a
+grid; the rest has greatest likelihood (marginal maximum likelihood: Bock and Aitkin 1981).
 """
 
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 from scipy.special import logsumexp
 
 from relstudy.calibration.methods.by_category import ByCategory, categories_of, on_the_scale
-from relstudy.calibration.panel import Panel
+from relstudy.calibration.panel import QUERY, Facet, Panel
+from relstudy.common.errors import RelstudyError
 from relstudy.common.wording import listed_some, span
 
-NODES = np.linspace(-5, 5, 201)
-LOG_WEIGHTS = -(NODES**2) / 2 - logsumexp(-(NODES**2) / 2)
+NODES, WIDE_NODES = np.linspace(-5, 5, 201), np.linspace(-9, 9, 361)
+"""Of worths in spreads of a query's worths; wide where queries' means are apart."""
+FARTHEST_QUERY = 4.0
+"""Most spreads of a query's mean: that of a query whose ratings are all one end of the scale has no top."""
 FARTHEST = 12.0
 """Most logits of a severity: the likelihood of a rater who gives one end of the scale alone has no top."""
 MISFIT = (0.5, 1.5)
 """Mean squares between these are productive for measurement (Linacre 2002)."""
 ENOUGH = 10
 """With fewer ratings beside others' a mean square says nothing."""
-ROWS_AT_ONCE = 20_000
+ROWS_AT_ONCE, CELLS_AT_ONCE = 20_000, 500
+MOST_LEVELS = 2_000
+"""Of raters and facets together: whether they are told apart is seen by a matrix of that size."""
 
 
 def rasch(panel: Panel) -> ByCategory:
-    """Each rating as the worth to expect of its pair, by the severity of its rater.
+    """Each rating as the worth to expect of its pair, by the severity of its rater, and of its session.
 
     Columns of the raters: `severity` in logits, mean 0; `severity_error`, its standard error with worths known
     as far as ratings tell; and the mean squares `infit` and `outfit` beside what the other raters' ratings of the same
     pairs lead to expect, near 1 where a rater is as consistent as the model says. Columns of the judgments: the pair's
-    `worth` by all its ratings and `worth_error`, both in logits.
+    `worth` by all its ratings and `worth_error`, both in logits. Of the panel's facets, a table with the same columns.
 
     Raises
     ------
     RelstudyError
-        where there are fewer than 2 or more than 20 distinct ratings
+        where there are fewer than 2 or more than 20 distinct ratings, or the ratings do not tell facets apart
 
     Examples
     --------
@@ -51,34 +58,54 @@ def rasch(panel: Panel) -> ByCategory:
     decided = panel.decided()
     categories, code = categories_of(decided, "rasch")
     likelihood = Rasch(decided, code, len(categories))
-    severity, steps, spread = likelihood.mode()
-    logs = likelihood.logs(severity, steps, spread)
-    posterior = likelihood.posterior(logs)
-    joint = logs + LOG_WEIGHTS
-    weights = np.exp(joint - joint.max(axis=2, keepdims=True))
-    scores = spread * (weights @ NODES) / weights.sum(axis=2)
-    worth = spread * (posterior @ NODES)
+    severity, steps, spread, effects = likelihood.mode()
+    logs = likelihood.logs(severity, steps, spread, effects)
+    posterior = likelihood.posterior(logs, effects)
+    worth = spread * (posterior @ likelihood.nodes)
     middle = severity[decided.by_rater() > 0].mean()
-    error = np.sqrt(np.maximum(spread**2 * (posterior @ NODES**2) - worth**2, 0.0))
+    left = np.maximum(spread**2 * (posterior @ likelihood.nodes**2) - worth**2, 0.0)
     _, variance = _moments(logs)
     information = ((likelihood.rated.T @ posterior) * variance).sum(axis=1)
-    of_raters = {
-        "severity": severity - middle,
-        "severity_error": np.where(information > 0, 1 / np.sqrt(np.where(information > 0, information, 1.0)), np.nan),
-        **_fit(decided, code, logs, posterior),
-    }
+    square, expected = _surprise(decided, likelihood.cell, code, logs, posterior)
+
+    def measured(number: int, codes: np.ndarray, of_cell: np.ndarray) -> dict[str, np.ndarray]:
+        """Standard errors and mean squares of a facet's levels, from its level of each rating and of each cell."""
+        known = np.bincount(of_cell, information, number)
+        error = np.where(known > 0, 1 / np.sqrt(np.where(known > 0, known, 1.0)), np.nan)
+        return {"severity_error": error, **_mean_squares(codes, number, square, expected)}
+
+    of_cell = likelihood.of_cell
+    of_raters = {"severity": severity - middle, **measured(decided.n_raters, decided.rater, of_cell["rater_id"])}
+    tables = []
+    for name, facet in decided.facets.items():
+        number = len(facet.levels)
+        if name == QUERY:
+            own = (1 - left / spread**2) / spread**2
+            known = np.bincount(likelihood.query, own, number)
+            columns = {"worth": spread * effects[name], "worth_error": 1 / np.sqrt(np.maximum(known, 1e-300))}
+            columns |= _mean_squares(facet.code, number, square, expected)
+        else:
+            columns = {"severity": effects[name], **measured(number, facet.code, of_cell[name])}
+        ratings = np.bincount(facet.code, minlength=number)
+        tables.append(pd.DataFrame({"facet": name, "level": facet.levels.astype("str"), "ratings": ratings, **columns}))
+    scores = likelihood.scores(severity, steps, spread, effects)
     return ByCategory(
         "rasch",
         categories,
-        on_the_scale(decided, code, scores),
+        on_the_scale(decided, code, scores, likelihood.place),
         of_raters,
-        {"worth": worth - middle, "worth_error": error},
-        _note(decided, of_raters, spread),
+        {"worth": worth - middle, "worth_error": np.sqrt(left)},
+        " ".join([_note(decided, of_raters, spread), *map(_facet_note, tables)]),
+        facets=tuple(likelihood.row_facets),
+        of_facets=pd.concat(tables, ignore_index=True) if tables else None,
     )
 
 
 class Rasch:
     """The likelihood of N ratings of P pairs by R raters on K categories, pairs' worths summed out.
+
+    Ratings of one rater and one level of each other facet but queries are a cell, C of them; a query moves the mean of
+    its pairs' worths and no cell.
 
     Parameters
     ----------
@@ -87,104 +114,219 @@ class Rasch:
     """
 
     def __init__(self, decided: Panel, code: np.ndarray, categories: int) -> None:
-        ones = np.ones(len(code))
-        shape = (decided.n_pairs, decided.n_raters)
         self.panel, self.categories = decided, categories
-        self.rated = csr_array((ones, (decided.pair, decided.rater)), shape=shape)
-        cells = (ones, (decided.pair, decided.rater * categories + code))
+        self.row_facets: dict[str, Facet] = {name: facet for name, facet in decided.facets.items() if name != QUERY}
+        self.place = decided.rater
+        for facet in self.row_facets.values():
+            self.place = self.place * len(facet.levels) + facet.code
+        seen, first, self.cell = np.unique(self.place, return_index=True, return_inverse=True)
+        self.of_cell = {"rater_id": decided.rater[first]}
+        self.of_cell |= {name: facet.code[first] for name, facet in self.row_facets.items()}
+        self.query = np.zeros(decided.n_pairs, dtype=int)
+        self.queries = 1
+        if QUERY in decided.facets:
+            facet = decided.facets[QUERY]
+            self.query[decided.pair] = facet.code
+            self.queries = len(facet.levels)
+        self.nodes = NODES if self.queries == 1 else WIDE_NODES
+        ones = np.ones(len(code))
+        shape = (decided.n_pairs, len(seen))
+        self.rated = csr_array((ones, (decided.pair, self.cell)), shape=shape)
+        cells = (ones, (decided.pair, self.cell * categories + code))
         self.counts = csr_array(cells, shape=(shape[0], shape[1] * categories))
-        self.given = decided.by_rater(code)
+        self.given = np.bincount(self.cell, code, len(seen))
         self.beyond = np.bincount(code, minlength=categories)[::-1].cumsum()[::-1][1:]
+        self.refuse_mixed()
 
-    def logs(self, severity: np.ndarray, steps: np.ndarray, spread: float) -> np.ndarray:
-        """log P(category k by rater j | worth at each node), float array (R, K, nodes)."""
+    def refuse_mixed(self) -> None:
+        """Refuse facets of which a level differs from others alone as raters, or levels of other facets, do."""
+        decided = self.panel
+        sizes = [decided.n_raters, *(len(facet.levels) for facet in decided.facets.values())]
+        if len(sizes) == 1:
+            return
+        if sum(sizes) > MOST_LEVELS:
+            raise RelstudyError(f"raters and facets have {sum(sizes):,} levels; the rasch method takes {MOST_LEVELS:,}")
+        codes = [decided.rater, *(facet.code for facet in decided.facets.values())]
+        starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+        rows = np.tile(np.arange(len(decided.rating)), len(codes))
+        places = np.concatenate([start + code for start, code in zip(starts, codes, strict=True)])
+        design = csr_array((np.ones(len(rows)), (rows, places)), shape=(len(decided.rating), sum(sizes)))
+        seen = int(np.count_nonzero(decided.by_rater())) + sum(sizes[1:])
+        if np.linalg.matrix_rank((design.T @ design).toarray(), hermitian=True) < seen - len(decided.facets):
+            raise RelstudyError(
+                f"the ratings do not tell {', '.join(('rater_id', *decided.facets))} apart: some levels of one go with "
+                "certain levels of another throughout, so leave one of them out"
+            )
+
+    def logs(
+        self, severity: np.ndarray, steps: np.ndarray, spread: float, effects: dict[str, np.ndarray]
+    ) -> np.ndarray:
+        """log P(category k in a cell | worth at each node), float array (C, K, nodes)."""
+        hard = severity[self.of_cell["rater_id"]]
+        for name in self.row_facets:
+            hard = hard + effects[name][self.of_cell[name]]
+        return self._logs(hard, steps, spread)
+
+    def _logs(self, hard: np.ndarray, steps: np.ndarray, spread: float) -> np.ndarray:
         number = np.arange(self.categories)
         until = np.concatenate([[0.0], np.cumsum(steps)])
-        x = number[:, None] * (spread * NODES - severity[:, None])[:, None, :] - until[:, None]
+        x = number[:, None] * (spread * self.nodes - hard[:, None])[:, None, :] - until[:, None]
         return np.asarray(x - logsumexp(x, axis=1, keepdims=True))
 
-    def posterior(self, logs: np.ndarray) -> np.ndarray:
+    def scores(
+        self, severity: np.ndarray, steps: np.ndarray, spread: float, effects: dict[str, np.ndarray]
+    ) -> np.ndarray:
+        """The worth to expect of a pair, of whatever query, of which one rating is known, float array (places, K)."""
+        hard = severity
+        for name in self.row_facets:
+            hard = (hard[:, None] + effects[name]).ravel()
+        share = np.bincount(self.query, minlength=self.queries) / len(self.query)
+        prior = logsumexp(self.prior(effects), axis=0, b=share[:, None])
+        found = []
+        for start in range(0, len(hard), CELLS_AT_ONCE):
+            joint = self._logs(hard[start : start + CELLS_AT_ONCE], steps, spread) + prior
+            weights = np.exp(joint - joint.max(axis=2, keepdims=True))
+            found.append(spread * (weights @ self.nodes) / weights.sum(axis=2))
+        return np.concatenate(found)
+
+    def prior(self, effects: dict[str, np.ndarray]) -> np.ndarray:
+        """log P(node) of a pair of each query, float array (Q, nodes)."""
+        mean = effects.get(QUERY, np.zeros(1))
+        logs = -((self.nodes - mean[:, None]) ** 2) / 2
+        return np.asarray(logs - logsumexp(logs, axis=1, keepdims=True))
+
+    def posterior(self, logs: np.ndarray, effects: dict[str, np.ndarray]) -> np.ndarray:
         """The chance of each node for each pair by its ratings, float array (P, nodes)."""
-        joint = self.counts @ logs.reshape(-1, len(NODES)) + LOG_WEIGHTS
+        joint = self.counts @ logs.reshape(-1, len(self.nodes)) + self.prior(effects)[self.query]
         return np.asarray(np.exp(joint - logsumexp(joint, axis=1, keepdims=True)))
 
     def negative(self, values: np.ndarray) -> tuple[float, np.ndarray]:
-        """Less the log likelihood, and its gradient by severities, all steps but the last, and the log spread."""
-        severity, steps, spread = self.parameters(values)
-        logs = self.logs(severity, steps, spread)
-        joint = self.counts @ logs.reshape(-1, len(NODES)) + LOG_WEIGHTS
+        """Less the log likelihood, and its gradient by what `parameters` takes."""
+        severity, steps, spread, effects = self.parameters(values)
+        logs = self.logs(severity, steps, spread, effects)
+        prior = self.prior(effects)
+        joint = self.counts @ logs.reshape(-1, len(self.nodes)) + prior[self.query]
         total = logsumexp(joint, axis=1, keepdims=True)
-        mass = self.rated.T @ np.exp(joint - total)
+        posterior = np.exp(joint - total)
+        mass = self.rated.T @ posterior
         chance = np.exp(logs)
         mean = np.arange(self.categories) @ chance.reshape(len(logs), self.categories, -1)
         at_least = chance[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:]
-        by_severity = self.given - (mass * mean).sum(axis=1)
+        by_cell = self.given - (mass * mean).sum(axis=1)
+        gradient = [np.bincount(self.of_cell["rater_id"], by_cell, len(severity))]
+        for name, facet in self.panel.facets.items():
+            if name == QUERY:
+                drawn = posterior @ self.nodes - (np.exp(prior) @ self.nodes)[self.query]
+                by_level = -np.bincount(self.query, drawn, self.queries)
+            else:
+                by_level = np.bincount(self.of_cell[name], by_cell, len(facet.levels))
+            gradient.append(by_level[:-1] - by_level[-1])
         by_step = self.beyond - np.einsum("jz,jkz->k", mass, at_least)
         number = self.counts @ np.tile(np.arange(self.categories, dtype=float), len(logs))
-        by_spread = float(np.sum((number[:, None] * np.exp(joint - total)) @ NODES) - np.sum((mass * mean) @ NODES))
-        gradient = np.concatenate([by_severity, by_step[:-1] - by_step[-1], [-spread * by_spread]])
-        return -float(total.sum()), gradient
+        by_spread = float(np.sum((number[:, None] * posterior) @ self.nodes) - np.sum((mass * mean) @ self.nodes))
+        return -float(total.sum()), np.concatenate([*gradient, by_step[:-1] - by_step[-1], [-spread * by_spread]])
 
-    def parameters(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-        """Severities (R), steps (K - 1, which add up to 0) and the spread of worths, from what is searched over."""
-        raters = self.panel.n_raters
-        free = values[raters:-1]
-        return values[:raters], np.append(free, -free.sum()), float(np.exp(values[-1]))
+    def parameters(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, float, dict[str, np.ndarray]]:
+        """Severities (R), steps (K - 1, which add up to 0), the spread of worths, and the levels of each facet, which
+        add up to 0, too (queries' in spreads), from what is searched over: the same without the last of each sum, and
+        the logarithm of the spread; steps come after facets."""
+        start = self.panel.n_raters
+        severity, effects = values[:start], {}
+        for name, facet in self.panel.facets.items():
+            free = values[start : start + len(facet.levels) - 1]
+            effects[name] = np.append(free, -free.sum())
+            start += len(free)
+        free = values[start:-1]
+        return severity, np.append(free, -free.sum()), float(np.exp(values[-1])), effects
 
-    def mode(self) -> tuple[np.ndarray, np.ndarray, float]:
+    def mode(self) -> tuple[np.ndarray, np.ndarray, float, dict[str, np.ndarray]]:
         """The parameters of greatest likelihood."""
-        raters = self.panel.n_raters
-        start = np.zeros(raters + self.categories - 1)
-        bounds = [*[(-FARTHEST, FARTHEST)] * (raters + self.categories - 2), (np.log(0.01), np.log(20.0))]
+        bounds = [(-FARTHEST, FARTHEST)] * self.panel.n_raters
+        for name, facet in self.panel.facets.items():
+            most = FARTHEST_QUERY if name == QUERY else FARTHEST
+            bounds += [(-most, most)] * (len(facet.levels) - 1)
+        bounds += [*[(-FARTHEST, FARTHEST)] * (self.categories - 2), (np.log(0.01), np.log(20.0))]
         options = {"maxiter": 1000, "ftol": 1e-12, "gtol": 1e-5}
+        start = np.zeros(len(bounds))
         return self.parameters(
             minimize(self.negative, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x
         )
 
 
 def _moments(logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of a rater's rating at each node, float arrays (R, nodes)."""
+    """Mean and variance of a cell's rating at each node, float arrays (C, nodes)."""
     number = np.arange(logs.shape[1])
     mean = np.einsum("k,jkz->jz", number, np.exp(logs))
     return mean, np.einsum("k,jkz->jz", number**2, np.exp(logs)) - mean**2
 
 
-def _fit(decided: Panel, code: np.ndarray, logs: np.ndarray, posterior: np.ndarray) -> dict[str, np.ndarray]:
-    """Infit and outfit of each rater, float arrays (R); NaN with fewer than ten ratings beside others'.
+def _surprise(
+    decided: Panel, cell: np.ndarray, code: np.ndarray, logs: np.ndarray, posterior: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Squared distance of each rating from what the pair's other ratings lead to expect, and the square expected, float
+    arrays (N); NaN where there is no other.
 
-    A rating is held against what the pair's other ratings lead to expect, so that both are 1 in expectation; where all
-    ratings of a pair make its worth, they would lie below 1, the fewer ratings a pair has.
+    So held, mean squares are 1 in expectation; where all ratings of a pair make its worth, they would lie below 1, the
+    fewer ratings a pair has.
     """
     mean, variance = _moments(logs)
     several = np.flatnonzero(decided.by_pair()[decided.pair] > 1)
-    square, expected = np.empty(len(several)), np.empty(len(several))
+    square, expected = np.full(len(code), np.nan), np.full(len(code), np.nan)
     for start in range(0, len(several), ROWS_AT_ONCE):
         rows = several[start : start + ROWS_AT_ONCE]
-        rater = decided.rater[rows]
-        others = posterior[decided.pair[rows]] * np.exp(-logs[rater, code[rows]])
+        of_row = cell[rows]
+        others = posterior[decided.pair[rows]] * np.exp(-logs[of_row, code[rows]])
         others /= others.sum(axis=1, keepdims=True)
-        foreseen = (others * mean[rater]).sum(axis=1)
-        within = (others * (variance[rater] + mean[rater] ** 2)).sum(axis=1) - foreseen**2
-        square[start : start + ROWS_AT_ONCE] = (code[rows] - foreseen) ** 2
-        expected[start : start + ROWS_AT_ONCE] = np.maximum(within, 1e-12)
-    rater, raters = decided.rater[several], decided.n_raters
-    n = np.bincount(rater, minlength=raters)
-    enough = n >= ENOUGH
-    sums = [np.bincount(rater, values, raters) for values in (square, expected, square / expected)]
-    infit, outfit = sums[0] / np.where(enough, sums[1], 1.0), sums[2] / np.maximum(n, 1)
-    return {"infit": np.where(enough, infit, np.nan), "outfit": np.where(enough, outfit, np.nan)}
+        foreseen = (others * mean[of_row]).sum(axis=1)
+        within = (others * (variance[of_row] + mean[of_row] ** 2)).sum(axis=1) - foreseen**2
+        square[rows] = (code[rows] - foreseen) ** 2
+        expected[rows] = np.maximum(within, 1e-12)
+    return square, expected
+
+
+def _mean_squares(codes: np.ndarray, number: int, square: np.ndarray, expected: np.ndarray) -> dict[str, np.ndarray]:
+    """Infit and outfit of each level of a facet, float arrays; NaN with fewer than ten ratings beside others'.
+
+    Parameters
+    ----------
+    codes, number : each rating's level, int array (N), and how many there are
+    square, expected : from `_surprise`
+    """
+    known = ~np.isnan(square)
+    level, square, expected = codes[known], square[known], expected[known]
+    n = np.bincount(level, minlength=number)
+    sums = [np.bincount(level, values, number) for values in (square, expected, square / expected)]
+    infit, outfit = sums[0] / np.where(n, np.maximum(sums[1], 1e-300), 1.0), sums[2] / np.maximum(n, 1)
+    return {"infit": np.where(n >= ENOUGH, infit, np.nan), "outfit": np.where(n >= ENOUGH, outfit, np.nan)}
+
+
+def _outside(names: pd.Index, infit: np.ndarray) -> str:
+    """The names outside what is productive, as a phrase."""
+    out = (infit < MISFIT[0]) | (infit > MISFIT[1])
+    return f"outside them: {listed_some([str(each) for each in names[out]])}" if out.any() else "nobody outside them"
 
 
 def _note(decided: Panel, of_raters: dict[str, np.ndarray], spread: float) -> str:
     rated = decided.by_rater() > 0
     severity = of_raters["severity"][rated]
     error = of_raters["severity_error"][rated]
-    out = rated & ((of_raters["infit"] < MISFIT[0]) | (of_raters["infit"] > MISFIT[1]))
-    names = [str(each) for each in decided.raters[out]]
-    misfit = f"outside them: {listed_some(names)}" if names else "nobody outside them"
     ends = span(float(severity.min()), float(severity.max()), "+.2f")
     return (
         f"Severities of raters lie from {ends} logits (standard errors "
         f"{np.nanmin(error):.2f} to {np.nanmax(error):.2f}), worths of pairs spread by {spread:.2f}; infit mean "
-        f"squares of {MISFIT[0]} to {MISFIT[1]} are productive, {misfit}."
+        f"squares of {MISFIT[0]} to {MISFIT[1]} are productive, "
+        f"{_outside(decided.raters[rated], of_raters['infit'][rated])}."
+    )
+
+
+def _facet_note(table: pd.DataFrame) -> str:
+    """A facet in a sentence."""
+    name = table["facet"].iloc[0]
+    what = "worth" if "worth" in table else "severity"
+    values, error = table[what], table[f"{what}_error"]
+    out = _outside(pd.Index(table["level"]), table["infit"].to_numpy()).replace("nobody", "none")
+    ends = span(float(values.min()), float(values.max()), "+.2f")
+    return (
+        f"By {name} {what} lies from {ends} logits (standard errors "
+        f"{error.min():.2f} to {error.max():.2f}); of mean squares, {out}."
     )

@@ -138,6 +138,13 @@ class CalibratedPanel(FolderResult):
         return self.calibration.raters
 
     @property
+    def facets(self) -> pd.DataFrame:
+        """With `facets`, one row a level of each: its ratings, its severity (a query's worth) in logits with standard
+        error, infit and outfit; what facets.csv holds. Empty without."""
+        model = self.calibration.model
+        return pd.DataFrame() if model is None or model.of_facets is None else model.of_facets
+
+    @property
     def table(self) -> pd.DataFrame:
         """The raters: as `.raters`."""
         return self.raters
