@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from relstudy.calibration.methods import METHODS, methods_named
 from relstudy.calibration.options import CLOSER, CalibrationOptions, RatingsOptions
 from relstudy.common.archived import is_zip_name, packing
 from relstudy.common.command_options import GroupedCommand, option_under, options_of
@@ -20,7 +21,7 @@ from relstudy.common.study_folder import table_in
 from relstudy.common.wording import count_of, listed, number, percent, sentence, span
 
 if TYPE_CHECKING:
-    from relstudy.calibration.pipeline import Calibration
+    from relstudy.calibration.pipeline import Beside, Calibration
 
 AGREEMENT = {
     "krippendorff_alpha.nominal": "Krippendorff's alpha, nominal",
@@ -69,6 +70,13 @@ Examples:
 )
 @option_under(
     CLOSER,
+    "--against",
+    multiple=True,
+    type=click.Choice([*METHODS, "all"]),
+    help="Hold the method against this other one, or all but ordinal, on pairs that neither had seen.",
+)
+@option_under(
+    CLOSER,
     "--compare",
     metavar="RATER|COLUMN=VALUE",
     help="Compare this rater, or the people of whom a column says so (group=expert), with all the others (paper, "
@@ -108,6 +116,7 @@ def calibrate(
     out: Path | None,
     pairs: Path | None,
     with_judge: Path | None,
+    against: tuple[str, ...],
     compare: str | None,
     people: Path | None,
     scores: tuple[Path, ...],
@@ -140,6 +149,8 @@ def calibrate(
         raise click.UsageError("--binary goes with --figures.")
     if scores and compare is None:
         raise click.UsageError("--scores goes with --compare.")
+    if against and (by is not None or compare is not None):
+        raise click.UsageError("--against goes without --by and --compare.")
     if by is not None and (out is None or compare is not None or binary is not None or with_judge is not None):
         raise click.UsageError("--by needs a folder, -o, and goes without --compare, --binary and --with-judge.")
     from relstudy.calibration import pipeline
@@ -198,13 +209,16 @@ def calibrate(
     if compare is not None:
         return
     next(steps)
+    others = pipeline.beside_others(result, methods_named(against), lambda n: progress(n, "methods")) if against else []
     result = result.for_figures()
     figures_of = pipeline.summary(result, lambda folds: progress(folds, "folds"))
     list(steps)  # takes the bar away
     if as_json:
-        print_json(figures_of)
+        print_json(figures_of | ({"against": [vars(each) for each in others]} if others else {}))
     else:
         print_summary(figures_of)
+        if others:
+            _print_beside(others)
         if packed:
             say(f"wrote {out}, which holds judgments.csv and what belongs to it")
         else:
@@ -212,6 +226,33 @@ def calibrate(
         mappings = "mappings" if packed else out / "mappings"
         given = f"SCORES --judgments {out if packed else out / 'judgments.csv'} --output {mappings}"
         click.echo(f"Next: relstudy fit {given if folder is None else folder}")
+
+
+def _print_beside(rows: list[Beside]) -> None:
+    """A line a method, and what it means where another is ahead."""
+    used = rows[0].method
+    click.echo()
+    cells = [
+        [
+            each.method,
+            number(each.correlation, ".4f"),
+            number(each.difference, "+.4f"),
+            number(each.error, ".4f"),
+            number(each.p, ".2g"),
+            number(each.order, ".4f"),
+            number(each.order_difference, "+.4f"),
+            number(each.order_error, ".4f"),
+        ]
+        for each in rows
+    ]
+    less = f"{used} less it"
+    print_table(cells, ["out of sample", "leave-one-out", less, "error", "p", "order", less, "error"], dim=(3, 7))
+    for each in rows:
+        told = f"{each.method}: {each.reason}." if each.reason else each.sentence(used)
+        if told:
+            click.echo(told)
+    if not any(each.sentence(used) for each in rows):
+        click.echo(f"No other method is ahead of {used} by more than chance, over {len(rows) - 1} compared.")
 
 
 def _draw(result: Calibration, folder: Path, binary: Path | None) -> None:

@@ -9,7 +9,7 @@ alike does no harm; Phi of the values themselves, in which it does.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import ceil
 from typing import TYPE_CHECKING, Any, Literal
@@ -249,6 +249,7 @@ class Generalizability(Result, of_commands=True):
     each : mean number of values of an object
     notes : on what was read, as sentences
     measure : what the values are of; empty for ratings
+    beyond : what of the variances of these estimates is not that of normal values (`beyond_normal`), float array (5)
     ratings : the same of the ratings behind the judgments that systems are measured by; None where there are none
     """
 
@@ -260,6 +261,7 @@ class Generalizability(Result, of_commands=True):
     each: float
     notes: tuple[str, ...] = ()
     measure: str = ""
+    beyond: np.ndarray = field(default_factory=lambda: np.zeros(5))
     ratings: Generalizability | None = None
 
     @property
@@ -590,12 +592,16 @@ def study_of(
             group = np.unique(group[left], return_inverse=True)[1]
             groups = int(group.max()) + 1
     variances, covariance = Layout(values, thing, condition, group).fit()
-    covariance[np.diag_indices(5)] += beyond_normal(values, thing, condition, group) * (np.diag(covariance) > 0)
+    beyond = beyond_normal(values, thing, condition, group) * (np.diag(covariance) > 0)
+    covariance += np.diag(beyond)
     if swapped:
         order = [0, 2, 1, 3, 4]
-        variances, covariance, thing, condition = variances[order], covariance[np.ix_(order, order)], condition, thing
+        variances, covariance, beyond = variances[order], covariance[np.ix_(order, order)], beyond[order]
+        thing, condition = condition, thing
     sizes = int(thing.max()) + 1, int(condition.max()) + 1, groups, len(values)
-    return Generalizability((*names[:2], names[2] if groups else ""), variances, covariance, sizes, each, notes)
+    return Generalizability(
+        (*names[:2], names[2] if groups else ""), variances, covariance, sizes, each, notes, beyond=beyond
+    )
 
 
 def of_panel(panel: Panel) -> Generalizability:

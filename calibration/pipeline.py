@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from scipy.special import stdtr
 
 from relstudy.calibration import agreement, rater_pairs
 from relstudy.calibration.averaging import make_judgments
@@ -29,7 +31,14 @@ from relstudy.calibration.raters import LEAST_CARE, chance_of_care, rater_profil
 from relstudy.calibration.ratings import Ratings
 from relstudy.calibration.two_way import Figure, Scale
 from relstudy.calibration.undecided import undecided_pairs
-from relstudy.calibration.variance import Progress, Scored, leave_one_out_figure, scored_rows, variance_figure
+from relstudy.calibration.variance import (
+    Progress,
+    Scored,
+    leave_one_out_figure,
+    out_of_sample,
+    scored_rows,
+    variance_figure,
+)
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
@@ -39,6 +48,8 @@ from relstudy.common.ratings_table import HandOut
 from relstudy.common.tables import write_table
 from relstudy.common.wording import count_of
 
+SMALL, CLEAR = 0.05, 2.0
+"""A corrected p below this, and so many standard errors, put a method ahead."""
 SURE = 0.95
 """Whose chance to have looked is above this counts wholly: doubts that small cost nothing."""
 
@@ -301,6 +312,89 @@ def variance_reduction(result: Calibration, progress: Progress = iter) -> Varian
         icc_after=intraclass(after),
         scored=scored,
     )
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Another method beside the one used, on pairs that neither had seen.
+
+    Parameters
+    ----------
+    method : the other
+    correlation : its leave-one-out correlation of single ratings; None: it cannot be used, as `reason` says
+    difference, error : the used method's less the other's, with its standard error for raters and pairs like these
+    p : two-sided, by Student's t, times the number of methods compared (Bonferroni)
+    order, order_difference, order_error : the same of judgments by half of the raters beside the other half's ratings
+        (`out_of_sample`), for these raters
+    reason : why there are no figures
+    """
+
+    method: str
+    correlation: float | None = None
+    difference: float | None = None
+    error: float | None = None
+    p: float | None = None
+    order: float | None = None
+    order_difference: float | None = None
+    order_error: float | None = None
+    reason: str = ""
+
+    def sentence(self, used: str) -> str:
+        """What a person who uses the other method should know, where it is ahead; else empty."""
+        if self.p is None or self.difference is None or self.p >= SMALL or self.difference >= 0:
+            return ""
+        ahead = f"Single ratings agree better with the others' of their pair after {self.method} than after {used}, by "
+        ahead += f"{-self.difference:.4f} (standard error {self.error:.4f}; p {self.p:.2g}, corrected)"
+        if self.order_difference is None or self.order_error is None:
+            return f"{ahead}; of judgments that is not known."
+        if self.order_difference + CLEAR * self.order_error < 0:
+            return f"{ahead}; so does the order of pairs by its judgments, by {-self.order_difference:.4f}."
+        less = self.order_difference - CLEAR * self.order_error > 0
+        how = f"less, by {self.order_difference:.4f}," if less else "no more"
+        return (
+            f"{ahead}; but the order of pairs by its judgments agrees {how} with what the other half of the raters "
+            "gave: what is gained lies in single ratings and not in their means."
+        )
+
+
+def beside_others(result: Calibration, methods: Sequence[str], progress: Progress = iter) -> list[Beside]:
+    """The method used, and others, held against the same ratings of pairs that none had seen.
+
+    Parameters
+    ----------
+    methods : the others, any of METHODS
+    progress : wraps their numbers, to show how they go
+    """
+    panel, used = result.panel, result.choice.method
+    names = [used, *dict.fromkeys(name for name in methods if name != used)]
+    scored = scored_rows(panel)
+    part = panel.keep(scored.rows)
+    freedom = max(np.count_nonzero(part.by_rater()) - 1, 1)
+    rows: list[Beside] = []
+    figures: dict[str, tuple[Figure | Estimate, Figure | Estimate]] = {}
+    for number in progress(range(len(names))):
+        name = names[number]
+        weighted = result.noise.share > 0 if name == used else None
+        try:
+            figures[name] = one, order = out_of_sample(panel, name, scored, weighted=weighted)
+        except RelstudyError as error:
+            rows.append(Beside(name, reason=str(error)))
+            continue
+        if isinstance(one, Estimate):
+            rows.append(Beside(name, reason=one.reason or ""))
+            continue
+        row = Beside(name, one.value, order=None if isinstance(order, Estimate) else order.value)
+        own, own_order = figures.get(used, (Estimate.missing(""), Estimate.missing("")))
+        if name != used and not isinstance(own, Estimate):
+            less = own.plus(one, -1.0)
+            size = less.standard_error(part)
+            p = min(2 * float(stdtr(freedom, -abs(less.value) / size)) * (len(names) - 1), 1.0) if size > 0 else None
+            row = replace(row, difference=less.value, error=size, p=p)
+        if name != used and isinstance(own_order, Figure) and isinstance(order, Figure):
+            less = own_order.plus(order, -1.0)
+            row = replace(row, order_difference=less.value, order_error=float(np.sqrt(less.by_pair @ less.by_pair)))
+        rows.append(row)
+    return rows
 
 
 def summary(result: Calibration, progress: Progress = iter) -> dict[str, Any]:

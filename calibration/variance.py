@@ -6,7 +6,7 @@ always out of sample: pairs are split in five folds, and the lines that calibrat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,9 +17,13 @@ from relstudy.calibration.noise import rater_noise
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.two_way import Figure, mean_over_pairs, squared_differences
 from relstudy.common.estimates import Estimate
+from relstudy.common.ranks import ranks
 
 FOLDS = 5
 ENOUGH_PAIRS = 20
+HALVES = 4
+"""Draws of half of the raters, in either direction."""
+ENOUGH_IN_HALVES = 10
 REPLICATES = 1000
 MOST_DRAWS = 10_000_000
 
@@ -131,28 +135,93 @@ def leave_one_out_figure(
     """`leave_one_out_correlation` as a figure of the scored rows with its influences, or why there is none."""
     if scored.pairs < 2 * FOLDS:
         return Estimate.missing(f"only {scored.pairs} pairs have two ratings; {2 * FOLDS} are needed")
+    return _leave_one_out(panel, scored, _held_out(panel, method, scored, weighted, seed, progress))
+
+
+def out_of_sample(
+    panel: Panel, method: str, scored: Scored, *, weighted: bool | None = None, seed: int = 0
+) -> tuple[Figure | Estimate, Figure | Estimate]:
+    """The leave-one-out correlation of single ratings, and the agreement of judgments in order, of the same folds.
+
+    The second is Spearman's correlation of the judgments by half of the raters with the other half's mean ratings as
+    they were given, over `HALVES` draws of the half in either direction. What all ratings are held against is the same
+    for every method, and no change of the scale's steps that all raters share has a part in it. Its influences are by
+    pair alone: they are for these raters.
+    """
+    if scored.pairs < 2 * FOLDS:
+        lack = Estimate.missing(f"only {scored.pairs} pairs have two ratings; {2 * FOLDS} are needed")
+        return lack, lack
+    held = list(_held_out(panel, method, scored, weighted, seed, iter))
+    return _leave_one_out(panel, scored, held), _by_halves(panel, scored, held, seed)
+
+
+def _held_out(
+    panel: Panel,
+    method: str | Callable[[Panel], Fitted],
+    scored: Scored,
+    weighted: bool | None,
+    seed: int,
+    progress: Progress,
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Of each fold its rows, their calibrated values by what the other folds' pairs say, and the raters' weights."""
     fit = method if callable(method) else lambda training: fit_method(training, method)
     weighted = method in WEIGHTED if weighted is None else weighted
     fold_of = pair_folds(panel, FOLDS, seed)
-    by_rating, values = np.zeros(len(panel.rating)), []
-    by_pair = np.zeros(panel.n_pairs)
     for fold in progress(range(FOLDS)):
         held_out = scored.rows & (fold_of[panel.pair] == fold)
         if not held_out.any():
             continue
-        training, test = panel.keep(~held_out), panel.keep(held_out)
+        training = panel.keep(~held_out)
         fitted = fit(training)
         weight = np.ones(panel.n_raters)
         if weighted:
             weight = rater_noise(training.with_rating(fitted.calibrated(training)), fitted.lines(training)).weight
-        figure = agreement_figure(test.with_rating(fitted.calibrated(test)), weight)
+        yield held_out, fitted.calibrated(panel.keep(held_out)), weight
+
+
+def _leave_one_out(
+    panel: Panel, scored: Scored, held: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]]
+) -> Figure | Estimate:
+    by_rating, values = np.zeros(len(panel.rating)), []
+    by_pair = np.zeros(panel.n_pairs)
+    for rows, calibrated, weight in held:
+        figure = agreement_figure(panel.keep(rows).with_rating(calibrated), weight)
         if figure is None:
             return Estimate.missing("every rating is the same in at least one fold")
         values.append(figure.value)
-        by_rating[held_out] = figure.by_rating
+        by_rating[rows] = figure.by_rating
         by_pair += figure.by_pair
     parts = len(values)
     return Figure(float(np.mean(values)), by_rating[scored.rows] / parts, by_pair / parts)
+
+
+def _by_halves(
+    panel: Panel, scored: Scored, held: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]], seed: int
+) -> Figure | Estimate:
+    values: list[float] = []
+    by_pair = np.zeros(panel.n_pairs)
+    random = np.random.default_rng(seed)
+    for _ in range(HALVES):
+        half = random.permutation(panel.n_raters) < panel.n_raters // 2
+        for rows, calibrated, weight in held:
+            part = panel.keep(rows)
+            for side in (half, ~half):
+                ours = weight[part.rater] * side[part.rater]
+                theirs = 1.0 * ~side[part.rater]
+                mass = part.by_pair(ours), part.by_pair(theirs)
+                both = np.flatnonzero((mass[0] > 0) & (mass[1] > 0))
+                if len(both) < ENOUGH_IN_HALVES:
+                    continue
+                sums = part.by_pair(ours * calibrated), part.by_pair(theirs * part.rating)
+                a, b = (ranks(total[both] / of[both]) for total, of in zip(sums, mass, strict=True))
+                if min(np.ptp(a), np.ptp(b)) == 0:
+                    continue
+                a, b = ((each - each.mean()) / each.std() for each in (a, b))
+                values.append(float(np.mean(a * b)))
+                by_pair[both] += (a * b - values[-1] / 2 * (a * a + b * b)) / len(both)
+    if not values:
+        return Estimate.missing("too few pairs have ratings of both halves of the raters")
+    return Figure(float(np.mean(values)), np.zeros(int(scored.rows.sum())), by_pair / len(values))
 
 
 def agreement_figure(panel: Panel, weight: np.ndarray) -> Figure | None:

@@ -75,7 +75,8 @@ def _print_tests(tests: MeasureTests) -> None:
         return
     click.echo()
     cells = [
-        [row.source, f"{row.variance:.4g}", f"{row.error:.2g}", percent(row.share)] for row in found.table.itertuples()
+        [str(source), f"{variance:.4g}", f"{error:.2g}", percent(float(share))]
+        for source, variance, error, share in found.table.itertuples(index=False)
     ]
     print_table(cells, [f"where {found.measure} varies", "variance", "error", "share"])
     for remark in found.remarks():

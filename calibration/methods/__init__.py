@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -63,6 +64,17 @@ METHODS: dict[str, MethodEntry] = {
 }
 WEIGHTED = tuple(name for name, entry in METHODS.items() if entry.weighs_raters)
 NEED_RANDOM = tuple(name for name, entry in METHODS.items() if entry.needs_random)
+
+
+def methods_named(names: Sequence[str]) -> list[str]:
+    """Methods by their names; "all" stands for all but ordinal, which takes a minute.
+
+    Examples
+    --------
+    >>> methods_named(["mean", "p913"]), "ordinal" in methods_named(["all"])
+    (['mean', 'p913'], False)
+    """
+    return [name for name in METHODS if name != "ordinal"] if "all" in names else list(names)
 
 
 def described() -> str:

@@ -26,6 +26,7 @@ from relstudy.api.inputs import (
 from relstudy.calibration import pipeline
 from relstudy.calibration import ratings as ratings_table
 from relstudy.calibration.generalizability import Generalizability, of_panel
+from relstudy.calibration.methods import METHODS, methods_named
 from relstudy.calibration.options import (
     CalibrateChanges,
     CalibrationOptions,
@@ -219,6 +220,36 @@ class CalibratedPanel(FolderResult):
 
     def _write_tables(self, folder: Path) -> None:
         self.calibration.write(folder)
+
+    def against(self, *methods: str) -> pd.DataFrame:
+        """The method used held against others, on pairs that none had seen, as `relstudy calibrate --against` does.
+
+        Parameters
+        ----------
+        methods : names of methods; none: all but ordinal
+
+        Returns
+        -------
+        DataFrame, a row a method, the one used first: the leave-one-out correlation of single ratings, how far the used
+        method's is above it with its standard error and p (two-sided, corrected for all), and the same of the order of
+        judgments by half of the raters beside the other half's ratings; `attrs["sentences"]` says who is ahead
+
+        Examples
+        --------
+        >>> from relstudy.calibration.simulation import simulate_panel
+        >>> panel = simulate_panel(8, 10, 40, seed=1).panel
+        >>> ratings = panel.pairs.iloc[panel.pair].assign(rater_id=panel.raters[panel.rater], rating=panel.rating)
+        >>> table = calibrate(ratings, method="pooled", force=True).against("none")
+        >>> table["method"].tolist(), bool(table["difference"][1] > 0)
+        (['pooled', 'none'], True)
+        """
+        unknown = [name for name in methods if name not in METHODS]
+        if unknown:
+            raise RelstudyError(f"{unknown[0]!r} is no method; there are: {', '.join(METHODS)}")
+        rows = pipeline.beside_others(self.calibration, methods_named(methods or ("all",)))
+        table = pd.DataFrame([vars(each) for each in rows])
+        table.attrs["sentences"] = [told for each in rows if (told := each.sentence(self.method))]
+        return table
 
     def compare(self, rater: str | int, scores: ScoredSystems | None = None) -> dict[str, Any]:
         """One rater against all the others, as `relstudy calibrate --compare` prints it with `--json`.

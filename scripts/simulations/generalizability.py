@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -119,21 +120,25 @@ def covered(
     truth: dict[str, float],
     number: int,
 ) -> list[str]:
-    """Cells of a row: for each coefficient its truth, mean estimate, share of intervals that hold it, and withheld."""
+    """Cells of a row: for each coefficient its truth, mean estimate, share of intervals that hold it, the same
+    of those that take all values for normal, and withheld."""
     cells = []
     found = [study(make(seed)) for seed in range(number)]
     for which in ("erho2", "phi"):
         estimates = [each.coefficient(which) for each in found]
         single = truth[which]
-        held, told = [], []
+        held, told, if_normal = [], [], []
         for each, estimate in zip(found, estimates, strict=True):
             wanted = each.each * single / (1 + (each.each - 1) * single)
             told.append((estimate.value, wanted))
             if estimate.low is not None and estimate.high is not None:
                 held.append(estimate.low <= wanted <= estimate.high)
+            normal = replace(each, covariance=each.covariance - np.diag(each.beyond)).coefficient(which)
+            if normal.low is not None and normal.high is not None:
+                if_normal.append(normal.low <= wanted <= normal.high)
         mean = np.mean([value for value, _ in told])
-        share = f"{np.mean(held):.1%}" if held else "–"
-        cells += [f"{np.mean([w for _, w in told]):.3f}", f"{mean:.3f}", share, str(number - len(held))]
+        shares = [f"{np.mean(each):.1%}" if each else "–" for each in (held, if_normal)]
+        cells += [f"{np.mean([w for _, w in told]):.3f}", f"{mean:.3f}", *shares, str(number - len(held))]
     return cells
 
 
@@ -171,7 +176,8 @@ def main(argv: Sequence[str]) -> None:
         print_panels(given.panels)
         return
     number = given.tables
-    head = ["table", "Eρ²", "mean estimate", "covered", "without", "Φ", "mean estimate", "covered", "without"]
+    of_each = ["mean estimate", "covered", "as if normal", "without"]
+    head = ["table", "Eρ²", *of_each, "Φ", *of_each]
     print("| " + " | ".join(head) + " |\n" + "|---" * len(head) + "|", flush=True)
     v = VARIANCES
     worth, error = v["query"] + v["result"], v["taste"] + v["rest"]

@@ -354,3 +354,20 @@ def test_a_group_that_is_none_is_refused_in_a_sentence(two_minds: Path, people: 
     done = run(two_minds / "minds.csv", "--people", two_minds / "some.csv", "--compare", group)
     assert done.exit_code == 1
     assert said in done.stderr
+
+
+@pytest.mark.slow
+def test_against_names_the_method_that_is_ahead_and_what_it_is_ahead_in(tmp_path: Path) -> None:
+    ratings = tmp_path / "ratings.csv"
+    frame_of(simulate_panel(40, 10, 40, seed=11).panel).to_csv(ratings, index=False)
+    said = run(ratings, "-o", tmp_path, "--method", "none", "--against", "crossed", "--against", "glad").stdout
+    assert "Single ratings agree better with the others' of their pair after crossed than after none, by 0.0" in said
+    assert "after glad" not in said and "No other method is ahead" not in said
+    said = run(ratings, "-o", tmp_path, "--method", "crossed", "--against", "none").stdout
+    assert "No other method is ahead of crossed by more than chance, over 1 compared." in said
+    rows = json.loads(run(ratings, "-o", tmp_path, "--method", "none", "--against", "crossed", "--json").stdout)
+    used, other = rows["against"]
+    assert used["method"] == "none" and used["correlation"] == rows["leave_one_out_correlation"]["after"]
+    assert other["correlation"] - used["correlation"] == pytest.approx(-other["difference"], abs=1e-12)
+    refused = run(ratings, "--compare", "r1", "--against", "none")
+    assert refused.exit_code == 2 and "--against goes without --by and --compare" in refused.output

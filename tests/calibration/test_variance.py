@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import spearmanr
 
 from relstudy.calibration import variance
 from relstudy.calibration.methods.linear import Lines, none
@@ -15,6 +16,7 @@ from relstudy.calibration.simulation import simulate_panel
 from relstudy.calibration.variance import (
     bootstrap_interval,
     leave_one_out_correlation,
+    out_of_sample,
     pair_folds,
     pair_variances,
     scored_rows,
@@ -26,6 +28,30 @@ def test_pair_variances_agree_with_pandas() -> None:
     panel = simulate_panel(10, 8, 30, seed=1).panel
     expected = pd.Series(panel.rating).groupby(panel.pair).var().to_numpy()
     assert np.allclose(pair_variances(panel), expected, equal_nan=True)
+
+
+@pytest.mark.slow
+def test_the_order_of_judgments_by_halves_agrees_with_scipy_in_a_loop() -> None:
+    panel = simulate_panel(10, 8, 60, seed=2).panel
+    scored, fold = scored_rows(panel), pair_folds(panel, 5, 0)
+    random, expected = np.random.default_rng(0), []
+    for _ in range(variance.HALVES):
+        half = set(np.flatnonzero(random.permutation(10) < 5).tolist())
+        for k in range(5):
+            for side in (half, set(range(10)) - half):
+                ours, theirs = [], []
+                for pair in np.flatnonzero((fold == k) & ~panel.base):
+                    rows = panel.pair == pair
+                    mine = np.array([rater in side for rater in panel.rater[rows]], dtype=bool)
+                    if 0 < mine.sum() < len(mine):
+                        ours.append(panel.rating[rows][mine].mean())
+                        theirs.append(panel.rating[rows][~mine].mean())
+                if len(ours) >= variance.ENOUGH_IN_HALVES:
+                    expected.append(spearmanr(ours, theirs).statistic)
+    one, order = out_of_sample(panel, "none", scored)
+    assert isinstance(order, variance.Figure) and order.value == pytest.approx(np.mean(expected), abs=1e-12)
+    assert isinstance(one, variance.Figure)
+    assert one.value == leave_one_out_correlation(panel, "none", scored).value
 
 
 def test_the_leave_one_out_correlation_agrees_with_a_loop() -> None:

@@ -96,11 +96,11 @@ def test_the_command_prints_writes_and_shows_the_tests(files: tuple[list[Path], 
     page = tmp_path / "page.html"
     done = relstudy(*arguments, "-o", tmp_path / "out", "--report", page)
     assert done.exit_code == 0 and "Tests: Each against third" in done.stdout
-    assert re.search(
-        r"Between systems by \S+: A mean of \d+ queries a system has, for an order, Eρ² [01]\.", done.stdout
-    )
+    assert re.search(r"^where nDCG@10 varies +variance +error +share$", done.stdout, re.MULTILINE)
+    assert re.search(r"^A mean of \d+ queries a system has, for an order, Eρ² [01]\.", done.stdout, re.MULTILINE)
     written = pd.read_csv(tmp_path / "out" / "tests.csv")
     content = json.loads(relstudy(*arguments, "--json").stdout)["tests"]
+    assert set(content["generalizability"]["variances"]) == {"system", "query", "rest"}
     assert [each["p_t"] for each in content["comparisons"]] == pytest.approx(written["p_t"].tolist())
     assert "Tests of measures" in page.read_text() and "better on" in page.read_text()
     by_query = pd.read_csv(tmp_path / "out" / "per_query.csv").pivot(
