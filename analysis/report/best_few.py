@@ -195,7 +195,11 @@ def measures_table(
             sign = 1 if index.shown_better == "max" else -1
             ranked = sorted(result.systems, key=lambda each: -sign * (each.shown(index).value or 0.0))
             given = tests.marks(index.name, [system.name for system in ranked], kind)
-            marks |= {(row, index.term): given.get(system.name, "") for row, system in enumerate(order_of(result))}
+            marks |= {
+                (row, index.term): given.get(system.name, "")
+                for row, system in enumerate(order_of(result))
+                if system.shown(index).value is not None
+            }
         meaning = "Systems with a letter in common are not told apart" if kind == "letters" else STARRED
         bold = f"{meaning}: {tests.sentence()} "
     return Table(

@@ -79,7 +79,10 @@ def rater_population(pairs: JudgedPairs, asked: str = "auto") -> RaterPopulation
         return RaterPopulation(None, "by request")
     ratings = pairs.ratings
     if ratings is None:
-        reason = "the ratings behind the judgments are not known (calibrated.csv beside these or `ratings` gives them)"
+        reason = (
+            "the ratings behind the judgments are not known "
+            f"(calibrated.csv beside these or {option('ratings')} gives them)"
+        )
     elif ratings.rater is None:
         reason = "the ratings do not name their raters"
     else:

@@ -237,6 +237,11 @@ def scores_of(
             _one_system(str(name), source, reading, similarity, pairs) for name, source in given.items()
         )
         return SystemChoice("the scores", leave_out, only).of(joined), "the scores"
+    if isinstance(scores, list | tuple):
+        raise RelstudyError(
+            "the scores: a path or a pandas DataFrame is needed, or one for each system's name, as "
+            f"{{'new': 'new.run'}}, not {shown(scores)}"
+        )
     source = path_or_frame(scores, "the scores")
     if isinstance(source, pd.DataFrame):
         table = table_of(source, "the scores")

@@ -48,6 +48,7 @@ def latex_table(
         r"\centering",
         rf"\caption{{{latex_text(caption)}}}",
         rf"\label{{tab:{label}}}",
+        r"\smallskip",  # plain classes leave no room between a caption and the rule below it
         r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
         rf"\begin{{tabular}}{{@{{}}{alignment}@{{}}}}",
         r"\toprule",

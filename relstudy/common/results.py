@@ -120,7 +120,7 @@ class Result(Shown):
         >>> "toprule" in panel.to_latex()
         True
         """
-        return frame_as_latex(self.table, self.heading())
+        return frame_as_latex(self.table, self.heading(), self.saved_as.replace(" ", "-"))
 
     saved_as: ClassVar[str]
     """Name of such a result in its file."""

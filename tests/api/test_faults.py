@@ -280,3 +280,8 @@ def test_a_checked_judge_says_how_tables_were_read() -> None:
     checked = rs.judge(pairs.assign(rating=[1, 0, 1, 0]), judgments, scores=scores, replicates=20)
     assert any("do not hold numbers: remark" in note for note in checked.notes)
     assert set(checked.notes) <= set(checked.remarks())
+
+
+def test_a_list_of_systems_is_refused_with_what_is_taken(tables: dict[str, pd.DataFrame]) -> None:
+    with pytest.raises(rs.RelstudyError, match=r"one for each system's name, as \{'new': 'new.run'\}, not a list"):
+        rs.score(["a.run", "b.run"], tables["judgments"])  # type: ignore[arg-type]

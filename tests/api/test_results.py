@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import json
 import re
+import shutil
+import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -208,6 +210,45 @@ def test_every_result_has_a_table_and_sets_it_for_a_paper(results: Many) -> None
     assert every(results, wrong) == {}
     intervals = results["mappings"].to_latex()
     assert "low" not in intervals and r"\scriptsize" in intervals
+
+
+def test_a_paper_with_every_result_compiles_and_prints_its_names_and_numbers(results: Many, tmp_path: Path) -> None:
+    if not (shutil.which("pdflatex") and shutil.which("pdftotext")):
+        pytest.skip("needs pdflatex and pdftotext (scripts/install_test_tools.sh)")
+    names = ["R&D_50%", r"a^b~c#1{x}\y$z", "café ± 5"]
+    qrels = {f"q{n}": {"x": 1, "y": 0, "z": 0} for n in range(12)}
+    orders = ["xyz"] * 12, ["zyx"] * 10 + ["yxz"] * 2, ["xyz"] * 6 + ["yxz"] * 6
+    runs = {
+        name: {query: dict(zip(order, (3.0, 2.0, 1.0), strict=True)) for query, order in zip(qrels, each, strict=True)}
+        for name, each in zip(names, orders, strict=True)
+    }
+    ranked = rs.score(runs, qrels, measures=["RR"], method="none", replicates=20)
+    marked = [ranked.to_latex(marks="letters"), ranked.to_latex(marks="stars", baseline=names[0])]
+    sources = [*(result.to_latex() for result in results.values()), *marked]
+    preamble = r"\documentclass{article}\usepackage[T1]{fontenc}\usepackage{cmap,booktabs,graphicx}\begin{document}"
+    paper = [preamble, "\n\\clearpage\n".join(sources), r"\end{document}"]
+    (tmp_path / "paper.tex").write_text("\n".join(paper))
+    made = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "paper.tex"]
+    log = subprocess.run(made, cwd=tmp_path, capture_output=True, check=False, timeout=120)
+    assert log.returncode == 0, log.stdout.decode(errors="replace")[-2000:]
+    printed = subprocess.run(["pdftotext", "-layout", "paper.pdf", "-"], cwd=tmp_path, capture_output=True, check=True)
+    pages = printed.stdout.decode().replace("−", "-").split("\f")[: len(sources)]
+    compared = 0
+    for (name, result), page in zip(results.items(), pages, strict=False):
+        if isinstance(result, type(ranked)):
+            continue  # has three tables of its own, as below
+        shown = np.array([float(number) for number in re.findall(r"-?\d+(?:\.\d+)?", page.replace(",", ""))])
+        for column, values in result.table.select_dtypes("number").items():
+            for value in values.dropna() if not str(column).endswith(("_low", "_high")) else []:
+                # three digits behind the point, or five in all of a large number
+                assert np.abs(shown - value).min() <= max(5.01e-4, 5e-5 * abs(value)), (name, column, value)
+                compared += 1
+    assert compared > 150
+    for page, raised in zip(pages[-2:], (["a", "c", "b"], ["", "***", "**"]), strict=True):
+        measured = page.partition("Measures under")[2]
+        cells = [re.findall(r"(\d\.\d\d)\s*([abc∗]*)", measured.split(name)[1])[0] for name in names]
+        assert [value for value, _ in cells] == ["1.00", "0.36", "0.75"], measured
+        assert [mark.replace("∗", "*") for _, mark in cells] == raised, measured
 
 
 @pytest.mark.slow
