@@ -2,13 +2,16 @@
 
     python benchmarks/hashing.py [--queries 1000] [--codes 1000000] [--bits 64 128] [--distributed 10000000]
         [--folder 100000]
+    python benchmarks/hashing.py --without-avx512 [--queries 1000] [--codes 1000000] [--bits 64 128]
 
 Prints a table: billions of query-code pairs per second, the whole job's seconds, and how many times ours is faster, for
 a million codes and for CIFAR-10's 59,000.
 Methods that would take minutes are measured on fewer queries and extrapolated; the table says so. Then mAP at k over
 thousands of ties; the same count on a dask cluster; and with `--folder 100000` the memory and time of `hash encode dsh`
 on so many pictures in a folder, one epoch, which takes minutes. faiss and dask are left out where the extras of those
-names are not installed. The first line says how busy the machine was: times are worth something on an idle one alone.
+names are not installed. `--without-avx512` compiles as for a processor that has AVX2 alone, and prints what each of the
+two kernels counts a second of a processor there, in alternating runs. The first line says how busy the machine was:
+times are worth something on an idle one alone.
 """
 
 from __future__ import annotations
@@ -149,6 +152,46 @@ def compare(number: int, codes: int, bits: int) -> None:
         print(f"{name:28s} {rate:8.3f} {job:13.2f} {ratio:8.1f} x  {note}")
 
 
+def without_avx512(options: argparse.Namespace) -> None:
+    """Both kernels in a process that compiles as for AVX2 alone; threads that wait take no processor."""
+    from llvmlite.binding import get_host_cpu_features
+
+    features = [
+        f"{'+' if there and not name.startswith('avx512') else '-'}{name}"
+        for name, there in get_host_cpu_features().items()
+    ]
+    told = {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": ",".join(features), "OMP_WAIT_POLICY": "passive"}
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        os.environ.update(told)  # before the child starts, which imports numba
+        print(f"\n{'codes':>9s} {'bits':>5s} {'popcount':>9s} {'nibbles':>9s}   Gpair per second of a processor")
+        for codes, bits in [
+            *((options.codes, bits) for bits in options.bits),
+            *((FIELD_CODES, bits) for bits in FIELD_BITS),
+        ]:
+            counted, looked_up = pool.submit(_two_kernels, options.queries, codes, bits).result()
+            print(f"{codes:9d} {bits:5d} {counted:9.2f} {looked_up:9.2f}", flush=True)
+
+
+def _two_kernels(number: int, codes: int, bits: int) -> list[float]:
+    from relstudy.analysis.hashing.counting import kernels, nibbles
+
+    if not nibbles.is_faster(number, bits):
+        raise SystemExit(f"hash count takes popcount for {number} queries of {bits} bits on this processor")
+    (queries, query_labels), (database, labels) = made(number, bits, 2), made(codes, bits, 3)
+    columns = database.take(np.argsort(labels, kind="stable")).columns
+    starts = np.r_[0, np.cumsum(np.bincount(labels, minlength=CLASSES))]
+    given = columns, starts, queries.rows(), query_labels, bits
+    ways = kernels.count_by_class, nibbles.count_by_class
+    taken, tables = [float("inf")] * 2, [way(*given) for way in ways]
+    assert all((one == other).all() for one, other in zip(*tables, strict=True))
+    for _ in range(5):
+        for place, way in enumerate(ways):
+            start = time.process_time()
+            way(*given)
+            taken[place] = min(taken[place], time.process_time() - start)
+    return [number * codes / each / 1e9 for each in taken]
+
+
 def cut_through_ties(queries: int = 1000, codes: int = FIELD_CODES, bits: int = 8) -> None:
     """mAP at k with division by hits, where the cut falls into groups of thousands."""
     (own, own_labels), (database, labels) = made(queries, bits, 2), made(codes, bits, 3)
@@ -241,8 +284,12 @@ def main() -> None:
         "--distributed", type=int, default=10_000_000, help="codes for the cluster run; 0 leaves it out"
     )
     parser.add_argument("--folder", type=int, default=0, help="pictures in a folder for hash encode (Linux, macOS)")
+    parser.add_argument("--without-avx512", action="store_true", help="two kernels, compiled as for AVX2 alone")
     options = parser.parse_args()
     print(processor())
+    if options.without_avx512:
+        without_avx512(options)
+        return
     for bits in options.bits:
         compare(options.queries, options.codes, bits)
     for bits in FIELD_BITS:

@@ -14,6 +14,7 @@ from tests.places import ROOT
 
 USERS = [
     "relstudy.analysis.hashing.counting.kernels",
+    "relstudy.analysis.hashing.counting.nibbles",
     "relstudy.analysis.indices.kernels",
     "relstudy.mapping.changepoint.recursion",
 ]

@@ -278,7 +278,7 @@ def _by_numba(queries: Codes, database: Codes, truth: Truth) -> tuple[np.ndarray
     # Each class costs a pass over a joint histogram; many small ones are counted each by its own queries.
     if classes is not None and len(classes.starts) * (bits + 1) ** 2 <= len(database):
         columns = database.take(classes.order).columns
-        return kernels.count_by_class(columns, classes.starts, rows, classes.query_class, bits)
+        return _by_class(columns, classes.starts, rows, classes.query_class, bits)
     total = _totals(queries, database)
     if classes is None:
         return total, _relevant_apart(queries, database, truth.of)
@@ -287,10 +287,18 @@ def _by_numba(queries: Codes, database: Codes, truth: Truth) -> tuple[np.ndarray
 
 
 def _totals(queries: Codes, database: Codes) -> np.ndarray:
-    from relstudy.analysis.hashing.counting import kernels
-
     one_class, nobodys = np.array([0, len(database)]), np.full(len(queries), -1)
-    return kernels.count_by_class(database.columns, one_class, queries.rows(), nobodys, queries.bits)[0]
+    return _by_class(database.columns, one_class, queries.rows(), nobodys, queries.bits)[0]
+
+
+def _by_class(
+    columns: np.ndarray, starts: np.ndarray, queries: np.ndarray, classes: np.ndarray, bits: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """By the kernel that is faster on this processor; both give the same integers."""
+    from relstudy.analysis.hashing.counting import kernels, nibbles
+
+    kernel = nibbles if nibbles.is_faster(len(queries), bits) else kernels
+    return kernel.count_by_class(columns, starts, queries, classes, bits)
 
 
 def _relevant_apart(queries: Codes, database: Codes, of: Callable[[int], np.ndarray]) -> np.ndarray:
