@@ -36,8 +36,9 @@ class Tested:
     difference : first minus second, mean over queries, with Student's interval, or under Tukey that which holds
         together with those of all other differences by this measure
     queries, wins, ties, losses : queries with a value of both, and by which is better
-    p_t, p_randomisation, p_bootstrap : two-sided; None where the systems differ alike in every query
-    p_corrected : of the test that was asked for, over the comparisons by this measure
+    p_t, p_randomisation, p_bootstrap : two-sided; None where the systems are equal in every query, and the first and
+        the last also where they differ by the same amount in each, since nothing varies
+    p_corrected : of the test that was asked for, over the comparisons by this measure; of random signs if it has none
     effect : the mean in standard deviations of the differences by query
     p_equivalent : that the difference is within the margin
     chance_above : that the first is better by more than the margin
@@ -241,7 +242,8 @@ def _tests(result: ScoreResult, index: Index, names: Sequence[str], options: Tes
     found = [PairedDifference.of(column, weight) for column in differences.T]
     by_t = np.where(untested, np.nan, [each.p for each in found])
     random = (options.draws, result.options.seed, weight)
-    by_signs = np.where(untested, np.nan, sign_flips(differences, *random))
+    equal = np.array([each.queries == each.ties for each in found])
+    by_signs = np.where(untested | equal, np.nan, sign_flips(differences, *random))
     by_bootstrap = np.where(untested, np.nan, bootstrap(differences, *random))
     level = result.options.level
     if options.correction == "tukey":
@@ -250,8 +252,8 @@ def _tests(result: ScoreResult, index: Index, names: Sequence[str], options: Tes
         reach = tukey.reach(level)
         ends = [(each.mean - reach, each.mean + reach) for each in found]
     else:
-        chosen = {"t": by_t, "randomisation": by_signs, "bootstrap": by_bootstrap}
-        corrected = holm(chosen[options.test])
+        chosen = {"t": by_t, "randomisation": by_signs, "bootstrap": by_bootstrap}[options.test]
+        corrected = holm(np.where(np.isfinite(chosen), chosen, by_signs))
         ends = [each.interval(level) for each in found]
     margin = result.primary.matters
     return [
@@ -265,9 +267,9 @@ def _tests(result: ScoreResult, index: Index, names: Sequence[str], options: Tes
             each.ties,
             each.losses,
             _number(by_t[k]),
-            _number(by_signs[k]) if each.tested else None,
+            _number(by_signs[k]),
             _number(by_bootstrap[k]),
-            _number(corrected[k]) if each.tested or options.correction == "tukey" else None,
+            _number(corrected[k]),
             _number(each.effect),
             None if untested[k] else _number(each.equivalence(margin)),
             None if untested[k] else _number(each.chance_above(margin)),

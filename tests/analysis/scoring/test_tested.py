@@ -140,3 +140,23 @@ def test_what_cannot_be_tested_is_one_sentence(files: tuple[list[Path], Path]) -
     with pytest.raises(RelstudyError, match="two systems are needed"):
         alone.tests()
     assert np.isfinite(result.tests()["chance_above"]).all()
+
+
+def test_systems_that_differ_by_the_same_in_every_query_are_told_apart_by_random_signs(tmp_path: Path) -> None:
+    """One finds the only relevant result first in each of twelve queries, another third, and a copy does as that one:
+    t has no spread to divide by, but of 2 ** 12 assignments of signs only two are as far from 0.
+    """
+    queries = [f"q{number}" for number in range(12)]
+    (tmp_path / "q.qrels").write_text("".join(f"{q} 0 a 1\n{q} 0 b 0\n{q} 0 c 0\n" for q in queries))
+    for name, order in (("first", "abc"), ("third", "bca"), ("copy", "bca")):
+        lines = [f"{q} Q0 {d} {rank} {9 - rank} {name}\n" for q in queries for rank, d in enumerate(order, 1)]
+        (tmp_path / f"{name}.run").write_text("".join(lines))
+    names = ("first", "third", "copy")
+    runs = {name: tmp_path / f"{name}.run" for name in names}
+    result = rs.score(runs, tmp_path / "q.qrels", measures=("RR",), method="none", replicates=20)
+    tests = result.tests().set_index(["first", "second"])
+    assert tests["difference"].tolist() == pytest.approx([2 / 3, 2 / 3, 0])
+    assert tests["p_t"].isna().all()
+    assert tests["p_randomisation"].tolist() == pytest.approx([2 / 2**12, 2 / 2**12, np.nan], nan_ok=True)
+    assert tests.loc[("first", "third"), "p_corrected"] == pytest.approx(2 * 2 / 2**12)
+    assert np.isnan(tests.loc[("third", "copy"), "p_corrected"])
