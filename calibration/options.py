@@ -63,6 +63,12 @@ class CalibrationOptions:
         "likely to have looked, or are left out before anything is computed; named each time.",
         heading=ONE_SCALE,
     )
+    drift: Literal["keep", "remove"] = option(
+        "keep",
+        "Whether ratings are freed of what they rise or fall by over each rater's session, where that brings held-out "
+        "ratings nearer.",
+        heading=ONE_SCALE,
+    )
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -80,6 +86,7 @@ class CalibrationChanges(TypedDict, total=False):
     weigh_raters: bool | None
     clip: bool | None
     careless: Literal["keep", "weigh", "drop"] | None
+    drift: Literal["keep", "remove"] | None
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,11 @@ from relstudy.calibration.averaging import make_judgments
 from relstudy.calibration.ceiling import noise_ceiling
 from relstudy.calibration.choice import ASKED_FOR, Choice, check_hand_out, choose_method
 from relstudy.calibration.design import DrawnPairs, with_design
+from relstudy.calibration.drift import Drift, drift_note, session_drift, session_order
 from relstudy.calibration.generalizability import of_panel
 from relstudy.calibration.intraclass import Icc, intraclass
 from relstudy.calibration.judgments import CARELESS, CarelessRaters, Judgments, write_careless, write_judgments
-from relstudy.calibration.methods import WEIGHTED
+from relstudy.calibration.methods import METHODS, WEIGHTED
 from relstudy.calibration.methods.by_category import ByCategory
 from relstudy.calibration.methods.by_name import fit_method
 from relstudy.calibration.methods.linear import Lines
@@ -68,6 +69,8 @@ class Calibration:
     judgments, raters : as from `make_judgments` and `rater_profiles`
     drawn : what a pairs table says of the judged pairs, and of those that are not judged; None without one
     model : what was fitted, where the method gives categories values of their own; None for lines
+    drift : what was taken out of the ratings before the fit; None where nothing was
+    told_of_drift : the line on drift over the session, where there is one
     """
 
     ratings: Ratings
@@ -80,6 +83,13 @@ class Calibration:
     raters: pd.DataFrame
     drawn: DrawnPairs | None = None
     model: ByCategory | None = None
+    drift: Drift | None = None
+    told_of_drift: str | None = None
+
+    @property
+    def fitted_to(self) -> Panel:
+        """The ratings that the method was fitted to: those of `panel`, without drift where it was taken out."""
+        return self.panel if self.drift is None else self.drift.freed(self.panel)
 
     @property
     def decided(self) -> int:
@@ -184,12 +194,20 @@ def calibrate(ratings: Ratings, options: CalibrationOptions | None = None, *, al
         if np.isnan(panel.rating).all():
             raise RelstudyError(_nobody_left())
         fitted = fit_method(panel, choice.method)
+    by_judge = ratings.frame["rater_id"].isin(ratings.judges).to_numpy(dtype=bool)
+    drift = session_drift(panel, np.where(by_judge, np.nan, session_order(ratings.frame)))
+    in_values = choice.method in METHODS and METHODS[choice.method].gives_lines
+    told = drift_note(drift, options.drift, scale.high - scale.low, in_values)
+    given = panel
+    taken_out = drift if drift is not None and options.drift == "remove" and in_values and drift.helps else None
+    if taken_out is not None:
+        panel = taken_out.freed(panel)
+        fitted = fit_method(panel, choice.method)
     lines, calibrated = fitted.lines(panel), fitted.calibrated(panel)
     if options.clip:
         calibrated = np.clip(calibrated, panel.low, panel.high)
     weighted = choice.method in WEIGHTED if options.weigh_raters is None else options.weigh_raters
     noise = rater_noise(panel.with_rating(calibrated), lines, weighted=weighted).with_care(counts)
-    by_judge = ratings.frame["rater_id"].isin(ratings.judges).to_numpy(dtype=bool)
     looked = care if suspects else None
     profiles = rater_profiles(everything, lines, _seconds(ratings.frame), noise, looked, ratings.not_shown)
     model = fitted if isinstance(fitted, ByCategory) else None
@@ -200,7 +218,7 @@ def calibrate(ratings: Ratings, options: CalibrationOptions | None = None, *, al
         judgments = replace(judgments, frame=judgments.frame.assign(**{n: v[rated] for n, v in model.of_pairs.items()}))
     result = Calibration(
         ratings=ratings,
-        panel=panel,
+        panel=given,
         calibrated=calibrated,
         lines=lines,
         choice=choice,
@@ -208,6 +226,8 @@ def calibrate(ratings: Ratings, options: CalibrationOptions | None = None, *, al
         judgments=judgments,
         raters=_marked(profiles, ratings.judges),
         model=model,
+        drift=taken_out,
+        told_of_drift=told,
     )
     if not suspects or alone:
         return result
@@ -304,7 +324,7 @@ def variance_reduction(result: Calibration, progress: Progress = iter) -> Varian
         ),
         correlation=Change.of(
             leave_one_out_figure(panel, "none", scored),
-            leave_one_out_figure(panel, result.choice.method, scored, weighted=weighted, progress=progress),
+            leave_one_out_figure(result.fitted_to, result.choice.method, scored, weighted=weighted, progress=progress),
             part,
             "fisher",
         ),
@@ -365,7 +385,7 @@ def beside_others(result: Calibration, methods: Sequence[str], progress: Progres
     methods : the others, any of METHODS
     progress : wraps their numbers, to show how they go
     """
-    panel, used = result.panel, result.choice.method
+    panel, used = result.fitted_to, result.choice.method
     names = [used, *dict.fromkeys(name for name in methods if name != used)]
     scored = scored_rows(panel)
     part = panel.keep(scored.rows)
@@ -495,6 +515,7 @@ def notes_on(result: Calibration) -> list[str]:
         undecided = undecided_pairs(result.counted, result.judgments, result.drawn.pairs)
         notes += [result.drawn.response.sentence(), None if undecided is None else undecided.sentence()]
     notes.append(None if result.model is None or not result.model.note else result.model.note)
+    notes.append(result.told_of_drift)
     careless = result.judgments.careless
     if careless is not None and careless.how != "drop":  # which is a note of the ratings
         notes.append(careless.note())

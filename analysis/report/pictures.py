@@ -263,6 +263,29 @@ def shares(title: str, categories: Sequence[str], share: np.ndarray) -> str:
         return svg(figure, f"{title}. {spoken}")
 
 
+def session(tenths: Sequence[Estimate], narrow: bool = False) -> str:
+    """Ratings by tenth of a rater's session, less those of others of the same pairs, with the band of their intervals.
+
+    Parameters
+    ----------
+    tenths : in their order; a missing one has no dot
+    narrow : as wide as a telephone
+    """
+    shown = [(place, each) for place, each in enumerate(tenths, start=1) if each.value is not None]
+    x = np.array([place for place, _ in shown], dtype=float)
+    value, low, high = (np.array([getattr(each, end) for _, each in shown], float) for end in ("value", "low", "high"))
+    with drawing(NARROW if narrow else WIDE, 2.6) as figure:
+        axes = figure.add_subplot()
+        axes.axhline(0, color=MUTED, linewidth=0.8, linestyle=(0, (2, 2)), zorder=1)
+        band_between(axes, x, low, high)
+        axes.plot(x, value, "o-", color=SERIES[0], linewidth=2, markersize=5, markeredgewidth=0)
+        axes.set_xticks(range(1, len(tenths) + 1))
+        axes.set_xlabel("Tenth of the rater's session")
+        axes.set_ylabel("Points above\nothers' of the pair")
+        spoken = ", ".join(f"{place:.0f}: {number(each, '+.2f')}" for place, each in zip(x, value, strict=True))
+        return svg(figure, f"Ratings by tenth of the session{', narrow' if narrow else ''}: {spoken}")
+
+
 def mapping(
     system: str,
     method: str,

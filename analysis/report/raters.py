@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 import numpy as np
@@ -13,6 +14,7 @@ from relstudy.analysis.report.inputs import PageTables
 from relstudy.analysis.report.layout import Block, Folded, Paragraph, Picture, Section, Terms
 from relstudy.analysis.report.tables import MINUS, Cell, Column, Table, number
 from relstudy.calibration.agreement import gwet, krippendorff_alpha
+from relstudy.calibration.drift import by_tenth, session_drift, session_order
 from relstudy.calibration.generalizability import of_panel
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.place_effect import PlaceEffect, place_effect
@@ -73,6 +75,7 @@ def raters_section(tables: PageTables, seed: int) -> Section | None:
         effect = place_effect(ratings.frame)
         if effect is not None:
             blocks += [Paragraph(place_sentence(effect)), Folded("Place by place", [_places_table(effect)])]
+        blocks += _session(tables)
     if raters is not None:
         blocks.append(Folded("Each rater", [_raters_table(raters, numbers), *_flag_terms(raters)]))
     return Section("raters", "The raters", blocks) if blocks else None
@@ -93,6 +96,32 @@ def place_sentence(effect: PlaceEffect) -> str:
         f"There is an order effect: the same result is rated {lower} at the end of a page than at its beginning "
         f"({figures}). The order is random for each rater, so this favours no system; it adds noise."
     )
+
+
+def _session(tables: PageTables) -> list[Block]:
+    """Drift over the raters' sessions, in words and as a picture; nothing where order or ratings do not do for it.
+
+    Raters whose ratings do not count, as they look careless, do not count here.
+    """
+    raw, calibrated = tables.panels
+    assert tables.ratings is not None
+    if calibrated is not None:
+        raw = raw.with_rating(np.where(np.isnan(calibrated.rating), np.nan, raw.rating))
+    order = session_order(tables.ratings.frame)
+    drift = session_drift(raw, order)
+    if drift is None:
+        return []
+    said = re.sub(r"-(?=\d)", MINUS, drift.sentence(raw.high - raw.low))
+    said = f"{said[0].upper()}{said[1:]}." if drift.is_found else f"No drift over the session is seen: {said}."
+    tenths = by_tenth(raw, order)
+    caption = (
+        "Ratings as given, without their rater's leniency, above or below those of the others of the same pairs, by "
+        "tenth of each rater's session; the band is of 95 % intervals, for raters like these."
+    )
+    picture = Picture(
+        [pictures.session(tenths)], caption, wide=True, narrow=[pictures.session(tenths, narrow=True)], name="Session"
+    )
+    return [Paragraph(said), picture]
 
 
 def _places_table(effect: PlaceEffect) -> Table:

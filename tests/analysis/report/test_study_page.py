@@ -204,6 +204,22 @@ def test_an_order_effect_is_on_the_page_with_its_interval_where_places_are_known
     assert re.search(r"[+−]\d\.\d\d points, 95 % interval [+−]\d\.\d\d to [+−]\d\.\d\d", told)
 
 
+def test_drift_over_the_session_is_on_the_page_in_words_and_as_a_picture_where_order_is_known(study: Path) -> None:
+    table = pd.read_csv(study / "calibrated.csv", dtype=str, keep_default_na=False)
+    place = table.groupby("rater_id", sort=False)["pair_id"].transform(
+        lambda pairs: np.random.default_rng(len(pairs)).permutation(len(pairs)) / (len(pairs) - 1)
+    )
+    rating = pd.to_numeric(table["rating"])
+    moved = table.assign(position=place, rating=(rating - 1.2 * place.astype(float)).round().clip(1, 5))
+    moved.to_csv(study / "calibrated.csv", index=False)
+    section = raters_section(tables_of(study), 0)
+    assert section is not None
+    told = [block.text for block in section.blocks if isinstance(block, Paragraph)]
+    assert any(text.startswith("Ratings fall by ") and "nearer in squared error" in text for text in told)
+    (picture,) = [block for block in section.blocks if isinstance(block, Picture) and block.name == "Session"]
+    assert "Ratings by tenth of the session: 1: +" in picture.drawings[0] and len(picture.narrow) == 1
+
+
 def test_ids_that_look_like_html_or_code_stay_text(study: Path) -> None:
     for name in ("ratings.csv", "calibrated.csv", "raters.csv"):
         table = pd.read_csv(study / name, dtype=str, keep_default_na=False)

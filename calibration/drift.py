@@ -1,0 +1,300 @@
+"""Drift over the session: how far a rater's ratings rise or fall from the first to the last.
+
+A rating is its rater's offset, its pair's worth, and a slope on the place in the rater's order. Offsets and worths are
+taken off both, ratings and order, by least squares; what is left of the one regressed on what is left of the other is
+the slope of the whole regression (Frisch and Waugh's theorem). So pairs need not come in an order of chance: where all
+raters begin with the same pairs, a pair's others rated it as early, and it says little.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from scipy.sparse.linalg import LinearOperator, cg
+from scipy.special import chdtrc, stdtrit
+
+from relstudy.calibration.panel import Panel
+from relstudy.common.estimates import Estimate
+from relstudy.common.option_words import option
+from relstudy.common.wording import count_of, number, span
+
+LEAST_RATINGS = 20
+"""Of pairs that others rated too; who has fewer says nothing about drift."""
+LEAST_RATERS = 3
+FOLDS = 5
+TENTHS = 10
+UNLIKELY = 0.01
+"""Raters whose slopes are apart so much by chance alone this rarely are said to differ."""
+
+
+@dataclass(frozen=True)
+class Drift:
+    """Drift in points of the scale, from a rater's first rating to the last.
+
+    Parameters
+    ----------
+    common : the raters' mean slope, with its interval for raters like these
+    spread : standard deviation of raters' slopes about it, by the method of moments; 0 where chance explains them
+    p : of slopes as far apart as these, were they one
+    slopes : each rater's slope, float [R]: as far from the common one as their own ratings are worth; the common one
+        for those who were left out
+    order : the place of each rating in its rater's order, 0 to 1, float [N]; NaN where it is not known
+    raters, ratings : how many the figures rest on
+    gain : share by which the squared error of held-out ratings is smaller with the slopes, 0 to 1; below 0: larger;
+        None where no drift is found
+    gain_error : its standard error over raters
+    """
+
+    common: Estimate
+    spread: float
+    p: float
+    slopes: np.ndarray
+    order: np.ndarray
+    raters: int
+    ratings: int
+    gain: float | None = None
+    gain_error: float | None = None
+
+    @property
+    def is_found(self) -> bool:
+        """True if the common slope's interval leaves out 0, or slopes differ beyond chance."""
+        low, high = self.common.low, self.common.high
+        return self.p < UNLIKELY or (low is not None and high is not None and not low <= 0 <= high)
+
+    @property
+    def helps(self) -> bool:
+        """True if it is found, and brings held-out ratings nearer by more than the gain's standard error."""
+        return self.gain is not None and self.gain_error is not None and self.gain > self.gain_error
+
+    def freed(self, panel: Panel) -> Panel:
+        """The ratings without their raters' drift, which is 0 in the middle of a session."""
+        return panel.with_rating(panel.rating - self.slopes[panel.rater] * (np.nan_to_num(self.order, nan=0.5) - 0.5))
+
+    def sentence(self, steps: float) -> str:
+        """The drift with its interval, and what taking it out would do to ratings that it had not seen."""
+        slope = self.common.value or 0.0
+        low, high = self.common.low or 0.0, self.common.high or 0.0
+        if self._is_clear:
+            low, high = sorted((abs(low), abs(high)))
+        falls, size = ("fall", abs(slope)) if slope < 0 else ("rise", slope)
+        if not self._is_clear:
+            falls, size = "change", slope
+        form = ".2f" if self._is_clear else "+.2f"
+        apart = f"; raters differ in it (sd {self.spread:.2f})" if self.p < UNLIKELY else ""
+        told = (
+            f"ratings {falls} by {number(size, form)} (95 % {span(low, high, form)}) of {steps:g} steps from a rater's "
+            f"first to last{apart}"
+        )
+        if self.gain is None or self.gain_error is None:
+            return told
+        change = "nearer" if self.gain >= 0 else "farther"
+        return (
+            f"{told}; taking this out makes held-out ratings {100 * abs(self.gain):.1f} % (standard error "
+            f"{100 * self.gain_error:.1f}) {change} in squared error"
+        )
+
+    @property
+    def _is_clear(self) -> bool:
+        low, high = self.common.low, self.common.high
+        return low is not None and high is not None and not low <= 0 <= high
+
+
+def session_order(frame: pd.DataFrame) -> np.ndarray:
+    """The place of each rating in its rater's order, 0 (first) to 1 (last), float [N].
+
+    Order is that of the pages (`position`), else of time (`rated_at`); ratings of one page, or of one time, share their
+    mean place. NaN where neither is known, and for raters of one rating.
+
+    Examples
+    --------
+    >>> session_order(pd.DataFrame({"rater_id": list("aaabb"), "position": [3, 1, 2, 5, 5]})).tolist()
+    [1.0, 0.0, 0.5, 0.5, 0.5]
+    """
+    place = pd.Series(np.nan, index=frame.index)
+    if "position" in frame:
+        place = pd.to_numeric(frame["position"], errors="coerce").astype(float)
+    if place.isna().all() and "rated_at" in frame:
+        time = pd.to_datetime(frame["rated_at"], errors="coerce", utc=True, format="ISO8601")
+        place = (time - time.min()).dt.total_seconds()
+    by_rater = place.groupby(frame["rater_id"], sort=False)
+    many = by_rater.transform("count").to_numpy(dtype=float)
+    rank = by_rater.rank().to_numpy(dtype=float)
+    return np.where(many > 1, (rank - 1) / np.maximum(many - 1, 1), np.nan)
+
+
+def session_drift(panel: Panel, order: np.ndarray, seed: int = 0, level: float = 0.95) -> Drift | None:
+    """The drift of ratings whose order is known; None where fewer than three raters have 20 of pairs that others rated.
+
+    Parameters
+    ----------
+    panel : ratings as they were given; NaN does not count
+    order : as `session_order` gives it
+    seed : of the folds, into which each rater's ratings fall
+    level : of the interval, by t over raters
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(2)
+    >>> rows = pd.DataFrame({"rater_id": np.repeat(range(8), 40), "pair_id": np.tile(range(40), 8),
+    ...                      "position": rng.permuted(np.tile(range(40), (8, 1)), axis=1).ravel()})
+    >>> rows["rating"] = rows["pair_id"] % 5 - 0.5 * rows["position"] / 39 + 0.3 * rng.normal(size=320)
+    >>> drift = session_drift(Panel.from_frame(rows), session_order(rows))
+    >>> round(drift.common.value, 1), drift.is_found, drift.helps
+    (-0.5, True, True)
+    """
+    rows = ~np.isnan(panel.rating) & ~np.isnan(order)
+    for _ in range(2):  # who is left out leaves pairs with one rating
+        shared = rows & (panel.keep(rows).by_pair()[panel.pair] > 1)
+        rows = shared & (panel.keep(shared).by_rater()[panel.rater] >= LEAST_RATINGS)
+    part, x = panel.keep(rows), order[rows]
+    present = part.by_rater() > 0
+    raters = int(present.sum())
+    if raters < LEAST_RATERS:
+        return None
+    along, left = _left(part, x), _left(part, part.rating)
+    length = float(along @ along)
+    if length < 1e-9 * len(x):
+        return None  # all raters have one order, which is that of the pairs
+    slope = float(along @ left) / length
+    score = part.by_rater(along * (left - slope * along))
+    error = float(np.sqrt(raters / (raters - 1) * (score @ score))) / length
+    reach = float(stdtrit(raters - 1, (1 + level) / 2)) * error
+    slopes, spread, p = _slopes(part, x, slope, left - slope * along)
+    common = Estimate(slope, slope - reach, slope + reach)
+    drift = Drift(common, spread, p, slopes, order, raters, len(x))
+    if not drift.is_found:
+        return drift
+    gain, gain_error = _gain(part, x, seed)
+    return replace(drift, gain=gain, gain_error=gain_error)
+
+
+def by_tenth(panel: Panel, order: np.ndarray, level: float = 0.95) -> list[Estimate]:
+    """Ratings less their raters' offsets and what the others say of the pair, by tenth, with intervals over raters."""
+    rows = ~np.isnan(panel.rating) & ~np.isnan(order)
+    rows &= panel.keep(rows).by_pair()[panel.pair] > 1
+    part = panel.keep(rows)
+    tenth = np.minimum((order[rows] * TENTHS).astype(int), TENTHS - 1)
+    left, count = _left(part, part.rating), part.by_pair()[part.pair]
+    weight = (count - 1) / count  # a pair's mean holds the rating itself; the others' mean does not
+    estimates: list[Estimate] = []
+    for each in range(TENTHS):
+        there = tenth == each
+        counts = part.keep(there).by_rater(weight[there])
+        raters = int(np.count_nonzero(counts))
+        if raters < LEAST_RATERS:
+            estimates.append(Estimate.missing(f"{LEAST_RATERS} raters are needed"))
+            continue
+        mean = float(left[there].sum() / weight[there].sum())
+        score = part.keep(there).by_rater(left[there]) - mean * counts
+        error = float(np.sqrt(raters / (raters - 1) * (score @ score))) / float(counts.sum())
+        reach = float(stdtrit(raters - 1, (1 + level) / 2)) * error
+        estimates.append(Estimate(mean, mean - reach, mean + reach))
+    return estimates
+
+
+def _left(part: Panel, values: np.ndarray, whole: Panel | None = None, rows: np.ndarray | None = None) -> np.ndarray:
+    """What is left of values once raters' and pairs' effects are taken off, by least squares.
+
+    With `whole`, values are those of its rows, effects are fitted to `rows` of it, which `part` holds, and taken off
+    all.
+    """
+    fitted_to = values if rows is None else values[rows]
+    count, many = part.by_pair(), part.by_rater()
+    per_pair = np.maximum(count, 1)
+
+    def without_pairs(each: np.ndarray) -> np.ndarray:
+        return each - (part.by_pair(each) / per_pair)[part.pair]
+
+    def normal(effects: np.ndarray) -> np.ndarray:
+        return np.where(many > 0, part.by_rater(without_pairs(effects[part.rater])), effects)
+
+    system = LinearOperator((len(many), len(many)), matvec=normal, dtype=float)
+    scale = LinearOperator(system.shape, matvec=lambda each: each / np.maximum(many, 1), dtype=float)
+    of_rater, _ = cg(system, part.by_rater(without_pairs(fitted_to)), rtol=1e-10, maxiter=1000, M=scale)
+    of_pair = part.by_pair(fitted_to - of_rater[part.rater]) / per_pair
+    whole = whole or part
+    return np.asarray(values - of_rater[whole.rater] - of_pair[whole.pair])
+
+
+def _slopes(part: Panel, x: np.ndarray, slope: float, left: np.ndarray) -> tuple[np.ndarray, float, float]:
+    """Each rater's slope, shrunk to the common one, their spread, and the chance of as much if they were one.
+
+    What is left of a rating is held against the others of its pair, whose order has nothing to do with the rater's, so
+    that their slopes do not come into this one's.
+    """
+    count = part.by_pair()[part.pair]
+    weight, own = (count - 1) / count, left * count / (count - 1)
+    total = np.maximum(part.by_rater(weight), 1e-12)
+    centred = x - (part.by_rater(weight * x) / total)[part.rater]
+    length = part.by_rater(weight * centred**2)
+    known = length > 1e-9
+    apart = np.where(known, part.by_rater(weight * centred * own) / np.where(known, length, 1), 0.0)
+    freedom = max(len(x) - 2 * int(known.sum()), 1)
+    variance = float(np.sum(weight * (own - apart[part.rater] * centred) ** 2)) / freedom
+    each = length[known] / max(variance, 1e-12)
+    raters = int(known.sum())
+    total_apart = float(np.sum(each * apart[known] ** 2))
+    scale = float(each.sum() - np.sum(each**2) / each.sum()) if raters else 0.0
+    between = max((total_apart - (raters - 1)) / scale, 0.0) if scale > 0 else 0.0
+    error = max(variance, 1e-12) / np.where(known, length, np.inf)
+    trust = between / (between + np.where(known, error, np.inf)) if between > 0 else np.zeros(len(apart))
+    slopes = slope + np.where(known, trust, 0.0) * apart
+    return slopes, float(np.sqrt(between)), float(chdtrc(max(raters - 1, 1), total_apart))
+
+
+def _gain(part: Panel, x: np.ndarray, seed: int) -> tuple[float, float]:
+    """Share by which the squared error of held-out ratings is smaller with slopes than without, and its error."""
+    fold = np.random.default_rng(seed).permutation(len(x))
+    fold = pd.Series(fold).groupby(part.rater).rank(method="first").to_numpy(dtype=int) % FOLDS
+    without, with_slopes = np.full(len(x), np.nan), np.full(len(x), np.nan)
+    for each in range(FOLDS):
+        rows = fold != each
+        seen = part.keep(rows)
+        common = seen.by_pair()[seen.pair] > 1
+        base = _left(seen, part.rating, part, rows)
+        along = _left(seen, x, part, rows)
+        inner, order = seen.keep(common), x[rows][common]
+        left, of_order = _left(inner, inner.rating), _left(inner, order)
+        length = float(of_order @ of_order)
+        slope = float(of_order @ left) / length if length > 0 else 0.0
+        slopes, _, _ = _slopes(inner, order, slope, left - slope * of_order)
+        drift = slopes[part.rater] * (x - 0.5)
+        freed = _left(seen, part.rating - drift, part, rows)
+        told = ~rows & (seen.by_pair()[part.pair] > 0) & ~np.isnan(along)
+        without[told], with_slopes[told] = base[told] ** 2, freed[told] ** 2
+    told = ~np.isnan(without)
+    kept = part.keep(told)
+    before, less = kept.by_rater(without[told]), kept.by_rater(without[told] - with_slopes[told])
+    raters = int(np.count_nonzero(before))
+    if raters < 2:
+        return 0.0, np.inf
+    gain = float(less.sum() / before.sum())
+    score = less - gain * before
+    return gain, float(np.sqrt(raters / (raters - 1) * (score @ score)) / before.sum())
+
+
+def drift_note(drift: Drift | None, how: str, steps: float, in_values: bool = True) -> str | None:
+    """The line that `calibrate` says of the drift; None where there is nothing to say.
+
+    Parameters
+    ----------
+    how : `keep` or `remove`, as asked
+    steps : from the lowest to the highest value of the scale
+    in_values : whether the method takes ratings of any value; else drift cannot be taken out
+    """
+    if drift is None:
+        few = f"{LEAST_RATERS} raters with {LEAST_RATINGS} ratings of pairs that others rated, and their order,"
+        return f"drift over the session was not taken out: {few} are needed" if how == "remove" else None
+    if how == "keep":
+        asked = f": {option('drift', 'remove')}" if drift.helps and in_values else ""
+        return f"{drift.sentence(steps)}{asked}" if drift.is_found else None
+    if not in_values:
+        return "drift over the session was not taken out: the method takes ratings as categories"
+    if drift.helps:
+        return f"drift over the session was taken out of the ratings of {count_of(drift.raters, 'rater')}: " + (
+            drift.sentence(steps)
+        )
+    why = "held-out ratings come no nearer by more than its error" if drift.is_found else "none is seen beyond chance"
+    return f"drift over the session was not taken out, as {why}: {drift.sentence(steps)}"
