@@ -158,8 +158,11 @@ def session_drift(panel: Panel, order: np.ndarray, seed: int = 0, level: float =
     if length < 1e-9 * len(x):
         return None  # all raters have one order, which is that of the pairs
     slope = float(along @ left) / length
-    score = part.by_rater(along * (left - slope * along))
-    error = float(np.sqrt(raters / (raters - 1) * (score @ score))) / length
+    each = along * (left - slope * along)
+    # a pair's ratings stand against each other, so their errors are one: clusters are raters and pairs, less both
+    by_rater, by_pair = part.by_rater(each), part.by_pair(each)
+    meat = max(by_rater @ by_rater + by_pair @ by_pair - each @ each, by_rater @ by_rater)
+    error = float(np.sqrt(raters / (raters - 1) * meat)) / length
     reach = float(stdtrit(raters - 1, (1 + level) / 2)) * error
     slopes, spread, p = _slopes(part, x, slope, left - slope * along)
     common = Estimate(slope, slope - reach, slope + reach)
