@@ -21,6 +21,8 @@ from relstudy.common.estimates import Estimate
 
 LEAST_PAIRS = 5
 """With fewer pairs in the block without a gap, a two-way correlation is an accident of these."""
+WIDEST = 50.0
+"""Beyond this many units of a logarithm an interval ends where a correlation does, in all digits."""
 
 
 @dataclass(frozen=True)
@@ -157,6 +159,7 @@ def _on_scale_of_mean(plain: Estimate, k: float) -> Estimate:
     if value is None or mean is None or plain.low is None or plain.high is None or mean >= 1:
         return plain
     reach = (plain.high - plain.low) / 2 * k / ((1 + (k - 1) * value) * (1 - value))
+    reach = min(reach, WIDEST)  # of pairs that agree in all but a digit it has no bound
     means = (1 - (1 - mean) * float(np.exp(sign * reach)) for sign in (1.0, -1.0))
     low, high = (each / (k - (k - 1) * each) for each in means)
     return Estimate(value, low, high)

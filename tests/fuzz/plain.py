@@ -75,7 +75,8 @@ def judgments_of(content: bytes) -> dict[Pair, float]:
         return {(query, result): float(grade) for query, _, result, grade in qrels}
     rows = rows_of(content)
     name = "judgment" if "judgment" in rows[0] else "rating"
-    return mean_by_pair(((row["query_id"], row["result_id"]), float(row[name])) for row in rows if row[name])
+    once = [dict(row) for row in dict.fromkeys(tuple(row.items()) for row in rows)]  # a row repeated exactly is one
+    return mean_by_pair(((row["query_id"], row["result_id"]), float(row[name])) for row in once if row[name])
 
 
 def scores_of(content: bytes) -> dict[str, dict[Pair, float]]:
