@@ -81,7 +81,7 @@ def rater_population(pairs: JudgedPairs, asked: str = "auto") -> RaterPopulation
     if ratings is None:
         reason = (
             "the ratings behind the judgments are not known "
-            f"(calibrated.csv beside these or {option('ratings')} gives them)"
+            "(calibrated.csv beside these or a stated table of ratings gives them)"
         )
     elif ratings.rater is None:
         reason = "the ratings do not name their raters"

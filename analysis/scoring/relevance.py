@@ -118,7 +118,7 @@ def _share(pairs: JudgedPairs, cut: float) -> tuple[np.ndarray | None, str]:
         return None, f"{unknown} of {len(pairs)} pairs have no relevant_share"
     return None, (
         f"the judgments' shares are of the cut {pairs.share_cut:g}, and another needs the ratings "
-        f"(calibrated.csv beside the judgments or {option('ratings')} gives them)"
+        "(calibrated.csv beside the judgments or a stated table of ratings gives them)"
     )
 
 

@@ -145,7 +145,9 @@ def test_figures_say_which_raters_they_speak_of(panel: CalibratedPanel) -> None:
         wider |= bool((widths[0] > widths[1]).any())
     assert wider
     bare = score(table, panel.judgments, replicates=100)
-    assert "not known (calibrated.csv beside these or ratings gives them)" in bare.conventions["raters"]
+    assert (
+        "not known (calibrated.csv beside these or a stated table of ratings gives them)" in bare.conventions["raters"]
+    )
     with pytest.raises(RelstudyError, match="any raters like these \\(--raters any\\): the ratings behind"):
         score(table, panel.judgments, raters="any")
     two = calibrate(ratings(raters=2), method="none")

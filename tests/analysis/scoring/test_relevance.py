@@ -190,7 +190,7 @@ def test_another_cut_without_ratings_is_the_mean_and_says_so_or_is_refused(folde
     assert found["conventions"]["relevance"] == "mean"
     assert found["conventions"]["relevant"] == (
         "judgment > 2.5, since the judgments' shares are of the cut 3.5, and another needs the ratings "
-        "(calibrated.csv beside the judgments or --ratings gives them)"
+        "(calibrated.csv beside the judgments or a stated table of ratings gives them)"
     )
     arguments = [str(folder / "one.csv"), "-j", str(folder / "judgments.csv"), "--threshold", "2.5"]
     refused = relstudy("score", *arguments, "--relevance", "share")
