@@ -483,7 +483,7 @@ class Generalizability(Result, of_commands=True):
         >>> values = {"bm25": (0.2, 0.4, 0.1), "new": (0.5, 0.6, 0.5), "old": (0.4, 0.6, 0.3)}
         >>> rows = [(system, query, ap) for system, each in values.items() for query, ap in enumerate(each)]
         >>> table = pd.DataFrame(rows, columns=["system", "query", "ap"])
-        >>> generalizability(table, "ap", ["system"], "query_id").sentence(0.9)[:56]
+        >>> generalizability(table, "ap", ["system"], "query").sentence(0.9)[:56]
         'A mean of 3 queries a system has, for an order, Eρ² 0.95'
         """
         target = (0.95 if self.measure else 0.8) if target is None else target
