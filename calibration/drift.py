@@ -132,7 +132,8 @@ def session_drift(panel: Panel, order: np.ndarray, seed: int = 0, level: float =
     panel : ratings as they were given; NaN does not count
     order : as `session_order` gives it
     seed : of the folds, into which each rater's ratings fall
-    level : of the interval, by t over raters
+    level : of the interval, by t over raters; the longer of that of clusters of raters and pairs and that of raters'
+        slopes of the spread found
 
     Examples
     --------
@@ -161,10 +162,14 @@ def session_drift(panel: Panel, order: np.ndarray, seed: int = 0, level: float =
     each = along * (left - slope * along)
     # a pair's ratings stand against each other, so their errors are one: clusters are raters and pairs, less both
     by_rater, by_pair = part.by_rater(each), part.by_pair(each)
-    meat = max(by_rater @ by_rater + by_pair @ by_pair - each @ each, by_rater @ by_rater)
-    error = float(np.sqrt(raters / (raters - 1) * meat)) / length
-    reach = float(stdtrit(raters - 1, (1 + level) / 2)) * error
-    slopes, spread, p = _slopes(part, x, slope, left - slope * along)
+    meat = raters / (raters - 1) * max(by_rater @ by_rater + by_pair @ by_pair - each @ each, by_rater @ by_rater)
+    slopes, spread, p, variance = _slopes(part, x, slope, left - slope * along)
+    # what is left holds less of a rater's own slope than the rating did: a pair's mean took its share of it
+    share = part.by_rater(along * x)
+    of_slopes, of_noise = spread**2 * float(share @ share), variance * length
+    freedom = (raters - 1) * (1 + of_noise / max(of_slopes, 1e-9 * of_noise)) ** 2  # Satterthwaite 1946
+    errors = np.sqrt([meat, of_slopes + of_noise]) / length
+    reach = float(np.max(stdtrit([raters - 1, freedom], (1 + level) / 2) * errors))
     common = Estimate(slope, slope - reach, slope + reach)
     drift = Drift(common, spread, p, slopes, order, raters, len(x))
     if not drift.is_found:
@@ -221,8 +226,9 @@ def _left(part: Panel, values: np.ndarray, whole: Panel | None = None, rows: np.
     return np.asarray(values - of_rater[whole.rater] - of_pair[whole.pair])
 
 
-def _slopes(part: Panel, x: np.ndarray, slope: float, left: np.ndarray) -> tuple[np.ndarray, float, float]:
-    """Each rater's slope, shrunk to the common one, their spread, and the chance of as much if they were one.
+def _slopes(part: Panel, x: np.ndarray, slope: float, left: np.ndarray) -> tuple[np.ndarray, float, float, float]:
+    """Each rater's slope, shrunk to the common one, their spread, the chance of as much if they were one, and the
+    variance of a rating about its rater's line.
 
     What is left of a rating is held against the others of its pair, whose order has nothing to do with the rater's, so
     that their slopes do not come into this one's.
@@ -244,7 +250,7 @@ def _slopes(part: Panel, x: np.ndarray, slope: float, left: np.ndarray) -> tuple
     error = max(variance, 1e-12) / np.where(known, length, np.inf)
     trust = between / (between + np.where(known, error, np.inf)) if between > 0 else np.zeros(len(apart))
     slopes = slope + np.where(known, trust, 0.0) * apart
-    return slopes, float(np.sqrt(between)), float(chdtrc(max(raters - 1, 1), total_apart))
+    return slopes, float(np.sqrt(between)), float(chdtrc(max(raters - 1, 1), total_apart)), variance
 
 
 def _gain(part: Panel, x: np.ndarray, seed: int) -> tuple[float, float]:
@@ -262,7 +268,7 @@ def _gain(part: Panel, x: np.ndarray, seed: int) -> tuple[float, float]:
         left, of_order = _left(inner, inner.rating), _left(inner, order)
         length = float(of_order @ of_order)
         slope = float(of_order @ left) / length if length > 0 else 0.0
-        slopes, _, _ = _slopes(inner, order, slope, left - slope * of_order)
+        slopes, _, _, _ = _slopes(inner, order, slope, left - slope * of_order)
         drift = slopes[part.rater] * (x - 0.5)
         freed = _left(seen, part.rating - drift, part, rows)
         told = ~rows & (seen.by_pair()[part.pair] > 0) & ~np.isnan(along)

@@ -2,7 +2,7 @@
 
     python scripts/coverage.py drift [--studies 250]
 
-Raters rate 60 pairs each, of as many as three raters a pair need, in whole points from 1 to 5: the pair's worth
+Raters rate 60 pairs each, of as many as three raters a pair need, in whole points without end: the pair's worth
 (sd 1), the rater's offset (sd .5), the rater's slope times the place in the order less a half, and noise (sd .7). With
 a base block, all begin with the same 15 pairs in one order. The truth is the raters' mean slope. The error of a share
 of 250 is 1.4 points at 95 %.
@@ -34,8 +34,7 @@ def ratings(random: np.random.Generator, raters: int, mean: float, sd: float, ba
         others = random.choice(np.arange(first, pairs), RATINGS - first, replace=False)
         pair = np.concatenate([np.arange(first), others])
         value = 3 + worth[pair] + offset[rater] + slope[rater] * place + 0.7 * random.normal(size=RATINGS)
-        rating = np.clip(np.round(value), 1, 5)
-        columns = {"rater_id": rater, "pair_id": pair, "position": np.arange(RATINGS), "rating": rating}
+        columns = {"rater_id": rater, "pair_id": pair, "position": np.arange(RATINGS), "rating": np.round(value)}
         parts.append(pd.DataFrame(columns))
     return pd.concat(parts, ignore_index=True)
 

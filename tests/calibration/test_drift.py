@@ -127,7 +127,7 @@ def test_ratings_are_kept_as_they_are_unless_it_is_asked_for_and_a_line_says_wha
 
 
 def test_where_nothing_is_gained_or_the_method_takes_categories_a_line_says_that_nothing_was_taken_out() -> None:
-    found = drift_of(world(np.random.default_rng(7)))  # one of the few in which chance looks like drift
+    found = drift_of(world(np.random.default_rng(60)))  # one of the few in which chance looks like drift
     assert found.is_found and not found.helps
     assert "--drift" not in (drift_note(found, "keep", 4) or "") and "farther" in (drift_note(found, "keep", 4) or "")
     assert "as held-out ratings come no nearer" in (drift_note(found, "remove", 4) or "")
