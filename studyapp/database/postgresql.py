@@ -50,6 +50,7 @@ def connection_arguments(url: sa.URL, busy_seconds: float) -> dict[str, str | in
         "lock_timeout": int(busy_seconds * 1000),
         "statement_timeout": int(1000 * STATEMENT),
         "synchronous_commit": "on",
+        "cursor_tuple_fraction": 1,  # what is read in parts is read whole, so it is planned for its end
         **{f"tcp_{name}": value for name, value in GONE.items()},
         "tcp_user_timeout": UNANSWERED,
     }

@@ -216,17 +216,25 @@ def _judged_pairs(
 ) -> pd.DataFrame:
     """query_id and result_id of the pairs that somebody decided who was not set aside; practice, checks and repeats do
     not count."""
-    counted = select_ratings(every_revision=history).where(
-        assignments.c.kind == "pair",
-        pairs.c.block.in_(["base", "unique"]),
-        pairs.c.other_id.is_(None),
-        raters.c.outcome.is_(None) | raters.c.outcome.not_in(LEFT_OUT),
+    # no condition in SQL: of tables that grew since a server last looked at them it guesses that a row or two meet it
+    columns = (
+        pairs.c.query_id,
+        pairs.c.result_id,
+        assignments.c.kind,
+        pairs.c.block,
+        pairs.c.other_id,
+        raters.c.outcome,
     )
-    counted = counted.with_only_columns(pairs.c.query_id, pairs.c.result_id, ratings.c.rating, ratings.c.further)
+    counted = select_ratings(*columns, every_revision=history)
     found = {
         (row.query_id, row.result_id)
-        for row in connection.execute(counted.order_by(None), execution_options=IN_PARTS)
-        if (question is None or _answers(row.further, question)) and rules.rating(row.rating, row.further) is not None
+        for row in connection.execute(counted, execution_options=IN_PARTS)
+        if row.kind == "pair"
+        and row.block in ("base", "unique")
+        and row.other_id is None
+        and row.outcome not in LEFT_OUT
+        and (question is None or _answers(row.further, question))
+        and rules.rating(row.rating, row.further) is not None
     }
     return pd.DataFrame(list(found), columns=PAIR)
 
