@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -85,12 +87,20 @@ def test_numpy_and_machine_code_give_the_same_digits(name: str) -> None:
     assert tried >= 30
 
 
-def test_the_number_of_pairs_says_who_walks_them(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def walk(monkeypatch: pytest.MonkeyPatch) -> Callable[[np.ndarray], str]:
+    monkeypatch.setattr(compiled, "compiled", lambda function: lambda *given: "machine code")
+
     @compiled.compiled_for_many
     def walk(columns: np.ndarray) -> str:
         return "numpy"
 
-    monkeypatch.setattr(compiled, "compiled", lambda function: lambda *given: "machine code")
+    return walk
+
+
+def test_the_number_of_pairs_says_who_walks_them(
+    walk: Callable[[np.ndarray], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(compiled, "is_kept", lambda function: False)
     assert walk(np.zeros((9, compiled.FEW - 1))) == "numpy"
     assert walk(np.zeros((2, compiled.FEW))) == "machine code"
@@ -98,12 +108,9 @@ def test_the_number_of_pairs_says_who_walks_them(monkeypatch: pytest.MonkeyPatch
     assert turns == ["numpy"] * (len(turns) - 4) + ["machine code"] * 4  # 3,999 were walked above
 
 
-def test_what_was_compiled_before_is_read_sooner(monkeypatch: pytest.MonkeyPatch) -> None:
-    @compiled.compiled_for_many
-    def walk(columns: np.ndarray) -> str:
-        return "numpy"
-
-    monkeypatch.setattr(compiled, "compiled", lambda function: lambda *given: "machine code")
+def test_what_was_compiled_before_is_read_sooner(
+    walk: Callable[[np.ndarray], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(compiled, "is_kept", lambda function: True)
     turns = [walk(np.zeros(1000)) for _ in range(compiled.SOME // 1000)]
     assert turns == ["numpy"] * (len(turns) - 1) + ["machine code"]
