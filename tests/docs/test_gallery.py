@@ -29,6 +29,7 @@ def test_every_study_has_its_page_and_its_report_and_the_contents_lead_to_all(tm
 
 @pytest.mark.slow
 @pytest.mark.real_data
+@pytest.mark.usefixtures("shared_data")
 @pytest.mark.parametrize("name", ["diras"])
 def test_a_part_of_a_study_is_made_again(name: str, tmp_path: Path) -> None:
     (tmp_path / gallery.REPORTS).mkdir()
@@ -40,6 +41,7 @@ def test_a_part_of_a_study_is_made_again(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.real_data
+@pytest.mark.usefixtures("shared_data")
 def test_what_others_published_comes_from_the_tables() -> None:
     """Spearman .571 and Kendall .458 of DSG's README, and six correlations of TIFA's notebook, to the digit."""
     study = gallery.STUDIES["tifa160"]

@@ -11,7 +11,7 @@ from relstudy.analysis.scoring.options import ScoringOptions
 from tests.places import ROOT
 
 DATA = ROOT.parent / "shared" / "data"
-pytestmark = [pytest.mark.real_data, pytest.mark.slow]
+pytestmark = [pytest.mark.real_data, pytest.mark.slow, pytest.mark.usefixtures("shared_data")]
 STUDIES, SYSTEMS = 20, 5
 
 
