@@ -60,13 +60,14 @@ class Drift:
     @property
     def is_found(self) -> bool:
         """True if the common slope's interval leaves out 0, or slopes differ beyond chance."""
-        low, high = self.common.low, self.common.high
-        return self.p < UNLIKELY or (low is not None and high is not None and not low <= 0 <= high)
+        known = self.common.value is not None and bool(np.isfinite(self.common.value))
+        return known and (self._is_clear or self.p < UNLIKELY)
 
     @property
     def helps(self) -> bool:
         """True if it is found, and brings held-out ratings nearer by more than the gain's standard error."""
-        return self.gain is not None and self.gain_error is not None and self.gain > self.gain_error
+        known = self.gain is not None and self.gain_error is not None
+        return known and self.is_found and (self.gain or 0.0) > (self.gain_error or 0.0)
 
     def freed(self, panel: Panel) -> Panel:
         """The ratings without their raters' drift, which is 0 in the middle of a session."""
@@ -220,7 +221,10 @@ def _left(part: Panel, values: np.ndarray, whole: Panel | None = None, rows: np.
 
     system = LinearOperator((len(many), len(many)), matvec=normal, dtype=float)
     scale = LinearOperator(system.shape, matvec=lambda each: each / np.maximum(many, 1), dtype=float)
-    of_rater, _ = cg(system, part.by_rater(without_pairs(fitted_to)), rtol=1e-10, maxiter=1000, M=scale)
+    # where all rate the same pairs the right side can be 0 but for rounding, of which no share is reached
+    rounding = 1e-12 * float(np.linalg.norm(fitted_to)) * len(fitted_to) ** 0.5
+    right = part.by_rater(without_pairs(fitted_to))
+    of_rater, _ = cg(system, right, rtol=1e-10, atol=rounding, maxiter=1000, M=scale)
     of_pair = part.by_pair(fitted_to - of_rater[part.rater]) / per_pair
     whole = whole or part
     return np.asarray(values - of_rater[whole.rater] - of_pair[whole.pair])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,6 +14,7 @@ from relstudy.calibration.panel import Panel
 from relstudy.calibration.pipeline import calibrate, notes_on
 from relstudy.calibration.ratings import Ratings, check_ratings
 from relstudy.common.checked import Checked
+from relstudy.common.estimates import Estimate
 from relstudy.common.option_words import option
 
 RATERS, PAIRS, EACH = 12, 160, 60
@@ -64,6 +67,35 @@ def test_in_a_balanced_table_the_slope_is_that_of_ratings_without_means_of_rows_
     rows = {"rater_id": np.repeat(range(5), 30), "pair_id": np.tile(range(30), 5)}
     frame = pd.DataFrame({**rows, "position": order.ravel(), "rating": rating.ravel()})
     assert drift_of(frame).common.value == pytest.approx(float(np.sum(x * y) / np.sum(x * x)), abs=1e-9)
+
+
+def dense(rng: np.random.Generator, raters: int, pairs: int) -> pd.DataFrame:
+    """All raters rate all pairs, each in an order of their own, in steps from 1 to 5."""
+    order = rng.permuted(np.tile(np.arange(pairs), (raters, 1)), axis=1)
+    rows = {"rater_id": np.repeat(range(raters), pairs), "pair_id": np.tile(range(pairs), raters)}
+    slope = 0.5 * rng.normal(size=(raters, 1)) * (order / (pairs - 1) - 0.5)
+    value = 3 + rng.normal(size=pairs) + 0.5 * rng.normal(size=(raters, 1)) + slope
+    rating = np.clip(np.rint(value + 0.7 * rng.normal(size=(raters, pairs))), 1, 5)
+    return pd.DataFrame({**rows, "position": order.ravel(), "rating": rating.ravel()})
+
+
+@pytest.mark.parametrize(("raters", "pairs"), [(3, 60), (5, 40), (12, 60)])
+def test_where_raters_rate_the_same_pairs_the_slope_is_that_of_least_squares(raters: int, pairs: int) -> None:
+    """The raters' mean places are alike, and what is to be solved for them is 0 up to rounding."""
+    for seed in range(25):
+        frame = dense(np.random.default_rng([7, seed]), raters, pairs)
+        order = session_order(frame)
+        dummies = np.column_stack([pd.get_dummies(frame[each]) for each in ("rater_id", "pair_id")]).astype(float)
+        slope = np.linalg.lstsq(np.column_stack([dummies, order]), frame["rating"], rcond=None)[0][-1]
+        assert drift_of(frame).common.value == pytest.approx(slope, abs=1e-7), seed
+        assert all(np.isfinite(each.value or 0.0) for each in by_tenth(Panel.from_frame(frame), order))
+
+
+def test_a_slope_that_is_no_number_is_neither_found_nor_taken_out() -> None:
+    found = drift_of(world(np.random.default_rng(6), 0.8, 0.3))
+    assert found.helps
+    broken = replace(found, common=Estimate(np.nan, np.nan, np.nan), p=0.0)
+    assert not broken.is_found and not broken.helps
 
 
 @pytest.mark.slow
