@@ -6,18 +6,41 @@ templates as a filter, in redirections by `security.add_headers`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from flask import request
 
 WsgiApp = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+_WITHIN = re.compile(r"/(?!/)[^\\\x00-\x1f\x7f]*")
+_IN_QUERIES = "%/:?#[]@!$&'()*+,;="  # characters of a query that stay as they are (RFC 3986)
 
 
 def at(address: str) -> str:
     """An address of the study as browsers ask for it; one that leads elsewhere stays as it is."""
     return request.script_root + address if address.startswith("/") else address
+
+
+def is_within(address: str) -> bool:
+    """True if an address that anybody may have written leads to a page of the study.
+
+    Browsers leave out tabs and line breaks and take a backslash for a slash, and two slashes begin another host.
+
+    Examples
+    --------
+    >>> [is_within(address) for address in ("/rate/1?a=b", "//evil.example", "/\\t/evil.example", "/\\\\evil.example")]
+    [True, False, False, False]
+    """
+    return _WITHIN.fullmatch(address) is not None
+
+
+def asked_query() -> str:
+    """The query of this request with a question mark before it; "" where there is none. Bytes that are no text are
+    written as addresses write them."""
+    query = quote(request.query_string, safe=_IN_QUERIES)
+    return f"?{query}" if query else ""
 
 
 def path_of(url: str) -> str:

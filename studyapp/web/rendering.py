@@ -22,6 +22,7 @@ from relstudy.studyapp.collection.displayed import CardField, DisplayedItem
 from relstudy.studyapp.collection.markup import mark_spans, mark_words
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.web import session
+from relstudy.studyapp.web.mount import asked_query
 from relstudy.studyapp.web.site import current_site
 from relstudy.studyapp.web.views import Choice, ItemView, MessagePage, RefusedPage
 
@@ -33,7 +34,7 @@ def show(template: str, page: object, rater: Rater | session.Claim | None = None
     given = {"page": page, "csrf": session.csrf(rater), "withdraws": _may_withdraw(rater, language.study)}
     if len(offered := site.served.in_languages) > 1 and not template.startswith("admin/"):
         given["languages"] = [each.language for each in offered.values()]
-        asked = request.full_path if request.method == "GET" and request.query_string else request.path
+        asked = request.path + (asked_query() if request.method == "GET" else "")
         given["back"] = quote(asked, safe="/")
     _PLACE.set((request.script_root, current_preview()))
     return language.templates.get_template(template).render(given)

@@ -22,6 +22,7 @@ from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import PLATFORM_RULES
 from relstudy.studyapp.config.texts import Texts
 from relstudy.studyapp.web import session
+from relstudy.studyapp.web.mount import asked_query, is_within
 from relstudy.studyapp.web.rater.duration import said_duration
 from relstudy.studyapp.web.rendering import choices, end_page, paragraphs, show, unavailable
 from relstudy.studyapp.web.site import LANGUAGE, current_site
@@ -38,7 +39,7 @@ def home() -> ResponseReturnValue:
     rules = current_site().study.entry.rules
     if "open" not in rules and "passphrase" not in rules:
         return _uninvited()
-    return redirect(f"/consent?{request.query_string.decode()}" if request.query_string else "/consent")
+    return redirect(f"/consent{asked_query()}")
 
 
 @blueprint.get("/language/<code>")
@@ -48,8 +49,7 @@ def choose_language(code: str) -> ResponseReturnValue:
         abort(404)
     flask_session[LANGUAGE] = code
     back = request.args.get("back", "/")
-    is_here = back.startswith("/") and not back.startswith(("//", "/\\"))
-    return redirect(back if is_here else "/", 303)
+    return redirect(back if is_within(back) else "/", 303)
 
 
 def _uninvited() -> ResponseReturnValue:

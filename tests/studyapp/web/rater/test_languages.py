@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from werkzeug.test import Client
 
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.web.mount import mounted
 from tests.studyapp.browse import Browser
 from tests.studyapp.studies import TOML, Made
 
@@ -61,12 +63,36 @@ def test_the_consent_that_was_read_is_the_one_agreed_to_in_each_language(make_st
     assert browser.status == 409 and "The text was changed while you read it" in browser.page.text
 
 
-@pytest.mark.parametrize("back", ["//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)"])
-def test_the_way_back_from_the_choice_stays_in_the_study(make_study: Callable[..., Made], back: str) -> None:
-    client = make_study(THREE).app.test_client()
+ELSEWHERE = [
+    *("//evil.example", "https://evil.example", "/\\evil.example", "\\\\evil.example", "javascript:alert(1)", ""),
+    *("/\t/evil.example", "/\n/evil.example", "/\r\n/evil.example", "/\t\\evil.example", "\t//evil.example"),
+    *("/\0/evil.example", "/\x1f/evil.example", "/consent\r\nSet-Cookie: a=b", "/consent\n"),
+    "/a\\..\\..//evil.example",
+]
+
+
+@pytest.mark.parametrize("back", ELSEWHERE)
+def test_the_way_back_from_the_choice_stays_in_the_study(make_local: Callable[..., Made], back: str) -> None:
+    client = make_local(THREE).app.test_client()
     answer = client.get("/language/de", query_string={"back": back})
     assert (answer.status_code, answer.headers["Location"]) == (303, "/")
     assert client.get("/language/fr").status_code == 404
+
+
+@pytest.mark.parametrize("back", ELSEWHERE)
+def test_the_way_back_stays_in_the_study_below_a_mount(make_local: Callable[..., Made], back: str) -> None:
+    client = Client(mounted(make_local(THREE).app, "/studies/one"))
+    answer = client.get("/studies/one/language/de", query_string={"back": back})
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/studies/one/")
+
+
+def test_the_way_in_keeps_a_query_in_any_bytes(make_local: Callable[..., Made]) -> None:
+    client = make_local(THREE).app.test_client()
+    answer = client.get("/", environ_overrides={"QUERY_STRING": "a=\xff&b=%0d%0aX:y&c=\xc3\xa9 \t"})
+    assert answer.status_code == 302
+    assert answer.headers["Location"] == "/consent?a=%FF&b=%0d%0aX:y&c=%C3%A9%20%09"
+    page = client.get("/consent", environ_overrides={"QUERY_STRING": "a=\xff"})
+    assert page.status_code == 200 and "/language/ar?back=/consent%3Fa%3D%25FF" in page.text
 
 
 def test_a_study_in_one_language_offers_no_choice(make_study: Callable[..., Made]) -> None:
