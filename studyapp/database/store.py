@@ -12,6 +12,7 @@ import os
 import sqlite3
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -75,9 +76,10 @@ class Store:
                 pool_use_lifo=True,  # the connection used last has the pages at hand that it wrote
                 max_overflow=16,
                 hide_parameters=True,
-                connect_args={"timeout": busy_seconds},
+                connect_args={"timeout": busy_seconds, "factory": _SQLiteConnection},
             )
             sa.event.listen(self.engine, "connect", _prepare_sqlite)
+            sa.event.listen(self.engine, "checkin", _end_reading)
         else:
             self.engine = postgresql_engine(
                 self.url,
@@ -281,6 +283,30 @@ def newest_revision() -> tuple[str, ...]:
     from alembic.script import ScriptDirectory
 
     return tuple(ScriptDirectory(str(MIGRATIONS)).get_heads())
+
+
+class _SQLiteConnection(sqlite3.Connection):
+    """A connection that knows its cursors."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.cursors: weakref.WeakSet[sqlite3.Cursor] = weakref.WeakSet()
+
+    def cursor(self, *arguments: Any, **options: Any) -> sqlite3.Cursor:  # type: ignore[override]
+        """A new cursor."""
+        cursor: sqlite3.Cursor = super().cursor(*arguments, **options)
+        self.cursors.add(cursor)
+        return cursor
+
+
+def _end_reading(connection: _SQLiteConnection | None, _record: object) -> None:
+    """Close what somebody has begun to read and not read to its end.
+
+    SQLite's view of the data lasts as long as any statement on the connection does, whatever becomes of the
+    transaction: whoever came next to this connection read old data, and the write-ahead log grew without end.
+    """
+    for cursor in list(connection.cursors) if connection is not None else ():
+        cursor.close()
 
 
 def _prepare_sqlite(connection: Any, _record: object) -> None:

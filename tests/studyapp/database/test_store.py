@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import fcntl
 import os
@@ -221,6 +222,30 @@ def test_what_is_read_together_does_not_change_meanwhile(make_study: Callable[..
         assert connection.execute(query).scalar_one() == before
     with made.store.read() as connection:
         assert connection.execute(query).scalar_one() == before + 1
+
+
+@pytest.mark.parametrize("way", ["read", "read_one", "write"])
+@pytest.mark.parametrize("ends", [True, False])
+def test_what_is_not_read_to_its_end_is_let_go_with_its_connection(
+    make_local: Callable[..., Made], way: str, ends: bool
+) -> None:
+    store = make_local().store
+    unfinished = []
+    with contextlib.suppress(KeyError), getattr(store, way)() as connection:
+        unfinished.append(connection.execute(sa.select(pages.c.id), execution_options={"yield_per": 1}))
+        unfinished.append(iter(connection.execute(sa.select(settings.c.key))))
+        assert next(unfinished[1])
+        unfinished[0].fetchone()
+        if not ends:
+            raise KeyError
+    with store.write() as connection:
+        connection.execute(sa.insert(settings).values(key="later", value="1"))
+    with store.read() as connection:
+        assert connection.execute(sa.select(settings.c.value).where(settings.c.key == "later")).scalar() == "1"
+    assert store.engine.pool.checkedin() == 1, "all of this was on one connection"
+    assert store.empty_wal(), "nobody reads what is in the write-ahead log"
+    with pytest.raises(sa.exc.ProgrammingError, match="closed cursor"):
+        unfinished[0].fetchone()
 
 
 def test_a_database_that_holds_another_study_is_refused(make_study: Callable[..., Made]) -> None:

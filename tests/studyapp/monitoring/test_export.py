@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -102,3 +103,26 @@ def test_the_memory_of_an_export_does_not_grow_with_the_rows(
         assert cursors == {"ServerCursor"}
         with made.store.read() as connection:  # else planned for its first tenth, by loops that never end
             assert connection.exec_driver_sql("SHOW cursor_tuple_fraction").scalar() == "1"
+
+
+@pytest.mark.parametrize("way", ["left", "error", "closed"])
+def test_an_export_that_is_broken_off_reads_no_longer(
+    make_study: Callable[..., Made], monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    made = rated(make_study)
+    study = Study.load(made.folder)
+    monkeypatch.setitem(IN_PARTS, "yield_per", 5)
+    kept = []  # as a traceback keeps it
+    with contextlib.suppress(KeyError), ratings_in_parts(made.store, study) as (parts, _):
+        kept.append(parts)
+        assert len(next(parts)) == 5
+        if way == "error":
+            raise KeyError
+        if way == "closed":
+            parts.close()  # type: ignore[attr-defined]
+    copy_raters(made, 2)
+    assert len(ratings_table(made.store, study)) == 48, "on the same connection"
+    if made.store.is_sqlite:
+        assert made.store.engine.pool.checkedin() == 1  # type: ignore[attr-defined]
+        assert made.store.empty_wal(), "nobody reads what is in the write-ahead log"
+    del kept
