@@ -76,7 +76,7 @@ class Store:
                 pool_use_lifo=True,  # the connection used last has the pages at hand that it wrote
                 max_overflow=16,
                 hide_parameters=True,
-                connect_args={"timeout": busy_seconds, "factory": _SQLiteConnection},
+                connect_args={"timeout": busy_seconds, "factory": SQLiteConnection},
             )
             sa.event.listen(self.engine, "connect", _prepare_sqlite)
             sa.event.listen(self.engine, "checkin", _end_reading)
@@ -285,7 +285,7 @@ def newest_revision() -> tuple[str, ...]:
     return tuple(ScriptDirectory(str(MIGRATIONS)).get_heads())
 
 
-class _SQLiteConnection(sqlite3.Connection):
+class SQLiteConnection(sqlite3.Connection):
     """A connection that knows its cursors."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -299,7 +299,7 @@ class _SQLiteConnection(sqlite3.Connection):
         return cursor
 
 
-def _end_reading(connection: _SQLiteConnection | None, _record: object) -> None:
+def _end_reading(connection: SQLiteConnection | None, _record: object) -> None:
     """Close what somebody has begun to read and not read to its end.
 
     SQLite's view of the data lasts as long as any statement on the connection does, whatever becomes of the

@@ -9,7 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.database.store import SQLiteConnection, Store
 from relstudy.studyapp.web.rater.rating import PAGE
 from tests.studyapp.browse import Browser
 
@@ -45,8 +45,8 @@ def _sqlite_noting(note: Callable[[Any], None]) -> Callable[..., None]:
             note(sql)
             return super().executemany(sql, *values)
 
-    class Connection(sqlite3.Connection):
-        def cursor(self, factory: Any = Cursor) -> Any:
+    class Connection(SQLiteConnection):
+        def cursor(self, factory: Any = Cursor) -> Any:  # type: ignore[override]
             return super().cursor(factory)
 
     def connect(_dialect: Any, _record: Any, _arguments: Any, parameters: dict[str, Any]) -> None:
