@@ -15,7 +15,7 @@ from relstudy.analysis.indices.index import Index
 from relstudy.analysis.indices.known import CONDENSED, bare_name
 from relstudy.analysis.planning.worlds import Study
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
-from relstudy.analysis.resampling.spread import DIFFERENCE
+from relstudy.analysis.resampling.spread import PAIRED
 from relstudy.analysis.scoring.best_set import PairedStatistics, Ranks, ranks_of
 from relstudy.analysis.scoring.candidate import Candidate, candidate_from, with_estimates
 from relstudy.analysis.scoring.comparison import on_common_queries, p_value
@@ -154,7 +154,7 @@ class ComparedSystems:
         systems = round((1 + np.sqrt(1 + 8 * len(differences))) / 2)
         couples = list(combinations(range(systems), 2))
         p = np.array([p_value(each, each.clusters or queries) for each in differences])
-        spreads = [each.spread(DIFFERENCE, each.clusters or queries) for each in differences]
+        spreads = [each.spread(PAIRED, each.clusters or queries) for each in differences]
         finite = np.isfinite(p)
         better = index.sign * np.array([each.value for each in differences])
         paired = PairedStatistics.of(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from relstudy.analysis.resampling.spread import degrees_of, effective_number
+from relstudy.analysis.resampling.spread import degrees_of, effective_number, error_where_alike
 
 DRAWS = 10_000
 """Of signs, orders or queries."""
@@ -85,11 +85,16 @@ class PairedDifference:
         """Two-sided; NaN where queries do not differ."""
         return float(2 * special.stdtr(self.degrees, -abs(self.mean) / self.error)) if self.tested else float("nan")
 
+    @property
+    def alike(self) -> bool:
+        """True where the difference is the same in every query, of at least two."""
+        return self.queries >= FEWEST and not self.tested
+
     def interval(self, level: float) -> tuple[float, float]:
-        """Student's interval; NaN where queries do not differ."""
-        if not self.tested:
-            return float("nan"), float("nan")
-        reach = float(special.stdtrit(self.degrees, (1 + level) / 2)) * self.error
+        """Student's interval, with the error of random signs where all queries differ alike (`error_where_alike`); NaN
+        with fewer than two queries."""
+        error = error_where_alike(self.mean, self.queries, self.degrees) if self.alike else self.error
+        reach = float(special.stdtrit(self.degrees, (1 + level) / 2)) * error
         return self.mean - reach, self.mean + reach
 
     @property
@@ -98,7 +103,10 @@ class PairedDifference:
         return self.mean / (self.error * np.sqrt(self.worth)) if self.tested else float("nan")
 
     def equivalence(self, margin: float) -> float:
-        """p of two one-sided tests that the difference is within the margin on either side (Schuirmann 1987)."""
+        """p of two one-sided tests that the difference is within the margin on either side (Schuirmann 1987); where all
+        queries differ alike, that of random signs."""
+        if self.alike:
+            return 0.5**self.queries if abs(self.mean) < margin else 1.0
         if not self.tested:
             return float("nan")
         return float(special.stdtr(self.degrees, (abs(self.mean) - margin) / self.error))

@@ -73,6 +73,8 @@ NEAREST = 1e-4
 """Shares nearer to 0 or 1 than this are taken for as near, so that they have a logit."""
 ROUNDING = 1e-12
 """Figures that vary by less do not vary. Indices are at most 1, doubles hold 1e-16."""
+LEAST_CHANCE = 1e-12
+"""That random signs are all alike in so many queries that it is less than this tells no more."""
 
 
 def percentile_interval(replicates: np.ndarray, level: float = LEVEL) -> tuple[float, float]:
@@ -142,44 +144,72 @@ def _fisher(value: float) -> float:
     return float(np.arctanh(np.clip(value, -1 + NEAREST, 1 - NEAREST)))
 
 
+def error_where_alike(difference: float, queries: int, degrees: float) -> float:
+    """Standard error of a difference that is the same in every query, by which Student's t has the p of random signs.
+
+    Such differences have no spread to divide by. That all signs are alike is what they show, which chance does in
+    2 ** (1 - queries) of cases (Fisher 1935); so six queries tell two systems apart at .05, and five do not.
+
+    Parameters
+    ----------
+    queries : at least 2
+    degrees : of Student's t, at least 1
+
+    Examples
+    --------
+    >>> error = error_where_alike(0.5, 6, 5.0)
+    >>> round(float(2 * special.stdtr(5.0, -0.5 / error)), 5) == 2 / 2**6
+    True
+    """
+    chance = max(0.5**queries, LEAST_CHANCE)
+    return abs(difference) / -float(special.stdtrit(degrees, chance))
+
+
 class Transform(StrEnum):
     """The scale on which an index has a symmetric interval: the logit of a share, Fisher's of a correlation, its own of
-    any other number."""
+    any other number, and of the difference of two systems over the same queries."""
 
     SHARE = "share"
     CORRELATION = "correlation"
     NUMBER = "number"
+    PAIRED = "paired"
 
     @property
     def lowest(self) -> float:
         """The lower bound of the index."""
-        return {Transform.SHARE: 0.0, Transform.CORRELATION: -1.0, Transform.NUMBER: -np.inf}[self]
+        return {Transform.SHARE: 0.0, Transform.CORRELATION: -1.0}.get(self, -np.inf)
 
     @property
     def highest(self) -> float:
         """The upper bound of the index."""
-        return np.inf if self is Transform.NUMBER else 1.0
+        return np.inf if self.as_it_is else 1.0
+
+    @property
+    def as_it_is(self) -> bool:
+        """True where the scale is the figure's own."""
+        return self in (Transform.NUMBER, Transform.PAIRED)
 
     def forward(self, value: float) -> float:
         """A value of the index on the scale."""
-        if self is Transform.NUMBER:
+        if self.as_it_is:
             return value
         return (_logit if self is Transform.SHARE else _fisher)(value)
 
     def back(self, value: float) -> float:
         """A value on the scale as one of the index."""
-        if self is Transform.NUMBER:
+        if self.as_it_is:
             return value
         return float(special.expit(value) if self is Transform.SHARE else np.tanh(value))
 
     def stretch(self, value: float, replicates: np.ndarray) -> float:
         """The standard error on the scale over that on the index' own, of a value and its defined replicates."""
-        if self is Transform.NUMBER:
+        if self.as_it_is:
             return 1.0
         return (_on_logits if self is Transform.SHARE else _on_fishers)(value, replicates)
 
 
 SHARE, CORRELATION, DIFFERENCE = Transform.SHARE, Transform.CORRELATION, Transform.NUMBER
+PAIRED = Transform.PAIRED
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,7 +292,7 @@ class Spread:
         if self.freedom is not None:
             return self.freedom
         added = self.contributions
-        if self.exact or added is None or not np.isfinite(self.replicates).any():
+        if self.alike or self.exact or added is None or not np.isfinite(self.replicates).any():
             return self.most_degrees
         whole = max(self.bootstrap, self.jackknife)
         share = self.jackknife / whole if whole > 0 else 0.0
@@ -278,8 +308,8 @@ class Spread:
         >>> Spread(0.0, np.tile([-1.0, 1.0], 100), None, 50, DIFFERENCE).blurred
         0.1
         """
-        if self.blur is not None:
-            return self.blur
+        if self.blur is not None or self.alike:
+            return self.blur or 0.0
         return float(np.sqrt(2 / len(self.replicates))) if self.bootstrap > self.jackknife else 0.0
 
     @cached_property
@@ -291,8 +321,21 @@ class Spread:
         return max(error, self.least) if error > ROUNDING else error
 
     @cached_property
+    def alike(self) -> bool:
+        """True where it is a difference that is the same in every query."""
+        return self.transform is PAIRED and self.defined and self._varies <= ROUNDING * max(1.0, abs(self.value))
+
+    @cached_property
     def _shown(self) -> float:
-        """The standard error that replicates show."""
+        """The standard error that replicates show; of a difference that is the same in every query that by which
+        Student's t has the p of random signs, and 0 where there is no difference."""
+        if self.alike:
+            nothing = abs(self.value) <= ROUNDING
+            return 0.0 if nothing else error_where_alike(self.value, self.clusters, self.degrees)
+        return self._varies
+
+    @cached_property
+    def _varies(self) -> float:
         return float(np.sqrt(max(self.bootstrap, self.jackknife) / self.most_degrees))
 
     def reach(self, level: float = LEVEL) -> float:
@@ -332,6 +375,6 @@ class Spread:
     def p_value(self) -> float:
         """Two-sided, of a difference that is zero; NaN where there is no standard error."""
         error = self.standard_error
-        if not error > 0:
-            return 1.0 if error == 0 and self.value == 0 else float("nan")
+        if not error > ROUNDING:
+            return 1.0 if error <= ROUNDING and abs(self.value) <= ROUNDING else float("nan")
         return float(2 * special.stdtr(self.degrees, -abs(self.value) / error))

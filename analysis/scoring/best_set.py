@@ -17,6 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
+from relstudy.analysis.resampling.spread import ROUNDING
+
 NEAR = 2.5
 """Of two seeds whose margins differ by chance alone, one is beyond so many standard errors of its own in 1 of 80."""
 
@@ -84,10 +86,11 @@ class PairedStatistics:
         systems = round((1 + np.sqrt(1 + 8 * len(difference))) / 2)
         first, second = np.triu_indices(systems, 1)
         with np.errstate(invalid="ignore", divide="ignore"):
-            ratio = np.where(error > 0, difference / error, np.where(difference == 0, 0.0, np.nan))
+            nothing = np.where(np.abs(difference) <= ROUNDING, 0.0, np.nan)
+            ratio = np.where(error > ROUNDING, difference / error, nothing)
             centred = replicates - _mean(replicates)[:, None]
             spread = np.sqrt(_mean(centred**2))[:, None]
-            scaled = np.where(spread > 0, centred / spread, 0.0)
+            scaled = np.where(spread > ROUNDING, centred / spread, 0.0)
         statistic, degrees, blurred = (np.full((systems, systems), np.nan) for _ in range(3))
         statistic[first, second], statistic[second, first] = -ratio, ratio
         degrees[first, second] = degrees[second, first] = freedom

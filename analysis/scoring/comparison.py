@@ -3,7 +3,8 @@
 The interval of a difference and its test rest on one standard error: the larger of the jackknife's and that of the
 replicates, times sqrt(n / (n - 1)) for n queries, since a bootstrap of n clusters is too narrow by that. Both take
 Student's t with the degrees of freedom of that error (at most n - 1), so that an interval holds 0 exactly where the
-test does not reject.
+test does not reject. A difference that is the same in every query has that error by which t has the p of random signs
+(`relstudy.analysis.resampling.spread.error_where_alike`).
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from itertools import combinations
 
 import numpy as np
 
-from relstudy.analysis.indices.known import ESTIMATED, bare_name
+from relstudy.analysis.indices.known import ESTIMATED, bare_name, index_of
 from relstudy.analysis.indices.measures import QueryValues
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
-from relstudy.analysis.resampling.spread import DIFFERENCE, Spread
+from relstudy.analysis.resampling.spread import PAIRED, Spread
 from relstudy.analysis.scoring.best_set import PairedStatistics, Ranks, nothing_known, ranks_of
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.compared import Agreement, Comparison, Family, Ordering
@@ -26,6 +27,7 @@ from relstudy.analysis.scoring.families import centred, family_corrected
 from relstudy.analysis.scoring.results import SystemScore
 from relstudy.analysis.scoring.scored_pairs import ScoredPairs, averaged
 from relstudy.common.estimates import Estimate
+from relstudy.common.wording import listed_some
 
 LEAST_COMMON = 0.5
 """Shares of first places are given only where all systems score at least this share of the judged pairs."""
@@ -56,7 +58,7 @@ def compare(
     for index in context.indices:
         of_index = [each[index.name] for each in differences]
         clusters = [each.clusters or context.draws.queries for each in of_index] if index.of_run else on_shared
-        spreads = [each.spread(DIFFERENCE, number) for each, number in zip(of_index, clusters, strict=True)]
+        spreads = [each.spread(PAIRED, number) for each, number in zip(of_index, clusters, strict=True)]
         p_values = [_p_value(*each) for each in zip(of_index, spreads, strict=True)]
         if index.name == context.primary.name and couples:
             ranks = _ranks(context, of_index, spreads, p_values)
@@ -80,6 +82,27 @@ def compare(
             )
     table = np.stack(drawn) if drawn else np.empty((0, context.draws.counts.shape[1]), dtype=np.float32)
     return in_families(results, table), ranks, table
+
+
+def notes_on_alike(comparisons: Sequence[Comparison], drawn: np.ndarray) -> list[str]:
+    """A note on systems that differ by the same amount in every query by the primary index; none where none do.
+
+    Parameters
+    ----------
+    drawn : float [comparisons, replicates], as `compare` returns them
+    """
+    alike = [
+        each
+        for each, row in zip(comparisons, drawn, strict=True)
+        if each.family is Family.PRIMARY and each.p_value is not None and each.difference.value and not row.any()
+    ]
+    if not alike:
+        return []
+    couples = listed_some([f"{each.first} and {each.second}" for each in alike], 4)
+    return [
+        f"By {index_of(alike[0].index).term} {couples} differ by the same amount whichever queries are drawn, so the "
+        "interval and p of their difference are those of random signs."
+    ]
 
 
 def in_families(comparisons: Sequence[Comparison], drawn: np.ndarray) -> list[Comparison]:
@@ -153,7 +176,7 @@ def _proposed(context: ScoringContext, *names: str) -> tuple[str, ...] | None:
 
 def difference_estimate(difference: BootstrapStatistic, clusters: int, level: float) -> Estimate:
     """The difference with its interval by Student's t."""
-    return _estimate(difference, difference.spread(DIFFERENCE, clusters), level)
+    return _estimate(difference, difference.spread(PAIRED, clusters), level)
 
 
 def _estimate(difference: BootstrapStatistic, spread: Spread, level: float) -> Estimate:
@@ -180,7 +203,7 @@ def p_value(difference: BootstrapStatistic, clusters: int) -> float:
     >>> round(p_value(BootstrapStatistic(2.0, 2.0 + spread), 100), 3)
     0.049
     """
-    return _p_value(difference, difference.spread(DIFFERENCE, clusters))
+    return _p_value(difference, difference.spread(PAIRED, clusters))
 
 
 def _p_value(difference: BootstrapStatistic, spread: Spread) -> float:

@@ -15,6 +15,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import special
 
+from relstudy.analysis.resampling.spread import ROUNDING
+
 
 def holm(p_values: Sequence[float] | np.ndarray) -> np.ndarray:
     """Holm's step-down correction; NaN entries stay NaN and do not count.
@@ -67,7 +69,9 @@ def family_corrected(p_values: Sequence[float] | np.ndarray, drawn: np.ndarray) 
     largest = np.maximum.accumulate(size[::-1], axis=0)[::-1]
     bound = special.ndtri(1 - np.minimum(values[order], 1.0) / 2)
     reached = (1 + (largest >= bound[:, None]).sum(axis=1)) / (1 + drawn.shape[1])
-    corrected[order] = np.minimum(np.maximum.accumulate(np.maximum(reached, values[order])), holm(values[order]))
+    by_holm = holm(values[order])
+    reached = np.where(size.any(axis=1), reached, by_holm)  # what does not vary shows no dependence
+    corrected[order] = np.minimum(np.maximum.accumulate(np.maximum(reached, values[order])), by_holm)
     return corrected
 
 
@@ -79,4 +83,4 @@ def centred(replicates: np.ndarray) -> np.ndarray:
         return np.zeros(len(replicates), dtype=np.float32)
     away = replicates - replicates[defined].mean()
     spread = float(np.sqrt(np.mean(away[defined] ** 2)))
-    return np.asarray(away / spread if spread > 0 else np.zeros(len(away)), dtype=np.float32)
+    return np.asarray(away / spread if spread > ROUNDING else np.zeros(len(away)), dtype=np.float32)

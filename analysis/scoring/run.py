@@ -19,7 +19,7 @@ from relstudy.analysis.indices.normalised_rank import (
 from relstudy.analysis.indices.precision_recall import precision_recall_curve
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.scoring.candidate import Candidate, MappedScores, candidate_of, with_mapping
-from relstudy.analysis.scoring.comparison import agreements, compare, orderings
+from relstudy.analysis.scoring.comparison import agreements, compare, notes_on_alike, orderings
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.conventions import conventions_of, notes_on, numbers
 from relstudy.analysis.scoring.direction import known_directions
@@ -95,7 +95,7 @@ def score_candidates(
     systems = [score_one(held[each.name], correlated[each.name]) for each in shown]
     comparisons, ranks, drawn = compare(context, candidates, systems)
     ranked = orderings(context, candidates, systems)
-    notes = notes_on(context, candidates)
+    notes = [*notes_on(context, candidates), *notes_on_alike(comparisons, drawn)]
     return ScoreResult(
         tuple(systems),
         numbers(context),

@@ -18,11 +18,10 @@ from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.calibration.generalizability import Generalizability, generalizability
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
-from relstudy.common.wording import capital, count_of, listed_some
+from relstudy.common.wording import capital, listed_some
 
 NAMES = {"t": "paired t", "randomisation": "random signs", "bootstrap": "bootstrap"}
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
-SAME = "the systems differ alike in every query"
 
 
 @dataclass(frozen=True)
@@ -34,11 +33,13 @@ class Tested:
     index : the measure
     first, second : systems; with a baseline it is the second
     difference : first minus second, mean over queries, with Student's interval, or under Tukey that which holds
-        together with those of all other differences by this measure
+        together with those of all other differences by this measure; of systems that differ by the same amount in
+        every query the interval by which Student's t has the p of random signs
     queries, wins, ties, losses : queries with a value of both, and by which is better
     p_t, p_randomisation, p_bootstrap : two-sided; None where the systems are equal in every query, and the first and
         the last also where they differ by the same amount in each, since nothing varies
     p_corrected : of the test that was asked for, over the comparisons by this measure; of random signs if it has none
+    test : the test that p_corrected is of, "t", "randomisation", "bootstrap" or "tukey"; None where there is none
     effect : the mean in standard deviations of the differences by query
     p_equivalent : that the difference is within the margin
     chance_above : that the first is better by more than the margin
@@ -56,6 +57,7 @@ class Tested:
     p_randomisation: float | None
     p_bootstrap: float | None
     p_corrected: float | None
+    test: str | None
     effect: float | None
     p_equivalent: float | None
     chance_above: float | None
@@ -106,7 +108,7 @@ class MeasureTests:
         return pd.DataFrame([each.row for each in self.tests])
 
     def sentence(self) -> str:
-        """The way in which the tests were made, as a sentence."""
+        """The way in which the tests were made, as a sentence; a second one says of whom it is another way."""
         couples = "each against " + self.options.baseline if self.options.baseline else "every two systems"
         together = (
             "Holm over the comparisons by one measure"
@@ -119,7 +121,20 @@ class MeasureTests:
             f"{capital(couples)}, on the queries of which both have a value, "
             f"{'each counted by its weight' if self.weighted else 'each counted once'}; "
             f"corrected {test}{together}"
-            f"; equal within {self.margin:g} by two one-sided t tests."
+            f"; equal within {self.margin:g} by two one-sided t tests.{self._by_signs()}"
+        )
+
+    def _by_signs(self) -> str:
+        """The systems of which random signs are taken though another test was asked for, as a sentence with a blank
+        before it; empty where there are none."""
+        if self.options.correction == "tukey" or self.options.test == "randomisation":
+            return ""
+        found = dict.fromkeys(f"{each.first} and {each.second}" for each in self.tests if each.test == "randomisation")
+        if not found:
+            return ""
+        return (
+            f" Corrected p of {listed_some(list(found), 4)} is of random signs: they differ by the same amount in "
+            f"every query, which leaves the {NAMES[self.options.test]} test nothing to divide by."
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -249,11 +264,13 @@ def _tests(result: ScoreResult, index: Index, names: Sequence[str], options: Tes
     if options.correction == "tukey":
         tukey = TukeyRange.of(values, *random)
         corrected = np.where(untested, np.nan, [tukey.p(each.mean) for each in found])
+        of = np.full(len(found), "tukey")
         reach = tukey.reach(level)
         ends = [(each.mean - reach, each.mean + reach) for each in found]
     else:
         chosen = {"t": by_t, "randomisation": by_signs, "bootstrap": by_bootstrap}[options.test]
         corrected = holm(np.where(np.isfinite(chosen), chosen, by_signs))
+        of = np.where(np.isfinite(chosen), options.test, "randomisation")
         ends = [each.interval(level) for each in found]
     margin = result.primary.matters
     return [
@@ -270,6 +287,7 @@ def _tests(result: ScoreResult, index: Index, names: Sequence[str], options: Tes
             _number(by_signs[k]),
             _number(by_bootstrap[k]),
             _number(corrected[k]),
+            str(of[k]) if np.isfinite(corrected[k]) else None,
             _number(each.effect),
             None if untested[k] else _number(each.equivalence(margin)),
             None if untested[k] else _number(each.chance_above(margin)),
@@ -285,8 +303,7 @@ def _estimate(found: PairedDifference, low: float, high: float, withheld: str | 
         return Estimate.of(found.mean, reason=f"no interval: {withheld}")
     if np.isfinite(low):
         return Estimate.of(found.mean, low, high)
-    why = SAME if found.queries > 1 else f"both have a value of {count_of(found.queries, 'query', 'queries')}"
-    return Estimate.of(found.mean, reason=f"no interval: {why}")
+    return Estimate.of(found.mean, reason="no interval: both have a value of 1 query")
 
 
 def _number(value: float) -> float | None:

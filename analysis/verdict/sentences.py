@@ -80,8 +80,7 @@ def _compared(result: ScoreResult, ranked: Standings) -> bool:
 def _because(result: ScoreResult) -> str:
     of_primary = [each.difference for each in result.comparisons if each.index == result.primary.index.name]
     reasons = sorted({each.reason.removeprefix(NO_INTERVAL) for each in of_primary if each.reason})
-    why = reasons[0] if reasons else "their difference is the same whichever queries are drawn"
-    return f" by {result.primary.index.term}: {why}"
+    return f" by {result.primary.index.term}" + (f": {reasons[0]}" if reasons else "")
 
 
 def _same(result: ScoreResult, ranked: Standings) -> bool:

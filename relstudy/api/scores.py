@@ -199,8 +199,8 @@ class Scores(Result):
         Returns
         -------
         DataFrame[measure, first, second, difference (first minus second) with its ends, queries, wins, ties, losses, p
-        of the paired t test, of random signs and of a bootstrap, p_corrected, effect, p_equivalent, chance_above]; how
-        they were made stands in its `attrs["sentence"]`
+        of the paired t test, of random signs and of a bootstrap, p_corrected, test (that it is of), effect,
+        p_equivalent, chance_above]; how they were made stands in its `attrs["sentence"]`
 
         Examples
         --------

@@ -160,3 +160,44 @@ def test_systems_that_differ_by_the_same_in_every_query_are_told_apart_by_random
     assert tests["p_randomisation"].tolist() == pytest.approx([2 / 2**12, 2 / 2**12, np.nan], nan_ok=True)
     assert tests.loc[("first", "third"), "p_corrected"] == pytest.approx(2 * 2 / 2**12)
     assert np.isnan(tests.loc[("third", "copy"), "p_corrected"])
+    assert tests["test"].fillna("").tolist() == ["randomisation", "randomisation", ""]
+    told = result.tests().attrs["sentence"]
+    assert "Corrected p of first and third and first and copy is of random signs" in told
+
+
+def found_first(folder: Path, queries: int, places: dict[str, int]) -> Any:
+    """Runs that have the only relevant result of each query at the same place."""
+    names = [f"q{number}" for number in range(queries)]
+    (folder / "q.qrels").write_text("".join(f"{q} 0 d1 1\n{q} 0 d2 0\n" for q in names))
+    runs = {}
+    for system, place in places.items():
+        order = ["d2", "d3"]
+        order.insert(place - 1, "d1")
+        lines = [f"{q} Q0 {d} 1 {9 - rank} {system}\n" for q in names for rank, d in enumerate(order)]
+        runs[system] = folder / f"{system}.run"
+        runs[system].write_text("".join(lines))
+    return rs.score(runs, folder / "q.qrels", measures=("RR",), method="none", replicates=20)
+
+
+@pytest.mark.parametrize("queries", [2, 5, 6, 50])
+@pytest.mark.parametrize("places", [(1, 2, 2), (1, 3, 3)])  # thirds differ in their last digit, halves do not
+def test_verdict_intervals_and_tests_agree_on_systems_that_differ_by_the_same_in_every_query(
+    tmp_path: Path, queries: int, places: tuple[int, ...]
+) -> None:
+    """Six signs that are all alike have a chance of 2 / 2 ** 6, five 2 / 2 ** 5, which is above .05."""
+    result = found_first(tmp_path, queries, dict(zip(("first", "later", "copy"), places, strict=True)))
+    told_apart = queries >= 6
+    verdict, compared = result.verdict, result.comparisons[result.comparisons["index"] == "RR"]
+    assert verdict.standings.best == (["first"] if told_apart else ["first", "later", "copy"])
+    assert (verdict.headline == "Use first: it is ahead of later and copy.") == told_apart
+    tables = [table.set_index(["first", "second"]) for table in (result.tests(), compared)]
+    rows = [table.loc[("first", "later")] for table in tables]
+    for row in rows:
+        assert row["difference"] == pytest.approx(1 - 1 / places[1])
+        assert (row["difference_low"] > 0) == told_apart
+    # from 40 queries on a smaller chance tells no more
+    assert rows[1]["p_value"] == pytest.approx(2 * max(0.5**queries, 1e-12), rel=1e-6)
+    ends = ["difference_low", "difference_high"]
+    assert rows[0][ends].tolist() == pytest.approx(rows[1][ends].tolist(), rel=1e-9)
+    assert any("those of random signs" in note for note in result.notes)
+    assert all(table.loc[("later", "copy"), ends].tolist() == [0, 0] for table in tables)
