@@ -17,7 +17,8 @@ from relstudy.calibration.averaging import make_judgments
 from relstudy.calibration.ceiling import noise_ceiling
 from relstudy.calibration.choice import ASKED_FOR, Choice, check_hand_out, choose_method
 from relstudy.calibration.design import DrawnPairs, with_design
-from relstudy.calibration.drift import Drift, drift_note, session_drift, session_order
+from relstudy.calibration.drift import Drift, drift_note, session_drift
+from relstudy.calibration.session import session_order
 from relstudy.calibration.generalizability import of_panel
 from relstudy.calibration.intraclass import Icc, intraclass
 from relstudy.calibration.judgments import CARELESS, CarelessRaters, Judgments, write_careless, write_judgments

@@ -14,7 +14,8 @@ from relstudy.analysis.report.inputs import PageTables
 from relstudy.analysis.report.layout import Block, Folded, Paragraph, Picture, Section, Terms
 from relstudy.analysis.report.tables import MINUS, Cell, Column, Table, number
 from relstudy.calibration.agreement import gwet, krippendorff_alpha
-from relstudy.calibration.drift import by_tenth, session_drift, session_order
+from relstudy.calibration.drift import by_tenth, session_drift
+from relstudy.calibration.session import session_order
 from relstudy.calibration.generalizability import of_panel
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.place_effect import PlaceEffect, place_effect

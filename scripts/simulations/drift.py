@@ -16,7 +16,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from relstudy.calibration.drift import session_drift, session_order
+from relstudy.calibration.drift import session_drift
+from relstudy.calibration.session import session_order
 from relstudy.calibration.panel import Panel
 
 RATINGS, BASE, EACH = 60, 15, 3

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from relstudy.calibration.drift import Drift, by_tenth, drift_note, session_drift, session_order
+from relstudy.calibration.drift import Drift, by_tenth, drift_note, session_drift
+from relstudy.calibration.session import session_order
 from relstudy.calibration.options import CalibrationOptions
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.pipeline import calibrate, notes_on
