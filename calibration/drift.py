@@ -9,6 +9,7 @@ raters begin with the same pairs, a pair's others rated it as early, and it says
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,6 @@ from scipy.special import chdtrc, stdtrit
 
 from relstudy.calibration.panel import Panel
 from relstudy.common.estimates import Estimate
-from relstudy.common.option_words import option
 from relstudy.common.wording import count_of, number, span
 
 LEAST_RATINGS = 20
@@ -45,6 +45,7 @@ class Drift:
     gain : share by which the squared error of held-out ratings is smaller with the slopes, 0 to 1; below 0: larger;
         None where no drift is found
     gain_error : its standard error over raters
+    ordered_by : the column that orders sessions, where there was one
     """
 
     common: Estimate
@@ -56,6 +57,7 @@ class Drift:
     ratings: int
     gain: float | None = None
     gain_error: float | None = None
+    ordered_by: str | None = None
 
     @property
     def is_found(self) -> bool:
@@ -83,10 +85,11 @@ class Drift:
         if not self._is_clear:
             falls, size = "change", slope
         form = ".2f" if self._is_clear else "+.2f"
+        by = "" if self.ordered_by is None else f" by {self.ordered_by}"
         apart = f"; raters differ in it (sd {self.spread:.2f})" if self.p < UNLIKELY else ""
         told = (
             f"ratings {falls} by {number(size, form)} (95 % {span(low, high, form)}) of {steps:g} steps from a rater's "
-            f"first to last{apart}"
+            f"first to last{by}{apart}"
         )
         if self.gain is None or self.gain_error is None:
             return told
@@ -95,6 +98,28 @@ class Drift:
             f"{told}; taking this out makes held-out ratings {100 * abs(self.gain):.1f} % (standard error "
             f"{100 * self.gain_error:.1f}) {change} in squared error"
         )
+
+    def as_json(self) -> dict[str, Any]:
+        """The common slope with its interval, the spread of slopes, and what taking them out would do.
+
+        Examples
+        --------
+        >>> Drift(Estimate(-0.5, -0.7, -0.3), 0.0, 0.4, np.full(3, -0.5), np.zeros(60), 3, 60).as_json()["slope"]
+        -0.5
+        """
+        return {
+            "slope": self.common.value,
+            "low": self.common.low,
+            "high": self.common.high,
+            "spread": self.spread,
+            "p": self.p,
+            "is_found": self.is_found,
+            "raters": self.raters,
+            "ratings": self.ratings,
+            "gain": self.gain,
+            "gain_error": self.gain_error,
+            "ordered_by": self.ordered_by,
+        }
 
     @property
     def _is_clear(self) -> bool:
@@ -279,13 +304,14 @@ def drift_note(drift: Drift | None, how: str, steps: float, in_values: bool = Tr
         few = f"{LEAST_RATERS} raters with {LEAST_RATINGS} ratings of pairs that others rated, and their order,"
         return f"drift over the session was not taken out: {few} are needed" if how == "remove" else None
     if how == "keep":
-        asked = f": {option('drift', 'remove')}" if drift.helps and in_values else ""
-        return f"{drift.sentence(steps)}{asked}" if drift.is_found else None
+        left = "; it was left in (drift keep, not remove)" if drift.helps and in_values else ""
+        return f"{drift.sentence(steps)}{left}" if drift.is_found else None
     if not in_values:
         return "drift over the session was not taken out: the method takes ratings as categories"
     if drift.helps:
-        return f"drift over the session was taken out of the ratings of {count_of(drift.raters, 'rater')}: " + (
-            drift.sentence(steps)
+        return (
+            f"drift over the session was taken out of the ratings of {count_of(drift.raters, 'rater')}: "
+            f"{drift.sentence(steps)}"
         )
     why = "held-out ratings come no nearer by more than its error" if drift.is_found else "none is seen beyond chance"
     return f"drift over the session was not taken out, as {why}: {drift.sentence(steps)}"

@@ -18,7 +18,6 @@ from relstudy.calibration.ceiling import noise_ceiling
 from relstudy.calibration.choice import ASKED_FOR, Choice, check_hand_out, choose_method
 from relstudy.calibration.design import DrawnPairs, with_design
 from relstudy.calibration.drift import Drift, drift_note, session_drift
-from relstudy.calibration.session import session_order
 from relstudy.calibration.generalizability import of_panel
 from relstudy.calibration.intraclass import Icc, intraclass
 from relstudy.calibration.judgments import CARELESS, CarelessRaters, Judgments, write_careless, write_judgments
@@ -31,6 +30,7 @@ from relstudy.calibration.options import CalibrationOptions
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.raters import LEAST_CARE, chance_of_care, rater_profiles
 from relstudy.calibration.ratings import Ratings
+from relstudy.calibration.session import order_note, ordered_by, session_order
 from relstudy.calibration.two_way import Figure, Scale
 from relstudy.calibration.undecided import undecided_pairs
 from relstudy.calibration.variance import (
@@ -70,8 +70,10 @@ class Calibration:
     judgments, raters : as from `make_judgments` and `rater_profiles`
     drawn : what a pairs table says of the judged pairs, and of those that are not judged; None without one
     model : what was fitted, where the method gives categories values of their own; None for lines
-    drift : what was taken out of the ratings before the fit; None where nothing was
+    drift : over raters' sessions; None where too few ratings tell of it
+    drift_is_out : whether it was taken out of the ratings before the fit
     told_of_drift : the line on drift over the session, where there is one
+    told_of_order : that on raters whose ratings come in another order by their times
     """
 
     ratings: Ratings
@@ -85,12 +87,14 @@ class Calibration:
     drawn: DrawnPairs | None = None
     model: ByCategory | None = None
     drift: Drift | None = None
+    drift_is_out: bool = False
     told_of_drift: str | None = None
+    told_of_order: str | None = None
 
     @property
     def fitted_to(self) -> Panel:
         """The ratings that the method was fitted to: those of `panel`, without drift where it was taken out."""
-        return self.panel if self.drift is None else self.drift.freed(self.panel)
+        return self.drift.freed(self.panel) if self.drift is not None and self.drift_is_out else self.panel
 
     @property
     def decided(self) -> int:
@@ -197,12 +201,15 @@ def calibrate(ratings: Ratings, options: CalibrationOptions | None = None, *, al
         fitted = fit_method(panel, choice.method)
     by_judge = ratings.frame["rater_id"].isin(ratings.judges).to_numpy(dtype=bool)
     drift = session_drift(panel, np.where(by_judge, np.nan, session_order(ratings.frame)))
+    if drift is not None:
+        drift = replace(drift, ordered_by=ordered_by(ratings.frame))
     in_values = choice.method in METHODS and METHODS[choice.method].gives_lines
     told = drift_note(drift, options.drift, scale.high - scale.low, in_values)
+    told_of_order = None if drift is None else order_note(ratings.frame)
     given = panel
-    taken_out = drift if drift is not None and options.drift == "remove" and in_values and drift.helps else None
-    if taken_out is not None:
-        panel = taken_out.freed(panel)
+    is_out = drift is not None and options.drift == "remove" and in_values and drift.helps
+    if drift is not None and is_out:
+        panel = drift.freed(panel)
         fitted = fit_method(panel, choice.method)
     lines, calibrated = fitted.lines(panel), fitted.calibrated(panel)
     if options.clip:
@@ -227,8 +234,10 @@ def calibrate(ratings: Ratings, options: CalibrationOptions | None = None, *, al
         judgments=judgments,
         raters=_marked(profiles, ratings.judges),
         model=model,
-        drift=taken_out,
+        drift=drift,
+        drift_is_out=is_out,
         told_of_drift=told,
+        told_of_order=told_of_order,
     )
     if not suspects or alone:
         return result
@@ -487,6 +496,7 @@ def summary(result: Calibration, progress: Progress = iter) -> dict[str, Any]:
         "reachable_share": noise_ceiling(panel.with_rating(result.calibrated), result.noise).as_json(),
         "agreement": {name: estimate.as_json() for name, estimate in coefficients.items()},
         "generalizability": _generalizability(result),
+        "drift": drift_json(result),
         "flags": {str(rater): text.split("; ") for rater, text in zip(flags["rater_id"], flags["flags"], strict=True)},
         "reasons": reasons,
         "notes": notes_on(result),
@@ -499,6 +509,13 @@ def _generalizability(result: Calibration) -> dict[str, Any]:
         return of_panel(result.panel).as_json()
     except RelstudyError as error:
         return {"reason": str(error)}
+
+
+def drift_json(result: Calibration) -> dict[str, Any] | None:
+    """Drift over the session, and whether it was taken out, as JSON; None where too few ratings tell of it."""
+    if result.drift is None:
+        return None
+    return {**result.drift.as_json(), "taken_out": result.drift_is_out}
 
 
 def _drawn(result: Calibration) -> dict[str, Any] | None:
@@ -516,7 +533,7 @@ def notes_on(result: Calibration) -> list[str]:
         undecided = undecided_pairs(result.counted, result.judgments, result.drawn.pairs)
         notes += [result.drawn.response.sentence(), None if undecided is None else undecided.sentence()]
     notes.append(None if result.model is None or not result.model.note else result.model.note)
-    notes.append(result.told_of_drift)
+    notes += [result.told_of_drift, result.told_of_order]
     careless = result.judgments.careless
     if careless is not None and careless.how != "drop":  # which is a note of the ratings
         notes.append(careless.note())

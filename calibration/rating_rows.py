@@ -90,6 +90,27 @@ def alike_note(raters: Iterable[str]) -> str | None:
     return f"raters whose ids are written almost alike are taken for different people: {shown}{more}"
 
 
+def measured(table: Checked, column: str) -> tuple[pd.Series, list[str]]:
+    """A column of numbers from 0, empty where a cell is none, and a note on such cells.
+
+    Examples
+    --------
+    >>> measured(Checked(pd.DataFrame({"seconds": ["4.5", "", "-99"]}), "ratings.csv"), "seconds")[1]
+    ["seconds of 1 rating is no number of 0 or more, and is not used: '-99' in row 4"]
+    """
+    cells = table.frame[column]
+    texts = cells.astype("str").mask(cells.isna(), "").str.strip()
+    lacking = ((texts != "") & ~(pd.to_numeric(cells, errors="coerce") >= 0)).to_numpy(dtype=bool)
+    if not lacking.any():
+        return cells, []
+    first = int(np.flatnonzero(lacking)[0])
+    note = (
+        f"{column} of {count_of(int(lacking.sum()), 'rating')} is no number of 0 or more, and is not used: "
+        f"{texts.iloc[first]!r} in row {table.row(first)}"
+    )
+    return cells.mask(lacking), [note]
+
+
 def merge_duplicates(table: Checked, frame: pd.DataFrame) -> tuple[np.ndarray, int]:
     """Labels of the rows to keep, and how many were merged; contradictory rows become faults of the table.
 

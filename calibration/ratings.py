@@ -22,7 +22,16 @@ from relstudy.calibration.blocks import (
     rows_aside,
     without_couples,
 )
-from relstudy.calibration.rating_rows import KEY, alike_note, aside_note, merge_duplicates, merged_note, rating_numbers
+from relstudy.calibration.rating_rows import (
+    KEY,
+    alike_note,
+    aside_note,
+    measured,
+    merge_duplicates,
+    merged_note,
+    rating_numbers,
+)
+from relstudy.calibration.session import MOMENT, PLACE, with_moments
 from relstudy.calibration.set_aside import COLUMN as SET_ASIDE
 from relstudy.calibration.set_aside import without_not_shown, without_set_aside
 from relstudy.common.checked import Checked
@@ -58,7 +67,8 @@ class Ratings(Result, of_commands=True):
     ----------
     frame : one row per rating: rater_id, query_id, result_id (text), pair_id (text, where the file has it),
         rating (float, NaN = undecided), base (bool), inclusion_probability and query_probability (float, NaN where
-        unknown) where the file has them, and its other columns as they stood
+        unknown) where the file has them, rated_at in ISO 8601 as far as it can be read, and its other columns as they
+        stood
     scale : the scale, and how it is known
     merged : identical rows (same rater, same pair, same rating) that were merged into one
     aside : rows of checks, repeated pairs and practice, which are left out
@@ -228,6 +238,13 @@ def check_ratings(
         check_one_a_pair(table, frame[~aside])
     if "pair_id" in frame:
         _check_pair_ids(table, frame)
+    moments, said_of_course = with_moments(table)
+    if moments is not None:
+        frame[MOMENT] = moments
+    for name in (PLACE, "seconds"):
+        if name in frame:
+            frame[name], said = measured(table, name)
+            said_of_course += said
     kept, merged = merge_duplicates(table, frame[~aside])
     table.raise_faults()
     if base is not None:
@@ -240,12 +257,12 @@ def check_ratings(
     if not trust_raters:
         refuse_sorted(frame, table.file)
     remarks = (aside_note(table), merged_note(merged), alike_note(frame["rater_id"].unique()))
-    notes = [*table.notes, *(note for note in remarks if note is not None)]
+    notes = [*table.notes, *said_of_course, *(note for note in remarks if note is not None)]
     rule: str | None
     if base is not None:
         rule = base[1]
         if base_column is not None and "block" in rule and base_column != "block":
-            notes.append(f"column block marks the base block, so {option('base_column', base_column)} is not used")
+            notes.append(f"column block marks the base block, so {base_column} is not asked")
     else:
         frame["base"], rule, note = rated_by_all(frame)
         notes += [] if note is None else [note]

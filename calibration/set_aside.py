@@ -41,11 +41,10 @@ def without_set_aside(table: Checked) -> Checked:
     rest = table.among(table.frame[~aside].reset_index(drop=True), table.rows[~aside])
     raters = table.frame["rater_id"][aside].nunique()
     who = "1 rater who was" if raters == 1 else f"{raters} raters who were"
-    left = (
-        f"{int(aside.sum())} ratings of {who} set aside are left out; {option('with_set_aside', True)} of relstudy "
-        "calibrate takes them"
+    rest.notes = (
+        *table.notes,
+        f"{int(aside.sum())} ratings of {who} set aside are left out, unless they are asked for",
     )
-    rest.notes = (*table.notes, left)
     return rest
 
 

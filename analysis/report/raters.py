@@ -15,13 +15,13 @@ from relstudy.analysis.report.layout import Block, Folded, Paragraph, Picture, S
 from relstudy.analysis.report.tables import MINUS, Cell, Column, Table, number
 from relstudy.calibration.agreement import gwet, krippendorff_alpha
 from relstudy.calibration.drift import by_tenth, session_drift
-from relstudy.calibration.session import session_order
 from relstudy.calibration.generalizability import of_panel
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.place_effect import PlaceEffect, place_effect
 from relstudy.calibration.rater_pairs import pairwise
 from relstudy.calibration.raters import FLAGS
 from relstudy.calibration.ratings import Ratings
+from relstudy.calibration.session import session_order
 from relstudy.calibration.variance import scored_rows, within_item_variance
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate

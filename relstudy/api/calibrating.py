@@ -167,6 +167,14 @@ class CalibratedPanel(FolderResult):
         """Notes, one sentence each."""
         return pipeline.notes_on(self.calibration)
 
+    @property
+    def drift(self) -> dict[str, Any] | None:
+        """Drift over raters' sessions in points of the scale, from a rater's first rating to the last: the common
+        `slope` with its interval, the `spread` of raters' slopes, `gain` (the share by which the squared error of
+        held-out ratings is smaller without it, where it is found) and whether it was `taken_out`; None where too few
+        ratings tell of it."""
+        return pipeline.drift_json(self.calibration)
+
     @cached_property
     def agreement(self) -> pd.DataFrame:
         """Agreement of raters before and after calibration, with 95 % intervals for raters and pairs like these."""

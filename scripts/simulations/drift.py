@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 
 from relstudy.calibration.drift import session_drift
-from relstudy.calibration.session import session_order
 from relstudy.calibration.panel import Panel
+from relstudy.calibration.session import session_order
 
 RATINGS, BASE, EACH = 60, 15, 3
 

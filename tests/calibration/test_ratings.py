@@ -157,7 +157,7 @@ def test_the_base_block_is_the_block_column_then_the_named_column_then_what_all_
     rows = f"{HEADER},block,common\na,q,x,4,base,no\nb,q,x,4,base,no\na,q,y,3,unique,yes\nb,q,y,3,unique,yes"
     both = read_ratings(write(rows), base_column="common")
     assert both.base_rule == "column block"
-    assert both.notes == ("column block marks the base block, so --base-column common is not used",)
+    assert both.notes == ("column block marks the base block, so common is not asked",)
     named = read_ratings(write(rows.replace("block", "part")), base_column="common")
     assert (named.base_rule, named.frame["base"].tolist()) == ("column common", [False, False, True, True])
     assert read_ratings(write(rows.replace("block", "part"))).base_rule == "the 2 pairs that every rater rated"
