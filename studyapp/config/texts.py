@@ -241,6 +241,8 @@ ENGLISH: dict[str, str] = {
     "admin.making": "The figures are being worked out",
     "admin.making.wait": "With so many ratings this takes a while. This page shows them as soon as they are there.",
     "error.making": "Another large table is being made at the moment. Please try again in a minute.",
+    "error.sending": "Two tables are on their way to you already. Please try again when one of them has arrived.",
+    "error.sending.all": "Too many tables are on their way at the moment. Please try again in a minute.",
     "error.missing": "There is no such page.",
     "error.large": "What was sent is too large.",
     "error.role": "Your account may look at this study, and not do this.",

@@ -25,7 +25,7 @@ from relstudy.studyapp.monitoring.status import study_status
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.admin.figures import forget_figures
 from relstudy.studyapp.web.admin.invite import MOST_LINKS, public_address
-from relstudy.studyapp.web.admin.researchers import note
+from relstudy.studyapp.web.admin.researchers import note, who_asks
 from relstudy.studyapp.web.large import one_at_a_time, send_written
 from relstudy.studyapp.web.rendering import headers_of
 from relstudy.studyapp.web.site import current_site
@@ -105,9 +105,9 @@ def ratings() -> ResponseReturnValue:
             if len(wanted):
                 file.write(wanted.to_json(orient="records", lines=True, double_precision=15).encode())
 
-    with one_at_a_time():
+    with one_at_a_time(who_asks()):
         with ratings_in_parts(site.store, site.study) as (parts, _):
-            answer = send_written(write, "application/x-ndjson")
+            answer = send_written(write, "application/x-ndjson", who_asks())
         note(g.account, "read ratings", str(lines))
         return answer
 

@@ -140,7 +140,8 @@ def _http_error(error: HTTPException) -> ResponseReturnValue:
     texts = current_site().texts
     reasons_by_status = {400: "form", 403: "invited", 404: "missing", 405: "missing", 413: "large", 429: "often"}
     reasons = {"link": "error.link", "invited": "error.invited", "role": "error.role"}
-    reasons |= {large.BUSY: "error.making", "form": "refused.form", "session": "refused.session"}
+    reasons |= {"form": "refused.form", "session": "refused.session", large.BUSY: "error.making"}
+    reasons |= {large.SENDING: "error.sending", large.SENDING_ALL: "error.sending.all"}
     if error.description == "parameter":
         text = texts("error.parameter", name=current_site().study.entry.id_parameter)
     elif error.description in reasons:

@@ -3,32 +3,48 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import logging
+import shutil
 import tempfile
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from flask import Response, abort, request, send_file
-from werkzeug.exceptions import ServiceUnavailable
+from werkzeug.exceptions import ServiceUnavailable, TooManyRequests
 
 BUSY = "another table is being made; please try again in a minute"
+SENDING = "as many tables as one account may have are on their way already; try again when one has arrived"
+SENDING_ALL = "as many tables as a server may send at once are on their way; please try again in a minute"
 NO_ROOM = "the server's folder for temporary files has no room for this table\n"
 IN_MEMORY = 4 << 20  # bytes; what is larger goes into a file
 PATIENCE = 2.0  # seconds that somebody waits for another's to be ready
 RETRY = 60  # seconds after which to ask again
+EACH = 2  # tables of one account that a worker sends at once; each is a file until its receiver has taken it
+MOST = 8  # of all accounts
+RESERVE = 64 << 20  # bytes that a table leaves free, or a tenth where that is less: raters' answers may lie there too
 _TURN = threading.Lock()  # of the worker, whose threads all studies of a host share
 _NEXT = threading.Lock()  # of the one who waits for it: more would take the raters' threads
 
 
 @contextlib.contextmanager
-def one_at_a_time() -> Iterator[None]:
-    """Make something large inside the block; 503 where another is being made, so that raters keep the other threads."""
+def one_at_a_time(account: str = "") -> Iterator[None]:
+    """Make something large inside the block; 503 where another is being made, so that raters keep the other threads.
+
+    Parameters
+    ----------
+    account : who asks, where it is a table for `send_written`; 429 where too many of theirs are on their way already,
+        and 503 where too many of everybody's are
+    """
     if not _TURN.acquire(blocking=False) and not _comes_free():
         raise ServiceUnavailable(BUSY, retry_after=RETRY)
     try:
+        if account:
+            _require_place(account)
         yield
     finally:
         _TURN.release()
@@ -59,9 +75,49 @@ def send_whole(file: Path | IO[bytes], mimetype: str, max_age: int | None = None
     return response
 
 
-def send_written(write: Callable[[IO[bytes]], object], mimetype: str) -> Response:
-    """Send what `write` writes into a file, which the server reads by itself as fast as the receiver takes it."""
-    file = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115 (closed by the answer)
+class _Table(tempfile.SpooledTemporaryFile[bytes]):
+    """A table on its way until it is closed, which leaves `RESERVE` free on a disk. A temporary file has no name, so
+    that nothing is left of it when its process is killed.
+
+    Parameters
+    ----------
+    account : who asked for it
+    """
+
+    def __init__(self, account: str) -> None:
+        super().__init__(IN_MEMORY)
+        self.account = account
+        _ON_THEIR_WAY.add(self)
+
+    def write(self, data: Any) -> int:
+        written = super().write(data)
+        if self.tell() > IN_MEMORY:
+            usage = shutil.disk_usage(tempfile.gettempdir())
+            if usage.free < min(RESERVE, usage.total // 10):
+                raise OSError(errno.ENOSPC, "the disk of temporary files is nearly full")
+        return written
+
+
+_ON_THEIR_WAY: weakref.WeakSet[_Table] = weakref.WeakSet()
+
+
+def _require_place(account: str) -> None:
+    """Refuse another table where as many are on their way as may be."""
+    accounts = [table.account for table in _ON_THEIR_WAY if not table.closed]
+    if accounts.count(account) >= EACH:
+        raise TooManyRequests(SENDING, retry_after=RETRY)
+    if len(accounts) >= MOST:
+        raise ServiceUnavailable(SENDING_ALL, retry_after=RETRY)
+
+
+def send_written(write: Callable[[IO[bytes]], object], mimetype: str, account: str) -> Response:
+    """Send what `write` writes into a file, which the server reads by itself as fast as the receiver takes it.
+
+    Parameters
+    ----------
+    account : who asks, by whom `one_at_a_time` counts
+    """
+    file = _Table(account)
     try:
         write(file)
     except OSError as error:

@@ -14,7 +14,7 @@ from flask.typing import ResponseReturnValue
 from relstudy.common.tables import write_csv
 from relstudy.studyapp.monitoring.export import people_table, ratings_in_parts
 from relstudy.studyapp.web.admin.figures import recent_figures
-from relstudy.studyapp.web.admin.researchers import admin_required, role_required
+from relstudy.studyapp.web.admin.researchers import admin_required, role_required, who_asks
 from relstudy.studyapp.web.large import one_at_a_time, send_written
 from relstudy.studyapp.web.rendering import show
 from relstudy.studyapp.web.site import current_site
@@ -62,7 +62,7 @@ def download_ratings() -> ResponseReturnValue:
         "surplus": request.args.get("surplus") != "no",
     }
     with (
-        one_at_a_time(),
+        one_at_a_time(who_asks()),
         ratings_in_parts(site.store, site.study, history=history, question=question, **wanted) as (parts, _),
     ):
         return _download(parts, f"{which}-history.csv" if history else f"{which}.csv")
@@ -72,11 +72,11 @@ def download_ratings() -> ResponseReturnValue:
 @role_required("editor")
 def download_people() -> ResponseReturnValue:
     """One row per rater."""
-    with one_at_a_time():
+    with one_at_a_time(who_asks()):
         return _download([people_table(current_site().store, current_site().study)], "people.csv")
 
 
 def _download(parts: Iterable[pd.DataFrame], name: str) -> Response:
-    response = send_written(functools.partial(write_csv, parts), "text/csv")
+    response = send_written(functools.partial(write_csv, parts), "text/csv", who_asks())
     response.headers["Content-Disposition"] = f'attachment; filename="{current_site().study.id}-{name}"'
     return response

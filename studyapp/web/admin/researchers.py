@@ -79,6 +79,12 @@ def _way_stands(account: Account) -> bool:
     return sign_on is not None and sign_on.stands(signed_on_by(), account.name)
 
 
+def who_asks() -> str:
+    """The account that asks, a person's or a program's, and its study; what one account may have is counted by it."""
+    account = current_account()
+    return f"{current_site().folder}|{account.name if account is not None else ''}"
+
+
 def signed_on_by() -> str:
     """Kind of the sign-on by which this session was begun; empty where it was a password."""
     return str(flask_session.get("by", ""))

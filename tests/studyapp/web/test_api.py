@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import shutil
 import socket
 import tempfile
 import threading
@@ -293,4 +294,48 @@ def test_a_table_that_has_no_room_is_refused_in_a_sentence(made: Made, monkeypat
     monkeypatch.setattr(tempfile, "TemporaryFile", full)
     assert ask(made, "/api/ratings", token)[0] == 200, "what is small needs no file"
     monkeypatch.setattr(large, "IN_MEMORY", 1)
+    assert ask(made, "/api/ratings", token) == (507, large.NO_ROOM)
+
+
+def kept(made: Made, path: str, headers: dict[str, str]) -> tuple[Any, str, Any]:
+    """An answer whose receiver takes none of it: what is left to send, the status and the headers."""
+    return run_wsgi_app(made.app, create_environ(path, headers=headers))
+
+
+def close(answer: tuple[Any, str, Any]) -> None:
+    answer[0].close()
+
+
+def test_an_account_has_two_tables_on_their_way_at_once_and_others_theirs(made: Made) -> None:
+    one, two = ({"Authorization": f"Bearer {token_of(made, name)}"} for name in ("one", "two"))
+    waiting = [kept(made, "/api/ratings", one) for _ in range(large.EACH)]
+    assert [answer[1] for answer in waiting] == ["200 OK"] * large.EACH
+    status, body = ask(made, "/api/ratings", one["Authorization"].partition(" ")[2])
+    assert status == 429 and json.loads(body)["error"] == large.SENDING
+    assert kept(made, "/api/ratings", one)[2]["Retry-After"] == str(large.RETRY)
+    assert kept(made, "/api/status", one)[1] == "200 OK", "which is no file"
+    other = kept(made, "/api/ratings", two)
+    assert other[1] == "200 OK"
+    close(waiting.pop())
+    assert kept(made, "/api/ratings", one)[1] == "200 OK", "one has arrived; and nobody holds this one, so it is gone"
+    assert kept(made, "/api/ratings", one)[1] == "200 OK"
+
+
+def test_a_worker_has_so_many_tables_on_their_way_and_no_more(made: Made) -> None:
+    accounts = [{"Authorization": f"Bearer {token_of(made, f'a{number}')}"} for number in range(large.MOST)]
+    waiting = [kept(made, "/api/ratings", account) for account in accounts]
+    assert {answer[1] for answer in waiting} == {"200 OK"}
+    late = token_of(made, "late")
+    status, body = ask(made, "/api/ratings", late)
+    assert status == 503 and json.loads(body)["error"] == large.SENDING_ALL
+    close(waiting[0])
+    assert ask(made, "/api/ratings", late)[0] == 200
+
+
+def test_a_table_leaves_room_on_the_disk_for_what_raters_answer(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    joined(made.app).rate()
+    token = token_of(made, "nightly")
+    monkeypatch.setattr(large, "IN_MEMORY", 1)
+    usage = shutil.disk_usage(tempfile.gettempdir())
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(total=1 << 40, free=large.RESERVE - 1))
     assert ask(made, "/api/ratings", token) == (507, large.NO_ROOM)

@@ -22,12 +22,18 @@ from typing import Any
 import pytest
 import waitress
 
+from relstudy.studyapp.assignment.synchronisation import prepare
+from relstudy.studyapp.config.accounts import make_token
+from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.web import listening
+from relstudy.studyapp.web.app import create_app
 from relstudy.studyapp.web.listening import Connection, Shares
 from relstudy.studyapp.web.options import ServerOptions
 from tests.places import ROOT
+from tests.studyapp.browse import joined
+from tests.studyapp.monitoring.test_export import copy_raters
 from tests.studyapp.serving import Server, serving
-from tests.studyapp.studies import write_study
+from tests.studyapp.studies import Made, write_study
 
 pytestmark = pytest.mark.server
 
@@ -357,3 +363,60 @@ def test_a_worker_that_may_open_no_more_files_listens_again_a_second_later(
             assert client.recv(4) == b"HTTP"
     assert len(tried) <= 3
     assert 1 <= len([each for each in caplog.records if "may be open" in each.getMessage()]) <= 3
+
+
+@pytest.mark.slow
+def test_tables_that_nobody_takes_are_no_more_than_an_account_may_have_and_end_with_their_connection_or_worker(
+    tmp_path: Path,
+) -> None:
+    folder = write_study(tmp_path / "s")
+    prepare(folder)
+    store = Store.of_study(folder)
+    rater = joined(create_app(folder, store=store))
+    rater.rate()
+    made = Made(folder, store, rater.client.application)
+    for _ in range(13):
+        copy_raters(made, 2)
+    store.dispose()
+    tokens = [make_token(folder, name, "viewer") for name in ("hostile", "other")]
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    server = Server(folder, environment={"TMPDIR": str(temporary)})
+
+    def ask(token: str) -> tuple[socket.socket, int]:
+        """A connection whose client takes no more than the head of the answer."""
+        connection = socket.socket()
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.settimeout(60)
+        connection.connect(("127.0.0.1", server.port))
+        connection.sendall(f"GET /api/ratings HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n".encode())
+        return connection, int(connection.recv(12).split()[1])
+
+    def held() -> int:
+        [worker] = [process for process in in_group(server.child.pid) if process != server.child.pid]
+        files = [os.readlink(each) for each in Path(f"/proc/{worker}/fd").iterdir() if each.is_symlink()]
+        return sum(name.startswith(str(temporary)) for name in files)
+
+    try:
+        until(lambda: healthy(server))
+        hostile = [ask(tokens[0]) for _ in range(4)]
+        assert [status for _, status in hostile] == [200, 200, 429, 429] and held() == 2
+        other, status = ask(tokens[1])
+        assert status == 200 and held() == 3
+        hostile[0][0].close()
+        until(lambda: held() == 2)
+        again, status = ask(tokens[0])
+        assert status == 200
+        [worker] = [process for process in in_group(server.child.pid) if process != server.child.pid]
+        os.kill(worker, signal.SIGKILL)
+        until(lambda: healthy(server))
+        assert held() == 0 and not list(temporary.iterdir())
+        for connection in (other, again, *(each for each, _ in hostile)):
+            connection.close()
+        whole = urllib.request.Request(
+            f"{server.address}/api/ratings", headers={"Authorization": f"Bearer {tokens[0]}"}
+        )
+        with urllib.request.urlopen(whole, timeout=60) as answer:
+            assert answer.read().count(b"\n") == 4 << 13
+    finally:
+        server.stop()
