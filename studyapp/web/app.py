@@ -122,7 +122,7 @@ def create_app(
 
 
 def _password_limit(host: HostAccess) -> Limit:
-    """Counted for all studies of a host together, since one account may open them all."""
+    """Counted in the host's database, since an account of the host's opens every study."""
     return Limit(host.store, "password", 10, GUESSING_SECONDS, read_secret(host.folder))
 
 

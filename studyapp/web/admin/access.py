@@ -97,14 +97,17 @@ def login() -> ResponseReturnValue:
 
 @blueprint.post("/login")
 def check() -> ResponseReturnValue:
-    """Check the password; a wrong one counts against the account from this address, and against the address."""
+    """Check the password; a wrong one counts against the account from this address, and against the address at all
+    accounts of the study or, of a host's account, at all of the host's, which open every study."""
     session.require_csrf()
     name = request.form.get("account", "").strip()[:64]
-    guesses, by_account = current_site().password_limit, f"{session.client()} {name or FIRST}"
-    # The account comes first: who is refused for theirs takes nothing from those who share the address.
-    if not (guesses.attempt(by_account) and guesses.attempt(session.client(), ACCOUNTS * guesses.failures)):
-        abort(429)
     holder = find_account(name or FIRST)
+    folder = current_site().folder if holder is None else holder[1]
+    guesses, by_address = current_site().password_limit, f"{session.client()} {folder}"
+    by_account = f"{by_address} {name or FIRST}"
+    # The account comes first: who is refused for theirs takes nothing from those who share the address.
+    if not (guesses.attempt(by_account) and guesses.attempt(by_address, ACCOUNTS * guesses.failures)):
+        abort(429)
     account = holder[0] if holder is not None and holder[0].password else None
     given = request.form.get("password", "")
     try:
@@ -115,7 +118,7 @@ def check() -> ResponseReturnValue:
     if account is None or not holds:
         return _login_page(current_site().texts("password.wrong"), name), 403
     guesses.forgive(by_account)
-    guesses.forgive(session.client())
+    guesses.forgive(by_address)
     become(account)
     return redirect("/admin/", 303)
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from werkzeug.security import generate_password_hash
 from werkzeug.test import Client
 
 from relstudy.common.errors import RelstudyError
@@ -26,6 +27,7 @@ from relstudy.studyapp.web.admin.access import make_setup_link, set_password
 from relstudy.studyapp.web.app import HostAccess, create_app
 from relstudy.studyapp.web.host import host_app
 from relstudy.studyapp.web.hosted import HostedStudies
+from relstudy.studyapp.web.mount import WsgiApp
 from tests.commands import relstudy, succeeds
 from tests.studyapp.browse import Browser
 from tests.studyapp.studies import Made, write_study
@@ -223,23 +225,21 @@ def test_what_goes_wrong_is_logged_under_its_route_and_not_with_a_links_token(
     assert "a-token-of-anna" not in caplog.text
 
 
+def log_in_at(app: WsgiApp, name: str, account: str, password: str) -> str:
+    """What a stranger's browser is answered at a study of a host: status and path."""
+    client = Client(app)
+    token = re.findall(r'name="csrf" value="([^"]+)"', client.get(f"/{name}/admin/login").text)[0]
+    given = {"csrf": token, "account": account, "password": password}
+    answer = client.post(f"/{name}/admin/login", data=given, follow_redirects=True)
+    return f"{answer.status_code} {answer.request.path}"
+
+
 @pytest.mark.slow
 def test_an_account_of_a_host_opens_all_its_studies_and_guesses_count_for_all_together(tmp_path: Path) -> None:
     for name in ("one", "two"):
         write_study(tmp_path / "studies" / name, base_queries=1, unique_queries=1, results=2)
     studies = HostedStudies([tmp_path / "studies"], "http://localhost", secure=False)
     app = host_app(studies)
-
-    def visit(name: str, account: str, password: str) -> str:
-        client = Client(app)
-        page = client.get(f"/{name}/admin/login").text
-        token = re.findall(r'name="csrf" value="([^"]+)"', page)[0]
-        answer = client.post(
-            f"/{name}/admin/login",
-            data={"csrf": token, "account": account, "password": password},
-            follow_redirects=True,
-        )
-        return f"{answer.status_code} {answer.request.path}"
 
     try:
         studies.get("one")
@@ -248,10 +248,32 @@ def test_an_account_of_a_host_opens_all_its_studies_and_guesses_count_for_all_to
         chooser = Client(app)
         token = re.findall(r'name="csrf" value="([^"]+)"', chooser.get(link).text)[0]
         assert chooser.post(link, data={"csrf": token, "password": OTHER}).location == "/one/admin/"
-        assert [visit(name, "anna", OTHER) for name in ("one", "two")] == ["200 /one/admin/", "200 /two/admin/"]
-        wrong = [visit(name, "anna", "guess") for name in ("one", "two") * 6]
+        assert [log_in_at(app, name, "anna", OTHER) for name in ("one", "two")] == [
+            "200 /one/admin/",
+            "200 /two/admin/",
+        ]
+        wrong = [log_in_at(app, name, "anna", "guess") for name in ("one", "two") * 6]
         assert [answer.split()[0] for answer in wrong] == ["403"] * 10 + ["429"] * 2
         assert "make account" in relstudy("log", tmp_path / "studies").output
+    finally:
+        studies.close()
+
+
+@pytest.mark.slow
+def test_who_guesses_at_one_studys_accounts_locks_nobody_out_of_another_or_of_the_hosts(tmp_path: Path) -> None:
+    place = tmp_path / "studies"
+    for name in ("one", "two"):
+        set_password(write_study(place / name, base_queries=1, unique_queries=1, results=2), PASSWORD)
+    choose_password(place, invite_account(place, "anna", "owner"), generate_password_hash(OTHER))
+    studies = HostedStudies([place], "http://localhost", secure=False)
+    app = host_app(studies)
+    try:
+        names = ["owner", *(f"nobody{number}" for number in range(4)), "more"]
+        guesses = [log_in_at(app, "one", name, "guess") for name in names for _ in range(11)]
+        assert [answer.split()[0] for answer in guesses] == (["403"] * 10 + ["429"]) * 5 + ["429"] * 11
+        assert log_in_at(app, "one", "owner", PASSWORD).startswith("429")
+        assert log_in_at(app, "two", "owner", PASSWORD) == "200 /two/admin/"
+        assert log_in_at(app, "one", "anna", OTHER) == "200 /one/admin/", "an account of the host's"
     finally:
         studies.close()
 
