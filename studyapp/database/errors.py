@@ -10,9 +10,9 @@ from collections.abc import Iterator
 import sqlalchemy as sa
 
 _AWAY = (
-    *("connection refused", "connection failed", "could not connect", "server closed the connection"),
-    *("connection is closed", "connection is lost", "connection timeout expired", "terminating connection"),
-    *("starting up", "shutting down", "too many open files"),
+    *("connection refused", "connection failed", "connection is bad", "could not connect", "failed to resolve host"),
+    *("server closed the connection", "connection is closed", "connection is lost", "connection has been closed"),
+    *("connection timeout expired", "terminating connection", "starting up", "shutting down", "too many open files"),
 )
 
 # What `read`, `read_one` and `write` raise when the database does not do what it is asked.
@@ -27,7 +27,8 @@ def classify_error(error: Exception) -> str:
     code = getattr(error.orig, "sqlstate", None) or ""
     if is_full(text) or code.startswith("53") or code == "58030":  # reading or writing failed
         return "full"
-    if code[:2] == "08" or code[:4] == "57P0" or any(words in text for words in _AWAY):
+    is_lost = error.connection_invalidated or code[:2] == "08" or code[:4] == "57P0"
+    if is_lost or any(words in text for words in _AWAY):
         return "busy"  # it is being started again, or cannot be reached; soon it may be
     if "locked" in text or "busy" in text or code in {"55P03", "40001", "40P01", "57014"}:
         return "busy"

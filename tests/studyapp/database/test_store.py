@@ -290,6 +290,9 @@ def test_postgresql_is_chosen_by_the_environment_and_its_password_never_shown(
         ("server closed the connection unexpectedly", "", "busy"),
         ("terminating connection due to administrator command", "57P01", "busy"),
         ("the database system is starting up", "57P03", "busy"),
+        ('connection is bad: connection to server on socket "/s/.s.PGSQL.5432" failed: No such file', "", "busy"),
+        ("failed to resolve host 'db.example': [Errno -3] Temporary failure in name resolution", "", "busy"),
+        ("consuming input failed: SSL connection has been closed unexpectedly", "", "busy"),
     ],
 )
 def test_troubles_are_told_apart(message: str, state: str, kind: str) -> None:
@@ -297,6 +300,11 @@ def test_troubles_are_told_apart(message: str, state: str, kind: str) -> None:
         sqlstate = state
 
     assert classify_error(sa.exc.OperationalError("SELECT", {}, Original(message))) == kind
+
+
+def test_a_database_is_away_where_its_connection_broke_whatever_the_message_says() -> None:
+    error = sa.exc.OperationalError("SELECT", {}, Exception("Datei nicht gefunden"), connection_invalidated=True)
+    assert classify_error(error) == "busy"
 
 
 def test_a_health_page_tells_when_the_database_is_gone(make_study: Callable[..., Made]) -> None:

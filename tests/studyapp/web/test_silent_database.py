@@ -26,6 +26,8 @@ from relstudy.studyapp.database import postgresql
 from relstudy.studyapp.database.errors import classify_error
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.monitoring.export import ratings_table
+from relstudy.studyapp.web.app import create_app
+from tests.studyapp.browse import joined
 from tests.studyapp.cluster import Cluster, installed
 from tests.studyapp.serving import Server
 from tests.studyapp.studies import write_study
@@ -121,6 +123,28 @@ def test_pages_end_in_a_sentence_while_postgresql_hangs_and_nothing_acknowledged
     for link, rater in zip(links, raters, strict=True):
         for position, chosen in rater.acknowledged.items():
             assert kept[(ids[link], position)] == chosen
+
+
+def test_pages_ask_to_wait_while_a_postgresql_server_on_a_socket_is_stopped_and_go_on_when_it_is_back(
+    tmp_path: Path, own_cluster: Cluster
+) -> None:
+    folder = write_study(tmp_path / "s")
+    store = Store(own_cluster.new_database())
+    prepare(folder, store)
+    rater = joined(create_app(folder, store=store))
+    sent = rater.filled("4")
+    own_cluster.call("pg_ctl", "-D", own_cluster.data, "-m", "immediate", "-w", "stop")
+    try:
+        for look in (rater.get, lambda address: rater.post(address, sent)) * 2:
+            look("/rate/1")
+            assert rater.response is not None
+            assert (rater.status, rater.response.headers["Retry-After"]) == (503, "5"), rater.page.text
+    finally:
+        own_cluster.start()
+    assert rater.page.form("/rate/1").fields["rating-1"] == "4", "what was typed is there"
+    rater.send(rater.page.form("/rate/1"))
+    assert (rater.status, rater.address) == (200, "/rate/2")
+    store.dispose()
 
 
 def _served(raters: list[Persistent]) -> None:
