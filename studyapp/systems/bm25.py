@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import itertools
+import json
+import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -11,8 +14,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from relstudy.common.damage import DAMAGED_ARRAYS
+from relstudy.common.damage import DAMAGED_ARRAYS, NO_JSON
 from relstudy.common.errors import RelstudyError
+from relstudy.common.files import write_json
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.systems.base import Progress, extra, silent
 
@@ -20,6 +24,8 @@ WORTH_KEEPING = 10_000
 """Fewer items are indexed in less time than it takes to see whether they have changed."""
 AT_ONCE = 10_000
 """Items between one step of the progress bar and the next."""
+SEAL = "whole.json"
+"""The file of an index that says what the others hold."""
 
 
 class BM25:
@@ -44,7 +50,9 @@ class BM25:
             self._index = index
             return self
         others = [each for each in beside.glob("bm25-*") if each.is_dir()]
-        if others:
+        if kept in others:
+            self.notes = ("The index that bm25 had kept was not whole: it was made anew.",)
+        elif others:
             self.notes = ("The collection has changed since bm25 indexed it: it was indexed anew.",)
         self._index = self._build(collection, progress)
         for each in others:
@@ -53,6 +61,7 @@ class BM25:
         with tempfile.TemporaryDirectory(prefix=".bm25-", dir=beside, ignore_cleanup_errors=True) as unfinished:
             Path(unfinished).chmod(0o755)
             self._index.save(unfinished, show_progress=False)
+            _seal(Path(unfinished))
             with contextlib.suppress(OSError):  # another process was first
                 Path(unfinished).rename(kept)
         return self
@@ -69,7 +78,9 @@ class BM25:
         return index
 
     def _read(self, kept: Path) -> Any:
-        """The index that is kept; None where there is none, or a damaged one."""
+        """The index that is kept; None where there is none, or one that is not whole."""
+        if not _is_whole(kept):
+            return None
         try:
             index = self._library.BM25.load(kept, mmap=True, show_progress=False)
         except (OSError, KeyError, *DAMAGED_ARRAYS):
@@ -85,6 +96,32 @@ class BM25:
     def _tokens(self, texts: list[str]) -> list[list[str]]:
         tokens: Any = self._library.tokenize(texts, stopwords="en", return_ids=False, show_progress=False)
         return list(tokens)
+
+
+def _digests(folder: Path) -> dict[str, str]:
+    """SHA-256 of each file of an index."""
+    digests = {}
+    for path in sorted(folder.iterdir()):
+        if path.name != SEAL:
+            with open(path, "rb") as file:
+                digests[path.name] = hashlib.file_digest(file, "sha256").hexdigest()
+    return digests
+
+
+def _seal(folder: Path) -> None:
+    """Note what an index consists of, once it is on the disk: after a power cut a file may be there and hold zeros."""
+    write_json(_digests(folder), folder / SEAL)
+    for path in folder.iterdir():
+        with open(path, "rb") as file:
+            os.fsync(file.fileno())
+
+
+def _is_whole(folder: Path) -> bool:
+    """True if an index is as it was sealed."""
+    try:
+        return bool(json.loads((folder / SEAL).read_text(encoding="utf-8")) == _digests(folder))
+    except (OSError, *NO_JSON):
+        return False
 
 
 def _text(item: Item) -> str:

@@ -187,8 +187,17 @@ def test_an_index_of_many_texts_is_kept_until_the_collection_changes(tmp_path, m
     np.testing.assert_array_equal(
         scores, bm25.BM25().fit(Collection(open_collection(tmp_path).items)).score(Item("4", "text", text="red boat"))
     )
-    (tmp_path / "scores" / ".index" / kept()[0] / "indptr.csc.index.npy").write_bytes(b"")
-    np.testing.assert_array_equal(fitted("csv")[1], scores)  # a damaged index is made anew
+    index = tmp_path / "scores" / ".index" / kept()[0]
+    for number, name in enumerate(sorted(path.name for path in index.iterdir()), start=1):
+        whole = (index / name).read_bytes()
+        middle = max(0, len(whole) - 16)
+        for broken in (b"", whole[:middle], whole[:middle] + bytes(len(whole) - middle), None):
+            (index / name).unlink() if broken is None else (index / name).write_bytes(broken)
+            system, again = fitted("csv")
+            np.testing.assert_array_equal(again, scores)
+            assert "not whole" in system.notes[0]
+            assert (index / name).read_bytes() == whole
+        assert len(built) == 3 + 4 * number and not fitted("csv")[0].notes
 
 
 @pytest.mark.slow
