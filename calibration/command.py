@@ -12,7 +12,7 @@ import click
 from relstudy.calibration.methods import METHODS, methods_named
 from relstudy.calibration.options import CLOSER, CalibrationOptions, RatingsOptions
 from relstudy.common.archived import is_zip_name, packing
-from relstudy.common.command_options import GroupedCommand, option_under, options_of
+from relstudy.common.command_options import GroupedCommand, option_under, options_of, with_cluster
 from relstudy.common.console import print_json, print_table, progress, say
 from relstudy.common.errors import RelstudyError
 from relstudy.common.options import fields_given
@@ -110,6 +110,7 @@ Examples:
     type=click.Path(path_type=Path),
     help="With --figures: ratings of the same pairs on the binary scale, for the paper's figure 5.2.",
 )
+@with_cluster
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def calibrate(
     ratings: Path,

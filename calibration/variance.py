@@ -16,6 +16,7 @@ from relstudy.calibration.methods.by_name import Fitted, fit_method
 from relstudy.calibration.noise import rater_noise
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.two_way import Figure, mean_over_pairs, squared_differences
+from relstudy.common.cluster import in_parts
 from relstudy.common.estimates import Estimate
 from relstudy.common.ranks import ranks
 
@@ -164,19 +165,32 @@ def _held_out(
     progress: Progress,
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Of each fold its rows, their calibrated values by what the other folds' pairs say, and the raters' weights."""
-    fit = method if callable(method) else lambda training: fit_method(training, method)
     weighted = method in WEIGHTED if weighted is None else weighted
     fold_of = pair_folds(panel, FOLDS, seed)
-    for fold in progress(range(FOLDS)):
+    folds = in_parts(_fold_by_fold, [panel, method, scored, fold_of, weighted], range(FOLDS))
+    for _, held in zip(progress(range(FOLDS)), folds, strict=True):
+        if held is not None:
+            yield held
+
+
+def _fold_by_fold(
+    panel: Panel, method: str | Callable[[Panel], Fitted], scored: Scored, fold_of: np.ndarray, weighted: bool
+) -> Callable[[int], tuple[np.ndarray, np.ndarray, np.ndarray] | None]:
+    """What `_held_out` gives of a fold, by its number; None where no scored row is in it."""
+    fit = method if callable(method) else lambda training: fit_method(training, method)
+
+    def of_fold(fold: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
         held_out = scored.rows & (fold_of[panel.pair] == fold)
         if not held_out.any():
-            continue
+            return None
         training = panel.keep(~held_out)
         fitted = fit(training)
         weight = np.ones(panel.n_raters)
         if weighted:
             weight = rater_noise(training.with_rating(fitted.calibrated(training)), fitted.lines(training)).weight
-        yield held_out, fitted.calibrated(panel.keep(held_out)), weight
+        return held_out, fitted.calibrated(panel.keep(held_out)), weight
+
+    return of_fold
 
 
 def _leave_one_out(

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from relstudy.calibration.generalizability import Generalizability as Generalizability
     from relstudy.calibration.options import CalibrationOptions as CalibrationOptions
     from relstudy.calibration.ratings import Ratings as Ratings
+    from relstudy.common.cluster import on_cluster as on_cluster
     from relstudy.common.errors import RelstudyError as RelstudyError
     from relstudy.common.results import Result as Result
     from relstudy.mapping.fitted import FittedMapping as FittedMapping
@@ -92,6 +93,7 @@ _OWNERS = {
     "join": "relstudy.api.joining",
     "judge": "relstudy.api.judging",
     "mean_judge": "relstudy.api.judging",
+    "on_cluster": "relstudy.common.cluster",
     "plan": "relstudy.api.planning",
     "preferences": "relstudy.api.comparing",
     "read": "relstudy.api.reading",
@@ -136,6 +138,7 @@ __all__ = [
     "join",
     "judge",
     "mean_judge",
+    "on_cluster",
     "plan",
     "preferences",
     "read",

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
+from relstudy.common.cluster import ClusterOptions, at_work
 from relstudy.common.errors import RelstudyError
 from relstudy.common.kinds import Limits, members, without_none
 from relstudy.common.options import Declared, declared_in, fields_given
@@ -136,6 +137,18 @@ def taking(options: type, name: str = "options") -> Callable[[Command], Command]
         return options_of(options)(call)  # type: ignore[return-value]
 
     return decorate
+
+
+def with_cluster(command: Command) -> Command:
+    """Give a command the options of `ClusterOptions`; what it does in parts is then done as they say."""
+
+    @functools.wraps(command)
+    def call(**arguments: Any) -> Any:
+        others = {key: value for key, value in arguments.items() if key not in declared_in(ClusterOptions)}
+        with at_work(ClusterOptions(**fields_given(ClusterOptions, arguments))):
+            return command(**others)
+
+    return options_of(ClusterOptions)(call)  # type: ignore[return-value]
 
 
 def _option(each: Declared, headings: bool) -> Callable[[Command], Command]:

@@ -30,7 +30,6 @@ OF_COMMANDS = {
     "mapping/vector_options.py": "declares options of commands",
     "studyapp/sampling/judge_round.py": "of rounds that relstudy sample draws",
     "analysis/hashing/encoders/deep/items.py": "folders of pictures are of commands alone",
-    "analysis/hashing/counting/distributed.py": "dask is of commands alone",
 }
 """Where an option may be named, and why."""
 PAIRS = {"query_id": list("aabbccdd"), "result_id": list("stuvwxyz")}

@@ -57,8 +57,17 @@ class CountOptions(CommandOptions):
     separator: Separator = option(
         "auto", "Between labels in text; line takes a line for one label.", flags=("--label-separator",)
     )
-    engine: Engine | Literal["dask"] = option("auto", "Who counts: auto is numba where it can be imported, else numpy.")
-    scheduler: str | None = option(None, "Address of a dask scheduler, for --engine dask.")
+    engine: Engine | Literal["dask"] = option(
+        "auto",
+        "Who counts: auto is numba where it can be imported, else numpy; dask the workers of a cluster, which see the "
+        "same files.",
+    )
+    scheduler: str | None = option(
+        None,
+        "Address of a dask scheduler whose workers count, such as tcp://host:8786.",
+        metavar="ADDRESS",
+        shown="with the engine dask, a worker for each core of this machine is started",
+    )
     output: str = option(..., "Where to write the count table (.npz).", flags=("-o", "--output"))
 
     def __post_init__(self) -> None:
@@ -68,8 +77,8 @@ class CountOptions(CommandOptions):
             raise click.UsageError("Give --query-labels and --database-labels, or --truth.")
         if labelled and len(self.database_labels) != len(self.database):
             raise click.UsageError("Give one --database-labels for each --database.")
-        if (self.engine == "dask") != (self.scheduler is not None):
-            raise click.UsageError("--engine dask and --scheduler go together.")
+        if self.scheduler is not None and self.engine != "dask":
+            raise click.UsageError("--scheduler goes with --engine dask.")
 
     def job(self) -> Job:
         """The files that are counted, and how they are read."""

@@ -11,7 +11,6 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-import relstudy.analysis.hashing.counting.distributed as our_distributed
 from relstudy.analysis.hashing.counting.distributed import count_files
 from relstudy.analysis.hashing.counting.shards import Job
 from relstudy.common.errors import RelstudyError
@@ -52,24 +51,6 @@ def test_a_cluster_that_loses_a_worker_counts_the_same_bits(distributed: ModuleT
     assert len(done) >= 12
     assert (together.total == alone.total).all()
     assert (together.relevant == alone.relevant).all()
-
-
-@pytest.mark.slow
-def test_a_scheduler_that_is_not_there_is_named(job: Job) -> None:
-    with pytest.raises(RelstudyError, match=r"no dask scheduler answers at tcp://127\.0\.0\.1:9"):
-        count_files(job, engine="dask", scheduler="tcp://127.0.0.1:9")
-
-
-@pytest.mark.slow
-def test_a_scheduler_without_workers_is_named(
-    distributed: ModuleType, job: Job, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(our_distributed, "PATIENCE", 0.1)
-    with (
-        distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=None) as cluster,
-        pytest.raises(RelstudyError, match="has no worker; start some with `dask worker`"),
-    ):
-        count_files(job, engine="dask", scheduler=cluster.scheduler_address)
 
 
 @pytest.mark.slow

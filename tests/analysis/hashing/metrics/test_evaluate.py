@@ -220,7 +220,7 @@ def test_a_huge_beta_is_recall(folder: Path) -> None:
     [
         (["--truth", "t.npz"], "Give --query-labels and --database-labels, or --truth"),
         (["--database-labels", "again.npy"], "one --database-labels for each --database"),
-        (["--engine", "dask"], "--engine dask and --scheduler go together"),
+        (["--scheduler", "tcp://there:8786"], "--scheduler goes with --engine dask"),
     ],
 )
 def test_options_that_do_not_go_together_are_usage_errors(folder: Path, options: list[str], message: str) -> None:
