@@ -9,7 +9,7 @@ import pandas as pd
 
 from relstudy.analysis.indices.measures import QueryValues, parsed_measure
 
-COVERED = "covered@"
+COVERED, JUDGED = "covered@", "judged@"
 COVERED_IN_WORDS = (
     f"{COVERED}k: the share of the first k results of which something judged speaks; estimates count the others as "
     "poor, and may be too low."
@@ -24,7 +24,7 @@ def judged_name(depth: int | None) -> str:
     >>> judged_name(10), judged_name(None)
     ('judged@10', 'judged')
     """
-    return "judged" if depth is None else f"judged@{depth}"
+    return "judged" if depth is None else f"{JUDGED}{depth}"
 
 
 def covered_name(depth: int) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.indices.first_judged import depths_of, first_judged, residuals
+from relstudy.analysis.indices.first_judged import covered_name, depths_of, first_judged, judged_name, residuals
 from relstudy.analysis.indices.measures import QueryValues, parsed_measure
 from relstudy.analysis.indices.sampled import is_estimable
 from relstudy.analysis.indices.ties import TieRange, tie_range
@@ -64,7 +64,8 @@ class Candidate:
     run : whether the scores are a TREC run's, which holds all that the system retrieved
     measures : under qrels, by query: each measure's value, of everything that the system retrieved or of what of it was
         judged, and the shares of its first results that are judged (`first_judged`); under a sample of known
-        probabilities the measures that it estimates (`estimates`); else None
+        probabilities the measures that it estimates (`estimates`); under other judgments those shares alone; None where
+        nothing is known
     ties : what other orders of its equal scores would give; None where they change nothing, or that is not known
     """
 
@@ -122,7 +123,7 @@ def candidate_of(
     if unjudged == "weigh":
         return with_estimates(pairs, candidate, scores, options)
     if not pairs.qrels:
-        return candidate
+        return replace(candidate, measures=_known_of_first(pairs, names, scores, direction.higher))
     is_judged = pairs.judged(scores)
     shares = first_judged(depths_of(names), is_judged, pairs.queries, scores, direction.higher)
     if unjudged == "skip":
@@ -133,6 +134,23 @@ def candidate_of(
     measures = evaluation.of_run(pairs.queries, evaluation.run(scores, direction.higher))
     ties = tie_range(measures, evaluation, pairs.queries, scores, direction.higher)
     return replace(candidate, measures=measures | shares, ties=ties)
+
+
+def _known_of_first(
+    pairs: JudgedPairs, names: Sequence[str], scores: pd.DataFrame, higher: bool
+) -> dict[str, QueryValues] | None:
+    """The shares of the first results of which the judged pairs speak, where measures are of these alone: that lie in
+    the pool, or that are judged; None where the scores hold no others."""
+    if pairs.pool is None and (pairs.results_drawn or pairs.query_probability_given):
+        return None  # drawn from all results, which the judged ones stand for
+    known = pairs.judged(scores) if pairs.pool is None else pairs.pooled(scores)
+    if known[scores["query_id"].astype("str").isin(pairs.queries)].all():
+        return None
+    shares = first_judged(depths_of(names), known, pairs.queries, scores, higher)
+    if pairs.pool is None:
+        return shares
+    depths = [depth for depth in depths_of(names) if depth is not None]
+    return {covered_name(depth): shares[judged_name(depth)] for depth in depths}
 
 
 def with_estimates(

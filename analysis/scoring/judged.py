@@ -388,6 +388,10 @@ class JudgedPairs:
         """True for the rows of a table that are of judged pairs, bool [rows]."""
         return _keys(scores).isin(self._index)
 
+    def pooled(self, scores: pd.DataFrame) -> np.ndarray:
+        """True for the rows of a table that lie in the pool, which must be known, bool [rows]."""
+        return _keys(scores).isin(self.pool)
+
     @cached_property
     def _index(self) -> pd.MultiIndex:
         return pd.MultiIndex.from_arrays([self.query_id, self.result_id])

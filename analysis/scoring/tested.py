@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal
@@ -152,7 +152,8 @@ class MeasureTests:
         }
 
     def marks(self, index: str, ordered: Sequence[str], kind: Literal["letters", "stars"]) -> dict[str, str]:
-        """Marks of systems in a table: letters that those share which are not told apart, or stars by a baseline.
+        """Marks of systems in a table: letters that those share which are not told apart, or stars by a baseline; a
+        system without a test has none.
 
         Parameters
         ----------
@@ -170,13 +171,16 @@ class MeasureTests:
             return {each.first: stars(each.p_corrected) for each in tests}
         if self.options.baseline is not None:
             raise RelstudyError("letters say which of all systems are told apart, so they go without a baseline")
+        tested = {name for each in tests if each.difference.low is not None for name in (each.first, each.second)}
+        unmarked = {name: "" for name in ordered if name not in tested}
+        ordered = [name for name in ordered if name in tested]
         place = {name: number for number, name in enumerate(ordered)}
         apart = np.zeros((len(ordered), len(ordered)), dtype=bool)
         for each in tests:
             if each.p_corrected is not None and each.p_corrected < 1 - self.level:
                 a, b = place[each.first], place[each.second]
                 apart[a, b] = apart[b, a] = True
-        return letters(ordered, apart)
+        return letters(ordered, apart) | unmarked
 
 
 def stars(p: float | None) -> str:
@@ -262,7 +266,8 @@ def _tests(result: ScoreResult, index: Index, names: Sequence[str], options: Tes
     by_bootstrap = np.where(untested, np.nan, bootstrap(differences, *random))
     level = result.options.level
     if options.correction == "tukey":
-        tukey = TukeyRange.of(values, *random)
+        # a figure that what nobody judged may move says nothing of how far means range by chance
+        tukey = TukeyRange.of(values[:, [figure is None for figure in figures]], *random)
         corrected = np.where(untested, np.nan, [tukey.p(each.mean) for each in found])
         of = np.full(len(found), "tukey")
         reach = tukey.reach(level)
@@ -313,6 +318,8 @@ def _number(value: float) -> float | None:
 def between_systems(result: ScoreResult, measure: str, ratings: pd.DataFrame | None = None) -> Generalizability:
     """Where a measure's values vary, and how far a mean of queries can be relied upon to tell systems apart.
 
+    Systems of which the measure has no interval, since results that nobody judged may move it, have no part.
+
     Parameters
     ----------
     measure : its name, or another that `ScoreResult.index_called` takes
@@ -328,16 +335,31 @@ def between_systems(result: ScoreResult, measure: str, ratings: pd.DataFrame | N
     if name not in table or name in ("system", "query_id"):
         names = [str(name) for name in table if name not in ("system", "query_id")]
         raise RelstudyError(f"{measure!r} is no measure by query of these scores; there are: {listed_some(names, 12)}")
-    values = table.pivot(index="query_id", columns="system", values=name).astype(float).dropna()
+    withheld = {}
+    if index is not None:
+        figures = {system.name: system.figures[index.name].withheld for system in result.systems}
+        withheld = {system: reason for system, reason in figures.items() if reason is not None}
+    counted = table[~table["system"].isin(list(withheld))]
+    if withheld and counted["system"].nunique() < 2:
+        raise RelstudyError(f"{_without(withheld)}, fewer than two systems are left")
+    values = counted.pivot(index="query_id", columns="system", values=name).astype(float).dropna()
     long = values.rename_axis(index="query_id").reset_index().melt("query_id", var_name="system", value_name="value")
     study = replace(generalizability(long, "value", ["system"], "query_id"), measure=name)
+    if withheld:
+        study = replace(study, notes=(*study.notes, _without(withheld)))
     if ratings is None or not {"rater_id", "rating", "calibrated"} <= set(ratings):
         return study
-    counted = ratings[ratings["calibrated"].notna()]
+    rated = ratings[ratings["calibrated"].notna()]
     try:
-        behind = generalizability(counted, "rating", ["query_id", "result_id"], "rater_id", "query_id")
+        behind = generalizability(rated, "rating", ["query_id", "result_id"], "rater_id", "query_id")
     except RelstudyError as error:
         return replace(
             study, notes=(*study.notes, f"where the ratings behind the judgments vary is not known: {error}")
         )
     return replace(study, ratings=behind)
+
+
+def _without(withheld: Mapping[str, str]) -> str:
+    """That some systems have no part, with the reasons by system, as a phrase."""
+    reasons = list(dict.fromkeys(withheld.values()))
+    return f"without {listed_some(list(withheld))}, since {'; '.join(reasons[:2])}"

@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
+from relstudy.analysis.indices.first_judged import COVERED, JUDGED
 from relstudy.analysis.indices.index import Index
 from relstudy.analysis.indices.known import CONDENSED, ESTIMATED, PEARSON, judged_beside
 from relstudy.analysis.scoring.conventions import FEW_QUERIES
@@ -25,16 +26,23 @@ MOST_DROPPED = 3
 FEWEST_QUERIES = 5
 MOST_NAMED = 4
 """Of the best set."""
+MOST_OPEN = 0.1
+"""Of a system's first results, so many may lie outside what is judged without a word."""
 FEW_RATERS = 6
 """With fewer, Student's t makes ranges for any raters like them a third longer than their standard error alone."""
 
 
 def headline(result: ScoreResult, ranked: Standings) -> str:
-    """The advice, in one sentence."""
+    """The advice, in one sentence, with how much of the first results of those that it names nobody judged."""
     if len(ranked.names) == 1:
         return agreement(result, result[ranked.names[0]])
     if not ranked.comparable or not _compared(result, ranked):
         return f"The {in_words(len(ranked.names))} systems cannot be compared{_because(result)}."
+    said, unseen = _advice(result, ranked), _unseen_of_judged_pairs(result, ranked)
+    return f"{said[:-1]}, but {_nobody_judged(result, unseen)}." if unseen else said
+
+
+def _advice(result: ScoreResult, ranked: Standings) -> str:
     best, rest = ranked.best, ranked.others
     named = _either(best)
     if len(best) == 1:
@@ -152,6 +160,70 @@ def contrary(result: ScoreResult, ranked: Standings) -> str | None:
     terms = {term for by_system in (clear, open_yet) for named in by_system.values() for term in named}
     why = _why_apart(result, [first, *clear, *open_yet], terms)
     return f"{first} {lead} by {primary.term}, but {'; '.join(said)}.{why}"
+
+
+def _first_results(result: ScoreResult) -> str | None:
+    """The name of the share of first results that are judged, or of which something judged speaks, as deep as the
+    primary index looks, else as the first measure; None where it is not known."""
+    decides = judged_beside(result.primary.index)
+    at = [name for name in result.first_judged if name.startswith((COVERED, JUDGED))]
+    return decides if decides in at else at[0] if at else None
+
+
+def _open_share(result: ScoreResult, name: str) -> float:
+    """The share of a system's first results that are not judged; 0 where it is not known."""
+    known = _first_results(result)
+    return 0.0 if known is None else 1.0 - result[name].first_judged.get(known, 1.0)
+
+
+def _nobody_judged(result: ScoreResult, names: Sequence[str]) -> str:
+    """How much of some systems' first results nobody judged, as a clause."""
+    known = _first_results(result) or ""
+    depth = known.rpartition("@")[2]
+    verb = "nothing judged speaks of" if known.startswith(COVERED) else "nobody judged"
+    shares = listed_some([f"{percent(_open_share(result, name))} of {name}'s" for name in names], MOST_DROPPED)
+    return f"{verb} {shares} first {depth} results"
+
+
+def _unseen_of_judged_pairs(result: ScoreResult, ranked: Standings) -> list[str]:
+    """The systems of the best set whose first results hardly have a part in the primary index, which is of judged pairs
+    alone."""
+    index = result.primary.index
+    if index.of_run and not index.name.startswith(CONDENSED):
+        return []
+    return [name for name in ranked.best if _open_share(result, name) > MOST_OPEN]
+
+
+def unseen(result: ScoreResult, ranked: Standings) -> str | None:
+    """What results that nobody judged leave open: of systems that lead by judged pairs alone, or of those that are
+    behind where such results count as poor. None where nothing."""
+    if len(ranked.names) < 2 or not ranked.comparable or not _compared(result, ranked):
+        return None
+    index = result.primary.index
+    leading = _unseen_of_judged_pairs(result, ranked)
+    if leading:
+        lacks = [
+            each.term
+            for each in result.indices
+            if each.of_run and any(NO_INTERVAL in (result[name].estimate(each).reason or "") for name in leading)
+        ]
+        has = "has" if len(lacks) == 1 else "have"
+        why = f", and {listed(lacks)} of {listed_some(leading)} {has} no interval for that reason" if lacks else ""
+        its = "its" if len(leading) == 1 else "their"
+        return (
+            f"{capital(index.term)} is of judged results alone{why}: have {its} first results judged before you take "
+            f"{'it' if len(leading) == 1 else 'one of them'}."
+        )
+    if not index.of_run or index.name.startswith(CONDENSED):
+        return None
+    first = _open_share(result, ranked.names[0])
+    behind = [name for name in ranked.names[1:] if (share := _open_share(result, name)) > MOST_OPEN and share > first]
+    if not behind or _first_results(result) in (contrary(result, ranked) or "").split():
+        return None
+    who = "it" if len(behind) == 1 else "they"
+    return (
+        f"{capital(_nobody_judged(result, behind))}, which count as poor: {who} may be better than {index.term} says."
+    )
 
 
 def near_the_bound(result: ScoreResult) -> str | None:

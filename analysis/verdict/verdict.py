@@ -29,6 +29,8 @@ class Verdict:
     measure : the primary index in a sentence
     choice : which to take today where several may be the best; None otherwise
     contrary : by which other indices another system is ahead of the first; None by none
+    unseen : what results that nobody judged leave open, of systems that lead by judged pairs alone or are behind since
+        such results count as poor; None where nothing
     near : the system of which chance in the replicates decides whether it may be the best; None where none is
     settling : what more ratings would tell of the first two; None where one is the best, or nothing can be said
     dropped : which systems can be dropped; None where none can
@@ -60,6 +62,7 @@ class Verdict:
     measure: str
     choice: str | None
     contrary: str | None
+    unseen: str | None
     near: str | None
     settling: Settling | None
     dropped: str | None
@@ -69,10 +72,10 @@ class Verdict:
     reachable: float | None
 
     def advice(self) -> list[str]:
-        """The advice in sentences: the headline, the index, the choice, measures that point elsewhere, a system near
-        the bound, the price, systems to drop."""
+        """The advice in sentences: the headline, the index, the choice, measures that point elsewhere, what nobody
+        judged, a system near the bound, the price, systems to drop."""
         settle = None if self.settling is None else self.settling.sentence()
-        said = (self.headline, self.measure, self.choice, self.contrary, self.near, settle, self.dropped)
+        said = (self.headline, self.measure, self.choice, self.contrary, self.unseen, self.near, settle, self.dropped)
         return [text for text in said if text is not None]
 
     def further(self) -> list[str]:
@@ -101,6 +104,7 @@ class Verdict:
             "choice": ranked.best[0] if ranked.best else None,
             "advice": self.advice()[1:],
             "contrary": self.contrary,
+            "unseen": self.unseen,
             "near": self.near,
             "quality": list(self.quality),
             "unknown": list(self.unknown),
@@ -162,6 +166,7 @@ def verdict_of(result: ScoreResult, facts: StudyFacts | None = None) -> Verdict:
         sentences.measure(result),
         sentences.choice(result, ranked),
         sentences.contrary(result, ranked),
+        sentences.unseen(result, ranked),
         sentences.near_the_bound(result),
         settling(result, ranked, facts),
         sentences.dropped(result, ranked),
