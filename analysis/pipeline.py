@@ -125,7 +125,7 @@ def run_of_comparison(saved: SavedComparison) -> ScoringRun:
     result = score_candidates(saved.pairs, saved.candidates, saved.options)
     result = replace(result, notes=(*saved.judgments.all_notes, *result.notes))
     facts = StudyFacts.of(saved.judgments, result)
-    return ScoringRun(StudyTables(saved.judgments), result, saved.candidates, saved.pairs, facts)
+    return ScoringRun(saved.study, result, saved.candidates, saved.pairs, facts)
 
 
 def score_tables(
@@ -162,12 +162,14 @@ def score_tables(
     options = decided(options, study.decision)
     if saved is None:
         study = study.with_queries(study.queries, options.query_weights)
+    elif study.pool is None:
+        study = replace(study, pool=saved.pool)
     judgments = study.judgments
     if "query_weight" in judgments.frame and (judge is not None or options.assist != "none"):
         raise RelstudyError(
             "a judge's help is for queries that count alike, and these have weights: leave one of them out"
         )
-    pairs = JudgedPairs.of(judgments, None if study.pool is None else study.pool.pairs)
+    pairs = JudgedPairs.of(judgments, study.pool)
     candidates, unmapped = candidates_of(
         tables, pairs, options, fitted, stated=stated, before=before,
         progress=lambda systems: progress(systems, "mapping", len(systems)),

@@ -307,7 +307,7 @@ def _in_order(result: ScoreResult, judgments: Judgments) -> bool:
 def _run_again(scored: StudyFolder, kept: KeptRun, options: ScoringOptions, by: str | None) -> ScoringRun:
     """The run that is kept, with the study's tables."""
     study, within = scored.study.with_queries(scored.study.queries, options.query_weights), kept.within
-    pairs = JudgedPairs.of(study.judgments)
+    pairs = JudgedPairs.of(study.judgments, study.pool)
     if by is None:
         within = None
     elif within is None or (within.column, within.apart) != (by, True):

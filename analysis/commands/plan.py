@@ -137,7 +137,7 @@ def _piloted(choices: dict[str, Any]) -> tuple[StudySource, list[str]]:
         raise click.UsageError(f"two systems are compared; --scores holds {len(names)}, so choose with --systems A,B")
     judgments = read_judgments(choices["judgments"], reading)
     reading.refuse_unfound()
-    pilot = Pilot(judgments, scores, systems, (file, choices["judgments"]))
+    pilot = Pilot(judgments, scores, systems, (file, choices["judgments"]), choices["judgments"])
     options, each = PlanOptions(**fields_given(PlanOptions, choices)), Assumptions(**fields_given(Assumptions, choices))
     source = piloted_studies(pilot, options, each.ratings_each)
     return source, [*source.notes]

@@ -223,11 +223,11 @@ def _read_judged(
     file: str | None, ratings: str | None, reading: Reading, saved: SavedComparison | None, folder: Path | None
 ) -> StudyTables:
     """The judgments of a file with what lies beside them, or those of the saved comparison; one of the two is given."""
-    from relstudy.calibration.study_tables import StudyTables, read_study_tables
+    from relstudy.calibration.study_tables import read_study_tables
 
     if file is None:
         assert saved is not None
-        return StudyTables(saved.judgments)
+        return saved.study
     completed = None if saved is None else saved.complete
     return read_study_tables(file, reading, ratings, folder=folder, completed=completed)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -23,6 +24,7 @@ from relstudy.analysis.scoring.primary import unjudged_in
 from relstudy.calibration.components import Variances, variances_of
 from relstudy.calibration.judgments import Judgments
 from relstudy.calibration.ratings import Ratings
+from relstudy.calibration.study_tables import Decision, pool_and_decision
 from relstudy.common.errors import RelstudyError
 from relstudy.common.scales import scale_named
 from relstudy.mapping.scores.score_table import ScoreTable
@@ -82,12 +84,14 @@ class Pilot:
     scores : as `read_scores` gives them, or a DataFrame of the same columns
     systems : the two to compare; None where `scores` holds two
     files : what messages call scores and judgments
+    beside : a path beside which the pool and study.toml lie, as `score` reads them; None where there is none
     """
 
     judgments: Judgments
     scores: ScoreTable | pd.DataFrame
     systems: Sequence[str] | None = None
     files: tuple[str, str] = ("the scores", "the judgments")
+    beside: str | os.PathLike[str] | None = None
 
 
 def piloted_studies(pilot: Pilot, planned: PlanOptions = DEFAULT, ratings_each: int = 1) -> Piloted:
@@ -106,9 +110,13 @@ def piloted_studies(pilot: Pilot, planned: PlanOptions = DEFAULT, ratings_each: 
         where there are not two systems, or weights are needed and unknown, or all pairs are of one query
     """
     scores, files = ScoreTable.of(pilot.scores), pilot.files
-    pairs = JudgedPairs.of(pilot.judgments)
+    pool, decision, told = None, Decision(), list[str]()
+    if pilot.beside is not None:
+        pool, decision, told = pool_and_decision(pilot.beside, pilot.judgments)
+    primary = planned.primary or decision.primary
+    pairs = JudgedPairs.of(pilot.judgments, pool)
     reason = pairs.weights_missing("design")
-    asked = [index_called(name) for name in (planned.index, planned.primary) if name is not None]
+    asked = [index_called(name) for name in (planned.index, primary) if name is not None]
     if reason is not None and any(each.needs is Needs.RELEVANCE for each in asked):
         raise RelstudyError(f"{files[1]}: {reason}, so that index cannot be planned for")
     names = scores.systems if pilot.systems is None else list(pilot.systems)
@@ -122,7 +130,7 @@ def piloted_studies(pilot: Pilot, planned: PlanOptions = DEFAULT, ratings_each: 
         measures=measures,
         raters="these",
         unjudged="skip" if any(each.name.startswith(CONDENSED) for each in asked) else "auto",
-        primary=planned.primary,
+        primary=primary,
     )
     both = []
     for name in names:
@@ -158,7 +166,7 @@ def piloted_studies(pilot: Pilot, planned: PlanOptions = DEFAULT, ratings_each: 
         None if context.own is None else context.own[used],
         ratings_each,
         (
-            *(pilot.judgments.scale.sentence(), *pilot.judgments.notes, *scores.notes),
+            *(pilot.judgments.scale.sentence(), *pilot.judgments.notes, *told, *scores.notes),
             *(f"{candidate.name}: {candidate.direction.sentence()}" for candidate in both),
             f"{used.sum()} of {len(pairs)} judged pairs are scored by both",
         ),

@@ -19,6 +19,7 @@ from relstudy.analysis.scoring.design_limits import DesignLimits
 from relstudy.analysis.scoring.trec import stated_gains
 from relstudy.calibration.judgments import OF_QRELS, Judgments
 from relstudy.calibration.pair_ratings import PairRatings
+from relstudy.calibration.study_tables import Pool
 from relstudy.common.errors import RelstudyError
 from relstudy.common.option_words import option
 from relstudy.common.ranks import ranks
@@ -90,7 +91,7 @@ class JudgedPairs:
     query_weight : how much each pair's query counts beside the others, float [pairs] above 0, one value a query; None
         where all count alike
     stratum : that each pair was drawn from, text [pairs], where qrels name strata; None elsewhere
-    pool : (query_id, result_id) of all results that had a chance of being drawn; None where that is not known
+    pool : the results that had a chance of being drawn; None where they are not known
     """
 
     query_id: np.ndarray
@@ -110,10 +111,10 @@ class JudgedPairs:
     gain: np.ndarray | None = None
     query_weight: np.ndarray | None = None
     stratum: np.ndarray | None = None
-    pool: pd.MultiIndex | None = None
+    pool: Pool | None = None
 
     @classmethod
-    def of(cls, judgments: Judgments | pd.DataFrame, pool: pd.MultiIndex | None = None) -> JudgedPairs:
+    def of(cls, judgments: Judgments | pd.DataFrame, pool: Pool | None = None) -> JudgedPairs:
         """From judgments as `read_judgments` gives them, or a DataFrame with the columns of theirs."""
         judgments = Judgments.of(judgments).of_pool()
         frame, number = judgments.frame, len(judgments)
@@ -390,7 +391,8 @@ class JudgedPairs:
 
     def pooled(self, scores: pd.DataFrame) -> np.ndarray:
         """True for the rows of a table that lie in the pool, which must be known, bool [rows]."""
-        return _keys(scores).isin(self.pool)
+        assert self.pool is not None
+        return _keys(scores).isin(self.pool.pairs)
 
     @cached_property
     def _index(self) -> pd.MultiIndex:

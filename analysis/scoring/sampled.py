@@ -115,7 +115,7 @@ def estimates(
 def _pool(pairs: JudgedPairs) -> pd.MultiIndex | None:
     """The results that had a chance of being judged; None where they are not known."""
     if pairs.pool is not None:
-        return pairs.pool
+        return pairs.pool.pairs
     others = pairs.unjudged
     if pairs.stratum is None or others is None or "stratum" not in others:
         return None

@@ -27,6 +27,7 @@ from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.trec import gains
 from relstudy.calibration.judgments import Judgments
 from relstudy.calibration.pair_ratings import PairRatings
+from relstudy.calibration.study_tables import Pool, StudyTables
 from relstudy.common.archived import in_archive
 from relstudy.common.errors import RelstudyError
 from relstudy.common.files import read_json, write_json
@@ -46,16 +47,23 @@ READ = (2, VERSION)
 
 @dataclass(frozen=True, eq=False)
 class SavedComparison:
-    """Judgments, the systems already scored against them, and the options they were scored with."""
+    """Judgments with the pool that they were drawn from where there was one, the systems already scored against them,
+    and the options they were scored with."""
 
     judgments: Judgments
     candidates: list[Candidate]
     options: ScoringOptions
     file: str
+    pool: Pool | None = None
 
     @property
     def pairs(self) -> JudgedPairs:
-        return JudgedPairs.of(self.judgments)
+        return JudgedPairs.of(self.judgments, self.pool)
+
+    @property
+    def study(self) -> StudyTables:
+        """The judgments and the pool, without the files that they came from."""
+        return StudyTables(self.judgments, pool=self.pool)
 
     def options_with(self, given: Mapping[str, Any]) -> ScoringOptions:
         """Its options with those given, which may not contradict them."""
@@ -168,9 +176,24 @@ def comparison_json(pairs: JudgedPairs, candidates: list[Candidate], options: Sc
             "design": pairs.design.as_json(),
             "proposers": None if pairs.proposers is None else list(pairs.proposers),
             "ratings": None if pairs.ratings is None else pairs.ratings.as_json(),
+            "pool": None if pairs.pool is None else _pool_json(pairs.pool),
         },
         "systems": [_system_json(candidate) for candidate in candidates],
     }
+
+
+def _pool_json(pool: Pool) -> dict[str, Any]:
+    """The results of each query in the pool, by query, and its depth."""
+    results: dict[str, list[str]] = {}
+    for query, result in pool.pairs:
+        results.setdefault(query, []).append(result)
+    return {"depth": pool.depth, "results": results}
+
+
+def _pool_of(content: dict[str, Any]) -> Pool:
+    results = content["results"]
+    pairs = [(query, result) for query, of_query in results.items() for result in of_query]
+    return Pool(pd.MultiIndex.from_tuples(pairs, names=PAIR), int(content["depth"]))
 
 
 def _system_json(candidate: Candidate) -> dict[str, Any]:
@@ -272,7 +295,8 @@ def _saved(content: dict[str, Any], file: str) -> SavedComparison:
         ratings=None if ratings is None else PairRatings.from_json(ratings).frame(frame),
         proposers=None if named is None else tuple(map(str, named)),
     )
-    pairs = JudgedPairs.of(judgments)
+    pool = None if table.get("pool") is None else _pool_of(table["pool"])
+    pairs = JudgedPairs.of(judgments, pool)
     if pairs.fingerprint != content["fingerprint"]:
         raise RelstudyError(f"{file}: the judgments in the saved comparison are not those it was made with")
     options = _options_of(content["options"])
@@ -302,7 +326,7 @@ def _saved(content: dict[str, Any], file: str) -> SavedComparison:
             used = MappingUsed.from_json(entry["mapping"])
             candidate = with_mapping(candidate, MappedScores(_array(entry["mapped"]), used, in_sample))
         candidates.append(candidate)
-    return SavedComparison(judgments, candidates, options, file)
+    return SavedComparison(judgments, candidates, options, file, pool)
 
 
 def place_among(result: ScoreResult, name: str) -> list[str]:

@@ -155,9 +155,9 @@ def plan(
         judgments, judgments_name = judgments_of(pilot, reading)
         table, scores_name = scores_of(scores, reading)
         reading.refuse_unfound()
-        source: Any = piloted_studies(
-            Pilot(judgments, table, systems, (scores_name, judgments_name)), options, assumptions.ratings_each
-        )
+        beside = pilot if isinstance(pilot, str | os.PathLike) else None
+        piloted = Pilot(judgments, table, systems, (scores_name, judgments_name), beside)
+        source: Any = piloted_studies(piloted, options, assumptions.ratings_each)
         notes = source.notes
     else:
         read = _ratings(pilot, {**stated, "columns": columns})

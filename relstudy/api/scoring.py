@@ -163,7 +163,7 @@ def _study(
         return study_tables_of(judgments, ratings, reading)
     if judgments is None:
         unread(None, reading)
-        return StudyTables(saved.judgments)
+        return saved.study
     if isinstance(judgments, str | os.PathLike):
         return read_study_tables(judgments, reading, completed=saved.complete)
     return StudyTables(saved.complete(judgments_of(judgments, reading)[0]))

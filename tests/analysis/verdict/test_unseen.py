@@ -14,6 +14,7 @@ import pytest
 
 import relstudy as rs
 from relstudy.common.drawing import inclusion_probabilities, rank_share, systematic_sample
+from relstudy.common.errors import RelstudyError
 from tests.commands import succeeds
 
 QUERIES, RESULTS, DEPTH, DRAWN = 30, 100, 20, 12
@@ -136,3 +137,39 @@ def test_a_run_that_is_behind_since_nobody_judged_its_results_may_be_better_than
     assert verdict.unseen == (
         "Nobody judged 100 % of outside's first 5 results, which count as poor: it may be better than P@5 says."
     )
+
+
+@pytest.mark.slow
+def test_beside_a_saved_comparison_a_newcomer_has_the_figures_and_words_of_the_folder(
+    study: Path, tmp_path: Path
+) -> None:
+    """The file keeps the pool, whose share of the newcomer's first results is not that for which judged ones stand."""
+    table, changes = pd.read_csv(study / "scores.csv"), {"method": "none", "replicates": 100, "measures": ["P@10"]}
+    old, new = table.drop(columns="new"), table[["query_id", "result_id", "new"]]
+    rs.score(old, study / "judgments.csv", scale="1-5", **changes).save(tmp_path / "kept.json")
+    together = rs.score(table, study / "judgments.csv", scale="1-5", **changes)
+    for judgments in (None, study / "judgments.csv"):
+        beside = rs.score(new, judgments, against=tmp_path / "kept.json")
+        assert beside["new"].equals(together["new"]) and beside.verdict.headline == together.verdict.headline
+        assert [n for n in beside.notes if "outside the pool" in n] == [
+            n for n in together.notes if "outside the pool" in n
+        ]
+
+
+def test_plan_and_score_see_the_same_pool_and_the_index_that_study_toml_states(study: Path, tmp_path: Path) -> None:
+    for name in ("judgments.csv", "pool.csv", "scores.csv"):
+        (tmp_path / name).write_bytes((study / name).read_bytes())
+    (tmp_path / "study.toml").write_text('[analysis]\nprimary = "nDCG@10"\n')
+    scored = rs.score(tmp_path / "scores.csv", tmp_path / "judgments.csv", scale="1-5", method="none", replicates=20)
+    assert scored.result.primary.name == "estimated nDCG@10"
+    planned = {"scores": tmp_path / "scores.csv", "systems": ("alpha", "new"), "scale": "1-5", "studies": 20}
+    why = scored.result["new"].measures["estimated nDCG@10"].reason or ""
+    assert "too few relevant results" in why
+    with pytest.raises(RelstudyError, match=r"nDCG@10 cannot be planned for, .*too few relevant results"):
+        rs.plan(tmp_path / "judgments.csv", **planned)
+    (tmp_path / "study.toml").write_text("")
+    again = rs.score(tmp_path / "scores.csv", tmp_path / "judgments.csv", scale="1-5", method="none", replicates=20)
+    why = (again.result["new"].measures["estimated P@10"].reason or "").removeprefix("no interval: ")
+    assert why.startswith("nothing judged speaks of")
+    with pytest.raises(RelstudyError, match=re.escape(why)):
+        rs.plan(tmp_path / "judgments.csv", index="P@10", **planned)
