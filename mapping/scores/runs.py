@@ -37,7 +37,7 @@ def parse_run(content: bytes, file: str) -> pd.DataFrame:
     every score finite.
 
     A regular file (six fields in every row) goes through pyarrow's reader; anything else is read line by line,
-    where each fault can be named with its row; what follows the sixth field is passed over, as trec_eval does.
+    where each fault can be named with its row. A system's name may have blanks in it (`_systems`).
 
     Raises
     ------
@@ -135,7 +135,7 @@ def _parse_lines(content: bytes, file: str) -> pd.DataFrame:
     text = decoded(content, file, "run")
     faults: list[Fault] = []
     short: dict[int, list[int]] = {}
-    rows: list[tuple[str, str, str, float, str, int]] = []
+    rows: list[tuple[str, str, str, float, str, str, int]] = []
     for number, line in enumerate(text.split("\n"), start=1):
         fields = line.split()
         if not fields or fields[0].startswith(COMMENT):
@@ -143,17 +143,45 @@ def _parse_lines(content: bytes, file: str) -> pd.DataFrame:
         if len(fields) < len(FIELDS):
             short.setdefault(len(fields), []).append(number)
             continue
+        if fields[2] == FIELDS[1] != fields[1]:
+            faults.append(Fault(file, number, "query_id", " ".join(fields[:2]), "no blank is allowed in it"))
+            continue
         score = _number(fields[4])
         if score is None or not np.isfinite(score):
             faults.append(Fault(file, number, "score", fields[4], "a finite number is allowed"))
             continue
-        rows.append((fields[0], fields[2], fields[3], score, fields[5], number))
+        rows.append((fields[0], fields[2], fields[3], score, fields[5], " ".join(fields[5:]), number))
     for count, numbers in short.items():
         allowed = f"a run has six fields a row ({' '.join(FIELDS)}), not {count}"
         faults.append(Fault(file, numbers[0], None, None, allowed, len(numbers)))
     if faults:
         raise TableError(sorted(faults, key=lambda fault: fault.row or 0))
-    return pd.DataFrame(rows, columns=["query_id", "result_id", "rank", "score", "system", "row"])
+    frame = pd.DataFrame(rows, columns=["query_id", "result_id", "rank", "score", "system", "name", "row"])
+    return frame.assign(system=_systems(frame)).drop(columns="name")
+
+
+def _systems(frame: pd.DataFrame) -> pd.Series:
+    """The system of each row: all that follows the score, where that names one; else its first word, as trec_eval has
+    it, and what follows is a remark.
+
+    Parameters
+    ----------
+    frame : query_id, result_id, system (the first word), name (all of it)
+
+    Examples
+    --------
+    >>> rows = {"query_id": ["q", "q"], "result_id": ["a", "b"], "system": ["my", "my"]}
+    >>> _systems(pd.DataFrame(rows | {"name": ["my run", "my run"]})).tolist()
+    ['my run', 'my run']
+    >>> _systems(pd.DataFrame(rows | {"name": ["my .2s", "my .3s"]})).tolist()
+    ['my', 'my']
+    """
+    names = frame.groupby("system")["name"].nunique()
+    several = frame["system"].isin(names.index[names > 1])
+    # of several systems whose names begin alike each has its own score of a pair; remarks stand on rows of one system
+    repeated = frame[several].duplicated(["system", "query_id", "result_id"])
+    remarks = several & ~frame["system"].isin(frame.loc[repeated.index[repeated], "system"])
+    return frame["name"].mask(remarks, frame["system"])
 
 
 def _number(text: str) -> float | None:

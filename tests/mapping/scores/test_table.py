@@ -162,6 +162,20 @@ def test_words_after_the_sixth_field_of_a_run_are_passed_over_as_trec_eval_does(
     assert table.frame.loc[0, ["query_id", "result_id", "score"]].tolist() == ["301", "FBIS3-27619", 2.138276]
 
 
+def test_a_run_whose_name_has_blanks_keeps_it_and_two_that_begin_alike_are_two_systems(tmp_path: Path) -> None:
+    def run(name: str, *scores: float) -> str:
+        return "".join(f"q{k} Q0 d{k} 1 {score} {name}\n" for k, score in enumerate(scores))
+
+    first, second = run("my run v1", 3, 2), run("my run v2", 1, 4)
+    assert read_scores(written(tmp_path, first)).systems == ["my run v1"]
+    both = read_scores(written(tmp_path, first + second))
+    assert both.systems == ["my run v1", "my run v2"] and both.frame["score"].tolist() == [3, 2, 1, 4]
+    remarks = run("my 0.2s", 3) + run("my 0.3s", 2, 1).splitlines()[1] + "\n"
+    assert read_scores(written(tmp_path, remarks)).systems == ["my"], "words that differ from row to row are remarks"
+    with pytest.raises(TableError, match=r"column query_id: 'q 1' is not allowed; no blank is allowed in it"):
+        read_scores(written(tmp_path, first + "q 1 Q0 d3 1 0.5 my run v1\n"))
+
+
 @pytest.mark.real_data
 def test_the_tifa_release_reads_with_its_text_columns_named_and_its_human_column_left_out(shared_data: Path) -> None:
     path = shared_data / "tifa160_likert" / "system_scores_tifa_release.csv"
