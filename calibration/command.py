@@ -131,7 +131,8 @@ def calibrate(
 
     RATINGS is a table, or a study's folder: its ratings.csv and pairs.csv are read, and the tables written there.
 
-    Writes judgments.csv, raters.csv and calibrated.csv to the folder named by -o; to NAME.study.zip, with the pairs and
+    Writes judgments.csv, raters.csv and calibrated.csv to the folder named by -o, with facets.csv where there are
+    facets and judgments-careless.csv where raters look careless; to NAME.study.zip, with the pairs and
     the pool, as one file that other commands take for the judgments.
     """
     folder = None
@@ -219,18 +220,18 @@ def calibrate(
     else:
         print_summary(figures_of)
         if others:
-            _print_beside(others)
+            _print_beside(others, pipeline.beside_sentences(result, others))
         if packed:
             say(f"wrote {out}, which holds judgments.csv and what belongs to it")
         else:
-            say(f"wrote {out / 'judgments.csv'}, {out / 'raters.csv'} and {out / 'calibrated.csv'}")
+            say(f"wrote {listed([str(out / name) for name in result.files()])}")
         mappings = "mappings" if packed else out / "mappings"
         given = f"SCORES --judgments {out if packed else out / 'judgments.csv'} --output {mappings}"
         click.echo(f"Next: relstudy fit {given if folder is None else folder}")
 
 
-def _print_beside(rows: list[Beside]) -> None:
-    """A line a method, and what it means where another is ahead."""
+def _print_beside(rows: list[Beside], told: list[str]) -> None:
+    """A line a method, and sentences on them."""
     used = rows[0].method
     click.echo()
     cells = [
@@ -248,12 +249,8 @@ def _print_beside(rows: list[Beside]) -> None:
     ]
     less = f"{used} less it"
     print_table(cells, ["out of sample", "leave-one-out", less, "error", "p", "order", less, "error"], dim=(3, 7))
-    for each in rows:
-        told = f"{each.method}: {each.reason}." if each.reason else each.sentence(used)
-        if told:
-            click.echo(told)
-    if not any(each.sentence(used) for each in rows):
-        click.echo(f"No other method is ahead of {used} by more than chance, over {len(rows) - 1} compared.")
+    for line in told:
+        click.echo(line)
 
 
 def _draw(result: Calibration, folder: Path, binary: Path | None) -> None:

@@ -395,7 +395,13 @@ class Generalizability(Result, of_commands=True):
         >>> round(generalizability(table, "ap", ["system"], "query").coefficient("phi", 10).value, 3)
         0.93
         """
+        if which not in TITLES:
+            raise RelstudyError(f"{which!r} is no coefficient; there are: {', '.join(TITLES)}")
         number = self.each if number is None else number
+        if not number > 0 or not 0 < level < 1:
+            raise RelstudyError(
+                f"a mean of more than 0 values and a level between 0 and 1 are needed, not {number:g}, {level:g}"
+            )
         worth, error, common = self._sources @ self.variances
         wrong = error + (common if which == "phi" else 0.0)
         if worth + wrong <= 0:

@@ -80,7 +80,7 @@ class CalibrationChanges(TypedDict, total=False):
     """The fields of `CalibrationOptions` as arguments of a function, for type checkers; None leaves one as it is."""
 
     method: Method | None
-    facets: Sequence[str] | None
+    facets: str | Sequence[str] | None
     handed_out: Literal["random", "fixed"] | None
     force: bool | None
     weigh_raters: bool | None

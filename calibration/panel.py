@@ -119,10 +119,22 @@ class Panel:
         return np.bincount(self.pair, values, self.n_pairs).astype(float, copy=False)
 
 
+NO_FACET = {
+    "rater_id": "the raters, who have severities with or without facets",
+    "rating": "what the ratings say",
+    "calibrated": "what the ratings say",
+    "pair_id": "the pairs, whose worth is what is looked for",
+    "base": "a property of pairs",
+}
+"""Columns that are no facet, and what they are."""
+
+
 def _facet(frame: pd.DataFrame, name: str) -> Facet:
-    """A column as a facet: every rating has a level of it, and there are two."""
-    if name not in frame or name == "rater_id":
-        have = ", ".join(str(column) for column in frame if column not in ("rater_id", "result_id", "rating", "base"))
+    """A column as a facet: every rating has a level of it, there are two, and twice as many ratings as levels."""
+    if name in NO_FACET:
+        raise RelstudyError(f"{name} is no facet: its levels are {NO_FACET[name]}")
+    if name not in frame:
+        have = ", ".join(str(column) for column in frame if column not in (*NO_FACET, "result_id"))
         raise RelstudyError(f"the ratings have no column {name!r} for a facet; there are: {have}")
     said = frame[name].astype("str").str.strip().mask(frame[name].isna(), "")
     if (said == "").any():
@@ -132,7 +144,22 @@ def _facet(frame: pd.DataFrame, name: str) -> Facet:
     code, levels = pd.factorize(said)
     if len(levels) < 2:
         raise RelstudyError(f"{name}: all ratings have the same, and a facet has two or more")
+    if 2 * len(levels) > len(frame):
+        raise RelstudyError(
+            f"{name} is no facet: it has {len(levels):,} levels for {count_of(len(frame), 'rating')}, and each needs "
+            "several"
+        )
+    for columns, like in ((["rating"], "rating"), (["rater_id"], "rater_id"), ([QUERY, "result_id"], "pair_id")):
+        if set(columns) <= set(frame) and _same_groups(code, frame[columns]):
+            raise RelstudyError(f"{name} is no facet: its levels are {NO_FACET[like]}")
     return Facet(code, pd.Index(levels))
+
+
+def _same_groups(code: np.ndarray, columns: pd.DataFrame) -> bool:
+    """True where rows of one code are those of one value of the columns, and no others."""
+    other = columns.groupby(list(columns), sort=False, dropna=False).ngroup().to_numpy()
+    both = len(np.unique(code.astype(np.int64) * (int(other.max(initial=0)) + 1) + other))
+    return both == len(np.unique(code)) == len(np.unique(other))
 
 
 def _pair_codes(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:

@@ -48,7 +48,7 @@ from relstudy.common.option_words import option
 from relstudy.common.probabilities import PAIR
 from relstudy.common.ratings_table import HandOut
 from relstudy.common.tables import write_table
-from relstudy.common.wording import count_of
+from relstudy.common.wording import count_of, listed
 
 SMALL, CLEAR = 0.05, 2.0
 """A corrected p below this, and so many standard errors, put a method ahead."""
@@ -122,8 +122,15 @@ class Calibration:
         judgments = replace(self.judgments, ratings=None)
         return replace(self, ratings=replace(self.ratings, frame=frame), judgments=judgments)
 
+    def files(self) -> list[str]:
+        """Names of the files that `write` writes: judgments-careless.csv where raters look careless, facets.csv where
+        there are facets."""
+        careless = [] if self.judgments.careless is None else [CARELESS]
+        facets = [] if self.model is None or self.model.of_facets is None else ["facets.csv"]
+        return ["judgments.csv", *careless, "raters.csv", *facets, "calibrated.csv"]
+
     def write(self, folder: Path) -> None:
-        """Write judgments.csv, raters.csv and calibrated.csv; judgments-careless.csv where raters look careless."""
+        """Write the tables named by `files`."""
         write_judgments(self.judgments, folder / "judgments.csv")
         write_careless(self.judgments.careless, folder / CARELESS)
         write_table(self.raters, folder / "raters.csv")
@@ -395,7 +402,7 @@ def beside_others(result: Calibration, methods: Sequence[str], progress: Progres
     methods : the others, any of METHODS
     progress : wraps their numbers, to show how they go
     """
-    panel, used = result.fitted_to, result.choice.method
+    panel, used = result.panel, result.choice.method
     names = [used, *dict.fromkeys(name for name in methods if name != used)]
     scored = scored_rows(panel)
     part = panel.keep(scored.rows)
@@ -406,7 +413,8 @@ def beside_others(result: Calibration, methods: Sequence[str], progress: Progres
         name = names[number]
         weighted = result.noise.share > 0 if name == used else None
         try:
-            figures[name] = one, order = out_of_sample(panel, name, scored, weighted=weighted)
+            fitted_to = result.fitted_to if METHODS[name].gives_lines else panel
+            figures[name] = one, order = out_of_sample(fitted_to, name, scored, weighted=weighted, given=panel.rating)
         except RelstudyError as error:
             rows.append(Beside(name, reason=str(error)))
             continue
@@ -418,13 +426,30 @@ def beside_others(result: Calibration, methods: Sequence[str], progress: Progres
         if name != used and not isinstance(own, Estimate):
             less = own.plus(one, -1.0)
             size = less.standard_error(part)
-            p = min(2 * float(stdtr(freedom, -abs(less.value) / size)) * (len(names) - 1), 1.0) if size > 0 else None
+            p = 2 * float(stdtr(freedom, -abs(less.value) / size)) if size > 0 else None
             row = replace(row, difference=less.value, error=size, p=p)
         if name != used and isinstance(own_order, Figure) and isinstance(order, Figure):
             less = own_order.plus(order, -1.0)
             row = replace(row, order_difference=less.value, order_error=float(np.sqrt(less.by_pair @ less.by_pair)))
         rows.append(row)
-    return rows
+    compared = sum(each.p is not None for each in rows)
+    return [each if each.p is None else replace(each, p=min(each.p * compared, 1.0)) for each in rows]
+
+
+def beside_sentences(result: Calibration, rows: Sequence[Beside]) -> list[str]:
+    """What figures of methods side by side mean: why one has none, which is ahead, how many were compared."""
+    used = result.choice.method
+    ahead = [each.sentence(used) for each in rows]
+    told = [f"{each.method}: {each.reason}." if each.reason else said for each, said in zip(rows, ahead, strict=True)]
+    compared = sum(each.difference is not None for each in rows)
+    if not compared:
+        told.append(f"No other method was compared with {used}.")
+    elif not any(ahead):
+        told.append(f"No other method is ahead of {used} by more than chance, over {compared} compared.")
+    by_category = [each.method for each in rows if not METHODS[each.method].gives_lines and not each.reason]
+    if result.drift_is_out and by_category:
+        told.append(f"Drift was left in the ratings for {listed(by_category)}, which take these as categories.")
+    return [each for each in told if each]
 
 
 def summary(result: Calibration, progress: Progress = iter) -> dict[str, Any]:

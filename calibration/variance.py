@@ -17,6 +17,7 @@ from relstudy.calibration.noise import rater_noise
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.two_way import Figure, mean_over_pairs, squared_differences
 from relstudy.common.cluster import in_parts
+from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
 from relstudy.common.ranks import ranks
 
@@ -136,24 +137,35 @@ def leave_one_out_figure(
     """`leave_one_out_correlation` as a figure of the scored rows with its influences, or why there is none."""
     if scored.pairs < 2 * FOLDS:
         return Estimate.missing(f"only {scored.pairs} pairs have two ratings; {2 * FOLDS} are needed")
-    return _leave_one_out(panel, scored, _held_out(panel, method, scored, weighted, seed, progress))
+    try:
+        return _leave_one_out(panel, scored, _held_out(panel, method, scored, weighted, seed, progress))
+    except RelstudyError as error:  # four fifths of the pairs may do for less than all of them
+        return Estimate.missing(f"without a fifth of the pairs {error}")
 
 
 def out_of_sample(
-    panel: Panel, method: str, scored: Scored, *, weighted: bool | None = None, seed: int = 0
+    panel: Panel,
+    method: str,
+    scored: Scored,
+    *,
+    weighted: bool | None = None,
+    seed: int = 0,
+    given: np.ndarray | None = None,
 ) -> tuple[Figure | Estimate, Figure | Estimate]:
     """The leave-one-out correlation of single ratings, and the agreement of judgments in order, of the same folds.
 
     The second is Spearman's correlation of the judgments by half of the raters with the other half's mean ratings as
-    they were given, over `HALVES` draws of the half in either direction. What all ratings are held against is the same
-    for every method, and no change of the scale's steps that all raters share has a part in it. Its influences are by
-    pair alone: they are for these raters.
+    they were given (`given`, float array N; the panel's if None), over `HALVES` draws of the half in either direction.
+    What all ratings are held against is the same for every method, and no change of the scale's steps that all raters
+    share has a part in it. Its influences are by pair alone: they are for these raters.
     """
     if scored.pairs < 2 * FOLDS:
         lack = Estimate.missing(f"only {scored.pairs} pairs have two ratings; {2 * FOLDS} are needed")
         return lack, lack
     held = list(_held_out(panel, method, scored, weighted, seed, iter))
-    return _leave_one_out(panel, scored, held), _by_halves(panel, scored, held, seed)
+    return _leave_one_out(panel, scored, held), _by_halves(
+        panel if given is None else panel.with_rating(given), scored, held, seed
+    )
 
 
 def _held_out(

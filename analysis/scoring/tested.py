@@ -331,9 +331,9 @@ def between_systems(result: ScoreResult, measure: str, ratings: pd.DataFrame | N
         where there is no such measure by query, or there are fewer than two systems or queries
     """
     table, index = result.per_query, result.index_called(measure)
+    names = [each.name for each in result.indices if each.name in table]
     name = measure if index is None else index.name
-    if name not in table or name in ("system", "query_id"):
-        names = [str(name) for name in table if name not in ("system", "query_id")]
+    if name not in names:  # per query stands more than measures: numbers of pairs, shares that are judged
         raise RelstudyError(f"{measure!r} is no measure by query of these scores; there are: {listed_some(names, 12)}")
     withheld = {}
     if index is not None:

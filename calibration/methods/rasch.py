@@ -29,6 +29,8 @@ MISFIT = (0.5, 1.5)
 """Mean squares between these are productive for measurement (Linacre 2002)."""
 ENOUGH = 10
 """With fewer ratings beside others' a mean square says nothing."""
+NEAR = 300.0
+"""Logits times categories whose exponential is far from the largest float, with the steps between categories."""
 ROWS_AT_ONCE, CELLS_AT_ONCE = 20_000, 500
 MOST_LEVELS = 2_000
 """Of raters and facets together: whether they are told apart is seen by a matrix of that size."""
@@ -87,6 +89,7 @@ def rasch(panel: Panel) -> ByCategory:
         else:
             columns = {"severity": effects[name], **measured(number, facet.code, of_cell[name])}
         ratings = np.bincount(facet.code, minlength=number)
+        columns = {each: np.where(ratings > 0, values, np.nan) for each, values in columns.items()}
         tables.append(pd.DataFrame({"facet": name, "level": facet.levels.astype("str"), "ratings": ratings, **columns}))
     scores = likelihood.scores(severity, steps, spread, effects)
     return ByCategory(
@@ -122,6 +125,7 @@ class Rasch:
         seen, first, self.cell = np.unique(self.place, return_index=True, return_inverse=True)
         self.of_cell = {"rater_id": decided.rater[first]}
         self.of_cell |= {name: facet.code[first] for name, facet in self.row_facets.items()}
+        self.present = {name: np.unique(facet.code) for name, facet in decided.facets.items()}
         self.query = np.zeros(decided.n_pairs, dtype=int)
         self.queries = 1
         if QUERY in decided.facets:
@@ -134,6 +138,8 @@ class Rasch:
         self.rated = csr_array((ones, (decided.pair, self.cell)), shape=shape)
         cells = (ones, (decided.pair, self.cell * categories + code))
         self.counts = csr_array(cells, shape=(shape[0], shape[1] * categories))
+        self.code = code
+        self.total = np.bincount(decided.pair, code, decided.n_pairs)
         self.given = np.bincount(self.cell, code, len(seen))
         self.beyond = np.bincount(code, minlength=categories)[::-1].cumsum()[::-1][1:]
         self.refuse_mixed()
@@ -151,7 +157,7 @@ class Rasch:
         rows = np.tile(np.arange(len(decided.rating)), len(codes))
         places = np.concatenate([start + code for start, code in zip(starts, codes, strict=True)])
         design = csr_array((np.ones(len(rows)), (rows, places)), shape=(len(decided.rating), sum(sizes)))
-        seen = int(np.count_nonzero(decided.by_rater())) + sum(sizes[1:])
+        seen = int(np.count_nonzero(decided.by_rater())) + sum(map(len, self.present.values()))
         if np.linalg.matrix_rank((design.T @ design).toarray(), hermitian=True) < seen - len(decided.facets):
             raise RelstudyError(
                 f"the ratings do not tell {', '.join(('rater_id', *decided.facets))} apart: some levels of one go with "
@@ -162,10 +168,14 @@ class Rasch:
         self, severity: np.ndarray, steps: np.ndarray, spread: float, effects: dict[str, np.ndarray]
     ) -> np.ndarray:
         """log P(category k in a cell | worth at each node), float array (C, K, nodes)."""
+        return self._logs(self.hard(severity, effects), steps, spread)
+
+    def hard(self, severity: np.ndarray, effects: dict[str, np.ndarray]) -> np.ndarray:
+        """The severity of each cell, float array (C)."""
         hard = severity[self.of_cell["rater_id"]]
         for name in self.row_facets:
             hard = hard + effects[name][self.of_cell[name]]
-        return self._logs(hard, steps, spread)
+        return hard
 
     def _logs(self, hard: np.ndarray, steps: np.ndarray, spread: float) -> np.ndarray:
         number = np.arange(self.categories)
@@ -203,16 +213,17 @@ class Rasch:
     def negative(self, values: np.ndarray) -> tuple[float, np.ndarray]:
         """Less the log likelihood, and its gradient by what `parameters` takes."""
         severity, steps, spread, effects = self.parameters(values)
-        logs = self.logs(severity, steps, spread, effects)
+        hard, until = self.hard(severity, effects), np.concatenate([[0.0], np.cumsum(steps)])
+        sums = Sums(spread * self.nodes - hard[:, None], until)
         prior = self.prior(effects)
-        joint = self.counts @ logs.reshape(-1, len(self.nodes)) + prior[self.query]
+        known = np.bincount(self.panel.pair, self.code * hard[self.cell] + until[self.code], self.panel.n_pairs)
+        joint = self.total[:, None] * (spread * self.nodes) - known[:, None] - self.rated @ sums.log
+        joint += prior[self.query]
         total = logsumexp(joint, axis=1, keepdims=True)
         posterior = np.exp(joint - total)
-        mass = self.rated.T @ posterior
-        chance = np.exp(logs)
-        mean = np.arange(self.categories) @ chance.reshape(len(logs), self.categories, -1)
-        at_least = chance[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:]
-        by_cell = self.given - (mass * mean).sum(axis=1)
+        by_category = sums.expected(self.rated.T @ posterior, self.nodes)
+        number = np.arange(self.categories)
+        by_cell = self.given - number @ by_category[:, 0]
         gradient = [np.bincount(self.of_cell["rater_id"], by_cell, len(severity))]
         for name, facet in self.panel.facets.items():
             if name == QUERY:
@@ -220,21 +231,23 @@ class Rasch:
                 by_level = -np.bincount(self.query, drawn, self.queries)
             else:
                 by_level = np.bincount(self.of_cell[name], by_cell, len(facet.levels))
+            by_level = by_level[self.present[name]]
             gradient.append(by_level[:-1] - by_level[-1])
-        by_step = self.beyond - np.einsum("jz,jkz->k", mass, at_least)
-        number = self.counts @ np.tile(np.arange(self.categories, dtype=float), len(logs))
-        by_spread = float(np.sum((number[:, None] * posterior) @ self.nodes) - np.sum((mass * mean) @ self.nodes))
+        by_step = self.beyond - by_category[::-1, 0].sum(axis=1).cumsum()[::-1][1:]
+        by_spread = float(self.total @ (posterior @ self.nodes) - (number @ by_category[:, 1]).sum())
         return -float(total.sum()), np.concatenate([*gradient, by_step[:-1] - by_step[-1], [-spread * by_spread]])
 
     def parameters(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, float, dict[str, np.ndarray]]:
         """Severities (R), steps (K - 1, which add up to 0), the spread of worths, and the levels of each facet, which
-        add up to 0, too (queries' in spreads), from what is searched over: the same without the last of each sum, and
-        the logarithm of the spread; steps come after facets."""
+        add up to 0, too (queries' in spreads; 0 without ratings), from what is searched over: the same without the last
+        of each sum, and the logarithm of the spread; steps come after facets."""
         start = self.panel.n_raters
         severity, effects = values[:start], {}
         for name, facet in self.panel.facets.items():
-            free = values[start : start + len(facet.levels) - 1]
-            effects[name] = np.append(free, -free.sum())
+            present = self.present[name]
+            free = values[start : start + len(present) - 1]
+            effects[name] = np.zeros(len(facet.levels))
+            effects[name][present] = np.append(free, -free.sum())
             start += len(free)
         free = values[start:-1]
         return severity, np.append(free, -free.sum()), float(np.exp(values[-1])), effects
@@ -242,15 +255,55 @@ class Rasch:
     def mode(self) -> tuple[np.ndarray, np.ndarray, float, dict[str, np.ndarray]]:
         """The parameters of greatest likelihood."""
         bounds = [(-FARTHEST, FARTHEST)] * self.panel.n_raters
-        for name, facet in self.panel.facets.items():
+        for name, present in self.present.items():
             most = FARTHEST_QUERY if name == QUERY else FARTHEST
-            bounds += [(-most, most)] * (len(facet.levels) - 1)
+            bounds += [(-most, most)] * (len(present) - 1)
         bounds += [*[(-FARTHEST, FARTHEST)] * (self.categories - 2), (np.log(0.01), np.log(20.0))]
         options = {"maxiter": 1000, "ftol": 1e-12, "gtol": 1e-5}
         start = np.zeros(len(bounds))
         return self.parameters(
             minimize(self.negative, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x
         )
+
+
+class Sums:
+    """Sums over the K categories of exp(k x - until_k), for many x; none of them is too large for a float.
+
+    They are polynomials in exp(x), so that one exponential a place does for all categories: where each rating is a cell
+    of its own, as sessions make them, exponentials are most of the work. Where x is far from 0 they are polynomials in
+    exp(-x) above it.
+
+    Parameters
+    ----------
+    x : float array (C, nodes)
+    until : float array (K), the first 0
+    """
+
+    def __init__(self, x: np.ndarray, until: np.ndarray) -> None:
+        is_near = (len(until) - 1) * np.abs(x).max() < NEAR
+        self.above = np.zeros((1, 1), dtype=bool) if is_near else x > 0
+        self.base = np.exp(np.where(self.above, -x, x))
+        least = until.min()
+        self.weights = np.exp(least - until)
+        self.sum = np.full(x.shape, self.weights[-1])
+        self.sum[np.broadcast_to(self.above, x.shape)] = self.weights[0]
+        for low, high in zip(self.weights[-2::-1], self.weights[1:], strict=True):
+            self.sum *= self.base
+            self.sum += np.where(self.above, high, low)
+        self.log = np.log(self.sum) + (len(until) - 1) * np.where(self.above, x, 0.0) - least
+
+    def expected(self, mass: np.ndarray, nodes: np.ndarray) -> np.ndarray:
+        """The mass of each category in each cell, and the same times the nodes, float array (K, 2, C)."""
+        share = mass / self.sum
+        sides = np.column_stack([np.ones_like(nodes), nodes])
+        found = np.zeros((len(self.weights), 2, len(mass)))
+        powers = range(len(self.weights))
+        for above, order in ((False, powers), (True, powers[::-1])) if self.above.any() else ((False, powers),):
+            part = np.where(self.above == above, share, 0.0)
+            for category in order:
+                found[category] += (part @ sides).T
+                part *= self.base
+        return found * self.weights[:, None, None]
 
 
 def _moments(logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

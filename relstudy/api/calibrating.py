@@ -234,13 +234,14 @@ class CalibratedPanel(FolderResult):
 
         Parameters
         ----------
-        methods : names of methods; none: all but ordinal
+        methods : names of methods; none, or "all": all but ordinal
 
         Returns
         -------
         DataFrame, a row a method, the one used first: the leave-one-out correlation of single ratings, how far the used
         method's is above it with its standard error and p (two-sided, corrected for all), and the same of the order of
-        judgments by half of the raters beside the other half's ratings; `attrs["sentences"]` says who is ahead
+        judgments by half of the raters beside the other half's ratings; `reason` where a method has no figures;
+        `attrs["sentences"]` says who is ahead, and how many were compared
 
         Examples
         --------
@@ -251,12 +252,12 @@ class CalibratedPanel(FolderResult):
         >>> table["method"].tolist(), bool(table["difference"][1] > 0)
         (['pooled', 'none'], True)
         """
-        unknown = [name for name in methods if name not in METHODS]
+        unknown = [name for name in methods if name not in (*METHODS, "all")]
         if unknown:
-            raise RelstudyError(f"{unknown[0]!r} is no method; there are: {', '.join(METHODS)}")
+            raise RelstudyError(f"{unknown[0]!r} is no method; there are: {', '.join(METHODS)} and all")
         rows = pipeline.beside_others(self.calibration, methods_named(methods or ("all",)))
         table = pd.DataFrame([vars(each) for each in rows])
-        table.attrs["sentences"] = [told for each in rows if (told := each.sentence(self.method))]
+        table.attrs["sentences"] = pipeline.beside_sentences(self.calibration, rows)
         return table
 
     def compare(self, rater: str | int, scores: ScoredSystems | None = None) -> dict[str, Any]:

@@ -112,12 +112,13 @@ class Scores(Result):
 
         Parameters
         ----------
-        measure : a column of `.per_query`; "condensed " and "estimated " before it may be left out
+        measure : a measure or index that has a column in `.per_query`; "condensed " and "estimated " before it may be
+            left out
 
         Raises
         ------
         RelstudyError
-            where there is no such column, or there are fewer than two systems or queries
+            where there is no such measure, or there are fewer than two systems or queries
 
         Examples
         --------
