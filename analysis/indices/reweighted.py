@@ -12,78 +12,100 @@ from functools import cached_property
 
 import numpy as np
 
-from relstudy.analysis.indices.correlation import group_ends, parts_of, pearson_of_sums
-from relstudy.analysis.resampling.bootstrap import chunks, in_threads
+from relstudy.analysis.indices.correlation import group_ends, pearson_of_sums
+from relstudy.analysis.resampling.bootstrap import chunks
 from relstudy.common.compiled import choose, compiled_for_many, lanes
 
+AHEAD = 16
+"""Pairs whose rows are fetched together."""
 BLOCK = 512
 """Pairs whose products are made at once: their tables stay in the cache while every system passes over them."""
 
 
 @compiled_for_many
-def _in_order(
-    order: np.ndarray, mass: np.ndarray, hits: np.ndarray, start: int, stop: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """How much pairs count and the relevant share of that in some replicates, in an order; float [pairs, replicates]
-    each, copies whose rows are side by side."""
-    of_pairs, shares = (
-        np.empty((len(order), stop - start), mass.dtype),
-        np.empty((len(order), stop - start), mass.dtype),
-    )
-    for i in range(len(order)):
-        here, good = mass[order[i], start:stop], hits[order[i], start:stop]
-        for b in lanes(stop - start):
-            of_pairs[i, b] = here[b]
-            shares[i, b] = choose(here[b] > 0.0, np.minimum(good[b] / here[b], 1.0), 0.0)
-    return of_pairs, shares
-
-
-@compiled_for_many
 def _retrieval_by_replicate(
-    group_end: np.ndarray, weight: np.ndarray, own: np.ndarray, mass: np.ndarray, share: np.ndarray
+    order: np.ndarray,
+    group_end: np.ndarray,
+    weight: np.ndarray,
+    own: np.ndarray,
+    mass: np.ndarray,
+    hits: np.ndarray,
 ) -> np.ndarray:
-    """`kernels.retrieval` of each replicate's pairs, all arguments in order of descending score.
+    """`kernels.retrieval` of each replicate's pairs.
 
-    Each loop over the replicates writes one array and reads few, so that the compiler can prove them apart and has the
-    replicates side by side.
+    All that is summed up stands in one array, so that the compiler can prove it apart from what is read and has the
+    replicates side by side. Pairs are fetched `AHEAD` at once: their rows lie anywhere in tables that no cache holds,
+    and copies one after another are waited for together.
+
+    Parameters
+    ----------
+    order : int64 [pairs], where the pairs stand in `mass` and `hits`, by descending score
+    group_end, weight, own : as of `kernels.retrieval`
+    mass, hits : float [pairs, replicates], as of `ReweightedPairs`
     """
     width = mass.shape[1]
-    seen, good, seen_before, good_before = np.zeros(width), np.zeros(width), np.zeros(width), np.zeros(width)
-    precision, area, itself = np.zeros(width), np.zeros(width), np.zeros(width)
+    seen, good, precision, area, itself, seen_before, good_before = 0, 1, 2, 3, 4, 5, 6
+    sums = np.zeros((7, width))
+    near = np.empty((2, AHEAD, width), mass.dtype)
     first = 0
-    for i in range(len(weight)):
-        times = weight[i]
+    for i in range(len(order)):
+        if i % AHEAD == 0:
+            for k in range(min(AHEAD, len(order) - i)):
+                of_pair, of_good = mass[order[i + k]], hits[order[i + k]]
+                for b in lanes(width):
+                    near[0, k, b] = of_pair[b]
+                for b in lanes(width):
+                    near[1, k, b] = of_good[b]
+        times, alone = weight[i], own[i]
+        of_pair, of_good = near[0, i % AHEAD], near[1, i % AHEAD]
+        if group_end[i] and first == i:
+            for b in lanes(width):
+                share = choose(of_pair[b] > 0.0, np.minimum(of_good[b] / of_pair[b], 1.0), 0.0)
+                w = times * of_pair[b]
+                seen_here, good_here = sums[seen, b] + w, sums[good, b] + w * share
+                sums[itself, b] += w * share * w * (np.float64(1.0) - share)  # shares may be single precision
+                gained = good_here - sums[good, b]
+                missed = np.maximum((seen_here - sums[seen, b]) - gained, 0.0)
+                sums[area, b] += missed * (sums[good, b] + 0.5 * gained)
+                more = w - alone * of_pair[b]
+                gain = w * share * (good_here - more * share) / (seen_here - more)
+                sums[precision, b] += choose(share > 0.0, gain, 0.0)
+                sums[seen, b] = seen_here
+                sums[good, b] = good_here
+            first = i + 1
+            continue
+        if first == i:
+            sums[seen_before] = sums[seen]
+            sums[good_before] = sums[good]
         for b in lanes(width):
-            seen[b] += times * mass[i, b]
-        for b in lanes(width):
-            good[b] += times * mass[i, b] * share[i, b]
-        for b in lanes(width):
-            w = times * mass[i, b]
-            itself[b] += w * share[i, b] * w * (np.float64(1.0) - share[i, b])  # shares may be single precision
+            share = choose(of_pair[b] > 0.0, np.minimum(of_good[b] / of_pair[b], 1.0), 0.0)
+            w = times * of_pair[b]
+            sums[seen, b] += w
+            sums[good, b] += w * share
+            sums[itself, b] += w * share * w * (np.float64(1.0) - share)
         if group_end[i]:
             for b in lanes(width):
-                gained = good[b] - good_before[b]
-                missed = np.maximum((seen[b] - seen_before[b]) - gained, 0.0)
-                area[b] += missed * (good_before[b] + 0.5 * gained)
-            for b in lanes(width):
-                seen_before[b] = seen[b]
-            for b in lanes(width):
-                good_before[b] = good[b]
+                gained = sums[good, b] - sums[good_before, b]
+                missed = np.maximum((sums[seen, b] - sums[seen_before, b]) - gained, 0.0)
+                sums[area, b] += missed * (sums[good_before, b] + 0.5 * gained)
             for j in range(first, i + 1):
                 times, alone = weight[j], own[j]
+                of_pair, of_good = mass[order[j]], hits[order[j]]
                 for b in lanes(width):
-                    w = times * mass[j, b]
-                    more = w - alone * mass[j, b]
-                    gain = w * share[j, b] * (good[b] - more * share[j, b]) / (seen[b] - more)
-                    precision[b] += choose(share[j, b] > 0.0, gain, 0.0)
+                    share = choose(of_pair[b] > 0.0, np.minimum(of_good[b] / of_pair[b], 1.0), 0.0)
+                    w = times * of_pair[b]
+                    more = w - alone * of_pair[b]
+                    gain = w * share * (sums[good, b] - more * share) / (sums[seen, b] - more)
+                    sums[precision, b] += choose(share > 0.0, gain, 0.0)
             first = i + 1
     figures = np.empty((2, width))
     for b in lanes(width):
-        figures[0, b] = choose(good[b] > 0.0, precision[b] / good[b], np.nan)
-        misses = seen[b] - good[b]
-        whole = good[b] * misses - itself[b]
-        enough = (good[b] > 0.0) & (misses > 1e-12 * seen[b]) & (whole > 1e-12 * seen[b] * seen[b])
-        figures[1, b] = choose(enough, (area[b] - 0.5 * itself[b]) / whole, np.nan)
+        hit = sums[good, b]
+        figures[0, b] = choose(hit > 0.0, sums[precision, b] / hit, np.nan)
+        misses = sums[seen, b] - hit
+        whole = hit * misses - sums[itself, b]
+        enough = (hit > 0.0) & (misses > 1e-12 * sums[seen, b]) & (whole > 1e-12 * sums[seen, b] * sums[seen, b])
+        figures[1, b] = choose(enough, (sums[area, b] - 0.5 * sums[itself, b]) / whole, np.nan)
     return figures
 
 
@@ -129,21 +151,12 @@ class ReweightedPairs:
         """Their number."""
         return int(self.mass.shape[1])
 
-    @property
-    def _parts(self) -> list[slice]:
-        return parts_of(len(self.mass), self.replicates, 64)
-
     def retrieval(self, score: np.ndarray, weight: np.ndarray, own: np.ndarray | None = None) -> np.ndarray:
         """Average precision and normalised rank, float [2, replicates]; arguments as of `Retrieval.indices`."""
         order = np.argsort(-score, kind="stable")
         end, w = group_ends(score[order]), weight[order].astype(np.float64)
         alone = w if own is None else own[order].astype(np.float64)
-
-        def part_of(part: slice) -> np.ndarray:
-            mass, share = _in_order(order, self.mass, self.hits, part.start, part.stop)
-            return np.asarray(_retrieval_by_replicate(end, w, alone, mass, share))
-
-        figures = in_threads(part_of, self._parts)
+        figures = _retrieval_by_replicate(order, end, w, alone, self.mass, self.hits)
         return np.stack([figures[0], 1.0 - figures[1]])
 
     def points(self, score: np.ndarray, weight: np.ndarray, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -159,10 +172,7 @@ class ReweightedPairs:
         w = np.asarray(weight, dtype=np.float64)
 
         def above(amount: np.ndarray) -> np.ndarray:
-            def part_of(part: slice) -> np.ndarray:
-                return np.asarray(_sums_by_bin(bins, len(ascending) + 1, w, np.ascontiguousarray(amount[:, part])))
-
-            sums = in_threads(part_of, self._parts)
+            sums = _sums_by_bin(bins, len(ascending) + 1, w, amount)
             return np.asarray(sums[::-1].cumsum(axis=0)[::-1])
 
         seen, hits = above(self.mass), above(self.hits)

@@ -74,19 +74,62 @@ def _couples(
 
 
 @compiled_for_many
-def _gain_and_miss(
-    order: np.ndarray, weight: np.ndarray, mass: np.ndarray, hits: np.ndarray, start: int, stop: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """How much of each pair is good and how much poor in some replicates, in an order, times its weight; two float64
-    [pairs, replicates]."""
-    gain, miss = np.empty((len(order), stop - start)), np.empty((len(order), stop - start))
+def _couples_under_raters(
+    order: np.ndarray,
+    query: np.ndarray,
+    group_end: np.ndarray,
+    weight: np.ndarray,
+    mass: np.ndarray,
+    hits: np.ndarray,
+) -> np.ndarray:
+    """`_couples` of pairs whose weight and relevance differ by replicate, added up over queries: those with the good
+    pair above, and all; float64 [2, replicates].
+
+    All that is summed up for a query stands in one array, so that the compiler has the replicates side by side, and
+    nothing is copied: pairs are met in the order of their queries, in which they mostly lie in memory.
+
+    Parameters
+    ----------
+    order : int64 [pairs], where each of the pairs stands in `mass` and `hits`
+    query, group_end, weight : as of `_couples`, weight float64 [pairs]
+    mass, hits : float [pairs, replicates], how much each pair counts, and how much of that is good
+    """
+    width = mass.shape[1]
+    good, poor, itself, right, gained, missed = 0, 1, 2, 3, 4, 5
+    sums, whole = np.zeros((6, width)), np.zeros((2, width))
+    alone = True
     for i in range(len(order)):
-        here, good, w = mass[order[i], start:stop], hits[order[i], start:stop], weight[i]
-        for b in lanes(stop - start):
-            gain[i, b] = w * good[b]
-        for b in lanes(stop - start):
-            miss[i, b] = w * (here[b] - good[b])
-    return gain, miss
+        w, of_row = weight[i], order[i]
+        of_pair, of_good = mass[of_row], hits[of_row]
+        if alone and group_end[i]:
+            for b in lanes(width):
+                gain, miss = w * of_good[b], w * (of_pair[b] - of_good[b])
+                sums[itself, b] += gain * miss
+                sums[right, b] += miss * (sums[good, b] + 0.5 * gain)
+                sums[good, b] += gain
+                sums[poor, b] += miss
+        else:
+            for b in lanes(width):
+                gain, miss = w * of_good[b], w * (of_pair[b] - of_good[b])
+                sums[itself, b] += gain * miss
+                sums[gained, b] += gain
+                sums[missed, b] += miss
+            alone = group_end[i]
+            if alone:
+                for b in lanes(width):
+                    sums[right, b] += sums[missed, b] * (sums[good, b] + 0.5 * sums[gained, b])
+                    sums[good, b] += sums[gained, b]
+                    sums[poor, b] += sums[missed, b]
+                sums[gained:] = 0.0
+        if i + 1 == len(order) or query[i + 1] != query[i]:
+            for b in lanes(width):
+                both = sums[good, b] + sums[poor, b]
+                couples = sums[good, b] * sums[poor, b] - sums[itself, b]
+                enough = couples > 1e-12 * both**2
+                whole[0, b] += choose(enough, (sums[right, b] - 0.5 * sums[itself, b]) / both, 0.0)
+                whole[1, b] += choose(enough, couples / both, 0.0)
+            sums[:] = 0.0
+    return whole
 
 
 class SameQuery:
@@ -165,13 +208,8 @@ class SameQuery:
 
     def under_raters(self, pairs: ReweightedPairs) -> np.ndarray:
         """The index in every replicate of raters, float [replicates]; `pairs` are in the order they were given in."""
-
-        def part_of(part: slice) -> np.ndarray:
-            drawn = _gain_and_miss(self.order, self.weight, pairs.mass, pairs.hits, part.start, part.stop)
-            right, all_of = self._of(*drawn)
-            return _ratio(right.sum(axis=0), all_of.sum(axis=0))
-
-        return in_threads(part_of, parts_of(len(self.order), pairs.replicates, WIDTH))
+        ranked = self.order, self.query, self.end, self.weight
+        return _ratio(*_couples_under_raters(*ranked, pairs.mass, pairs.hits))
 
     def _couples(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         mass = self.weight[:, None] * times

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
@@ -21,6 +22,8 @@ from relstudy.analysis.resampling.spread import (
 )
 from relstudy.common.estimates import Estimate
 
+T = TypeVar("T")
+R = TypeVar("R")
 REPLICATES = 1000
 
 
@@ -53,14 +56,20 @@ def chunks(replicates: int, width: int) -> list[slice]:
 
 
 def in_threads(work: Callable[[slice], np.ndarray], parts: list[slice]) -> np.ndarray:
-    """Run `work` on every slice of replicates and join the results along the last axis.
+    """Run `work` on every slice of replicates and join the results along the last axis."""
+    found = each_in_a_thread(work, parts)
+    return found[0] if len(found) == 1 else np.concatenate(found, axis=-1)
+
+
+def each_in_a_thread(work: Callable[[T], R], parts: Sequence[T]) -> list[R]:
+    """What `work` makes of each part.
 
     The compiled loops release the interpreter's lock, so threads use all cores.
     """
     if len(parts) == 1:
-        return work(parts[0])
+        return [work(parts[0])]
     with ThreadPoolExecutor(min(len(parts), os.cpu_count() or 1)) as pool:
-        return np.concatenate(list(pool.map(work, parts)), axis=-1)
+        return list(pool.map(work, parts))
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from relstudy.analysis.indices.known import run_indices
 from relstudy.analysis.indices.measures import Evaluation
 from relstudy.analysis.indices.precision_recall import RETRIEVAL, Retrieval
 from relstudy.analysis.indices.reweighted import ReweightedJudgments, ReweightedPairs
-from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, RaterReplicates
+from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, RaterReplicates, each_in_a_thread
 from relstudy.analysis.resampling.draws import Draws, LeftOut
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.judged import JudgedPairs, Weighting, rank_power_weights
@@ -21,6 +21,7 @@ from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.primary import asked_measures, primary_of, unjudged_in
 from relstudy.analysis.scoring.rater_draws import RaterDraws, rater_population, whole_steps
 from relstudy.analysis.scoring.relevance import relevance_of
+from relstudy.common.compiled import FEW
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
 from relstudy.common.option_words import option
@@ -154,7 +155,8 @@ class ScoringContext:
         """
         if self.raters is None:
             return None
-        drawn, both = figures(self.raters.drawn.part(used)), figures(self.raters.both.part(used))
+        parts = [self.raters.drawn.part(used), self.raters.both.part(used)]
+        drawn, both = each_in_a_thread(figures, parts) if len(parts[0].mass) >= FEW else map(figures, parts)
         queries, number = self.queries_of(used), self.raters.raters
         return [RaterReplicates(*parts, queries, number) for parts in zip(drawn, both, strict=True)]
 

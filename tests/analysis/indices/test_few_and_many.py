@@ -39,7 +39,9 @@ def given(pairs: int, levels: int, shares: bool, seed: int) -> dict[str, tuple[o
     order = random.permutation(pairs)
     part = (3, REPLICATES - 5)
     ranked = kernels.ranks_by_level.__wrapped__(query, level, number, weight, times)
-    gain, miss = same_query._gain_and_miss.__wrapped__(order, weight, mass, hits, *part)
+    gain = weight[:, None] * hits.astype(float)
+    miss = weight[:, None] * (mass - hits)
+    by_query = np.sort(query), end | correlation.group_ends(np.sort(query))
     first = random.integers(0, pairs + 1, (4, part[1] - part[0]))
     left_out = LeftOut.of(query, random.random(queries))
     arguments: dict[str, tuple[object, ...]] = {
@@ -49,13 +51,12 @@ def given(pairs: int, levels: int, shares: bool, seed: int) -> dict[str, tuple[o
         "ranks_by_level": (query, level, number, weight, times),
         "spearman": (query, end, level, ranked, weight, times),
         "concordance": (end, level, number, weight),
-        "_in_order": (order, mass, hits, *part),
-        "_retrieval_by_replicate": (end, weight, own, mass, (hits / np.maximum(mass, 1e-9)).astype(np.float32)),
+        "_retrieval_by_replicate": (order, end, weight, own, mass, hits),
         "_sums_by_bin": (level, number, weight, mass),
-        "_couples": (np.sort(query), end | correlation.group_ends(np.sort(query)), gain, miss, queries),
+        "_couples": (*by_query, gain, miss, queries),
+        "_couples_under_raters": (order, *by_query, weight, mass, hits),
         "_scores_at_shares": (np.sort(weight)[::-1].copy(), query, weight, times, np.array([0.1, 0.5, 0.9]), *part),
         "_sums_of_first": (query, weight, relevant, times, first, np.argsort(first, axis=None), *part),
-        "_gain_and_miss": (order, weight, mass, hits, *part),
     }
     if left_out is not None:
         mine = np.argsort(query, kind="stable")
