@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 import logging
 import os
@@ -55,6 +56,7 @@ def create_app(
     only_preview: bool = False,
     host: HostAccess | None = None,
     address: str = "",
+    name: str = "",
 ) -> Flask:
     """The app that serves a study folder; the database must be up to date (`assignment.synchronisation.prepare`).
 
@@ -66,18 +68,20 @@ def create_app(
     only_preview : show the study's pages, and let nobody rate
     host : where the study is one of several on a host
     address : the study's public address, where its host was given one
+    name : the study's on its host: sessions and forms are signed for it alone, also where all studies have one secret
     """
     study = Study.load(folder)
     secret = read_secret(folder)
+    signing = hmac.digest(secret, f"study|{name}".encode(), "sha256") if name else secret
     database = store or Store.of_study(folder)
     app = StudyFlask("studyapp", root_path=str(Path(__file__).parent))
     app.config.update(
-        SECRET_KEY=secret,
+        SECRET_KEY=signing,
         MAX_CONTENT_LENGTH=BODY_LIMIT,
         MAX_FORM_MEMORY_SIZE=BODY_LIMIT,
         MAX_FORM_PARTS=1000,
         # Two studies of one id on one host would throw each other's raters out.
-        SESSION_COOKIE_NAME=f"relstudy-{study.id}-{hashlib.sha256(secret).hexdigest()[:8]}",
+        SESSION_COOKIE_NAME=f"relstudy-{study.id}-{hashlib.sha256(signing).hexdigest()[:8]}",
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Lax",
         SESSION_COOKIE_SECURE=study.url.startswith("https://") if secure is None else secure,
@@ -89,7 +93,7 @@ def create_app(
         folder=Path(folder),
         secret=secret,
         store=database,
-        signer=Signer(secret),
+        signer=Signer(signing),
         at_start=study,
         templates=app.jinja_env,
         address=address,

@@ -168,7 +168,7 @@ class HostedStudies:
                 link = make_setup_link(folder) if is_new and not self._has_owner() else None
             store = Store.of_study(folder, kept=KEPT_CONNECTIONS)
             stated = address if self.url_is_given else ""
-            app = create_app(folder, store=store, secure=self.secure, host=self.access, address=stated)
+            app = create_app(folder, store=store, secure=self.secure, host=self.access, address=stated, name=name)
         except BaseException:
             if store is not None:
                 store.dispose()

@@ -28,6 +28,7 @@ from relstudy.studyapp.web import hosted
 from relstudy.studyapp.web.host import host_app
 from relstudy.studyapp.web.hosted import HostedStudies
 from relstudy.studyapp.web.mount import mounted
+from relstudy.studyapp.web.security import Sessions
 from tests.commands import relstudy
 from tests.studyapp.browse import Browser
 from tests.studyapp.cluster import Cluster
@@ -168,6 +169,25 @@ def test_guessing_at_one_study_locks_nobody_out_of_another(host: Callable[..., H
     folder = tmp_path / "studies/two"
     link = invite(Store.of_study(folder), Study.load(folder), 1) if visitor.get("/two/health").text else []
     assert "Taking part" in visitor.get(f"/two{link[0].path}").text
+
+
+@pytest.mark.slow
+def test_one_secret_for_all_studies_makes_no_session_or_form_of_one_anothers(
+    host: Callable[..., HostedStudies], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Who writes one study's [sso] would sign on there as anybody, and take the session to the others.
+    monkeypatch.setenv("RELSTUDY_SECRET", "0" * 32)
+    studies = host("one", "two")
+    one, two = (hosted.app for hosted in map(studies.get, ("one", "two")) if hosted is not None)
+    browser = Browser(one)
+    browser.get("/consent")
+    for app, holds in ((one, True), (two, False)):
+        serializer = Sessions().get_signing_serializer(app)
+        assert serializer is not None and serializer.loads_unsafe(browser.cookie)[0] is holds
+        token = browser.page.form().fields["csrf"]
+        visit = f"visit:{serializer.loads_unsafe(browser.cookie)[1]['nonce']}"
+        assert app.extensions["relstudy"].signer.csrf_holds(visit, token) is holds
+    assert one.config["SESSION_COOKIE_NAME"] != two.config["SESSION_COOKIE_NAME"]
 
 
 @pytest.mark.slow
