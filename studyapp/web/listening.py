@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.task import ErrorTask, WSGITask
 from waitress.wasyncore import readwrite
 
@@ -89,6 +90,16 @@ class _Refusal(ErrorTask):
         self.channel.flush()
 
 
+class _Request(HTTPRequestParser):
+    """A request that says its length once. Of two a proxy in front may believe the other, and take the end of one
+    request for another of somebody else's (RFC 9112, 6.1 and 6.3)."""
+
+    def parse_header(self, header_plus: bytes) -> None:
+        super().parse_header(header_plus)
+        if "TRANSFER_ENCODING" in self.headers or (self.chunked and "CONTENT_LENGTH" in self.headers):
+            raise ParsingError("the request's length is said twice")
+
+
 class Connection(HTTPChannel):
     """A connection whose request must be there whole within `channel_timeout` of its first byte.
 
@@ -102,7 +113,7 @@ class Connection(HTTPChannel):
     events : what tells `run_by_events` of connections; None: Waitress' own loop looks at each in every turn
     """
 
-    task_class, error_task_class = _Answer, _Refusal
+    parser_class, task_class, error_task_class = _Request, _Answer, _Refusal
     held = b""  # the beginning of an answer, until there is enough of it to be sent: head and page in one packet
     began: float | None = None
     last_activity: float

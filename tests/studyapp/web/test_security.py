@@ -372,6 +372,26 @@ def test_what_is_announced_too_large_is_refused_before_it_is_sent_with_the_stric
 
 @pytest.mark.slow
 @pytest.mark.server
+def test_a_request_that_says_two_lengths_is_refused_and_what_follows_it_is_no_request(tmp_path: Path) -> None:
+    hidden = b"0\r\n\r\nGET /hidden HTTP/1.1\r\nHost: x\r\n\r\n"
+    lengths = b"Content-Length: %d\r\nTransfer-Encoding: chunked\r\n" % len(hidden)
+    with serving(write_study(tmp_path / "s"), workers=1) as address:
+        host, port = address.removeprefix("http://").split(":")
+        for head in (
+            b"POST /consent HTTP/1.1\r\nHost: x\r\n" + lengths,
+            b"POST /consent HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n",
+        ):
+            with socket.create_connection((host, int(port)), timeout=60) as connection:
+                connection.sendall(head + b"\r\n" + hidden)
+                answer = b""
+                with contextlib.suppress(ConnectionResetError):  # what was not read is thrown away
+                    while part := connection.recv(4096):
+                        answer += part
+            assert answer.count(b"HTTP/1.") == 1 and b" 400 Bad Request" in answer.partition(b"\r\n")[0], answer
+
+
+@pytest.mark.slow
+@pytest.mark.server
 def test_a_slow_sender_holds_up_nobody(tmp_path: Path) -> None:
     """Forty connections that send one byte and wait, against one worker with two threads."""
     folder = write_study(tmp_path / "s")
