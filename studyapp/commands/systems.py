@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from relstudy.common.command_options import taking
 from relstudy.common.console import print_json, print_table, progress, say
 from relstudy.common.options import CommandOptions, option
+
+if TYPE_CHECKING:
+    from relstudy.studyapp.collection.items import Collection
+    from relstudy.studyapp.sampling.sources import BuiltInSource
 
 
 def bar(items: Iterable[int], what: str, total: int) -> Iterator[int]:
@@ -69,29 +74,57 @@ def score_collection(folder: Path, names: Iterable[str], all_queries: bool = Fal
     from relstudy.studyapp.collection.items import Collection
     from relstudy.studyapp.sampling.kept_scores import ScoreTableWriter
     from relstudy.studyapp.sampling.population import Eligible, ScoredItems
-    from relstudy.studyapp.systems import fit
 
-    collection = Collection.load(folder)
+    shown = Collection.load(folder)
     drawn: dict[str, list[str]] = {}
     if all_queries:
-        drawn = {item.id: [] for kind in collection.paradigms() for item in collection.queries(kind)}
+        drawn = {item.id: [] for kind in shown.paradigms() for item in shown.queries(kind)}
     else:
-        pairs = read_pairs(folder / "pairs.csv", items=collection)
+        pairs = read_pairs(folder / "pairs.csv", items=shown)
         drawn = {str(name): list(group) for name, group in pairs.groupby("query_id", sort=False)["result_id"]}
     written = {}
     for name in names:
-        system = fit(name, collection, folder, bar)
-        for note in getattr(system, "notes", ()):
+        source = _fitted(name, folder, shown)
+        for note in source.notes:
             say(note)
+        collection = source.collection
         kept = ScoreTableWriter(collection.ids, len(drawn))
         ids = list(drawn)
         for step in bar(range(len(ids)), f"Scoring with {name}", len(ids)):
             query = collection[ids[step]]
-            scores = system.score(query)
+            scores = source.score(query)
             if scores is not None:
                 positions = np.array([collection.position(item) for item in drawn[query.id]], dtype=np.int64)
-                kept.add(query.id, {system.name: ScoredItems(scores)}, Eligible.of(query, collection), positions)
+                kept.add(query.id, {source.name: ScoredItems(scores)}, Eligible.of(query, collection), positions)
         if not kept.systems:
             raise RelstudyError(f"system {name} answers none of the study's queries")
-        written[system.name] = kept.write(folder, [system.name])[0]
+        written[source.name] = kept.write(folder, [source.name])[0]
     return written
+
+
+def _fitted(name: str, folder: Path, shown: Collection) -> BuiltInSource:
+    """A system as `relstudy sample` fits it, to the collection that the items shown were drawn from, where its scores
+    depend on that; else to those items.
+
+    Where the collection cannot be had they depend on the items drawn, and a line says so.
+    """
+    from relstudy.common.errors import RelstudyError
+    from relstudy.common.study_folder import ITEMS
+    from relstudy.studyapp.collection.large import open_collection
+    from relstudy.studyapp.sampling.sources import BuiltInSource
+    from relstudy.studyapp.systems import fit, make
+
+    if getattr(make(name, folder), "by_all_items", False) and (folder / ITEMS).is_file():
+        try:
+            whole = open_collection(folder)
+            system = fit(name, whole, folder, bar)
+        except RelstudyError as error:
+            say(
+                f"{name} weighs by all items of a collection, and has the {len(shown):,} that were drawn alone: its "
+                f"scores are other than those of relstudy sample ({error})."
+            )
+        else:
+            say(f"{name} weighs by all {len(whole):,} items of the collection, as relstudy sample does.")
+            return BuiltInSource(system.name, "", system, whole)
+    system = fit(name, shown, folder, bar)
+    return BuiltInSource(system.name, "", system, shown)

@@ -29,6 +29,8 @@ class Annotation:
         words are predicted by a model that learnt from another third of the collection
     """
 
+    by_all_items = True
+
     def __init__(self, name: str = "annotation-all", concepts: int = CONCEPTS, seed: int = 0) -> None:
         if name not in VARIANTS:
             raise RelstudyError(f"there is no variant {name!r} of the annotation; there are: {', '.join(VARIANTS)}")

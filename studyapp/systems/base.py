@@ -22,7 +22,8 @@ def silent(items: Iterable[int], what: str, total: int) -> Iterator[int]:
 class System(Protocol):
     """A retrieval system over one collection.
 
-    `score` answers for one query at a time, so that no table of all pairs is ever held.
+    `score` answers for one query at a time, so that no table of all pairs is ever held. Systems whose score of an item
+    depends on what the others are (how many have a word) have `by_all_items` True.
     """
 
     @property

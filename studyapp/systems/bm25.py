@@ -35,6 +35,7 @@ class BM25:
     """
 
     name = "bm25"
+    by_all_items = True
     notes: tuple[str, ...] = ()
 
     def fit(self, collection: Collection, progress: Progress = silent) -> Self:

@@ -303,6 +303,8 @@ class Concepts(PictureSystem):
     O(regions x concepts x pictures).
     """
 
+    by_all_items = True
+
     def __init__(self, name: str = "romm-all", concepts: int = CONCEPTS, seed: int = 0) -> None:
         if name.removesuffix(LIKELIHOOD) not in VARIANTS:
             raise RelstudyError(f"there is no variant {name!r} of the concept model; there are: {', '.join(VARIANTS)}")

@@ -106,6 +106,8 @@ class Gift(PictureSystem):
         much of a feature a picture has and how many pictures have it, where gift takes plain intersections
     """
 
+    by_all_items = True
+
     def __init__(self, name: str = "gift") -> None:
         if name not in (*VARIANTS, WEIGHTED):
             raise RelstudyError(f"there is no variant {name!r} of GIFT; there are: {', '.join(VARIANTS)}")

@@ -171,6 +171,31 @@ def command(*words: str) -> str:
 
 
 @pytest.mark.slow
+def test_bm25_asked_after_the_draw_counts_words_in_the_whole_collection_as_the_draw_did(tmp_path: Path) -> None:
+    study = study_elsewhere(tmp_path)
+    random = np.random.default_rng(5)
+    words = np.array([f"word{number}" for number in range(60)])
+    items = texts(200).assign(role="both", text=[" ".join(random.choice(words, 6)) for _ in range(200)])
+    write(items, tmp_path / "corpus" / "texts.parquet")
+    (study / "scores" / "runs.parquet").unlink()
+    command("sample", str(study), "--systems", "bm25", "--queries", "8", "--results", "5", "--base", "4")
+    assert len(pd.read_parquet(study / "items.parquet")) < 60
+
+    def scores() -> pd.DataFrame:
+        return pd.read_csv(study / "scores" / "bm25.csv").set_index(["query_id", "result_id"]).sort_index()
+
+    drawn = scores()
+    said = relstudy("systems", study, "bm25")
+    pd.testing.assert_frame_equal(scores(), drawn, check_exact=True)
+    assert "bm25 weighs by all 200 items of the collection" in said.stderr
+    (tmp_path / "corpus" / "texts.parquet").unlink()
+    said = relstudy("systems", study, "bm25")
+    assert said.exit_code == 0
+    assert "that were drawn alone: its scores are other than those of relstudy sample" in " ".join(said.stderr.split())
+    assert not (scores()["score"] == drawn["score"].reindex(scores().index)).all()
+
+
+@pytest.mark.slow
 def test_a_draw_copies_its_items_and_later_steps_need_nothing_else(tmp_path: Path) -> None:
     study = study_elsewhere(tmp_path)
     said = command("sample", str(study), "--queries", "8", "--results", "5", "--base", "4")
