@@ -69,6 +69,7 @@ class CorrelationBootstrap:
         self.left_out = left_out
         self.row = row.astype(np.int64)
         self.weight = np.ones(len(row)) if weight is None else weight.astype(np.float64)
+        self._alike = not len(self.weight) or bool(np.ptp(self.weight) == 0)
         self.times = times
         self.spread = 0.0 if spread is None else spread
         self.judgment = judgment
@@ -156,15 +157,21 @@ class CorrelationBootstrap:
         while they are in the processor's cache."""
         if not scores:
             return []
-        ordered = [self._by_score(score) for score in scores]
-        rows = [self.row[order] for order, *_ in ordered]
+        few = self.left_out is not None and self.left_out.queries <= MOST_LEFT_OUT
+        ordered, rows, rows_without = [], [], []
+        for score in scores:
+            order, *by_score = self._by_score(score)
+            ordered.append(by_score)
+            rows.append(self.row[order].astype(np.int32))
+            if few and self.left_out is not None:
+                rows_without.append(self.left_out.query[order].astype(np.int32))
         kept = self._kept_ranks
 
         def of_all(rows: Sequence[np.ndarray], pieces: Iterable[Ranked]) -> np.ndarray:
             found = [
                 [
                     kernels.spearman(row, end, level, ranked, weight, times)
-                    for row, (_, end, level, weight) in zip(rows, ordered, strict=True)
+                    for row, (end, level, weight) in zip(rows, ordered, strict=True)
                 ]
                 for times, ranked in pieces
             ]
@@ -177,10 +184,8 @@ class CorrelationBootstrap:
         points = of_all(rows, self._ranked(self.row, self.every))
         replicates = in_threads(part_of, self._rank_parts)
         without: Sequence[np.ndarray | None] = [None] * len(scores)
-        if self.left_out is not None and self.left_out.queries <= MOST_LEFT_OUT:
-            query = self.left_out.query
-            rows_without = [query[order] for order, *_ in ordered]
-            without = list(of_all(rows_without, self._ranked(query, self.left_out.times)))
+        if few and self.left_out is not None:
+            without = list(of_all(rows_without, self._ranked(self.left_out.query, self.left_out.times)))
         return [self._figure(float(point[0]), *rest) for point, *rest in zip(points, replicates, without, strict=True)]
 
     def _kendall(self, score: np.ndarray) -> BootstrapStatistic:
@@ -223,8 +228,11 @@ class CorrelationBootstrap:
         return BootstrapStatistic(value, replicates, clusters=self.queries, scale=CORRELATION, left_out=left_out)
 
     def _by_score(self, score: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """The order of ascending score, and in it the ends of equal scores, levels and weights: in half of the bytes,
+        or not copied, since those of all systems are there at once."""
         order = np.argsort(score, kind="stable")
-        return order, group_ends(score[order]), self.level[order], self.weight[order]
+        weight = self.weight if self._alike else self.weight[order]
+        return order, group_ends(score[order]), self.level[order].astype(np.int32), weight
 
 
 def _sums_without(left_out: LeftOut, values: list[np.ndarray]) -> np.ndarray:

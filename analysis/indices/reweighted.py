@@ -219,9 +219,9 @@ class ReweightedJudgments:
     def pearson(self, scores: Sequence[np.ndarray]) -> np.ndarray:
         """Pearson's r of each score, float [pairs], with the judgments, float [scores, replicates]; NaN where one is
         constant."""
-        columns = [score - score.mean() for score in scores]
+        centred = (score - score.mean() for score in scores)
         tiny = np.finfo(np.float32).tiny
-        columns = [(x / max(np.abs(x).max(), tiny)).astype(self.pull.dtype) for x in columns]
+        columns = [(x / max(np.abs(x).max(), tiny)).astype(self.pull.dtype) for x in centred]
         found = np.zeros((len(columns), 3, self.pull.shape[1]))
         for block, pull, product in self._blocks():
             for k, x in enumerate(columns):  # a product of matrices would have other digits with other systems

@@ -44,28 +44,31 @@ def compare(
     centred replicates of each difference, float32 [comparisons, replicates] (`families.centred`)
     """
     results: list[Comparison] = []
-    drawn: list[np.ndarray] = []
     ranks = nothing_known(len(systems))
-    names = [index.name for index in context.indices]
     couples = list(combinations(range(len(systems)), 2))
-    shared = [candidates[a].used & candidates[b].used for a, b in couples]
+    shared = [_used_by_both(candidates[a], candidates[b]) for a, b in couples]
+    number = [int(used.sum()) for used in shared]
     on_shared = [context.queries_of(used) for used in shared]
-    differences = []
-    for (a, b), used in zip(couples, shared, strict=True):
-        left, right = (_figures_on(context, candidates[k], systems[k], used) for k in (a, b))
-        of_couple = {name: (left[name] - right[name]).over_raters() for name in names}
-        differences.append(of_couple | on_common_queries(context, candidates[a], candidates[b]))
-    for index in context.indices:
-        of_index = [each[index.name] for each in differences]
+    own = [
+        _differences_on(context, candidates, systems, couple, used)
+        | on_common_queries(context, *(candidates[k] for k in couple))
+        for couple, used in zip(couples, shared, strict=True)
+    ]
+    drawn = np.empty((len(context.indices) * len(couples), context.draws.counts.shape[1]), dtype=np.float32)
+    for index in context.indices:  # differences of one index at a time: those of all would be held for nothing
+        of_index = [
+            known.get(index.name) or _difference(systems[a], systems[b], index.name)
+            for (a, b), known in zip(couples, own, strict=True)
+        ]
         clusters = [each.clusters or context.draws.queries for each in of_index] if index.of_run else on_shared
         spreads = [each.spread(PAIRED, number) for each, number in zip(of_index, clusters, strict=True)]
         p_values = [_p_value(*each) for each in zip(of_index, spreads, strict=True)]
         if index.name == context.primary.name and couples:
             ranks = _ranks(context, of_index, spreads, p_values)
-        drawn += [centred(each.replicates) for each in of_index]
         family = Family.PRIMARY if index.name == context.primary.name else Family.SECONDARY
         for couple, (a, b) in enumerate(couples):
             p = p_values[couple]
+            drawn[len(results)] = centred(of_index[couple].replicates)
             results.append(
                 Comparison(
                     systems[a].name,
@@ -74,14 +77,13 @@ def compare(
                     _estimate(of_index[couple], spreads[couple], context.options.level),
                     None if np.isnan(p) else float(p),
                     None,
-                    int(shared[couple].sum()),
+                    number[couple],
                     _proposed(context, systems[a].name, systems[b].name),
                     None if np.isnan(p) else spreads[couple].degrees,
                     family,
                 )
             )
-    table = np.stack(drawn) if drawn else np.empty((0, context.draws.counts.shape[1]), dtype=np.float32)
-    return in_families(results, table), ranks, table
+    return in_families(results, drawn), ranks, drawn
 
 
 def notes_on_alike(comparisons: Sequence[Comparison], drawn: np.ndarray) -> list[str]:
@@ -139,6 +141,29 @@ def _ranks(
         np.array([each.blurred if test else np.nan for each, test in zip(spreads, tested, strict=True)]),
     )
     return ranks_of(paired, context.options.level)
+
+
+def _used_by_both(first: Candidate, second: Candidate) -> np.ndarray:
+    """The pairs that count for both systems, bool [judged pairs]; of systems with the same pairs the first's own."""
+    return first.used if np.array_equal(first.used, second.used) else first.used & second.used
+
+
+def _difference(first: SystemScore, second: SystemScore, name: str) -> BootstrapStatistic:
+    return (first.figures[name] - second.figures[name]).over_raters()
+
+
+def _differences_on(
+    context: ScoringContext,
+    candidates: Sequence[Candidate],
+    systems: Sequence[SystemScore],
+    couple: tuple[int, int],
+    used: np.ndarray,
+) -> dict[str, BootstrapStatistic]:
+    """Differences of two systems that are computed anew on the pairs that both use; empty where these are their own."""
+    if all(np.array_equal(used, candidates[k].used) for k in couple):
+        return {}
+    left, right = (_figures_on(context, candidates[k], systems[k], used) for k in couple)
+    return {index.name: (left[index.name] - right[index.name]).over_raters() for index in context.indices}
 
 
 def _figures_on(

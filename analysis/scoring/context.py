@@ -69,14 +69,20 @@ class ScoringContext:
         """Of measures, made when one is first asked for."""
         self._under_raters: dict[tuple[bool, bytes], list[ReweightedJudgments]] = {}
         self._judgments: dict[tuple[bool, bytes], CorrelationBootstrap] = {}
+        self._left_out: dict[bytes, LeftOut | None] = {}
 
     def queries_of(self, used: np.ndarray) -> int:
         """The number of queries of some pairs (bool [pairs])."""
-        return len(np.unique(self.pairs.query[used]))
+        left_out = self.left_out(used)
+        return int(used.any()) if left_out is None else left_out.queries
 
     def left_out(self, used: np.ndarray) -> LeftOut | None:
-        """Each query of some pairs (bool [pairs]) left out, for the jackknife; None where they are of one query."""
-        return LeftOut.of(self.pairs.query[used], self.draws.step)
+        """Each query of some pairs (bool [pairs]) left out, for the jackknife; None where they are of one query. Kept
+        for the next system with the same pairs."""
+        key = np.packbits(used).tobytes()
+        if key not in self._left_out:
+            self._left_out = {key: LeftOut.of(self.pairs.query[used], self.draws.step)}
+        return self._left_out[key]
 
     def judgments(self, used: np.ndarray, collection: bool = False) -> CorrelationBootstrap:
         """The judgments of the pairs used, prepared for correlation; kept for systems with the same coverage.

@@ -65,12 +65,15 @@ def family_corrected(p_values: Sequence[float] | np.ndarray, drawn: np.ndarray) 
     if not len(defined):
         return corrected
     order = defined[np.argsort(values[defined], kind="stable")]
-    size = np.abs(np.where(np.isfinite(drawn[order]), drawn[order], 0.0))
-    largest = np.maximum.accumulate(size[::-1], axis=0)[::-1]
     bound = special.ndtri(1 - np.minimum(values[order], 1.0) / 2)
-    reached = (1 + (largest >= bound[:, None]).sum(axis=1)) / (1 + drawn.shape[1])
     by_holm = holm(values[order])
-    reached = np.where(size.any(axis=1), reached, by_holm)  # what does not vary shows no dependence
+    largest, reached = np.zeros(drawn.shape[1], dtype=drawn.dtype), np.empty(len(order))
+    for place in range(len(order) - 1, -1, -1):  # from the largest p on, row by row: the table is large to be copied
+        size = np.abs(np.where(np.isfinite(drawn[order[place]]), drawn[order[place]], 0.0))
+        np.maximum(largest, size, out=largest)
+        reached[place] = (1 + (largest >= bound[place]).sum()) / (1 + len(size))
+        if not size.any():
+            reached[place] = by_holm[place]  # what does not vary shows no dependence
     corrected[order] = np.minimum(np.maximum.accumulate(np.maximum(reached, values[order])), by_holm)
     return corrected
 

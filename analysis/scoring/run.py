@@ -89,10 +89,12 @@ def score_candidates(
     if not candidates:
         raise RelstudyError("there is no system to score")
     context = ScoringContext(pairs, pairs.draws(options.replicates, options.seed, options.population), options)
-    held = {each.name: ScoredPairs.of(context, each) for each in candidates}
-    correlated = dict(zip(held, context.correlations(candidates), strict=True))
-    shown = progress(candidates) if progress else candidates
-    systems = [score_one(held[each.name], correlated[each.name]) for each in shown]
+    correlated = {each.name: found for each, found in zip(candidates, context.correlations(candidates), strict=True)}
+    systems, by_query = [], []
+    for each in progress(candidates) if progress else candidates:
+        held = ScoredPairs.of(context, each)  # one system's at a time
+        systems.append(score_one(held, correlated[each.name]))
+        by_query.append(indices_by_query(held))
     comparisons, ranks, drawn = compare(context, candidates, systems)
     ranked = orderings(context, candidates, systems)
     notes = [*notes_on(context, candidates), *notes_on_alike(comparisons, drawn)]
@@ -108,7 +110,7 @@ def score_candidates(
         tuple(comparisons),
         tuple(ranked),
         tuple(agreements(context, systems)),
-        pd.concat([indices_by_query(each) for each in held.values()], ignore_index=True),
+        pd.concat(by_query, ignore_index=True),
         (*notes, *notes_on_figures(systems, notes)),
         context.collection,
         pairs.query_id,
