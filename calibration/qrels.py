@@ -182,6 +182,8 @@ def dataset_qrels(path: str | os.PathLike[str]) -> Checked:
         rows = [(each.query_id, each.doc_id, str(each.relevance)) for each in dataset.qrels_iter()]
     except OSError as error:
         raise RelstudyError(f"{name}: its qrels cannot be had ({error})") from None
+    except RuntimeError as error:  # no address could be reached, and its second argument is all that was tried
+        raise RelstudyError(f"{name}: its qrels cannot be had ({error.args[0]})") from None
     table = Checked(pd.DataFrame(rows, columns=["query_id", "result_id", "judgment"]), name)
     table.notes = (*table.notes, f"read as qrels of ir_datasets, {name.removeprefix(DATASET)}")
     return table

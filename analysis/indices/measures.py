@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib.util import find_spec
@@ -103,6 +105,27 @@ class QueryValues:
         return number * without if self.summed else without
 
 
+def _named_elsewhere(name: str) -> str | None:
+    """What ir-measures calls a measure of trec_eval's name, or of its own name in other cases; None where nothing.
+
+    Examples
+    --------
+    >>> _named_elsewhere("map"), _named_elsewhere("ndcg_cut_10"), _named_elsewhere("ndcg@5"), _named_elsewhere("x")
+    ('AP', 'nDCG@10', 'nDCG@5', None)
+    """
+    import ir_measures
+
+    with suppress(ValueError, NameError, KeyError):
+        (of_trec_eval,) = ir_measures.parse_trec_measure(name)
+        return str(of_trec_eval)
+    head, rest = re.match(r"([^@(]*)(.*)", name, re.DOTALL).groups()  # type: ignore[union-attr]
+    for known in ir_measures.measures.registry:
+        if known.lower() == head.lower():
+            with suppress(ValueError, NameError, SyntaxError, KeyError, TypeError, AttributeError, AssertionError):
+                return str(ir_measures.parse_measure(known + rest))
+    return None
+
+
 @cache
 def parsed_measure(name: str) -> Any:
     """The measure of this name.
@@ -122,7 +145,9 @@ def parsed_measure(name: str) -> Any:
     try:
         measure = ir_measures.parse_measure(name)
     except (ValueError, NameError, SyntaxError, KeyError, TypeError, AttributeError, AssertionError) as error:
-        raise RelstudyError(f"{name!r} is not a measure that ir-measures knows ({error})") from None
+        own = _named_elsewhere(name)
+        why = f"({error})" if own is None else f"by that name; it calls it {own}"
+        raise RelstudyError(f"{name!r} is not a measure that ir-measures knows {why}") from None
     for parameter, lowest, highest in (("cutoff", 1, MOST_RESULTS), ("rel", 1, MOST_RESULTS)):
         value = measure.params.get(parameter, lowest)
         if isinstance(value, bool) or not isinstance(value, int) or not lowest <= value <= highest:

@@ -27,7 +27,8 @@ FEWEST_QUERIES = 5
 MOST_NAMED = 4
 """Of the best set."""
 MOST_OPEN = 0.1
-"""Of a system's first results, so many may lie outside what is judged without a word."""
+"""Of a system's first results, so many may lie outside what is judged without a word, or so many more than the first
+system's."""
 FEW_RATERS = 6
 """With fewer, Student's t makes ranges for any raters like them a third longer than their standard error alone."""
 
@@ -217,7 +218,7 @@ def unseen(result: ScoreResult, ranked: Standings) -> str | None:
     if not index.of_run or index.name.startswith(CONDENSED):
         return None
     first = _open_share(result, ranked.names[0])
-    behind = [name for name in ranked.names[1:] if (share := _open_share(result, name)) > MOST_OPEN and share > first]
+    behind = [name for name in ranked.names[1:] if _open_share(result, name) - first > MOST_OPEN]
     if not behind or _first_results(result) in (contrary(result, ranked) or "").split():
         return None
     who = "it" if len(behind) == 1 else "they"

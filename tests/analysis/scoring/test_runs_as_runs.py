@@ -206,6 +206,14 @@ def test_qrels_of_a_data_set_of_ir_datasets_are_those_of_its_file(tmp_path: Path
     with pytest.raises(RelstudyError, match="knows no data set of this id"):
         rs.score(runs[0], "irds:there-is-none")
 
+    class Away(ir_datasets.formats.BaseQrels):  # type: ignore[misc]
+        def qrels_iter(self) -> Iterator[Any]:
+            raise RuntimeError("All download sources failed", ["an address"])
+
+    ir_datasets.registry.register("away-in-a-test", ir_datasets.Dataset(Away()))
+    with pytest.raises(RelstudyError, match=r"its qrels cannot be had \(All download sources failed\)$"):
+        rs.score(runs[0], "irds:away-in-a-test")
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ["{q} 0 {d} {grade} 1.0\n", "{q} {d} {grade} 1 1.0\n"])
