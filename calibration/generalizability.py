@@ -39,6 +39,7 @@ MOST_COUPLES = 2_000_000
 """Of values of one object: of more, so many whole groups or objects at random."""
 LEAST_FREEDOM = 2.0
 """Below so many degrees of freedom of what a coefficient rests on, its interval does not hold what it promises."""
+UNDIVIDED = "the values do not tell worth and error apart"
 FARTHEST = 1e12
 """Of a deviance: what the search is told of variances that no values have."""
 LEAST_SHARE = 1e-6
@@ -408,6 +409,8 @@ class Generalizability(Result, of_commands=True):
             return Estimate.missing("every value is the same")
         value = number * worth / (number * worth + wrong)
         ends = self._ends(which, (1 - level) / 2)
+        if not isinstance(ends, str) and not np.isfinite(ends).all():  # nothing is left of one of them
+            ends = UNDIVIDED
         if isinstance(ends, str):
             return Estimate(float(value), reason=ends)
         low, high = (max(number * each / (1 + number * each), 0.0) for each in ends)
@@ -419,7 +422,7 @@ class Generalizability(Result, of_commands=True):
         worth_error, error, common_error = sources[1] @ self.covariance @ sources.T
         worth, wrong, common = sources @ self.variances
         if not (worth_error < 0 < error) or wrong <= 0:
-            return "the values do not tell worth and error apart"
+            return UNDIVIDED
         each = -error / worth_error
         between = each * worth + wrong
         weights = each * sources[0] + sources[1]

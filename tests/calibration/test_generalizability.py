@@ -237,6 +237,24 @@ def test_values_without_noise_and_tables_of_one_rater_are_refused() -> None:
             of_ratings(refused)
 
 
+def test_where_every_result_of_a_query_is_rated_alike_there_is_a_sentence_and_no_interval() -> None:
+    # nothing is left within a query, and the information has no end
+    given = {"a": (5, 4, None, None), "b": (4, 3, 1, 5), "c": (3, 2, 4, 5)}
+    rows = [
+        (rater, f"q{query}", f"r{result}", float(value))
+        for rater, values in given.items()
+        for query, value in enumerate(values)
+        for result in range(4)
+        if value is not None
+    ]
+    table = pd.DataFrame(rows, columns=["rater_id", "query_id", "result_id", "rating"])
+    for seed in range(6):  # where the search ends is decided by rounding
+        study = rs.calibrate(table.sample(frac=1, random_state=seed), scale="1-5").generalizability()
+        single = study.coefficient("erho2", 1.0)
+        assert single.low is None and single.reason or 0 <= single.low <= single.value <= single.high <= 1
+        assert "Eρ²" in study.sentence()
+
+
 def test_a_calibrated_panel_says_the_same_in_python_and_in_json() -> None:
     table = ratings(2, 8, 4, 5, None, steps=True).astype({"query_id": str, "result_id": str, "rater_id": str})
     panel = rs.calibrate(table, method="none", careless="keep")
