@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from relstudy.common.arguments import check_arguments, shown
 from relstudy.common.errors import RelstudyError
 from relstudy.common.figures import SERIES, drawing, figure_of, svg
+from relstudy.common.files import whole_files
 from relstudy.common.results import Result
 from relstudy.common.wording import percent
 from relstudy.mapping.out_of_fold import OutOfFold
@@ -346,7 +347,7 @@ def drop_inner_knots(knots: np.ndarray, values: np.ndarray) -> tuple[np.ndarray,
 def mapping_files(path: str | os.PathLike[str]) -> list[Path]:
     """The files that `read_mappings` reads, in order of name; none where the folder is absent or holds none."""
     given = Path(path)
-    return sorted(given.glob("*.json")) if given.is_dir() else [given] if given.is_file() else []
+    return whole_files(given, "*.json") if given.is_dir() else [given] if given.is_file() else []
 
 
 def read_mappings(path: str | os.PathLike[str]) -> dict[str, FittedMapping]:

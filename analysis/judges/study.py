@@ -17,6 +17,7 @@ from relstudy.analysis.scoring.systems import candidates_of
 from relstudy.calibration.judgments import Judgments
 from relstudy.calibration.study_tables import read_study_tables
 from relstudy.common.errors import RelstudyError
+from relstudy.common.files import whole_files
 from relstudy.common.probabilities import PAIR
 from relstudy.common.study_folder import score_files, table_in
 from relstudy.mapping.fitted import FittedMapping
@@ -74,7 +75,7 @@ def judge_file(folder: Path, name: str) -> Path:
     """
     path = folder / "judges" / f"{name}.csv" if not Path(name).is_file() else Path(name)
     if not path.is_file():
-        there = sorted(each.stem for each in (folder / "judges").glob("*.csv"))
+        there = [each.stem for each in whole_files(folder / "judges", "*.csv")]
         hint = f"there are: {', '.join(there)}" if there else "`relstudy judge` makes one"
         raise RelstudyError(f"{path}: there is no such judge; {hint}")
     return path

@@ -21,6 +21,7 @@ from relstudy.analysis.verdict.verdict import by_who_judges, verdict_of
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
+from relstudy.common.files import whole_files
 from relstudy.common.wording import percent, span
 
 SHARE = "relevant_share"
@@ -36,7 +37,7 @@ def judges_section(folder: Path, judgments: Judgments, result: ScoreResult) -> S
     ----------
     result : the run of people alone, with a system's figures by its name
     """
-    files = sorted((folder / "judges").glob("*.csv"))
+    files = whole_files(folder / "judges", "*.csv")
     if not files:
         return None
     human = human_study(folder, judgments)

@@ -22,6 +22,7 @@ from relstudy.api.inputs import Source, path_or_frame, table_of
 from relstudy.api.scores import Scores
 from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError
+from relstudy.common.files import whole_files
 from relstudy.common.kept import KIND, VERSION, read_content, read_kept
 from relstudy.common.results import ENDING, Result
 from relstudy.mapping.fitted import KIND as MAPPING
@@ -116,7 +117,7 @@ def _arrays(file: str) -> Any:
 
 def _in_folder(folder: Path) -> Path:
     """The one file of a result in a folder."""
-    files = sorted(folder.glob(f"*{ENDING}"))
+    files = whole_files(folder, f"*{ENDING}")
     if len(files) != 1:
         names = ", ".join(file.name for file in files)
         what = f"several results are saved here: {names}; name one of these files" if files else (

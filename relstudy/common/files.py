@@ -52,6 +52,12 @@ def replacing(path: str | os.PathLike[str], mode: int = 0o644) -> Iterator[Path]
         beside.unlink(missing_ok=True)
 
 
+def whole_files(folder: Path, pattern: str) -> list[Path]:
+    """Files in a folder by a pattern of their names, in order; none where it is absent. Hidden ones are left out: what
+    `replacing` had begun is one where the program was killed."""
+    return sorted(path for path in folder.glob(pattern) if not path.name.startswith("."))
+
+
 def write_text(text: str, path: str | os.PathLike[str]) -> None:
     """Write a text file (UTF-8)."""
     with replacing(path) as beside:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from relstudy.common.errors import RelstudyError
-from relstudy.common.files import replacing
+from relstudy.common.files import replacing, whole_files
 from relstudy.common.study_folder import score_files
 from relstudy.studyapp.archive.metadata import About, citation, croissant, versions
 from relstudy.studyapp.archive.tables import (
@@ -179,7 +179,7 @@ def make_archive(
     ]
     settings, settings_left_out = public_settings(study)
     files = {table.path: table.content for table in tables}
-    files |= {f"mappings/{file.name}": file.read_bytes() for file in sorted((folder / "mappings").glob("*.json"))}
+    files |= {f"mappings/{file.name}": file.read_bytes() for file in whole_files(folder / "mappings", "*.json")}
     files |= _figures(folder, codes)
     files["study.toml"] = settings.encode()
     files["consent.txt"] = f"{(study.consent or Texts(study.texts)('consent.default')).strip()}\n".encode()
@@ -234,7 +234,7 @@ def _dictionary(tables: list[ArchivedTable]) -> bytes:
 
 def _figures(folder: Path, codes: NewCodes) -> dict[str, bytes]:
     """The pictures of the report and of the calibration, where they are there."""
-    figures = {file.name: file.read_text(encoding="utf-8") for file in sorted((folder / "figures").glob("*.svg"))}
+    figures = {file.name: file.read_text(encoding="utf-8") for file in whole_files(folder / "figures", "*.svg")}
     page = folder / "report" / "index.html"
     if page.is_file():
         pictures = re.findall(r"<svg class=\"figure\".*?</svg>", page.read_text(encoding="utf-8"), re.DOTALL)

@@ -18,7 +18,7 @@ from relstudy.calibration.qrels import is_qrels
 from relstudy.calibration.study_tables import read_study_tables
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
-from relstudy.common.files import read_json, write_json
+from relstudy.common.files import read_json, whole_files, write_json
 from relstudy.common.packed import ENDINGS
 from relstudy.common.probabilities import PAIR
 from relstudy.common.study_folder import table_in
@@ -168,9 +168,8 @@ def mean_of_study(
     path, *_ = judge_files(folder, name)
     if path.is_file() and not _is_mean(path):
         raise RelstudyError(f"{path} holds a judge that is no mean of others; give the mean another --judge")
-    names = list(dict.fromkeys(mean_of)) or sorted(
-        each.stem for each in (folder / FOLDER).glob("*.csv") if not _is_mean(each)
-    )
+    there = whole_files(folder / FOLDER, "*.csv")
+    names = list(dict.fromkeys(mean_of)) or [each.stem for each in there if not _is_mean(each)]
     if name in names:
         raise RelstudyError(f"--mean-of {name}: a judge has no part in a mean of its own name")
     judges = [read_judge(judge_file(folder, each), each) for each in names]
