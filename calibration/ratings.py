@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,6 +48,8 @@ from relstudy.common.reading import PLAIN, Reading
 from relstudy.common.results import Result
 from relstudy.common.scales import SCALE_COLUMNS, KnownScale, Scale
 from relstudy.common.tables import read_table
+from relstudy.common.totals import is_total, totals
+from relstudy.common.wording import listed_some
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -255,8 +258,9 @@ def check_ratings(
     if frame["rating"].isna().all():
         raise RelstudyError(f"{table.file}: every rating is empty (undecided); there is nothing to calibrate")
     if not trust_raters:
+        refuse_totals(frame["rater_id"].unique(), table)
         refuse_sorted(frame, table.file)
-    remarks = (aside_note(table), merged_note(merged), alike_note(frame["rater_id"].unique()))
+    remarks = (_note_on_totals(frame), aside_note(table), merged_note(merged), alike_note(frame["rater_id"].unique()))
     notes = [*table.notes, *said_of_course, *(note for note in remarks if note is not None)]
     rule: str | None
     if base is not None:
@@ -316,6 +320,46 @@ def refuse_slots(table: Checked) -> None:
             "different people; calibration needs a column rater_id that names one person throughout, one row per "
             "rater and pair"
         )
+
+
+MOST_NAMES_READ = 200_000
+"""Of more pairs than these no name is looked at."""
+
+
+def _note_on_totals(frame: pd.DataFrame) -> str | None:
+    """Note on results and queries whose names read like totals of others; None where there are none."""
+    if frame.drop_duplicates(PAIR).shape[0] > MOST_NAMES_READ:
+        return None
+    own = (frame["query_id"] == frame["result_id"]).all()
+    found = totals(frame, "result_id", "result_id", ["rater_id"] if own else ["rater_id", "query_id"])
+    found += [] if own else totals(frame, "query_id", "query_id", ["rater_id"])
+    if not found:
+        return None
+    one = len(found) == 1
+    return (
+        f"{listed_some(found)} {'reads like a total' if one else 'read like totals'} of other rows, and "
+        f"{'is' if one else 'are'} calibrated like the others: if so, leave {'it' if one else 'them'} out"
+    )
+
+
+MOST_SUMS = 5
+"""So many of them at most stand in a condition."""
+
+
+def refuse_totals(raters: Iterable[str], table: Checked) -> None:
+    """Refuse raters whose names read like totals of the others."""
+    names = list(raters)
+    sums = [name for name in names if is_total(name)]
+    if not sums or len(sums) == len(names):
+        return
+    reads, person = ("reads like a total", "a person") if len(sums) == 1 else ("read like totals", "people")
+    column = table.labels.get("rater_id", "rater_id")
+    rows = table.words.where(" and ".join(f"{column}!={name}" for name in sums[:MOST_SUMS]))
+    raise RelstudyError(
+        f"{table.file}, column {column}: {listed_some(sums)} {reads} of other ratings and not like {person}; take "
+        f"{'its' if len(sums) == 1 else 'their'} column out, or the rows by {rows} (if {person} all the same, say "
+        f"{option('trust_raters', True)})"
+    )
 
 
 def refuse_sorted(frame: pd.DataFrame, file: str) -> None:

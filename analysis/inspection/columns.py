@@ -89,12 +89,6 @@ SYSTEMS = re.compile(
     re.IGNORECASE,
 )
 """Words in names of columns that hold a system's scores."""
-TOTAL = re.compile(
-    r"(grand |sub-?)?totals?|sum|mean|average|avg|median|gesamt\w*|(zwischen)?summe|mittel(wert)?|durchschnitt|moyenne|"
-    r"somme|promedio|totale|overall",
-    re.IGNORECASE,
-)
-"""Names of rows and columns that sum others up."""
 RATING_USES = ("judgments on one scale", "rater profiles", "agreement (alpha, ICC, kappa)", "a noise-free comparison")
 SCORE_USES = ("correlation with judgments", "pooled AP", "good above poor", "a mapping onto people's scale")
 
@@ -171,27 +165,6 @@ def remarks(answers: Answers) -> list[str]:
             "it is a rating, leave that out and state the --scale"
         )
     return notes
-
-
-def totals(frame: pd.DataFrame, column: str, role: str, query: str | None) -> list[str]:
-    """The ids of a column that read like totals of other rows.
-
-    Of results only those whose rows are the last of their query, which has others, or of the table: a query's result
-    may be called so.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"item": ["a", "b", "mean"], "rater": ["ann", "Total", "ann"]})
-    >>> totals(table, "item", "result_id", None), totals(table, "rater", "rater_id", None)
-    (['mean'], ['Total'])
-    """
-    names = frame[column].astype("str").str.strip()
-    found = [str(name) for name in names.unique() if TOTAL.fullmatch(str(name))]
-    if role == "rater_id" or not found:
-        return found
-    block = pd.Series("", index=frame.index) if query in (None, column) else frame[query].astype("str").str.strip()
-    last = (block != block.shift(-1)) & (block == block.shift(1))
-    return [name for name in found if last[names == name].all()]
 
 
 def to_run(inspection: Inspection, command: str, answers: Answers | None) -> Inspection:

@@ -22,7 +22,6 @@ from relstudy.analysis.inspection.columns import (
     RATING_USES,
     SCORE_USES,
     SYSTEMS,
-    TOTAL,
     WEAK,
     calibrate_command,
     described,
@@ -33,7 +32,6 @@ from relstudy.analysis.inspection.columns import (
     siblings,
     stated_options,
     to_run,
-    totals,
 )
 from relstudy.analysis.inspection.finding import ColumnRole, Inspection
 from relstudy.analysis.inspection.tools import inspect_export, tool_of
@@ -41,6 +39,7 @@ from relstudy.common.checked import Checked
 from relstudy.common.headers import plain_name, under_own_names
 from relstudy.common.option_words import list_entry
 from relstudy.common.scales import SCALE_COLUMNS
+from relstudy.common.totals import is_total, totals
 from relstudy.common.wording import count_of, listed
 from relstudy.mapping.scores.wide import is_no_system
 
@@ -65,12 +64,18 @@ def _asked_of_totals(table: Checked, inspection: Inspection) -> Inspection:
     """The inspection; where rows read like totals of others it asks, with a draft for a table without them."""
     readings = tuple(_asked_of_totals(table, each) for each in inspection.readings)
     columns = {each.role: each.column for each in inspection.columns if each.column in table.frame}
+    raters = [columns["rater_id"]] if "rater_id" in columns else []
+    # an item that is its own query stands in no block of others
+    apart = columns.get("query_id") not in (None, columns.get("result_id"))
+    within = {"rater_id": [], "query_id": raters, "result_id": [*raters, columns["query_id"]] if apart else raters}
     questions = [
         f"{listed(names)} in {columns[role]} {'reads like a total' if len(names) == 1 else 'read like totals'} of "
         f"other rows and not like a {role.removesuffix('_id')}: if so, take "
         f"{'its' if len(names) == 1 else 'their'} rows out and name the table without them"
-        for role in ("rater_id", "result_id")
-        if role in columns and (names := totals(table.frame, columns[role], role, columns.get("query_id")))
+        for role in ("rater_id", "result_id", "query_id")
+        if role in columns
+        and (role != "query_id" or apart)
+        and (names := totals(table.frame, columns[role], role, within[role]))
     ]
     if not questions:
         return replace(inspection, readings=readings)
@@ -217,7 +222,7 @@ def _answer_columns(frame: pd.DataFrame, roles: dict[str, str]) -> dict[str, Ans
     taken = {theirs for ours, theirs in roles.items() if ours != "rating"}
     found = {}
     for name in map(str, frame.columns):
-        if name in taken or name in SCALE_COLUMNS or is_no_system(name) or TOTAL.fullmatch(name.strip()):
+        if name in taken or name in SCALE_COLUMNS or is_no_system(name) or is_total(name):
             continue
         if NO_ANSWER.search(name) and not (PEOPLE.search(name) and not _is_summary(name)):
             continue
