@@ -9,12 +9,49 @@ import numpy as np
 import pandas as pd
 
 from relstudy.common.known_scale import odd_values, scale_of_values
-from relstudy.common.reading import percentages
+from relstudy.common.reading import percentages, signed_in_part
 from relstudy.common.scales import Scale
 
 MISSING = (
     *("na", "n/a", "nan", "null", "none", "-", "--", ".", "?", "nil", "missing", "undecided", "skip", "skipped"),
     *("don't know", "dont know", "can't say", "cannot say", "no answer", "unrateable", "not applicable"),
+    *(
+        "k. a.",
+        "k.a.",
+        "ka",
+        "keine angabe",
+        "keine antwort",
+        "weiß nicht",
+        "weiss nicht",
+        "w. n.",
+        "w.n.",
+        "unentschieden",
+    ),
+    *("unklar", "entfällt", "fehlt", "nicht beurteilbar", "kann ich nicht sagen", "n. v.", "n.v."),
+    *(
+        "nsp",
+        "ne sait pas",
+        "sans réponse",
+        "sans avis",
+        "je ne sais pas",
+        "s.o.",
+        "non applicable",
+        "n.d.",
+        "nd",
+        "ns/nc",
+    ),
+    *(
+        "no sabe",
+        "no contesta",
+        "sin respuesta",
+        "non so",
+        "niet van toepassing",
+        "weet niet",
+        "#n/a",
+        "#nv",
+        "<na>",
+        "n.a.",
+    ),
     *("not sure", "unsure", "cannot tell", "can't tell", "i don't know", "prefer not to say"),
 )
 ORDERS: tuple[dict[str, float], ...] = (
@@ -59,6 +96,8 @@ WORDS = (
 FILLED = "★⭐*"
 STARS = re.compile("[★⭐*\ufe0f]*[☆✩\ufe0f]*")
 """Stars that count, and those that show how many there might be."""
+OF = r"(?:/|of|out of|von|aus|sur|de|su)"
+"""Between a number and what it is out of."""
 MOST_WORDS = 12
 
 
@@ -76,6 +115,7 @@ class Answers:
     different : how many different ones
     unordered : words whose order nothing tells, as written
     whole : whether they are words or whole numbers
+    signed_in_part : an answer with a percent sign and one without, where both are there
     """
 
     missing: tuple[str, ...]
@@ -86,6 +126,7 @@ class Answers:
     different: int = 0
     unordered: tuple[str, ...] = field(default=())
     whole: bool = True
+    signed_in_part: tuple[str, str] | None = None
 
     @property
     def are_grades(self) -> bool:
@@ -131,6 +172,10 @@ def read_answers(column: pd.Series, name: str = "") -> Answers | None:
         of_shares = scale_of_values(ends, "ratings").scale
         return Answers(missing, (), {}, of_shares, len(shares), shares.nunique(), whole=whole)
     different = list(dict.fromkeys(texts))
+    apart = signed_in_part(texts)
+    if apart is not None:
+        shown = texts.iloc[apart[0]], texts.iloc[apart[1]]
+        return Answers(missing, (), {}, None, len(texts), len(different), signed_in_part=shown)
     if len(different) > MOST_WORDS:
         return None
     found = _numbers_of(different, name)
@@ -146,14 +191,14 @@ def _numbers_of(texts: list[str], name: str) -> tuple[dict[str, float], Scale | 
 
     Also the scale, where the words have one of their own; None in place of both where the words tell no order.
     """
-    leading = [re.match(r"\s*(?:scale_)?(-?\d+(?:[.,]\d+)?)\b(?!\s*[|/-]\s*\d)", text) for text in texts]
+    leading = [re.match(rf"(?i)\s*(?:scale_)?(-?\d+(?:[.,]\d+)?)\b(?!\s*(?:[|-]|{OF})\s*\d)", text) for text in texts]
     if all(leading):
         return {t: float(m[1].replace(",", ".")) for t, m in zip(texts, leading, strict=True) if m}, None
     if all(STARS.fullmatch(text) for text in texts):
         return {text: float(sum(text.count(star) for star in FILLED)) for text in texts}, None
-    of_a_whole = [re.fullmatch(r"(\d+(?:[.,]\d+)?)\s*/\s*(\d+)", text) for text in texts]
+    of_a_whole = [re.fullmatch(rf"(\d+(?:[.,]\d+)?)\s*{OF}\s*(\d+)", text.casefold()) for text in texts]
     if all(of_a_whole) and len({match[2] for match in of_a_whole if match}) == 1:
-        return {match[0]: float(match[1].replace(",", ".")) for match in of_a_whole if match}, None
+        return {t: float(m[1].replace(",", ".")) for t, m in zip(texts, of_a_whole, strict=True) if m}, None
     plain = {text: " ".join(text.casefold().replace("_", " ").split()) for text in texts}
     is_esci = "esci" in name.casefold() or set(plain.values()) == set(LETTERS)
     for order in (*((LETTERS,) if is_esci else ()), *ORDERS):

@@ -16,6 +16,8 @@ from relstudy.common.option_words import list_entry
 from relstudy.common.scales import SCALE_COLUMNS
 
 PAIR = ("query_id", "result_id")
+WRITTEN_ALIKE = "TABLE_WRITTEN_ALIKE"
+"""In place of a table whose answers a person must write alike first."""
 UNKNOWN = "NAME"
 """In place of a column that only a person can name."""
 NAMES = {
@@ -169,6 +171,13 @@ def remarks(answers: Answers) -> list[str]:
 
 def to_run(inspection: Inspection, command: str, answers: Answers | None) -> Inspection:
     """The inspection with the command to run next; as a draft where something is to be filled in first."""
+    if answers is not None and answers.signed_in_part is not None:
+        signed, plain = answers.signed_in_part
+        question = (
+            f"{signed!r} has a percent sign and {plain!r} has none: are they on one scale? Write them alike first"
+        )
+        draft = command.replace(shlex.quote(inspection.file), WRITTEN_ALIKE, 1)
+        return replace(inspection, draft=draft, questions=(*inspection.questions, question))
     if answers is None or not answers.unordered:
         return replace(inspection, draft=command) if inspection.questions else replace(inspection, command=command)
     words = ", ".join(map(repr, answers.unordered))

@@ -245,7 +245,7 @@ def _panel(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
     columns: dict[bool, list[str]] = {True: [], False: []}
     for name in names:
         answers = read_answers(frame[name], name)
-        if answers is not None and answers.scale is not None:
+        if answers is not None and (answers.scale is not None or answers.signed_in_part):
             columns[bool(answers.words)].append(name)
     # a column of remarks beside columns of numbers is no rater's
     raters = columns[False] if len(columns[False]) > 1 else columns[True]

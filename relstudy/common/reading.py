@@ -42,6 +42,7 @@ IDS = ("query_id", "result_id")
 WHERE = "where"
 FILE_ENDING = r"\.(csv|tsv|txt|json|jsonl|ndjson|parquet|run|trec|qrels)(\.[a-z0-9]+)?$"
 PERCENTAGE = re.compile(r"-?\d+([.,]\d+)?\s*%")
+UNSIGNED = re.compile(r"[-+]?(\d+([.,]\d*)?|[.,]\d+)")
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?")
 
 
@@ -374,8 +375,28 @@ def percentages(texts: pd.Series) -> pd.Series | None:
     return texts.str.replace(r"\s*%", "", regex=True).str.replace(",", ".", regex=False)
 
 
+def signed_in_part(texts: pd.Series) -> tuple[int, int] | None:
+    """Where numbers with a percent sign stand among numbers without: the place of the first of either; else None.
+
+    Examples
+    --------
+    >>> signed_in_part(pd.Series(["good", "85 %", "85"])), signed_in_part(pd.Series(["good", "85 %"]))
+    ((1, 2), None)
+    """
+    signed = texts.str.fullmatch(PERCENTAGE).to_numpy(dtype=bool)
+    if not signed.any():
+        return None
+    plain = texts.str.fullmatch(UNSIGNED).to_numpy(dtype=bool)
+    return (int(signed.argmax()), int(plain.argmax())) if plain.any() else None
+
+
 def without_percent_signs(table: Checked, value: Sequence[str]) -> Checked:
-    """The table with percentages as numbers, 87 for "87 %", where all that a column of numbers says has the sign.
+    """The table with percentages as numbers, 87 for "87 %", where all numbers of a column have the sign.
+
+    Raises
+    ------
+    RelstudyError
+        where some numbers of a column have the sign and others do not
 
     Examples
     --------
@@ -388,10 +409,20 @@ def without_percent_signs(table: Checked, value: Sequence[str]) -> Checked:
         if name not in table.frame:
             continue
         texts = table.frame[name].astype("str").mask(table.frame[name].isna(), "").str.strip()
-        numbers = percentages(texts[texts != ""])
-        if numbers is not None:
-            read = read.among(read.frame.assign(**{name: numbers.reindex(texts.index, fill_value="")}), read.rows)
-            read.notes = (*read.notes, f"{name} holds percentages, read as numbers without their sign")
+        signed = texts.str.fullmatch(PERCENTAGE).to_numpy(dtype=bool)
+        if not signed.any():
+            continue
+        apart = signed_in_part(texts)
+        if apart is not None:
+            one, other = (f"{texts.iloc[place]!r} in row {table.row(place)}" for place in apart)
+            raise RelstudyError(
+                f"{table.file}, column {table.labels.get(name, name)}: {one} has a percent sign and {other} has none; "
+                "only you can tell whether they are on one scale, so write them alike"
+            )
+        numbers = percentages(texts[signed])
+        assert numbers is not None
+        read = read.among(read.frame.assign(**{name: texts.mask(signed, numbers.reindex(texts.index))}), read.rows)
+        read.notes = (*read.notes, f"{name} holds percentages, read as numbers without their sign")
     return read
 
 
