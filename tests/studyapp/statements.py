@@ -49,6 +49,10 @@ def _sqlite_noting(note: Callable[[Any], None]) -> Callable[..., None]:
         def cursor(self, factory: Any = Cursor) -> Any:  # type: ignore[override]
             return super().cursor(factory)
 
+        def execute(self, sql: str, *values: Any) -> Any:  # by no cursor of `cursor`
+            note(sql)
+            return super().execute(sql, *values)
+
     def connect(_dialect: Any, _record: Any, _arguments: Any, parameters: dict[str, Any]) -> None:
         parameters["factory"] = Connection
 
