@@ -3,7 +3,8 @@
     python benchmarks/large_study.py                                  # 10^6 pairs, 10^4 raters: some minutes
     python benchmarks/large_study.py --pairs 100000 --raters 1000
 
-Makes the study (seeded; SQLite), serves it, and prints: seconds until the server answers and its memory; the time from
+Makes the study (seeded; SQLite), serves it, and prints: seconds until the server answers, the memory of its processes
+together and of the largest; the time from
 submitting a page to having the next one, for 50 raters who think for two seconds; seconds of the command's status, of
 each admin page (the first look and the second, and how long the figures of the first take, which it does not wait for)
 and of the export, with the memory at the peak. Each
@@ -168,11 +169,12 @@ def rate_with_thought(folder: Path, raters: int, seconds: float, think: float) -
             thread.start()
         for thread in threads:
             thread.join()
-        memory = _megabytes(group)
+        shares, largest = _megabytes(group)
     return {
         "until it answers s": started,
         "until 50 have a page s": first_pages,
-        "server MB": memory,
+        "server MB": shares,
+        "largest process MB": largest,
         "pages": len(times),
         "p50 ms": 1000 * float(np.percentile(times, 50)),
         "p95 ms": 1000 * float(np.percentile(times, 95)),
@@ -180,17 +182,19 @@ def rate_with_thought(folder: Path, raters: int, seconds: float, think: float) -
     }
 
 
-def _megabytes(group: int) -> float:
-    """Memory of a group's processes, each shared page divided by those that share it; NaN without /proc."""
-    total = 0
+def _megabytes(group: int) -> tuple[float, float]:
+    """Memory of a group's processes together, each shared page divided by those that share it, and of the largest one
+    with all that it shares; NaN without /proc."""
+    together, largest = 0, 0
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
             if int(path.read_text().rpartition(")")[2].split()[2]) == group:
-                lines = (path.parent / "smaps_rollup").read_text().splitlines()
-                total += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+                lines = (line.split() for line in (path.parent / "smaps_rollup").read_text().splitlines())
+                kilobytes = {line[0]: int(line[1]) for line in lines if line[0] in ("Pss:", "Rss:")}
+                together, largest = together + kilobytes["Pss:"], max(largest, kilobytes["Rss:"])
         except OSError:  # a process that has ended meanwhile
             continue
-    return total / 1024 if total else float("nan")
+    return (together / 1024, largest / 1024) if together else (float("nan"), float("nan"))
 
 
 def look_at_status(folder: Path) -> dict[str, float]:

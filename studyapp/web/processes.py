@@ -1,16 +1,19 @@
-"""Several worker processes, looked after by a parent that starts the fallen anew."""
+"""Several worker processes, looked after by a parent that starts the fallen anew; and one for a single task."""
 
 from __future__ import annotations
 
 import contextlib
 import logging
 import os
+import pickle
 import signal
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterable
 from types import FrameType
+from typing import TypeVar, cast
 
 from relstudy.common.console import say
 from relstudy.common.errors import RelstudyError
@@ -20,6 +23,7 @@ TOO_MANY = 5  # quick deaths in a row end a server of which no worker is left
 LONGEST_PAUSE = 10.0  # seconds between such starts
 PATIENCE = 10.0  # seconds for workers to end before they are made to
 _STOPPING = (signal.SIGTERM, signal.SIGINT)
+Result = TypeVar("Result")
 
 
 def run_workers(work: Callable[[], None], workers: int) -> None:
@@ -76,6 +80,44 @@ def supervise(work: Callable[[], None], workers: int) -> None:
         if failures >= TOO_MANY and not children:
             raise RelstudyError("the workers keep failing at the start; the lines above say why")
         next_start = time.monotonic() + min(LONGEST_PAUSE, 0.2 * failures)
+
+
+def work_apart(work: Callable[[], Result]) -> Result:
+    """What `work` returns or raises, done by a process of its own, so that its memory is given back; by this one where
+    the system knows no fork.
+
+    Raises
+    ------
+    RelstudyError
+        when that process ends before its work does
+    """
+    if not hasattr(os, "fork"):
+        return work()
+    alive_read, alive_write = os.pipe()
+    done_read, done_write = os.pipe()
+
+    def send_result() -> None:
+        try:
+            outcome: tuple[Result | None, Exception | None, str] = work(), None, ""
+        except Exception as error:
+            outcome = None, error, traceback.format_exc()
+        with os.fdopen(done_write, "wb") as out:
+            pickle.dump(outcome, out)
+
+    child = _fork(send_result, alive_read, alive_write)
+    os.close(alive_read)
+    os.close(done_write)
+    with os.fdopen(done_read, "rb") as source:
+        sent = source.read()
+    os.close(alive_write)
+    status = os.waitpid(child, 0)[1]
+    if status or not sent:
+        raise RelstudyError(f"a process ended before its work was done ({_ending(status)})")
+    result, error, where = pickle.loads(sent)
+    if error is not None:
+        error.add_note(where)  # an error is sent without its traceback
+        raise error
+    return cast(Result, result)
 
 
 def _send(children: Iterable[int], number: signal.Signals) -> None:

@@ -21,7 +21,7 @@ from relstudy.studyapp.web.listening import listen, make_worker, shown_host
 from relstudy.studyapp.web.mount import mounted, path_of
 from relstudy.studyapp.web.notifier import notifier_of
 from relstudy.studyapp.web.options import ServerOptions
-from relstudy.studyapp.web.processes import run_workers
+from relstudy.studyapp.web.processes import run_workers, work_apart
 from relstudy.studyapp.web.sign_on import require_proxy
 from relstudy.studyapp.web.starting import keep_deleting, note_address, take_over
 
@@ -72,7 +72,7 @@ def run_preview(serving: Serving) -> None:
 def _run(serving: Serving, *, reset_admin: bool) -> None:
     notifier = notifier_of(Study.load(serving.folder), serving.folder)
     require_proxy(Study.load(serving.folder), serving.server.trusted_proxy)
-    study = take_over(serving.folder)
+    study = work_apart(lambda: take_over(serving.folder))
     if reset_admin:
         (serving.folder / "admin.hash").unlink(missing_ok=True)
     # Made once: all workers, and those that replace them, serve the same study, whatever becomes of its files.
