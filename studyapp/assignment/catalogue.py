@@ -1,16 +1,21 @@
-"""A study's pages and pairs in memory: they do not change within a version of the study."""
+"""A study's pages and pairs: what everybody is given is kept, the rest is read from the database page by page.
+
+They do not change within a version of the study.
+"""
 
 from __future__ import annotations
 
-import contextlib
-import gc
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
 
+from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.prepared import Prepared
 from relstudy.studyapp.database.tables import pages, pairs
 
@@ -39,70 +44,78 @@ class PairRow(NamedTuple):
 
 
 class PageRow(NamedTuple):
+    """A page with the pairs on it that have not left the study."""
+
     id: int
-    block: str
-    kind: str
-    query_id: str
-    pair_ids: tuple[str, ...]
+    pairs: tuple[PairRow, ...]
 
 
-_PAIRS = Prepared(sa.select(pairs.c.pair_id, pairs.c.query_id, pairs.c.result_id, pairs.c.other_id, pairs.c.active))
-_PAGES = Prepared(
-    sa.select(
-        *(pages.c.id, pages.c.block, pages.c.kind, pages.c.query_id, pages.c.pair_ids, pages.c.active),
-    ).order_by(pages.c.id)
-)
+class pairs_of(FunctionElement[Any]):
+    """The pairs whose ids a JSON column holds, in its order, for `pair_rows` and `active_pair_rows`.
 
-
-@contextlib.contextmanager
-def _uncollected() -> Iterator[None]:
-    """Make many things that stay: looking for rubbish among them meanwhile would take longer than making them."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
-class Catalogue:
-    """The study's active pages and its pairs.
-
-    A pair that has left the study has left its page as well; the others of the page go on.
-
-    `nothing_expires_before` is a note of `relstudy.studyapp.assignment.slots`: by block, when the first lease ends.
+    So pairs come with the page that they are on, in its statement.
     """
 
-    def __init__(self, connection: sa.Connection | None = None) -> None:
-        """Without a connection, of a study that has no pages."""
-        self.pairs: dict[str, PairRow] = {}
-        self.nothing_expires_before: dict[str, float] = {}
-        self.pages: dict[int, PageRow] = {}
-        self.active: dict[tuple[str, str], list[int]] = {}
-        if connection is not None:
-            with _uncollected():
-                self._read(connection)
+    type = sa.JSON()
+    inherit_cache = True
 
-    def _read(self, connection: sa.Connection) -> None:
-        same: dict[str, str] = {}  # ids and names come again and again: each is kept once
-        gone = set()
-        for pair_id, query_id, result_id, other_id, active in _PAIRS.rows(connection, {}):
-            shown = same.setdefault(query_id, query_id), same.setdefault(result_id, result_id)
-            self.pairs[pair_id] = PairRow(pair_id, *shown, other_id)
-            same[pair_id] = pair_id
-            if not active:
-                gone.add(pair_id)
-        for number, block, kind, query_id, pair_ids, active in _PAGES.rows(connection, {}):
-            named = (same.setdefault(block, block), same.setdefault(kind, kind), same.setdefault(query_id, query_id))
-            left = [same.get(pair_id, pair_id) for pair_id in pair_ids if pair_id not in gone]
-            self.pages[number] = PageRow(number, *named, tuple(left))
-            if active:
-                self.active.setdefault(named[:2], []).append(number)
 
-    def of(self, block: str, kind: str) -> list[int]:
-        """Ids of the active pages of a block."""
-        return self.active.get((block, kind), [])
+_FIELDS = "pairs.pair_id, pairs.query_id, pairs.result_id, pairs.other_id, pairs.active"
+
+
+@compiles(pairs_of, "sqlite")
+def _for_sqlite(element: pairs_of, compiler: SQLCompiler, **options: Any) -> str:
+    ids = compiler.process(element.clauses, **options)
+    # CROSS: by the ids, of which there are few, to the pairs
+    return (
+        f"(SELECT json_group_array(json_array({_FIELDS})) FROM json_each({ids}) AS named "
+        "CROSS JOIN pairs ON pairs.pair_id = named.value)"
+    )
+
+
+@compiles(pairs_of, "postgresql")
+def _for_postgresql(element: pairs_of, compiler: SQLCompiler, **options: Any) -> str:
+    ids = compiler.process(element.clauses, **options)
+    # through an array, which the planner takes for a short one
+    return (
+        f"(SELECT json_agg(json_build_array({_FIELDS}) ORDER BY named.place) "
+        f"FROM unnest(ARRAY(SELECT json_array_elements_text({ids}))) WITH ORDINALITY AS named (pair_id, place) "
+        "JOIN pairs ON pairs.pair_id = named.pair_id)"
+    )
+
+
+def pair_rows(found: Iterable[list[Any]] | None) -> tuple[PairRow, ...]:
+    """The pairs that `pairs_of` found, also those that have left the study."""
+    return tuple([PairRow._make(fields[:-1]) for fields in found or ()])
+
+
+def active_pair_rows(found: Iterable[list[Any]] | None) -> tuple[PairRow, ...]:
+    """The pairs that `pairs_of` found, without those that have left the study."""
+    return tuple([PairRow._make(fields[:-1]) for fields in found or () if fields[-1]])
+
+
+_PAGE = sa.select(pages.c.id, pairs_of(pages.c.pair_ids).label("pairs"))
+_IN_BLOCK = _PAGE.where(
+    pages.c.block == sa.bindparam("block"), pages.c.kind == sa.bindparam("kind"), pages.c.active
+).order_by(pages.c.id)
+# Built once: building a statement costs more than running it.
+_OF_BLOCK, _FIRST_OF_BLOCK = Prepared(_IN_BLOCK), Prepared(_IN_BLOCK.limit(1))
+_BY_ID = Prepared(_PAGE.where(pages.c.id == sa.bindparam("page")))
+
+
+def read_page(connection: sa.Connection, page_id: int) -> PageRow:
+    """A page, also one that is handed out no more."""
+    return _page(_BY_ID.row(connection, {"page": page_id}))
+
+
+def read_first_page(connection: sa.Connection, block: str) -> PageRow | None:
+    """The first of a block's active pages, which is neither a check nor practice; None where it has none."""
+    row = _FIRST_OF_BLOCK.row(connection, {"block": block, "kind": "pair"})
+    return None if row is None else _page(row)
+
+
+def _page(row: Any) -> PageRow:
+    return PageRow(row.id, active_pair_rows(row.pairs))
 
 
 @dataclass(frozen=True)
@@ -130,3 +143,40 @@ def read_block_sizes(connection: sa.Connection) -> dict[str, BlockSize]:
             without = len(gone.intersection(pair_ids))
             sizes[block] = BlockSize(sizes[block].pages, sizes[block].pairs - without)
     return sizes
+
+
+class Catalogue:
+    """The active pages that everybody in a block is given: of base pairs, practice and checks. They are few, since one
+    person rates them all.
+
+    Of unique pairs, which may be millions, there is only the number; a page of them is read when it is handed out.
+
+    `nothing_expires_before` is a note of `relstudy.studyapp.assignment.slots`: by block, when the first lease ends.
+    """
+
+    def __init__(self, study: Study | None = None, connection: sa.Connection | None = None) -> None:
+        """Without a connection, of a study that has no pages."""
+        self.nothing_expires_before: dict[str, float] = {}
+        self._pages: dict[tuple[str, str], list[PageRow]] = {}
+        self._sizes: dict[str, BlockSize] = {}
+        if study is not None and connection is not None:
+            self._sizes = read_block_sizes(connection)
+            for block in study.blocks:
+                for kind in ("practice", "check") if block.unique else ("practice", "check", "pair"):
+                    found = _OF_BLOCK.rows(connection, {"block": block.name, "kind": kind})
+                    self._pages[block.name, kind] = [_page(row) for row in found]
+
+    def of(self, block: str, kind: str) -> list[PageRow]:
+        """The active pages of a kind that everybody in the block is given."""
+        return self._pages.get((block, kind), [])
+
+    def count_pages(self, block: str) -> int:
+        """Number of a block's active pages; checks and practice do not count."""
+        return self._sizes.get(block, BlockSize()).pages
+
+    @property
+    def results_on_page(self) -> float:
+        """Average number of results on an active page."""
+        beside = [page for (_, kind), found in self._pages.items() if kind != "pair" for page in found]
+        results = sum(size.pairs for size in self._sizes.values()) + sum(len(page.pairs) for page in beside)
+        return results / max(1, sum(size.pages for size in self._sizes.values()) + len(beside))

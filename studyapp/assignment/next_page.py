@@ -8,11 +8,12 @@ is one `Store.write()` transaction.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import sqlalchemy as sa
 
+from relstudy.studyapp.assignment.catalogue import PageRow, PairRow, read_page
 from relstudy.studyapp.assignment.eligibility import PracticeResult, is_practising, practice_result
 from relstudy.studyapp.assignment.quotas import is_over
 from relstudy.studyapp.assignment.raters import Visit, end_visit, set_extra_pages
@@ -58,7 +59,7 @@ class Step:
 
     name: str
     position: int = 0
-    handed: Mapping[int, list[str]] = field(default_factory=dict, compare=False)
+    handed: Mapping[int, Sequence[PairRow]] = field(default_factory=dict, compare=False)
 
 
 def next_step(visit: Visit, *, hand_out: bool = True) -> Step:
@@ -91,7 +92,7 @@ def next_step(visit: Visit, *, hand_out: bool = True) -> Step:
             waiting += 1
         practising = False
     wanted = 1 + (AHEAD if answered else 0)
-    drawn: dict[int, list[str]] = {}
+    drawn: dict[int, Sequence[PairRow]] = {}
     if hand_out and waiting < wanted and not practising:
         drawn = _hand_out(visit, handed, wanted - waiting)
     if waiting or drawn:
@@ -160,14 +161,14 @@ def open_page(
     return page
 
 
-def _hand_out(visit: Visit, handed: dict[tuple[str, str], int], wanted: int) -> dict[int, list[str]]:
+def _hand_out(visit: Visit, handed: dict[tuple[str, str], int], wanted: int) -> dict[int, Sequence[PairRow]]:
     """Hand out up to `wanted` further pages; the pairs of those that there were, by position."""
-    drawn: dict[int, list[str]] = {}
+    drawn: dict[int, Sequence[PairRow]] = {}
     while len(drawn) < wanted:
         page = _draw_next(visit, handed)
         if page is None:
             break
-        drawn[page.position] = page.pair_ids
+        drawn[page.position] = page.pairs
         handed[page.block, page.kind] = handed.get((page.block, page.kind), 0) + 1
     return drawn
 
@@ -204,14 +205,14 @@ def _draw_next(visit: Visit, handed: Mapping[tuple[str, str], int]) -> Appended 
     return None
 
 
-def _check_due(visit: Visit, block: Block, drawn: int, given: int) -> int | None:
+def _check_due(visit: Visit, block: Block, drawn: int, given: int) -> PageRow | None:
     """The page of the attention check whose turn it is: before, between or after the block's pages, at random places.
 
     `drawn` and `given` are how many of the block's pages and of its checks the rater has been given.
     """
     rater, catalogue = visit.rater, visit.catalogue
     checks = list(catalogue.of(block.name, "check"))
-    pages_ahead = len(catalogue.of(block.name, "pair"))
+    pages_ahead = catalogue.count_pages(block.name)
     if block.pages_per_rater is not None:
         pages_ahead = min(pages_ahead, block.pages_per_rater)
     if given >= len(checks) or not pages_ahead or rater.finished_at is not None:
@@ -222,7 +223,7 @@ def _check_due(visit: Visit, block: Block, drawn: int, given: int) -> int | None
     return checks[given] if turns[given] <= drawn else None
 
 
-def _page_to_repeat(visit: Visit, block: Block) -> int | None:
+def _page_to_repeat(visit: Visit, block: Block) -> PageRow | None:
     rater = visit.rater
     shown = assignments.alias()
     again = sa.select(shown.c.id).where(
@@ -240,7 +241,9 @@ def _page_to_repeat(visit: Visit, block: Block) -> int | None:
         .order_by(assignments.c.position)
     )
     answered = list(visit.connection.execute(query).scalars())
-    return random.Random(f"{rater.seed}:{len(answered)}").choice(answered) if answered else None
+    if not answered:
+        return None
+    return read_page(visit.connection, random.Random(f"{rater.seed}:{len(answered)}").choice(answered))
 
 
 def finish(visit: Visit) -> None:

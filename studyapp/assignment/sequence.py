@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from relstudy.studyapp.assignment.catalogue import Catalogue, PageRow
+from relstudy.studyapp.assignment.catalogue import Catalogue, PageRow, PairRow, pair_rows, pairs_of
 from relstudy.studyapp.assignment.raters import HOLD_RATER, RATER_COLUMNS, Rater, Visit
 from relstudy.studyapp.assignment.versions import HEAD_COLUMNS, JOIN_AND_HOLD, Head, head_of, read_head
 from relstudy.studyapp.config.study_parts import Block
@@ -42,6 +42,7 @@ class RaterPage:
     rater : who asks
     assignment : the page at the position asked for, or None
     too_early : an earlier page is still unanswered
+    shown : the page's pairs, in the rater's own order
     upcoming : the pairs of the page after, where it is handed out already
     leased_until : when the page's lease ends (seconds since 1970), where it has one that is still the rater's
     after : the page after itself, where it was read too
@@ -52,11 +53,12 @@ class RaterPage:
     rater: Rater
     assignment: Assignment | None
     too_early: bool
-    upcoming: list[str] | None
-    leased_until: float | None
+    shown: Sequence[PairRow]
+    upcoming: Sequence[PairRow] = ()
+    leased_until: float | None = None
     after: Assignment | None = None
     after_leased_until: float | None = None
-    beyond: list[str] | None = None
+    beyond: Sequence[PairRow] = ()
 
     @property
     def is_lost(self) -> bool:
@@ -65,7 +67,7 @@ class RaterPage:
         waits = page is not None and page.answered_at is None and page.slot_id is not None
         return waits and self.leased_until is None
 
-    def turned(self, position: int, handed: Mapping[int, list[str]]) -> RaterPage | None:
+    def turned(self, position: int, handed: Mapping[int, Sequence[PairRow]]) -> RaterPage | None:
         """The page at a position once this one is answered, if that is the page after, in the same transaction.
 
         None where it has to be read.
@@ -78,7 +80,8 @@ class RaterPage:
             return None
         if position != self.after.position:
             return None
-        return RaterPage(self.rater, self.after, False, handed.get(position + 1, self.beyond), self.after_leased_until)
+        beyond = handed.get(position + 1, self.beyond)
+        return RaterPage(self.rater, self.after, False, self.upcoming, beyond, self.after_leased_until)
 
 
 def _page_query() -> sa.Select[Any]:
@@ -95,7 +98,9 @@ def _page_query() -> sa.Select[Any]:
             *(page.c[name].label(f"here_{name}") for name in Assignment._fields),
             *(after.c[name].label(f"after_{name}") for name in Assignment._fields),
             *HEAD_COLUMNS,
-            beyond.c.pair_ids.label("beyond"),
+            pairs_of(page.c.pair_ids).label("shown"),
+            pairs_of(after.c.pair_ids).label("upcoming"),
+            pairs_of(beyond.c.pair_ids).label("beyond"),
             slots.c.leased_until,
             slots_after.c.leased_until.label("after_leased_until"),
             earlier.exists().label("too_early"),
@@ -137,8 +142,8 @@ def look_at_page(connection: sa.Connection, rater: int, position: int) -> tuple[
     assignment = Assignment(*row[_HERE]) if row.here_id is not None else None
     after = Assignment(*row[_AFTER]) if row.after_id is not None else None
     page = RaterPage(
-        *(Rater(*row[_RATER]), assignment, bool(row.too_early), after and after.pair_ids, row.leased_until),
-        *(after, row.after_leased_until, row.beyond),
+        *(Rater(*row[_RATER]), assignment, bool(row.too_early), pair_rows(row.shown), pair_rows(row.upcoming)),
+        *(row.leased_until, after, row.after_leased_until, pair_rows(row.beyond)),
     )
     return head_of(row), page
 
@@ -156,15 +161,19 @@ def count_answered(connection: sa.Connection, rater: Rater) -> int:
     return int(connection.execute(query).scalar_one())
 
 
+_Planned = tuple[str, str, PageRow]
+"""A page that is to be laid out: its kind, its block and the page."""
+
+
 def start(visit: Visit) -> None:
     """Lay out practice and base blocks for a rater, once; where raters have to qualify, the practice alone."""
     rater, catalogue = visit.rater, visit.catalogue
     if rater.started_at is not None:
         return
     generator = random.Random(f"{visit.study.seed}:{rater.seed}:start")
-    sequence: list[tuple[str, str, int]] = []
+    sequence: list[_Planned] = []
     for block in visit.blocks:
-        sequence += [("practice", block.name, page_id) for page_id in catalogue.of(block.name, "practice")]
+        sequence += [("practice", block.name, page) for page in catalogue.of(block.name, "practice")]
     if visit.study.qualification is None or not sequence:
         sequence += _base_blocks(visit, generator)
     _lay_out(visit, sequence, generator)
@@ -179,43 +188,43 @@ def lay_out_base(visit: Visit, first: int) -> list[tuple[str, str]]:
     return [(block, kind) for kind, block, _ in sequence]
 
 
-def _base_blocks(visit: Visit, generator: random.Random) -> list[tuple[str, str, int]]:
+def _base_blocks(visit: Visit, generator: random.Random) -> list[_Planned]:
     blocks = [block for block in visit.blocks if not block.unique]
     return [page for block in blocks for page in _base_sequence(block, visit.catalogue, generator)]
 
 
-def _lay_out(visit: Visit, sequence: list[tuple[str, str, int]], generator: random.Random, first: int = 1) -> None:
-    rater, catalogue = visit.rater, visit.catalogue
+def _lay_out(visit: Visit, sequence: list[_Planned], generator: random.Random, first: int = 1) -> None:
     rows = [
         {
-            "rater": rater.id,
+            "rater": visit.rater.id,
             "position": position,
             "block": block_name,
             "kind": kind,
+            "page_id": page.id,
+            "pair_ids": [pair.pair_id for pair in _shuffled(page, generator)],
             "slot_id": None,
             "handed_at": visit.now,
             "surplus": False,
-            **_shuffled(catalogue.pages[page_id], generator),
         }
-        for position, (kind, block_name, page_id) in enumerate(sequence, start=first)
+        for position, (kind, block_name, page) in enumerate(sequence, start=first)
     ]
     if rows:
         visit.connection.execute(_INSERT, rows)
 
 
-def _base_sequence(block: Block, catalogue: Catalogue, generator: random.Random) -> list[tuple[str, str, int]]:
-    page_ids = list(catalogue.of(block.name, "pair"))
-    generator.shuffle(page_ids)
-    sequence = [("pair", block.name, page_id) for page_id in page_ids]
-    for page_id in catalogue.of(block.name, "check"):
-        sequence.insert(generator.randint(0, len(sequence)), ("check", block.name, page_id))
-    repeated = generator.sample(page_ids, min(block.repeats, len(page_ids)))
-    return sequence + [("repeat", block.name, page_id) for page_id in repeated]
+def _base_sequence(block: Block, catalogue: Catalogue, generator: random.Random) -> list[_Planned]:
+    pages = list(catalogue.of(block.name, "pair"))
+    generator.shuffle(pages)
+    sequence = [("pair", block.name, page) for page in pages]
+    for page in catalogue.of(block.name, "check"):
+        sequence.insert(generator.randint(0, len(sequence)), ("check", block.name, page))
+    repeated = generator.sample(pages, min(block.repeats, len(pages)))
+    return sequence + [("repeat", block.name, page) for page in repeated]
 
 
-def _shuffled(page: PageRow, generator: random.Random) -> dict[str, Any]:
+def _shuffled(page: PageRow, generator: random.Random) -> list[PairRow]:
     """A page's results in an order of the rater's own."""
-    return {"page_id": page.id, "pair_ids": generator.sample(page.pair_ids, len(page.pair_ids))}
+    return generator.sample(page.pairs, len(page.pairs))
 
 
 @dataclass(frozen=True)
@@ -225,7 +234,7 @@ class NextPage:
     position: int
     block: str
     kind: str
-    page_id: int
+    page: PageRow
     slot_id: int | None = None
 
 
@@ -236,20 +245,25 @@ class Appended(NamedTuple):
     position: int
     block: str
     kind: str
-    pair_ids: list[str]
+    pairs: list[PairRow]
 
 
 def append(visit: Visit, page: NextPage) -> Appended:
     """Put a page at the end of a rater's sequence."""
-    generator = random.Random(f"{visit.rater.seed}:{page.position}:{page.page_id}")
+    generator = random.Random(f"{visit.rater.seed}:{page.position}:{page.page.id}")
+    shown = _shuffled(page.page, generator)
     row = {
         "rater": visit.rater.id,
+        "position": page.position,
+        "block": page.block,
+        "kind": page.kind,
+        "page_id": page.page.id,
+        "pair_ids": [pair.pair_id for pair in shown],
+        "slot_id": page.slot_id,
         "handed_at": visit.now,
         "surplus": False,
-        **vars(page),
-        **_shuffled(visit.catalogue.pages[page.page_id], generator),
     }
-    return Appended(_APPEND.row(visit.connection, row).id, page.position, page.block, page.kind, row["pair_ids"])
+    return Appended(_APPEND.row(visit.connection, row).id, page.position, page.block, page.kind, shown)
 
 
 def give_up(visit: Visit, assignment: Assignment) -> None:

@@ -10,13 +10,14 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from relstudy.studyapp.assignment.catalogue import PageRow, active_pair_rows, pairs_of
 from relstudy.studyapp.assignment.raters import Visit
 from relstudy.studyapp.assignment.sequence import Appended, Assignment, NextPage, append
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block
 from relstudy.studyapp.database.prepared import Prepared
 from relstudy.studyapp.database.store import Store
-from relstudy.studyapp.database.tables import DONE, LEASED, OPEN, UNDECIDED, assignments, raters, slots
+from relstudy.studyapp.database.tables import DONE, LEASED, OPEN, UNDECIDED, assignments, pages, raters, slots
 
 HAND_OUT_RULE = (
     "base block: every rater, pages in random order; unique pairs: pages drawn at random over the whole pool, "
@@ -41,10 +42,13 @@ def _had_before() -> sa.Select[Any]:
     )
 
 
+_PAIR_IDS = sa.select(pages.c.pair_ids).where(pages.c.id == slots.c.page_id).scalar_subquery()
+
+
 def _slots_for_rater(*conditions: Any) -> sa.Select[Any]:
-    """Slots of a block whose page the rater has not had."""
+    """Slots of a block whose page the rater has not had, with the pairs on it."""
     return (
-        sa.select(slots.c.id, slots.c.page_id)
+        sa.select(slots.c.id, slots.c.page_id, pairs_of(_PAIR_IDS).label("pairs"))
         .where(slots.c.block == sa.bindparam("block"), *conditions, ~_had_before().exists())
         .order_by(slots.c.order_key)
         .limit(1)
@@ -108,7 +112,8 @@ def draw(visit: Visit, position: int, block: Block) -> Appended | None:
     slot = _expired_slot(visit, values) or _OPEN.row(visit.connection, values)
     if slot is None:
         return None
-    page = append(visit, NextPage(position, block.name, "pair", slot.page_id, slot.id))
+    drawn = PageRow(slot.page_id, active_pair_rows(slot.pairs))
+    page = append(visit, NextPage(position, block.name, "pair", drawn, slot.id))
     until = visit.now + min(RESERVED_SECONDS, 60 * visit.study.lease_minutes)
     _LEASE.run(visit.connection, {"slot": slot.id, "until": until, "assignment": page.id})
     return page

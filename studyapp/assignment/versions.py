@@ -86,7 +86,8 @@ def read_version(connection: sa.Connection, folder: Path, secret: bytes) -> Vers
     """The newest version, in a transaction in which it cannot change."""
     row = connection.execute(sa.select(versions).where(versions.c.number == _NEWEST)).one()
     items = DisplayedItems.of_rows(row.shown_items, folder, secret)
-    return Version(row.number, Study.parse(row.study, folder=folder), items, Catalogue(connection))
+    study = Study.parse(row.study, folder=folder)
+    return Version(row.number, study, items, Catalogue(study, connection))
 
 
 def read_item_rows(connection: sa.Connection) -> list[list[str]]:

@@ -11,6 +11,7 @@ from flask import Blueprint, Flask, abort, g, redirect, request
 from flask.typing import ResponseReturnValue
 
 from relstudy.common.scales import show_value
+from relstudy.studyapp.assignment.catalogue import PageRow, read_first_page
 from relstudy.studyapp.assignment.eligibility import COMPLETED, PracticeResult
 from relstudy.studyapp.assignment.raters import Rater
 from relstudy.studyapp.assignment.sequence import Assignment, RaterPage
@@ -96,21 +97,30 @@ def _pages() -> list[Shown]:
         ),
     ]
     for block in study.blocks:
-        for number, page_id in enumerate(catalogue.of(block.name, "practice"), start=1):
-            shown += _practice(rater, block.name, page_id, number)
+        for number, page in enumerate(catalogue.of(block.name, "practice"), start=1):
+            shown += _practice(rater, block.name, page, number)
     shown += _again(rater)
     for number, block in enumerate(study.blocks, start=1):
         for kind, label in (("pair", "preview.block"), ("check", "preview.check")):
-            for page_id in catalogue.of(block.name, kind)[:1]:
+            for page in _first_page(block.name, kind):
                 address = f"block-{number}" if kind == "pair" else f"block-{number}-check"
                 words = texts(label, block=block.name)
-                shown.append(Shown(address, words, _rating(rater, block.name, kind, page_id, address)))
+                shown.append(Shown(address, words, _rating(rater, block.name, kind, page, address)))
     wait = WaitPage(texts("wait.heading"), texts("wait.text"))
     shown.append(Shown("wait", texts("preview.wait"), lambda: show("wait.html", wait, rater)))
     if study.questions:
         heading = texts("questions.heading")
         shown.append(Shown("questions", heading, lambda: show("questions.html", questions_view({}, {}), rater)))
     return shown + _endings(rater)
+
+
+def _first_page(block: str, kind: str) -> list[PageRow]:
+    """The first page of a kind that a block has, if any."""
+    if kind != "pair":
+        return current_site().catalogue.of(block, kind)[:1]
+    with current_site().store.read_one() as connection:
+        page = read_first_page(connection, block)
+    return [] if page is None else [page]
 
 
 def _endings(rater: Rater) -> list[Shown]:
@@ -156,39 +166,32 @@ def _again(rater: Rater) -> list[Shown]:
     ]
 
 
-def _practice(rater: Rater, block: str, page_id: int, number: int) -> list[Shown]:
+def _practice(rater: Rater, block: str, page: PageRow, number: int) -> list[Shown]:
     """A practice page, and what is said of an answer that is not the one expected, where there is such an answer."""
     texts, address = current_site().texts, f"practice-{number}"
-    assignment = _assignment(block, "practice", page_id)
     values = current_site().study.block(block).scale.values
-    chosen = {(pair_id, ""): show_value(values[0]) for pair_id in assignment.pair_ids}
+    chosen = {(pair.pair_id, ""): show_value(values[0]) for pair in page.pairs}
 
     def feedback() -> str:
         onward = g.preview.onward
-        return show("practice.html", feedback_page(assignment, chosen, onward), rater)
+        return show("practice.html", feedback_page(page.pairs, chosen, onward), rater)
 
     return [
-        Shown(address, texts("preview.practice", number=number), _rating(rater, block, "practice", page_id, address)),
+        Shown(address, texts("preview.practice", number=number), _rating(rater, block, "practice", page, address)),
         Shown(f"{address}-told", texts("preview.told", number=number), feedback),
     ]
 
 
-def _rating(rater: Rater, block: str, kind: str, page_id: int, name: str) -> Callable[[], str]:
+def _rating(rater: Rater, block: str, kind: str, page: PageRow, name: str) -> Callable[[], str]:
     """A page of results, none of them rated, whose form leads on."""
 
     def draw() -> str:
-        assignment = _assignment(block, kind, page_id)
-        page = RaterPage(rater, assignment, too_early=False, upcoming=None, leased_until=None)
-        built = build_rating_page(page, assignment, {})
+        pair_ids = [pair.pair_id for pair in page.pairs]
+        in_nobodys = Assignment(0, 0, 1, block, kind, page.id, pair_ids, None, time.time(), None, False)
+        built = build_rating_page(RaterPage(rater, in_nobodys, too_early=False, shown=page.pairs), in_nobodys, {})
         return show("rate.html", replace(built, action=f"/preview/{name}", back=""), rater)
 
     return draw
-
-
-def _assignment(block: str, kind: str, page_id: int) -> Assignment:
-    """A page in nobody's sequence."""
-    pair_ids = list(current_site().catalogue.pages[page_id].pair_ids)
-    return Assignment(0, 0, 1, block, kind, page_id, pair_ids, None, time.time(), None, False)
 
 
 def _somebody() -> Rater:

@@ -85,7 +85,7 @@ class Served:
         catalogue = self.version.catalogue
         total = 0
         for block in blocks:
-            pages = len(catalogue.of(block.name, "pair"))
+            pages = catalogue.count_pages(block.name)
             if block.unique and block.pages_per_rater is not None:
                 pages = min(pages, block.pages_per_rater)
             extra = len(catalogue.of(block.name, "practice")) + len(catalogue.of(block.name, "check"))
@@ -95,8 +95,7 @@ class Served:
     @functools.cached_property
     def results_on_page(self) -> float:
         """Average number of results on a page."""
-        pages = self.version.catalogue.pages.values()
-        return sum(len(page.pair_ids) for page in pages) / max(1, len(pages))
+        return self.version.catalogue.results_on_page
 
 
 @dataclass

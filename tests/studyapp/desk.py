@@ -21,7 +21,7 @@ class Desk:
         self.store = made.store
         self.study = Study.load(made.folder)
         with self.store.read() as connection:
-            self.catalogue = Catalogue(connection)
+            self.catalogue = Catalogue(self.study, connection)
 
     def visit(self, connection: sa.Connection, rater: int, now: float = 0.0) -> Visit:
         """A rater at work in a transaction."""

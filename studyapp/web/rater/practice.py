@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from flask import Blueprint, redirect
 from flask.typing import ResponseReturnValue
 
 from relstudy.common.scales import Scale, show_value
+from relstudy.studyapp.assignment.catalogue import PairRow
 from relstudy.studyapp.assignment.eligibility import PracticeResult, begin_again
 from relstudy.studyapp.assignment.next_page import open_attempt
-from relstudy.studyapp.assignment.sequence import Assignment
 from relstudy.studyapp.config.study_parts import NOT_SHOWN, Between
 from relstudy.studyapp.sampling.ratable_pairs import known_pair_ids
 from relstudy.studyapp.web import session
@@ -36,22 +36,23 @@ def practice(position: int) -> ResponseReturnValue:
         return redirect("/rate")
     if session.given_elsewhere(assignment):
         return redirect("/rate")
-    return show("practice.html", feedback_page(assignment, read_choices(assignment), "/rate"), page.rater)
+    return show("practice.html", feedback_page(page.shown, read_choices(assignment), "/rate"), page.rater)
 
 
-def feedback_page(assignment: Assignment, chosen: Mapping[Field, str], onward: str) -> PracticePage:
+def feedback_page(shown: Sequence[PairRow], chosen: Mapping[Field, str], onward: str) -> PracticePage:
     """The results of a practice page's answers.
 
     Parameters
     ----------
+    shown : the pairs on the page
     chosen : what was answered, by field, as the page sends it
     onward : where the page leads
     """
     site = current_site()
     practice_pairs = known_pair_ids(site.study)
     feedback = []
-    for pair_id in assignment.pair_ids:
-        entry = practice_pairs.get(pair_id)
+    for pair in shown:
+        entry = practice_pairs.get(pair.pair_id)
         if entry is None:
             continue
         block = site.study.block(entry.block)
@@ -62,7 +63,7 @@ def feedback_page(assignment: Assignment, chosen: Mapping[Field, str], onward: s
         item = item_view(site.items[entry.result_id])
         other = item_view(site.items[entry.other_id]) if entry.other_id else None
         for name, scale, values in asked:
-            given = chosen.get((pair_id, name), "")
+            given = chosen.get((pair.pair_id, name), "")
             words = tuple(_in_words(scale, show_value(value)) for value in values)
             if isinstance(values, Between):
                 words = (" … ".join(words),)
@@ -70,7 +71,7 @@ def feedback_page(assignment: Assignment, chosen: Mapping[Field, str], onward: s
             about = block.question_called(name)
             what = entry.feedback if not name else about.text if about is not None else ""
             feedback.append(Feedback(item, _in_words(scale, given), words, is_right, what, other))
-    query = item_view(site.items[site.catalogue.pairs[assignment.pair_ids[0]].query_id])
+    query = item_view(site.items[shown[0].query_id])
     return PracticePage(query, tuple(feedback), onward)
 
 

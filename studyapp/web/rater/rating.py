@@ -62,7 +62,7 @@ def rate(position: int) -> ResponseReturnValue:
     if assignment is None or (assignment.answered_at is None and page.too_early):
         return redirect("/rate")
     site = current_site()
-    if session.given_elsewhere(assignment) or not can_be_shown(assignment):
+    if session.given_elsewhere(assignment) or not can_be_shown(assignment.block, page.shown):
         return redirect("/rate")
     choices: dict[Field, str] = {}
     if assignment.answered_at is not None:
@@ -106,7 +106,7 @@ def save(position: int) -> ResponseReturnValue:
             return refusal_page("form", 400, again=False)
         if assignment.answered_at is None and page.too_early:  # of an earlier attempt at the practice
             return refusal_page("form", 400, again=False)
-        is_as_shown = asked_on(assignment).endswith(f"-{shown.asked}")
+        is_as_shown = asked_on(assignment.block, page.shown).endswith(f"-{shown.asked}")
         sent = _read_form(assignment)
         may_change = not session.given_elsewhere(assignment)
         hand_out = site.state == "open"

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from flask import request
 
 from relstudy.common.scales import Scale, show_value
 from relstudy.studyapp.assignment.answers import read_answers
+from relstudy.studyapp.assignment.catalogue import PairRow
 from relstudy.studyapp.assignment.raters import Rater
 from relstudy.studyapp.assignment.sequence import Assignment, RaterPage, count_answered
-from relstudy.studyapp.assignment.versions import Version
 from relstudy.studyapp.collection.displayed import DisplayedItems
 from relstudy.studyapp.collection.kinds import PLAYED, paradigm_of
 from relstudy.studyapp.collection.markup import words_to_mark
@@ -39,13 +39,13 @@ def build_rating_page(
     """The page as its template is given it; `chosen` (what the fields hold) and `errors` are by field."""
     site = current_site()
     served, rater = site.served, page.rater
-    catalogue, items = served.version.catalogue, served.version.items
+    items = served.version.items
     block = site.study.block(assignment.block)
     problems = errors or {}
-    pairs = [catalogue.pairs[pair_id] for pair_id in assignment.pair_ids]
-    query = items[pairs[0].query_id]
+    query = items[page.shown[0].query_id]
     marked = words_to_mark(query.title or query.text) if block.highlight == "query" and query.kind == "text" else ()
     earlier = assignment.answered_at is not None
+    upcoming = _files(items, page.upcoming)
     return RatingPage(
         number=assignment.position,
         total=max(assignment.position, served.planned_pages(rater.rater_group) + rater.extra_pages),
@@ -79,15 +79,15 @@ def build_rating_page(
                 ),
                 None if len(sides) < 2 else _shown(items, sides[1], marked),
             )
-            for number, pair in enumerate(pairs, start=1)
+            for number, pair in enumerate(page.shown, start=1)
         ),
-        form=form or site.signer.form(session.name(rater), assignment.id, asked_on(assignment)),
+        form=form or site.signer.form(session.name(rater), assignment.id, asked_on(assignment.block, page.shown)),
         action=f"/rate/{assignment.position}",
         earlier=earlier,
         back=f"/rate/{assignment.position - 1}" if _may_go_back(assignment, rater) else "",
         onward="/rate" if earlier else "",
-        preload=_files(served.version, page.upcoming or [], played=False),
-        preload_media=_files(served.version, page.upcoming or [], played=True),
+        preload=tuple([url for url, is_played in upcoming if not is_played]),
+        preload_media=tuple([url for url, is_played in upcoming if is_played]),
         message=message,
         not_shown=block.not_shown,
         played=block.played,
@@ -114,15 +114,14 @@ def _may_go_back(assignment: Assignment, rater: Rater) -> bool:
     return assignment.position > rater.locked_to + 1 and session.has_given()
 
 
-def can_be_shown(assignment: Assignment) -> bool:
+def can_be_shown(block_name: str, pairs: Sequence[PairRow]) -> bool:
     """True if the study still has what a page asks: of an answered one, its block and its items may be gone."""
     version = current_site().served.version
-    shown = [version.catalogue.pairs[pair_id] for pair_id in assignment.pair_ids]
-    has_items = all(version.items.by_id.keys() >= set(version.items.whole(pair.item_ids)) for pair in shown)
-    return has_items and any(block.name == assignment.block for block in version.study.blocks)
+    has_items = all(version.items.by_id.keys() >= set(version.items.whole(pair.item_ids)) for pair in pairs)
+    return has_items and any(block.name == block_name for block in version.study.blocks)
 
 
-def asked_on(assignment: Assignment) -> str:
+def asked_on(block_name: str, pairs: Sequence[PairRow]) -> str:
     """Short mark of a page's question: a form holds for it as long as it is the same, in whichever version of the
     study.
 
@@ -130,14 +129,13 @@ def asked_on(assignment: Assignment) -> str:
     """
     site = current_site()
     version = site.served.version
-    block = version.study.block(assignment.block)
-    pairs = [version.catalogue.pairs[pair_id] for pair_id in assignment.pair_ids]
+    block = version.study.block(block_name)
     looks = [version.items[item_id].look for pair in pairs for item_id in version.items.whole(pair.item_ids)]
     words = [block.question, repr(block.scale.values), repr(block.scale.labels), str(block.scale.undecided)]
     words += ["slider"] if block.scale.continuous else []
     words += [repr(block.questions)] if block.questions else []
     words += [block.highlight, block.played] if (block.highlight, block.played) != ("no", "any") else []
-    asked = "\x1f".join([*assignment.pair_ids, *looks, *words])
+    asked = "\x1f".join([*(pair.pair_id for pair in pairs), *looks, *words])
     keyed = hmac.digest(site.secret, b"asked:" + asked.encode(), "sha256")  # so that no page can be told by it
     return f"{version.number}-{keyed.hex()[:12]}"
 
@@ -166,9 +164,8 @@ def _answered(page: RaterPage, assignment: Assignment) -> int:
         return count_answered(connection, page.rater)
 
 
-def _files(version: Version, pair_ids: list[str], played: bool) -> tuple[str, ...]:
-    """Addresses of the pictures of some pairs, or of their sounds and films."""
-    shown = [version.catalogue.pairs[pair_id] for pair_id in pair_ids]
-    items = [version.items[name] for name in version.items.whole(each for pair in shown for each in pair.item_ids)]
+def _files(items: DisplayedItems, pairs: Iterable[PairRow]) -> list[tuple[str, bool]]:
+    """The address of each file that some pairs show, and whether it is a sound or a film."""
+    shown = [items[name] for name in items.whole(each for pair in pairs for each in pair.item_ids)]
     root = request.script_root
-    return tuple([root + item_view(item).url for item in items if item.path and (item.kind in PLAYED) == played])
+    return [(root + item_view(item).url, item.kind in PLAYED) for item in shown if item.path]

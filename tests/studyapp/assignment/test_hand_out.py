@@ -359,7 +359,7 @@ def _rush(url: str, folder: str, seed: int, together: Barrier, counts: multiproc
     study = Study.load(folder)
     store = Store(url)
     with store.read() as connection:
-        catalogue = Catalogue(connection)
+        catalogue = Catalogue(study, connection)
     together.wait(300)
     done = 0
     going = []

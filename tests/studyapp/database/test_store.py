@@ -200,7 +200,7 @@ def test_a_block_that_leaves_the_study_leaves_nothing_to_hand_out(make_study: Ca
     (made.folder / "study.toml").write_text(TOML)
     prepare(made.folder, made.store)
     with made.store.read() as connection:
-        catalogue = Catalogue(connection)
+        catalogue = Catalogue(Study.load(made.folder), connection)
     assert len(catalogue.of("base", "pair")) == 2 and not catalogue.of("again", "pair")
 
 

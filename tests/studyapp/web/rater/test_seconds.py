@@ -30,7 +30,7 @@ def send_first_page(made: Made, *told: str) -> None:
         with pytest.MonkeyPatch.context() as clock:
             clock.setattr(time, "time_ns", lambda: int(1e9 * (time.time() - 20)))
             with made.app.test_request_context():
-                form = signer.form(f"rater:{rater.id}:{rater.session_key}", page.id, asked_on(page))
+                form = signer.form(f"rater:{rater.id}:{rater.session_key}", page.id, asked_on(page.block, held.shown))
         answers = {f"rating-{n}": str(rating) for n in range(1, 5)}
         browser.post("/rate/1", {"form": form, "seconds": seconds, **answers})
         assert browser.address == "/rate/2"
