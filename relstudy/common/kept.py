@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import base64
 import dataclasses
+import functools
 import hashlib
 import json
 import math
 import os
 import types
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from enum import Enum
 from pathlib import Path
@@ -24,17 +25,21 @@ import numpy as np
 import pandas as pd
 
 from relstudy.common.errors import RelstudyError
-from relstudy.common.files import read_json, write_text
+from relstudy.common.files import read_json, replacing
 
 T = TypeVar("T")
 VERSION = 1
 KIND = "relstudy {}"
 NOT_KEPT = {"not kept": True}
 """Metadata of a field that no file holds: what can be read again where it came from."""
+PLAIN = frozenset({str, int, bool, type(None)})
+"""Types whose values JSON has as they are."""
 NUMBERS = "biuf"
 """Kinds of NumPy's types that are kept as bytes."""
 PACKED, AS_IT_IS, SEEN = 1, 0, 256
 """How hard arrays are packed. Replicates hardly get smaller, which their first entries show: mostly different ones."""
+DEEP = 4
+"""Lists and mappings in one another whose entries are pieces of a file's text: down to those of one system."""
 FLOAT, PAIRS, ARRAY, FRAME = "@float", "@pairs", "@array", "@frame"
 """Keys of what JSON has no form for: a number that is not finite, a mapping by what is no text, an array, a table."""
 
@@ -49,7 +54,10 @@ def write_kept(value: Any, kind: str, path: str | os.PathLike[str], beside: Mapp
     beside : further entries of the file
     """
     content = {"kind": KIND.format(kind), "version": VERSION, **(beside or {}), "result": kept(value)}
-    write_text(json.dumps({**content, "checksum": checksum(content)}, allow_nan=False, ensure_ascii=False) + "\n", path)
+    content["checksum"] = checksum(content)
+    with replacing(path) as place, place.open("w", encoding="utf-8") as file:
+        file.writelines(_pieces(content, json.JSONEncoder(allow_nan=False, ensure_ascii=False)))
+        file.write("\n")
 
 
 def read_kept(content: Mapping[str, Any], form: type[T], file: str) -> T:
@@ -71,7 +79,25 @@ def read_kept(content: Mapping[str, Any], form: type[T], file: str) -> T:
 def checksum(content: Mapping[str, Any]) -> str:
     """Of everything in a file but its own entry."""
     held = {name: value for name, value in content.items() if name != "checksum"}
-    return hashlib.sha256(json.dumps(held, sort_keys=True).encode()).hexdigest()
+    made = hashlib.sha256()
+    for piece in _pieces(held, json.JSONEncoder(sort_keys=True)):
+        made.update(piece.encode())
+    return made.hexdigest()
+
+
+def _pieces(value: Any, encoder: json.JSONEncoder, depth: int = DEEP) -> Iterator[str]:
+    """The text that an encoder makes of a value, in pieces, so that no large file is in memory as a whole."""
+    if depth == 0 or not isinstance(value, dict | list) or not value:
+        yield encoder.encode(value)
+        return
+    opening, names = ("[", range(len(value))) if isinstance(value, list) else ("{", value)
+    for name in sorted(names) if encoder.sort_keys else names:
+        yield opening
+        if isinstance(value, dict):
+            yield f"{encoder.encode(name)}: "
+        yield from _pieces(value[name], encoder, depth - 1)
+        opening = ", "
+    yield "]" if isinstance(value, list) else "}"
 
 
 def read_content(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -88,6 +114,8 @@ def kept(value: Any) -> Any:
     >>> restored(dict[str, np.ndarray], kept({"a": np.array([1.5, np.nan])}))
     {'a': array([1.5, nan])}
     """
+    if type(value) in PLAIN:
+        return value
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, np.generic):
@@ -105,7 +133,7 @@ def kept(value: Any) -> Any:
     if isinstance(value, np.ndarray | pd.Index):
         return _kept_array(np.asarray(value))
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {each.name: kept(getattr(value, each.name)) for each in _fields(value)}
+        return {each.name: kept(getattr(value, each.name)) for each in _fields(type(value))}
     if isinstance(value, Mapping):
         if all(isinstance(name, str) for name in value):
             return {str(name): kept(each) for name, each in value.items()}
@@ -115,7 +143,8 @@ def kept(value: Any) -> Any:
     raise TypeError(f"a {type(value).__name__} cannot be kept in a file")
 
 
-def _fields(form: Any) -> list[dataclasses.Field[Any]]:
+@functools.cache
+def _fields(form: type) -> list[dataclasses.Field[Any]]:
     """The fields of a dataclass that are kept: all that it is made of, but for those with `NOT_KEPT` and a default."""
     return [each for each in dataclasses.fields(form) if each.init and not each.metadata.get("not kept")]
 
@@ -126,7 +155,10 @@ def _kept_array(array: np.ndarray) -> dict[str, Any]:
         level = AS_IT_IS if array.dtype.kind == "f" and len(np.unique(first)) > SEEN // 2 else PACKED
         packed = base64.b64encode(zlib.compress(np.ascontiguousarray(array).tobytes(), level)).decode()
         return {ARRAY: array.dtype.str, "shape": list(array.shape), "bytes": packed}
-    return {ARRAY: "object", "shape": list(array.shape), "values": [kept(each) for each in array.ravel().tolist()]}
+    values = array.ravel().tolist()
+    if not {type(each) for each in values} <= PLAIN:
+        values = [kept(each) for each in values]
+    return {ARRAY: "object", "shape": list(array.shape), "values": values}
 
 
 def _kept_frame(frame: pd.DataFrame) -> dict[str, Any]:
