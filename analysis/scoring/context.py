@@ -67,6 +67,8 @@ class ScoringContext:
             self.raters = RaterDraws.of(pairs, self.relevance, options.replicates, options.seed, finite)
         self.evaluations: list[Evaluation] | None = None
         """Of measures, made when one is first asked for."""
+        self.reachable: dict[bytes, BootstrapStatistic] = {}
+        """The share of the differences between judgments that is reachable, by the pairs (`explained.reachable`)."""
         self._under_raters: dict[tuple[bool, bytes], list[ReweightedJudgments]] = {}
         self._judgments: dict[tuple[bool, bytes], CorrelationBootstrap] = {}
         self._left_out: dict[bytes, LeftOut | None] = {}

@@ -23,7 +23,15 @@ LEAST = 0.05
 
 
 def reachable(context: ScoringContext, used: np.ndarray) -> BootstrapStatistic:
-    """The share of the differences between the judgments of some pairs (bool [pairs]) that is reachable."""
+    """The share of the differences between the judgments of some pairs (bool [pairs]) that is reachable; kept for the
+    next system with the same pairs."""
+    key = np.packbits(used).tobytes()
+    if key not in context.reachable:
+        context.reachable = {key: _reachable(context, used)}
+    return context.reachable[key]
+
+
+def _reachable(context: ScoringContext, used: np.ndarray) -> BootstrapStatistic:
     pairs = context.pairs
     error, judgment = pairs.standard_error[used] ** 2, pairs.judgment[used]
     nothing = np.full(context.draws.counts.shape[1], np.nan)
