@@ -25,12 +25,14 @@ def classify_error(error: Exception) -> str:
         return "busy"  # no connection became free in time
     text = str(error.orig).lower()
     code = getattr(error.orig, "sqlstate", None) or ""
-    if is_full(text) or code.startswith("53") or code == "58030":  # reading or writing failed
+    if is_full(text) or code in {"53100", "58030"}:  # no room, or reading or writing failed
         return "full"
     is_lost = error.connection_invalidated or code[:2] == "08" or code[:4] == "57P0"
     if is_lost or any(words in text for words in _AWAY):
         return "busy"  # it is being started again, or cannot be reached; soon it may be
     if "locked" in text or "busy" in text or code in {"55P03", "40001", "40P01", "57014"}:
+        return "busy"
+    if code.startswith("53"):  # no connection, or memory, is left
         return "busy"
     return "broken"
 

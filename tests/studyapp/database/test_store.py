@@ -282,6 +282,8 @@ def test_postgresql_is_chosen_by_the_environment_and_its_password_never_shown(
         ("disk I/O error", "", "full"),
         ("could not extend file: No space left on device", "53100", "full"),
         ('could not write to file "base/5/16384": Input/output error', "58030", "full"),
+        ("sorry, too many clients already", "53300", "busy"),
+        ("out of shared memory", "53200", "busy"),
         ("database is locked", "", "busy"),
         ("canceling statement due to lock timeout", "55P03", "busy"),
         ("deadlock detected", "40P01", "busy"),
