@@ -44,7 +44,7 @@ def copy_database(store: Store, target: Path) -> int:
 
 
 def _copy_sqlite(store: Store, target: Path) -> None:
-    source = sqlite3.connect(f"file:{store.url.database}?mode=ro", uri=True)
+    source = sqlite3.connect(f"{Path(str(store.url.database)).resolve().as_uri()}?mode=ro", uri=True)
     copy = sqlite3.connect(target)
     try:
         source.backup(copy)  # all pages in one step: a reader in WAL mode, in nobody's way
@@ -56,7 +56,7 @@ def _copy_sqlite(store: Store, target: Path) -> None:
 
 
 def _copy_rows(store: Store, target: Path) -> None:
-    copy = Store(f"sqlite:///{target}")
+    copy = Store(target)
     try:
         copy.migrate()
         with store.read() as source, copy.write() as destination:
@@ -155,7 +155,7 @@ def checked_copy(backup: Path, folder: Path) -> Iterator[tuple[Path, BackupConte
             if is_full(str(error)):
                 raise RelstudyError(f"{folder}: there is no room for a copy of the backup ({error})") from None
             raise RelstudyError(f"{backup}: this is no whole backup of a study ({error})") from None
-        store = Store(f"sqlite:///{copy}")
+        store = Store(copy)
         try:
             store.migrate()
             content = content_of(store)
@@ -169,7 +169,7 @@ def checked_copy(backup: Path, folder: Path) -> Iterator[tuple[Path, BackupConte
 
 def changed_copy(copy: Path, change: Callable[[Store], T]) -> T:
     """Change a copy before it is put back, and begin its feed of changes anew; what the change returns."""
-    store = Store(f"sqlite:///{copy}")
+    store = Store(copy)
     try:
         result = change(store)
         with store.write() as connection:
@@ -273,7 +273,7 @@ def _replace_rows(copy: Path, store: Store, kept: Path) -> Path | None:
     there = content_of(store).study != ""
     if there:
         copy_database(store, kept)
-    source = Store(f"sqlite:///{copy}")
+    source = Store(copy)
     try:
         with source.read() as old, store.write() as new:
             for table in reversed(metadata.sorted_tables):

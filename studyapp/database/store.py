@@ -44,14 +44,16 @@ class Store:
 
     Parameters
     ----------
-    url : SQLAlchemy address
+    url : SQLAlchemy address, or the path of an SQLite file
     busy_seconds : how long a write waits for another to end before it is refused
     kept : how many connections to PostgreSQL stay open when nobody needs them
     """
 
-    def __init__(self, url: str, busy_seconds: float = BUSY_SECONDS, kept: int = 10) -> None:
+    def __init__(self, url: str | Path, busy_seconds: float = BUSY_SECONDS, kept: int = 10) -> None:
         try:
-            self.url = sa.make_url(_with_driver(url))
+            # a path is no part of an address: a question mark in it would begin the address' query
+            is_file = isinstance(url, Path)
+            self.url = sa.URL.create("sqlite", database=str(url)) if is_file else sa.make_url(_with_driver(str(url)))
             in_memory = self.url.get_backend_name() == "sqlite" and self.url.database in (None, "", ":memory:")
             if in_memory or self.url.get_backend_name() not in ("sqlite", "postgresql"):
                 raise sa.exc.ArgumentError
@@ -100,7 +102,9 @@ class Store:
 
         `{name}` in DATABASE_URL stands for the folder's name, so that several studies have a database each.
         """
-        url = os.environ.get("DATABASE_URL") or f"sqlite:///{Path(folder).resolve() / 'study.db'}"
+        url = os.environ.get("DATABASE_URL")
+        if not url:
+            return cls(Path(folder).resolve() / "study.db", busy_seconds, kept)
         store = cls(url.replace("{name}", Path(folder).resolve().name), busy_seconds, kept)
         store.made_when_missing = "{name}" in url and not store.is_sqlite
         return store
@@ -108,7 +112,7 @@ class Store:
     @classmethod
     def of_host(cls, folder: str | Path) -> Store:
         """The database of a host itself: of its tables, the log and the count of attempts are used."""
-        return cls(f"sqlite:///{Path(folder).resolve() / 'host.db'}")
+        return cls(Path(folder).resolve() / "host.db")
 
     @contextlib.contextmanager
     def read(self) -> Iterator[sa.Connection]:

@@ -54,7 +54,7 @@ def run_preview(serving: Serving) -> None:
     if not (serving.folder / "secret.key").exists():
         os.environ.setdefault("RELSTUDY_SECRET", secrets.token_hex(32))  # so that none is written into the folder
     with tempfile.TemporaryDirectory(prefix="relstudy-") as name:
-        store = Store(f"sqlite:///{Path(name) / 'preview.db'}")
+        store = Store(Path(name) / "preview.db")
         study = prepare(serving.folder, store)
         app = create_app(serving.folder, store=store, secure=False, only_preview=True)
         listener = listen(serving.server.host, serving.server.port)

@@ -202,6 +202,19 @@ def test_what_is_no_backup_of_this_study_is_refused_and_nothing_is_left_beside(
     assert made.rows() == 4
 
 
+def test_a_folder_of_any_name_has_its_database_within_and_is_copied_and_restored(tmp_path: Path) -> None:
+    folder = write_study(tmp_path / "what? 50%20#1", base_queries=1, unique_queries=1)
+    prepare(folder)
+    assert {path.name for path in tmp_path.iterdir()} == {folder.name} and (folder / "study.db").is_file()
+    store = Store.of_study(folder)
+    joined(create_app(folder, store=store)).rate()
+    store.dispose()
+    copy = tmp_path / "kept? 5%23.db"
+    assert "4 ratings" in succeeds("backup", folder, "-o", copy).output
+    succeeds("restore", folder, copy, "--yes")
+    assert "4 ratings" in succeeds("export", folder).output
+
+
 def test_it_asks_first(make_local: Callable[..., Made], tmp_path: Path) -> None:
     made, backup = make_local(), tmp_path / "safe.db"
     rated(made, 1)
