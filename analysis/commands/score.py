@@ -11,7 +11,7 @@ from relstudy.analysis.commands.requirements import end_by, hold_against, read_r
 from relstudy.analysis.commands.score_output import print_next, print_run
 from relstudy.analysis.commands.scoring_options import as_arguments, given_options, scoring_options
 from relstudy.analysis.scoring.options import SCORED, TestOptions
-from relstudy.common.command_options import GroupedCommand, option_under, options_of
+from relstudy.common.command_options import GroupedCommand, option_under, options_of, with_cluster
 from relstudy.common.console import print_json
 from relstudy.common.errors import RelstudyError
 from relstudy.common.options import fields_given
@@ -86,6 +86,7 @@ if TYPE_CHECKING:
 @option_under("What is written", "--report", type=click.Path(), help="Write a report page.")
 @options_of(TestOptions)
 @require_option
+@with_cluster
 @option_under("What is written", "--verbose", "-v", is_flag=True, help="Print every convention behind the numbers.")
 @option_under("What is written", "--json", "as_json", is_flag=True, help="Print JSON.")
 def score(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ from relstudy.analysis.resampling.spread import (
     percentile_interval,
     proportion_interval,
 )
+from relstudy.common.cluster import cores
 from relstudy.common.estimates import Estimate
 
 T = TypeVar("T")
@@ -68,7 +68,7 @@ def each_in_a_thread(work: Callable[[T], R], parts: Sequence[T]) -> list[R]:
     """
     if len(parts) == 1:
         return [work(parts[0])]
-    with ThreadPoolExecutor(min(len(parts), os.cpu_count() or 1)) as pool:
+    with ThreadPoolExecutor(min(len(parts), cores())) as pool:
         return list(pool.map(work, parts))
 
 

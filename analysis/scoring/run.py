@@ -3,8 +3,9 @@ conventions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -30,6 +31,7 @@ from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import Correlations, PrecisionRecallPoint, ScoreResult, SystemScore
 from relstudy.analysis.scoring.scored_pairs import ScoredPairs
 from relstudy.calibration.judgments import Judgments
+from relstudy.common.cluster import in_parts, on_a_cluster, parts_wanted
 from relstudy.common.errors import RelstudyError
 from relstudy.mapping.scores.score_table import ScoreTable
 
@@ -88,13 +90,14 @@ def score_candidates(
     """Every index of every candidate, and the comparisons between them; `progress` may show how far it is."""
     if not candidates:
         raise RelstudyError("there is no system to score")
-    context = ScoringContext(pairs, pairs.draws(options.replicates, options.seed, options.population), options)
-    correlated = {each.name: found for each, found in zip(candidates, context.correlations(candidates), strict=True)}
-    systems, by_query = [], []
-    for each in progress(candidates) if progress else candidates:
-        held = ScoredPairs.of(context, each)  # one system's at a time
-        systems.append(score_one(held, correlated[each.name]))
-        by_query.append(indices_by_query(held))
+    context = _context(pairs, options)
+    found = _figures(context, candidates)
+    if len(candidates) > 1 and on_a_cluster():
+        size = -(-len(candidates) // parts_wanted())
+        groups = [candidates[start : start + size] for start in range(0, len(candidates), size)]
+        found = chain.from_iterable(in_parts(_scoring, [replace(pairs), options], groups))  # pairs without what is kept
+    scored = [next(found) for _ in (progress(candidates) if progress else candidates)]
+    systems = [system for system, _ in scored]
     comparisons, ranks, drawn = compare(context, candidates, systems)
     ranked = orderings(context, candidates, systems)
     notes = [*notes_on(context, candidates), *notes_on_alike(comparisons, drawn)]
@@ -110,7 +113,7 @@ def score_candidates(
         tuple(comparisons),
         tuple(ranked),
         tuple(agreements(context, systems)),
-        pd.concat(by_query, ignore_index=True),
+        pd.concat([by_query for _, by_query in scored], ignore_index=True),
         (*notes, *notes_on_figures(systems, notes)),
         context.collection,
         pairs.query_id,
@@ -122,6 +125,25 @@ def score_candidates(
         ranks=ranks,
         drawn=drawn,
     )
+
+
+def _context(pairs: JudgedPairs, options: ScoringOptions) -> ScoringContext:
+    return ScoringContext(pairs, pairs.draws(options.replicates, options.seed, options.population), options)
+
+
+def _figures(context: ScoringContext, candidates: Sequence[Candidate]) -> Iterator[tuple[SystemScore, pd.DataFrame]]:
+    """Every index of each system, over all queries and of each; their correlations in one pass."""
+    for candidate, correlated in zip(candidates, context.correlations(candidates), strict=True):
+        pairs = ScoredPairs.of(context, candidate)
+        yield score_one(pairs, correlated), indices_by_query(pairs)
+
+
+def _scoring(
+    pairs: JudgedPairs, options: ScoringOptions
+) -> Callable[[Sequence[Candidate]], list[tuple[SystemScore, pd.DataFrame]]]:
+    """What gives the figures of some systems; its replicates are those of any other process, by the same seed."""
+    context = _context(pairs, options)
+    return lambda candidates: list(_figures(context, candidates))
 
 
 def score_one(pairs: ScoredPairs, correlated: Mapping[str, dict[str, BootstrapStatistic]]) -> SystemScore:

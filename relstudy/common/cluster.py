@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from relstudy.common.errors import RelstudyError
+from relstudy.common.option_words import CommandWords, in_words, words
 from relstudy.common.option_words import option as worded
 from relstudy.common.options import check_options, option
 
@@ -97,8 +98,13 @@ def in_parts(
             yield work(part)
 
 
+def on_a_cluster() -> bool:
+    """True where `in_parts` has workers."""
+    return _CLUSTER.get() is not None
+
+
 def parts_wanted() -> int:
-    """The number of parts that keeps all workers busy; 1 where there is no cluster."""
+    """The number of parts that keeps all workers busy; 1 where there are none."""
     cluster = _CLUSTER.get()
     return 1 if cluster is None else max(A_WORKER * cluster.workers(), 1)
 
@@ -130,7 +136,7 @@ def at_work(options: ClusterOptions | None) -> Iterator[None]:
 
 @contextlib.contextmanager
 def on_cluster(scheduler: str | None = None) -> Iterator[None]:
-    """Within, what `calibrate` and its results compute in parts is computed by the workers of a dask cluster.
+    """Within, what `calibrate`, `score` and results compute in parts is computed by workers of a dask cluster.
 
     Figures are the same to the last digit on processors of one kind with the same versions of packages; a worker that
     is lost costs time only. Workers need relstudy, but none of the files. It pays where the work takes minutes.
@@ -237,7 +243,7 @@ class _Cluster:
         from distributed.client import FutureCancelledError, FuturesCancelledError
         from distributed.comm import CommClosedError
 
-        place, done, given = _Place(prepare, _threads_of_products()), dict[int, Result](), 0
+        place, done, given = _Place(prepare, _threads_of_products(), type(words())), dict[int, Result](), 0
         futures: dict[Any, int] = {}
         fruitless = 0
         while given < len(parts):
@@ -338,15 +344,16 @@ class _Place:
     ----------
     prepare : as of `in_parts`
     threads : of products of matrices in this process: they decide which numbers are added first, and so the last digit
+    reader : whose words messages have
     """
 
-    def __init__(self, prepare: Callable[..., Callable[[Any], Any]], threads: int) -> None:
-        self.prepare, self.threads = prepare, threads
+    def __init__(self, prepare: Callable[..., Callable[[Any], Any]], threads: int, reader: type[CommandWords]) -> None:
+        self.prepare, self.threads, self.reader = prepare, threads, reader
         self.work: Callable[[Any], Any] | None = None
         self.lock = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _Place, (self.prepare, self.threads)
+        return _Place, (self.prepare, self.threads, self.reader)
 
     def function(self, data: Sequence[Any]) -> Callable[[Any], Any]:
         """The function of a part, made when it is first asked for."""
@@ -361,7 +368,7 @@ def _on_worker(part: Any, place: _Place, *data: Any) -> Any:
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     _task.threads = int(get_worker().state.nthreads)
-    with threadpool_limits(place.threads, user_api="blas"):
+    with threadpool_limits(place.threads, user_api="blas"), in_words(place.reader):
         return place.function(data)(part)
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import re
 import shlex
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import ParamSpec, TypeVar
 
@@ -139,16 +140,23 @@ def either(command: str, python: str) -> str:
     return python if isinstance(words(), PythonWords) else command
 
 
+@contextlib.contextmanager
+def in_words(of: type[CommandWords]) -> Iterator[None]:
+    """Within, messages have these words."""
+    before = _WORDS.set(of)
+    try:
+        yield
+    finally:
+        _WORDS.reset(before)
+
+
 def called_in_python(function: Callable[P, R]) -> Callable[P, R]:
     """The function, whose messages name its arguments in place of a command's options while it runs."""
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        before = _WORDS.set(PythonWords)
-        try:
+        with in_words(PythonWords):
             return function(*args, **kwargs)
-        finally:
-            _WORDS.reset(before)
 
     return call
 

@@ -14,6 +14,7 @@ import pytest
 
 from relstudy.common.cluster import ClusterOptions, at_work, cores, in_parts
 from relstudy.common.errors import RelstudyError
+from relstudy.common.option_words import called_in_python, option
 
 
 class Weighing:
@@ -122,6 +123,18 @@ def test_a_fault_that_a_worker_finds_is_raised_here_and_the_work_may_go_on(distr
         with pytest.raises(RelstudyError, match="seed -1 is below 0"):
             list(in_parts(Weighing, [VALUES, 0.0], [1, -1, 2]))
         assert sums() == alone
+
+
+class Naming:
+    def __call__(self, part: str) -> str:
+        return option(part, "worst")
+
+
+@pytest.mark.slow
+def test_what_a_worker_says_has_the_words_of_who_reads_it(distributed: ModuleType) -> None:
+    with at_work(ClusterOptions("dask")):
+        assert list(in_parts(Naming, [], ["policy"])) == ["--policy worst"]
+        assert called_in_python(lambda: list(in_parts(Naming, [], ["policy"])))() == ["policy='worst'"]
 
 
 @pytest.mark.slow
