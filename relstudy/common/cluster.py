@@ -134,8 +134,7 @@ def at_work(options: ClusterOptions | None) -> Iterator[None]:
             _CLUSTER.reset(before)
 
 
-@contextlib.contextmanager
-def on_cluster(scheduler: str | None = None) -> Iterator[None]:
+def on_cluster(scheduler: str | None = None) -> contextlib.AbstractContextManager[None]:
     """Within, what `calibrate`, `score` and results compute in parts is computed by workers of a dask cluster.
 
     Figures are the same to the last digit on processors of one kind with the same versions of packages; a worker that
@@ -158,8 +157,7 @@ def on_cluster(scheduler: str | None = None) -> Iterator[None]:
     ...     panel = rs.calibrate("ratings.csv")
     ...     result = rs.score("runs", panel)
     """
-    with at_work(ClusterOptions("dask", scheduler)):
-        yield
+    return at_work(ClusterOptions("dask", scheduler))
 
 
 @contextlib.contextmanager

@@ -43,7 +43,10 @@ def made_systems(pairs: JudgedPairs, number: int) -> list[Candidate]:
 
 def test_a_worker_that_is_killed_costs_time_only(judged: Path) -> None:
     distributed = pytest.importorskip("distributed", reason="needs the extra `dask`")
-    pairs, options = JudgedPairs.of(read_study_tables(judged / "judgments.csv").judgments), ScoringOptions(replicates=300)
+    pairs, options = (
+        JudgedPairs.of(read_study_tables(judged / "judgments.csv").judgments),
+        ScoringOptions(replicates=300),
+    )
     candidates = made_systems(pairs, 8)
     alone = score_candidates(pairs, candidates, options)
     with (
