@@ -206,8 +206,8 @@ class _Cluster:
         self._held: dict[int, tuple[Any, Any]] = {}
 
     def workers(self) -> int:
-        """The number of threads that take parts."""
-        return int(sum(self.client.nthreads().values()))
+        """The number of workers, each of which does one part at a time."""
+        return len(self.client.nthreads())
 
     def check_workers(self) -> None:
         """Wait for the first worker, and refuse those that cannot import this package."""
@@ -355,10 +355,9 @@ class _Place:
 
     def function(self, data: Sequence[Any]) -> Callable[[Any], Any]:
         """The function of a part, made when it is first asked for."""
-        with self.lock:
-            if self.work is None:
-                self.work = self.prepare(*data)
-            return self.work
+        if self.work is None:
+            self.work = self.prepare(*data)
+        return self.work
 
 
 def _on_worker(part: Any, place: _Place, *data: Any) -> Any:
@@ -366,7 +365,8 @@ def _on_worker(part: Any, place: _Place, *data: Any) -> Any:
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     _task.threads = int(get_worker().state.nthreads)
-    with threadpool_limits(place.threads, user_api="blas"), in_words(place.reader):
+    # one part at a time, which may use all threads of the worker: what parts share need not bear two at once
+    with place.lock, threadpool_limits(place.threads, user_api="blas"), in_words(place.reader):
         return place.function(data)(part)
 
 

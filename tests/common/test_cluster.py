@@ -12,7 +12,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from relstudy.common.cluster import ClusterOptions, at_work, cores, in_parts
+from relstudy.common.cluster import ClusterOptions, at_work, cores, in_parts, parts_wanted
 from relstudy.common.errors import RelstudyError
 from relstudy.common.option_words import called_in_python, option
 
@@ -123,6 +123,29 @@ def test_a_fault_that_a_worker_finds_is_raised_here_and_the_work_may_go_on(distr
         with pytest.raises(RelstudyError, match="seed -1 is below 0"):
             list(in_parts(Weighing, [VALUES, 0.0], [1, -1, 2]))
         assert sums() == alone
+
+
+class Alone:
+    """Says whether another part was begun meanwhile."""
+
+    def __init__(self) -> None:
+        self.begun = 0
+
+    def __call__(self, part: int) -> bool:
+        self.begun += 1
+        before = self.begun
+        time.sleep(0.05)
+        return self.begun == before
+
+
+@pytest.mark.slow
+def test_a_worker_of_several_threads_does_one_part_at_a_time(distributed: ModuleType) -> None:
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=4, processes=False, dashboard_address=None) as cluster,
+        at_work(ClusterOptions("dask", cluster.scheduler_address)),
+    ):
+        assert all(in_parts(Alone, [], range(8)))
+        assert parts_wanted() == 2
 
 
 class Naming:
