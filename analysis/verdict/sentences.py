@@ -195,6 +195,16 @@ def _unseen_of_judged_pairs(result: ScoreResult, ranked: Standings) -> list[str]
     return [name for name in ranked.best if _open_share(result, name) > MOST_OPEN]
 
 
+def _open_behind(result: ScoreResult, ranked: Standings) -> list[str]:
+    """The systems that may be better than the primary index says, which counts as poor what nobody judged: of whose
+    first results far more are such than of the first one's."""
+    index = result.primary.index
+    if not index.of_run or index.name.startswith(CONDENSED):
+        return []
+    first = _open_share(result, ranked.names[0])
+    return [name for name in ranked.names[1:] if _open_share(result, name) - first > MOST_OPEN]
+
+
 def unseen(result: ScoreResult, ranked: Standings) -> str | None:
     """What results that nobody judged leave open: of systems that lead by judged pairs alone, or of those that are
     behind where such results count as poor. None where nothing."""
@@ -215,10 +225,7 @@ def unseen(result: ScoreResult, ranked: Standings) -> str | None:
             f"{capital(index.term)} is of judged results alone{why}: have {its} first results judged before you take "
             f"{'it' if len(leading) == 1 else 'one of them'}."
         )
-    if not index.of_run or index.name.startswith(CONDENSED):
-        return None
-    first = _open_share(result, ranked.names[0])
-    behind = [name for name in ranked.names[1:] if _open_share(result, name) - first > MOST_OPEN]
+    behind = _open_behind(result, ranked)
     if not behind or _first_results(result) in (contrary(result, ranked) or "").split():
         return None
     who = "it" if len(behind) == 1 else "they"
@@ -278,12 +285,13 @@ def _foremost(result: ScoreResult, index: Index, names: Sequence[str]) -> str:
 
 def dropped(result: ScoreResult, ranked: Standings) -> str | None:
     """The systems that can be dropped, and their distances behind; None where none can."""
-    if not ranked.others or not ranked.best:
+    index, kept = result.primary.index, _open_behind(result, ranked)
+    out = [name for name in ranked.others if name not in kept]
+    if not out or not ranked.best:
         return None
-    index, first = result.primary.index, ranked.best[0]
-    number = len(ranked.others)
+    first, number = ranked.best[0], len(out)
     said = []
-    for name in ranked.others[:MOST_DROPPED]:
+    for name in out[:MOST_DROPPED]:
         compared = ranked.comparison(index.name, first, name)
         if compared is None or compared.difference.low is None or compared.difference.high is None:
             said.append(f"{name} too")
@@ -296,7 +304,9 @@ def dropped(result: ScoreResult, ranked: Standings) -> str | None:
         )
     more = [f"{in_words(number - MOST_DROPPED)} more"] if number > MOST_DROPPED else []
     what = "one system" if number == 1 else f"{in_words(number)} systems"
-    return f"You can drop {what}: {listed([*said, *more])}.{_out_with_a_better_figure(result, ranked)}"
+    kept = [name for name in kept if name in ranked.others]
+    but = f" Of {listed_some(kept)} too much was judged by nobody to say so." if kept else ""
+    return f"You can drop {what}: {listed([*said, *more])}.{but}{_out_with_a_better_figure(result, ranked)}"
 
 
 def _out_with_a_better_figure(result: ScoreResult, ranked: Standings) -> str:

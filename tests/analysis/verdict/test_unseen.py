@@ -137,6 +137,14 @@ def test_a_run_that_is_behind_since_nobody_judged_its_results_may_be_better_than
     assert verdict.unseen == (
         "Nobody judged 100 % of outside's first 5 results, which count as poor: it may be better than P@5 says."
     )
+    assert verdict.dropped is None, "it is not known that it can be dropped"
+    worst_first = [f"{q} Q0 d{k} 1 {k} worse\n" for q in queries for k in range(12)]
+    (tmp_path / "worse.run").write_text("".join(worst_first))
+    three = rs.score(
+        runs | {"worse": tmp_path / "worse.run"}, tmp_path / "q.qrels", measures=["P@5"], method="none", replicates=50
+    ).verdict
+    assert three.dropped is not None and three.dropped.startswith("You can drop one system: worse is behind pooled by")
+    assert "Of outside too much was judged by nobody to say so." in three.dropped
 
 
 @pytest.mark.slow
