@@ -341,11 +341,18 @@ class RankBiased(Sum):
 
 
 class Recall(Estimator):
-    """R@k: the relevant results above the cutoff over all, both as the sample gives them."""
+    """R@k: the relevant results above the cutoff over all, both as the sample gives them, as Beale 1962 has the ratio
+    of two sums.
+
+    The ratio itself leans up where what lies below the cutoff was seldom drawn, since samples that happen to find few
+    of those results have the larger ratio.
+    """
 
     def figure(self, judged: SampledList) -> float:
-        relevant = judged.weight * self.relevance(judged)
-        return float((relevant * self.found(judged)).sum() / relevant.sum())
+        relevant, found = judged.weight * self.relevance(judged), self.found(judged)
+        total = relevant.sum()
+        varies = (1.0 - judged.probability) * (relevant / total) ** 2
+        return float(((relevant * found).sum() / total + (varies * found).sum()) / (1.0 + varies.sum()))
 
     def error(self, judged: SampledList, value: float) -> float:
         relevant = self.relevance(judged)

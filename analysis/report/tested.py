@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from relstudy.analysis.indices.index import Index
 from relstudy.analysis.indices.known import index_of
 from relstudy.analysis.report import pictures
 from relstudy.analysis.report.layout import Block, Paragraph, Picture, Section
@@ -13,6 +14,7 @@ from relstudy.analysis.report.words import order_of
 from relstudy.analysis.scoring.left_out import LeftOutOnes
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.tested import MeasureTests, Tested, values_by_query
+from relstudy.common.errors import RelstudyError
 
 MOST_DRAWN = 6
 """Systems that are drawn against the one that they are compared with."""
@@ -51,14 +53,7 @@ def row_of_test(each: Tested) -> list[Cell]:
 def _by_query(result: ScoreResult, tests: MeasureTests) -> list[Block]:
     """The differences by query, sorted, of the first systems from the baseline, else from the best."""
     index = index_of(tests.tests[0].index)
-    names = [system.name for system in result.systems]
-    values = values_by_query(result, index)
-    means = dict(zip(names, np.nanmean(values, axis=0), strict=True))
-    base = tests.options.baseline or max(names, key=lambda name: means[name])
-    others = [system.name for system in order_of(result) if system.name != base][:MOST_DRAWN]
-    of = values[:, names.index(base)]
-    drawn = {name: values[:, names.index(name)] - of for name in others}
-    drawn = {name: np.sort(each[np.isfinite(each)])[::-1] for name, each in drawn.items()}
+    base, drawn = differences_by_query(result, index, tests.options.baseline)
     title = f"{index.term} less that of {base}"
     return [
         Paragraph(f"How each system differs from {base} in {index.term}, query by query."),
@@ -70,6 +65,39 @@ def _by_query(result: ScoreResult, tests: MeasureTests) -> list[Block]:
             name="Differences by query",
         ),
     ]
+
+
+def differences_by_query(
+    result: ScoreResult, index: Index, base: str | None = None
+) -> tuple[str, dict[str, np.ndarray]]:
+    """The system that the others are held against, and how much each of the first of them is above it in each query.
+
+    Parameters
+    ----------
+    base : the system; None: the best by the index of those whose figure is not withheld
+
+    Returns
+    -------
+    Its name, and float [queries] by system, descending, of the queries of which both have a value
+
+    Raises
+    ------
+    RelstudyError
+        where there is a single system, or none has a value
+    """
+    names = [system.name for system in result.systems]
+    if base is None:
+        known = {each.name: each.shown(index).value for each in result.systems if not each.figures[index.name].withheld}
+        sign = 1.0 if index.shown_better == "max" else -1.0
+        best = {name: sign * value for name, value in known.items() if value is not None}
+        if len(names) < 2 or not best:
+            raise RelstudyError("differences by query need two systems, and a value of one of them")
+        base = max(best, key=lambda name: best[name])
+    values = values_by_query(result, index)
+    of = values[:, names.index(base)]
+    others = [system.name for system in order_of(result) if system.name != base][:MOST_DRAWN]
+    drawn = {name: values[:, names.index(name)] - of for name in others}
+    return base, {name: np.sort(each[np.isfinite(each)])[::-1] for name, each in drawn.items()}
 
 
 def section_of_left_out(found: LeftOutOnes) -> Section:

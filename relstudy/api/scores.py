@@ -14,6 +14,7 @@ from relstudy.analysis.pipeline import ScoringRun
 from relstudy.analysis.report import pictures
 from relstudy.analysis.report.best_few import measures_table, precision_recall_picture
 from relstudy.analysis.report.scored import correlations_table, scores_table
+from relstudy.analysis.report.tested import differences_by_query
 from relstudy.analysis.scoring.options import TestChanges, TestOptions
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.saved import comparison_json
@@ -162,7 +163,8 @@ class Scores(Result):
 
         Parameters
         ----------
-        kind : "precision-recall", or the name of an index, which is then shown with its intervals
+        kind : "precision-recall"; "differences", by query, of the first systems from the best in the index that
+            decides; or the name of an index, which is then shown with its intervals
 
         Examples
         --------
@@ -180,10 +182,14 @@ class Scores(Result):
             if picture is None:
                 raise RelstudyError("there is no precision-recall curve: no pair is relevant, or weights are not known")
             return figure_of(picture)
+        if kind == "differences":
+            primary = self.result.primary.index
+            base, drawn = differences_by_query(self.result, primary)
+            return figure_of(lambda: pictures.by_query(f"{primary.term} less that of {base}", drawn))
         index = self.result.index_called(kind)
         if index is None:
-            names = ", ".join(index.name for index in self.result.indices)
-            raise RelstudyError(f"there is no picture {kind!r} of scores; there are: precision-recall, {names}")
+            names = ", ".join(("precision-recall", "differences", *(index.name for index in self.result.indices)))
+            raise RelstudyError(f"there is no picture {kind!r} of scores; there are: {names}")
         better = "higher" if index.shown_better == "max" else "lower"
         estimates = {each.name: each.shown(index) for each in self.result.systems}
         panel = pictures.Panel(f"{index.title} ({better} is better)", estimates)

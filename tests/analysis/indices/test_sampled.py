@@ -50,6 +50,27 @@ def test_precision_is_right_on_average_and_its_error_is_the_true_one(name: str) 
     assert np.mean([each.error**2 for each in found]) == pytest.approx(values.var(), abs=EXACT)
 
 
+def test_recall_leans_by_less_than_half_of_what_the_ratio_of_the_two_sums_does() -> None:
+    """Over all samples of five judged for sure and 4 of 12 others, each as likely, of which three are relevant, as are
+    three of the five; where both sums are of the same results it is 1."""
+    gain = np.array([1.0, 0, 1, 1, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0])
+    chance = np.r_[np.ones(5), np.full(12, 1 / 3)]
+    found, ratio = [], []
+    for others in itertools.combinations(range(5, 17), 4):
+        k = [*range(5), *others]
+        relevant, seen = gain[k] / chance[k], np.array(k) < 5
+        total, varies = relevant.sum(), (1 - chance[k]) * relevant**2
+        ratio.append((relevant * seen).sum() / total)
+        judged = SampledList(np.array(k) + 1, gain[k], gain[k], chance[k], 17)
+        found.append(estimated("R@5", judged).value)
+        # Beale 1962, with the Poisson variances that `uncertainty` has
+        by_hand = ratio[-1] * (1 + (varies * seen).sum() / (ratio[-1] * total**2)) / (1 + varies.sum() / total**2)
+        assert found[-1] == pytest.approx(by_hand, abs=EXACT)
+        assert estimated("R@17", judged).value == pytest.approx(1, abs=EXACT)
+    truth = 3 / 6
+    assert abs(np.mean(found) - truth) < 0.5 * abs(np.mean(ratio) - truth)
+
+
 def test_average_precision_is_that_of_its_definition() -> None:
     """statAP, result by result, with the chance of couples as Hajek approximates it."""
     rank, gain = np.array([2, 5, 9, 14, 0]), np.array([1.0, 0, 2, 1, 1])

@@ -14,6 +14,7 @@ import pytest
 from scipy import stats
 
 import relstudy as rs
+from relstudy.analysis.report.tested import differences_by_query
 from relstudy.common.errors import RelstudyError
 from tests.commands import relstudy
 
@@ -86,6 +87,19 @@ def test_letters_and_stars_stand_in_the_table_for_a_paper(files: tuple[list[Path
     with pytest.raises(RelstudyError, match="none is stated"):
         result.to_latex(marks="stars")
     assert "mathrm" not in result.to_latex()
+
+
+def test_python_draws_the_differences_by_query_in_the_index_that_decides(files: tuple[list[Path], Path]) -> None:
+    result = scores(files)
+    by_query = result.per_query.pivot(index="query_id", columns="system", values="nDCG@10")
+    base, drawn = differences_by_query(result.result, result.result.primary.index)
+    assert base == "best" and set(drawn) == {"second", "third", "last"}
+    for name, each in drawn.items():
+        assert each.tolist() == pytest.approx(sorted(by_query[name] - by_query["best"], reverse=True), abs=EXACT)
+    assert result.plot("differences").axes
+    alone = rs.score({"best": files[0][0]}, files[1], measures=("nDCG@10",), method="none", replicates=20)
+    with pytest.raises(RelstudyError, match="differences by query need two systems"):
+        alone.plot("differences")
 
 
 @pytest.mark.slow
