@@ -144,7 +144,7 @@ def _known_of_first(
     if pairs.pool is None and (pairs.results_drawn or pairs.query_probability_given):
         return None  # drawn from all results, which the judged ones stand for
     known = pairs.judged(scores) if pairs.pool is None else pairs.pooled(scores)
-    if known[scores["query_id"].astype("str").isin(pairs.queries)].all():
+    if known[pairs.asked(scores)].all():
         return None
     shares = first_judged(depths_of(names), known, pairs.queries, scores, higher)
     if pairs.pool is None:

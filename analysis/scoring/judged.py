@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,7 @@ from relstudy.calibration.pair_ratings import PairRatings
 from relstudy.calibration.study_tables import Pool
 from relstudy.common.errors import RelstudyError
 from relstudy.common.option_words import option
+from relstudy.common.probabilities import PAIR
 from relstudy.common.ranks import ranks
 from relstudy.common.scales import KnownScale
 
@@ -381,26 +383,81 @@ class JudgedPairs:
         ----------
         scores : query_id, result_id, score of one system, each pair once
         """
-        row = _keys(scores).get_indexer(self._index)
+        row = self._among(scores).row
         values = scores["score"].to_numpy(dtype=float)
         return np.where(row >= 0, values[row], np.nan)
 
     def judged(self, scores: pd.DataFrame) -> np.ndarray:
         """True for the rows of a table that are of judged pairs, bool [rows]."""
-        return _keys(scores).isin(self._index)
+        return self._among(scores).judged
 
     def pooled(self, scores: pd.DataFrame) -> np.ndarray:
         """True for the rows of a table that lie in the pool, which must be known, bool [rows]."""
-        assert self.pool is not None
-        return _keys(scores).isin(self.pool.pairs)
+        return self._among(scores).pooled
+
+    def asked(self, scores: pd.DataFrame) -> np.ndarray:
+        """True for the rows of a table that are of judged queries, bool [rows]."""
+        return self._among(scores).asked
+
+    def _among(self, scores: pd.DataFrame) -> PairsOfTable:
+        """The pairs of a table of scores; kept for the next system, which mostly scores the same in the same order."""
+        columns = [scores[name].array for name in PAIR]
+        if not self._kept_among or not self._kept_among[0].holds(columns):
+            self._kept_among[:] = [PairsOfTable(self, columns)]
+        return self._kept_among[0]
 
     @cached_property
-    def _index(self) -> pd.MultiIndex:
+    def _kept_among(self) -> list[PairsOfTable]:
+        return []
+
+    @cached_property
+    def index(self) -> pd.MultiIndex:
+        """The judged pairs, to look others up among them."""
         return pd.MultiIndex.from_arrays([self.query_id, self.result_id])
 
 
-def _keys(table: pd.DataFrame) -> pd.MultiIndex:
-    return pd.MultiIndex.from_arrays([table["query_id"].astype(object), table["result_id"].astype(object)])
+class PairsOfTable:
+    """The pairs of one system's scores, held against the judged ones.
+
+    Parameters
+    ----------
+    pairs : the judged pairs
+    columns : query_id and result_id of each row
+    """
+
+    def __init__(self, pairs: JudgedPairs, columns: Sequence[Any]) -> None:
+        self.pairs = pairs
+        self.columns = columns
+
+    def holds(self, columns: Sequence[Any]) -> bool:
+        """True where these are the same pairs in the same order."""
+        return all(mine.equals(other) for mine, other in zip(self.columns, columns, strict=True))
+
+    @cached_property
+    def keys(self) -> pd.MultiIndex:
+        """The pair of each row."""
+        return pd.MultiIndex.from_arrays([column.astype(object) for column in self.columns])
+
+    @cached_property
+    def row(self) -> np.ndarray:
+        """The row of each judged pair, int [judged pairs], -1 where there is none."""
+        return np.asarray(self.keys.get_indexer(self.pairs.index))
+
+    @cached_property
+    def judged(self) -> np.ndarray:
+        """True for the rows of judged pairs, bool [rows]."""
+        return np.asarray(self.keys.isin(self.pairs.index))
+
+    @cached_property
+    def pooled(self) -> np.ndarray:
+        """True for the rows that lie in the pool, which must be known, bool [rows]."""
+        assert self.pairs.pool is not None
+        return np.asarray(self.keys.isin(self.pairs.pool.pairs))
+
+    @cached_property
+    def asked(self) -> np.ndarray:
+        """True for the rows of judged queries, bool [rows]."""
+        return np.asarray(pd.Series(self.columns[0]).astype("str").isin(self.pairs.queries))
 
 
 def rank_power_weights(score: np.ndarray, power: float = 5.0) -> np.ndarray:
