@@ -18,6 +18,7 @@ from relstudy.analysis.resampling.spread import (
     Transform,
     percentile_interval,
     proportion_interval,
+    variance_of,
 )
 from relstudy.common.cluster import cores
 from relstudy.common.estimates import Estimate
@@ -250,12 +251,12 @@ class BootstrapStatistic:
 
 def _mean(values: np.ndarray) -> float:
     """Of what is defined; the same to the last digit as `np.nanmean`, which copies and counts where nothing is NaN."""
-    return float(np.nanmean(values) if np.isnan(values).any() else np.mean(values))
+    return float(np.nanmean(values)) if np.isnan(values).any() else float(values.sum() / len(values))
 
 
 def _variance(values: np.ndarray) -> float:
     """The unbiased variance of what is defined, as `_mean` has the mean."""
-    return float((np.nanvar if np.isnan(values).any() else np.var)(values, ddof=1))
+    return float(np.nanvar(values, ddof=1)) if np.isnan(values).any() else variance_of(values)
 
 
 def _moved(values: np.ndarray, factor: float) -> np.ndarray:
