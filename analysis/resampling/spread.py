@@ -57,10 +57,12 @@ def degrees_of_freedom(contributions: np.ndarray, share: float = 1.0) -> float:
     (49, 7)
     """
     n = len(contributions)
-    most, square = n - 1, float(np.mean(contributions**2))
+    squares = contributions * contributions
+    most, square = n - 1, float(squares.sum() / n)
     if not square > 0:
         return most
-    relative = (float(np.mean(contributions**4)) / square**2 - 3.0) / n + 2.0 / most
+    # a power of four by itself takes ten times as long as all else here
+    relative = (float((squares * squares).sum() / n) / square**2 - 3.0) / n + 2.0 / most
     relative *= share**2
     return most if relative <= 2.0 / most else max(2.0 / relative, LEAST_FREEDOM)
 
