@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -386,7 +387,7 @@ def _check_files(
             [kind in FILES and (kind != "card" or path != "") for kind, path in zip(kinds, paths, strict=True)], bool
         )
         inside = np.array([_inside(root, path) for path in paths], bool)
-        there = np.array([ok and (root / path).is_file() for path, ok in zip(paths, inside, strict=True)], bool)
+        there = np.array([ok and os.path.isfile(root / path) for path, ok in zip(paths, inside, strict=True)], bool)
         table.add(has_file & ~inside, "path", f"a path that stays inside the study's folder {folder} is allowed")
         played = np.array([kind in PLAYED for kind in kinds], bool)
         for of_kind, what in ((~played, "picture"), (played, "sound's or a film")):
@@ -414,7 +415,7 @@ def _spans(said: str, text: str) -> tuple[tuple[int, int], ...] | None:
 
 
 def _inside(root: Path, path: str) -> bool:
-    # resolve() follows links, so that a link cannot lead out either
+    # realpath follows links, so that a link cannot lead out either; of a loop of links it makes no error
     if not path or Path(path).is_absolute() or "\x00" in path:
         return False
-    return (root / path).resolve().is_relative_to(root)
+    return Path(os.path.realpath(root / path)).is_relative_to(root)

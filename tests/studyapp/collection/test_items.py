@@ -111,3 +111,22 @@ def test_the_fingerprint_sees_a_picture_change_that_leaves_its_size_as_it_was(tm
 def test_an_unknown_item_is_named():
     with pytest.raises(RelstudyError, match="there is no item 'b'"):
         Collection([Item("a", "text", text="x")])["b"]
+
+
+def test_no_path_and_no_link_leads_out_of_the_folder_and_odd_ones_are_faults_like_others(tmp_path):
+    folder, secret = tmp_path / "study", tmp_path / "secret.png"
+    folder.mkdir()
+    picture(secret)
+    picture(folder / "inside" / "a.png")
+    (folder / "link.png").symlink_to(secret)
+    (folder / "out").symlink_to(tmp_path)
+    (folder / "loop.png").symlink_to("loop.png")
+    os.mkfifo(folder / "pipe.png")
+    leading_out = ["../secret.png", str(secret), "link.png", "out/secret.png", "inside/../../secret.png"]
+    for path in leading_out:
+        with pytest.raises(TableError, match="stays inside the study's folder"):
+            Collection.load(write(folder, f"item_id,kind,path\na,image,{path}\n"))
+    for path in ("loop.png", "pipe.png", "inside", "/".join(["d"] * 40), "l" * 5000, "inside/a.png/b", "/dev/zero"):
+        with pytest.raises(TableError, match="path"):
+            Collection.load(write(folder, f"item_id,kind,path\na,image,{path}\n"))
+    assert len(Collection.load(write(folder, "item_id,kind,path\na,image,inside/../inside/a.png\n"))) == 1
