@@ -26,7 +26,7 @@ from relstudy.studyapp.web.app import BODY_LIMIT
 from relstudy.studyapp.web.mount import WsgiApp
 from relstudy.studyapp.web.options import ServerOptions
 from relstudy.studyapp.web.security import HEADERS
-from relstudy.studyapp.web.session import customer
+from relstudy.studyapp.web.session import as_ipv4, customer
 from relstudy.studyapp.web.sign_on import PROXIED
 
 
@@ -122,6 +122,8 @@ class Connection(HTTPChannel):
     def __init__(
         self, server: Any, sock: socket.socket, addr: Any, adj: Any, map: Any, shares: Shares, events: Any = None
     ) -> None:
+        if isinstance(addr, tuple):
+            addr = (as_ipv4(str(addr[0])), *addr[1:])
         self.shares, self.whose, self.events = shares, customer(str(addr[0])), events
         taken = len(server.active_channels)
         super().__init__(server, sock, addr, adj, map=map)

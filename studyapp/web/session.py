@@ -216,7 +216,22 @@ def customer(address: str) -> str:
     >>> customer("203.0.113.7"), customer("2001:db8::7"), customer("")
     ('203.0.113.7', '2001:db8::/64', '')
     """
+    address = as_ipv4(address)
     with contextlib.suppress(ValueError):
         if ipaddress.ip_address(address).version == 6:
             return str(ipaddress.ip_network(f"{address}/64", strict=False))
+    return address
+
+
+def as_ipv4(address: str) -> str:
+    """An address of IPv4 as it is written there, where a socket of IPv6, which takes both, wrote it in its own way.
+
+    Examples
+    --------
+    >>> as_ipv4("::ffff:203.0.113.7"), as_ipv4("2001:db8::7"), as_ipv4("")
+    ('203.0.113.7', '2001:db8::7', '')
+    """
+    with contextlib.suppress(ValueError):
+        mapped = getattr(ipaddress.ip_address(address), "ipv4_mapped", None)
+        return address if mapped is None else str(mapped)
     return address

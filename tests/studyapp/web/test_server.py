@@ -29,6 +29,7 @@ from relstudy.studyapp.web import listening
 from relstudy.studyapp.web.app import create_app
 from relstudy.studyapp.web.listening import Connection, Shares
 from relstudy.studyapp.web.options import ServerOptions
+from relstudy.studyapp.web.sign_on import PROXIED
 from tests.places import ROOT
 from tests.studyapp.browse import joined
 from tests.studyapp.monitoring.test_export import copy_raters
@@ -224,22 +225,28 @@ def test_who_takes_no_answers_holds_no_thread_however_much_waits_for_them(
     server.close()
 
 
+@pytest.mark.parametrize("host", ["127.0.0.1", "::"])
 def test_one_address_has_so_many_connections_as_it_may_and_a_proxy_any_number(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, host: str
 ) -> None:
+    if host == "::" and not (socket.has_ipv6 and os.path.exists("/proc/net/if_inet6")):
+        pytest.skip("this machine has no IPv6")
     monkeypatch.setattr(listening, "_most_connections", lambda: 100)
+    came: set[object] = set()
 
     def app(environ: dict[str, object], start_response: Callable[..., object]) -> list[bytes]:
+        came.add((environ["REMOTE_ADDR"], environ.get(PROXIED)))
         start_response("200 OK", [("Content-Length", "2")])
         return [b"ok"]
 
-    listener = listening.listen("127.0.0.1", 0)
+    listener = listening.listen(host, 0)
+    address = ("127.0.0.1", listener.getsockname()[1])
     server = listening.make_worker(app, listener, ServerOptions(threads=1, trusted_proxy="127.0.0.3", per_address=3))
     threading.Thread(target=server.run, daemon=True).start()
 
     def answered(source: str) -> socket.socket | None:
         """A connection from an address of this machine, kept open; None where it is closed at once."""
-        connection = stack.enter_context(socket.create_connection(listener.getsockname(), 20, (source, 0)))
+        connection = stack.enter_context(socket.create_connection(address, 20, (source, 0)))
         with contextlib.suppress(OSError):
             connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
             return connection if connection.recv(4) == b"HTTP" else None
@@ -254,6 +261,7 @@ def test_one_address_has_so_many_connections_as_it_may_and_a_proxy_any_number(
         until(lambda: answered("127.0.0.1"))
     with contextlib.ExitStack() as stack:
         assert all(answered("127.0.0.3") for _ in range(4)), "the proxy, which speaks for many"
+    assert came == {("127.0.0.1", None), ("127.0.0.2", None), ("127.0.0.3", True)}
     server.task_dispatcher.shutdown()
     server.close()
 
