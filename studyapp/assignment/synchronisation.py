@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import random
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,8 @@ from relstudy.studyapp.database.store import Store, newest_revision
 from relstudy.studyapp.database.tables import LEASED, OPEN, UNDECIDED, pages, pairs, raters, ratings, settings, slots
 from relstudy.studyapp.sampling.ratable_pairs import STORED, Pair, known_pair_ids, known_pairs, pairs_to_rate
 
+AT_ONCE = 10_000
+"""Rows that one statement inserts."""
 _NOT_ASKED = ("folder", "text", "judges", "collection")  # raters see nothing of them
 
 
@@ -335,10 +338,8 @@ def _shown(pair: Any) -> tuple[Any, ...]:
 
 
 def _keep_pairs(connection: sa.Connection, stored: dict[str, Any], wanted: dict[str, Pair]) -> None:
-    new = [pair for pair in wanted.values() if pair.pair_id not in stored]
-    if new:
-        rows = [{**{name: getattr(pair, name) for name in STORED}, "active": True} for pair in new]
-        connection.execute(sa.insert(pairs), rows)
+    new = (pair for pair in wanted.values() if pair.pair_id not in stored)
+    _insert(connection, pairs, ({**{name: getattr(pair, name) for name in STORED}, "active": True} for pair in new))
     for pair_id, row in stored.items():
         pair = wanted.get(pair_id)
         now: dict[str, object] = {"active": pair is not None}
@@ -373,14 +374,14 @@ def _add_pages(connection: sa.Connection, study: Study, block: Block, wanted: di
         generator.shuffle(pair_ids)
         size = block.results_per_page
         rows.extend((kind, query_id, pair_ids[start : start + size]) for start in range(0, len(pair_ids), size))
-    if rows:
-        connection.execute(
-            sa.insert(pages),
-            [
-                {"block": block.name, "kind": kind, "query_id": query_id, "pair_ids": pair_ids, "active": True}
-                for kind, query_id, pair_ids in rows
-            ],
-        )
+    _insert(
+        connection,
+        pages,
+        (
+            {"block": block.name, "kind": kind, "query_id": query_id, "pair_ids": pair_ids, "active": True}
+            for kind, query_id, pair_ids in rows
+        ),
+    )
 
 
 def _set_active(connection: sa.Connection, study: Study, wanted: dict[str, Pair], checks: set[int]) -> None:
@@ -411,19 +412,10 @@ def _add_slots(connection: sa.Connection, study: Study, block: Block) -> None:
         have[page_id] = count
     generator = random.Random(f"{study.seed}:{block.name}:slots:{sum(have.values())}")
     query = sa.select(pages.c.id, pages.c.active).where(pages.c.block == block.name, pages.c.kind == "pair")
-    new = []
+    new: list[tuple[int, int]] = []
     for page in connection.execute(query).all():
         target = block.ratings_per_pair if page.active else 0
-        for _ in range(target - have[page.id]):
-            new.append(
-                {
-                    "page_id": page.id,
-                    "block": block.name,
-                    "order_key": generator.getrandbits(62),
-                    "state": OPEN,
-                    "leased_until": 0.0,
-                }
-            )
+        new += [(page.id, generator.getrandbits(62)) for _ in range(target - have[page.id])]
         if have[page.id] > target:
             spare = (
                 sa.select(slots.c.id)
@@ -432,5 +424,17 @@ def _add_slots(connection: sa.Connection, study: Study, block: Block) -> None:
                 .limit(have[page.id] - target)
             )
             connection.execute(sa.delete(slots).where(slots.c.id.in_(spare)))
-    if new:
-        connection.execute(sa.insert(slots), new)
+    _insert(
+        connection,
+        slots,
+        (
+            {"page_id": page_id, "block": block.name, "order_key": key, "state": OPEN, "leased_until": 0.0}
+            for page_id, key in new
+        ),
+    )
+
+
+def _insert(connection: sa.Connection, table: sa.Table, rows: Iterator[dict[str, Any]]) -> None:
+    """Put rows into a table, in parts: those of a million pairs at once took 900 MB."""
+    while part := list(itertools.islice(rows, AT_ONCE)):
+        connection.execute(sa.insert(table), part)
