@@ -127,7 +127,7 @@ class BlockSize:
 
 
 def read_block_sizes(connection: sa.Connection) -> dict[str, BlockSize]:
-    """Size of each block, counted by the database: a catalogue of a million pairs takes seconds to read."""
+    """Size of each block, counted by the database."""
     shown = pages.c.active & (pages.c.kind == "pair")
     counted = (
         sa.select(pages.c.block, sa.func.count(), sa.func.sum(sa.func.json_array_length(pages.c.pair_ids)))

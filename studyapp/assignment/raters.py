@@ -175,7 +175,7 @@ class Visit:
     ----------
     connection : a transaction of `Store.write`
     study : the study
-    catalogue : its pages and pairs
+    catalogue : the pages that everybody is given, and the number of others
     rater : the rater, as read (and held) in this transaction
     now : the time, in seconds since 1970
     version : number of the version of the study; 0 where nobody counts
