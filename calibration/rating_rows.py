@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from unicodedata import normalize
 
 import numpy as np
 import pandas as pd
@@ -16,10 +17,12 @@ from relstudy.common.checked import Checked
 from relstudy.common.errors import Fault, TableError
 from relstudy.common.known_scale import known_scale
 from relstudy.common.scales import KnownScale, Scale
-from relstudy.common.wording import count_of, listed
+from relstudy.common.wording import count_of, listed, listed_some
 
 MOST_ALIKE = 5
 """So many groups of ids at most stand in a note."""
+ENOUGH, SHORT = 10, 10
+"""So many ratings show what of a scale their rater uses; so long are scales of points, which sliders are not."""
 KEY = ["rater_id", "query_id", "result_id"]
 
 
@@ -72,22 +75,53 @@ def merged_note(merged: int) -> str | None:
 
 
 def alike_note(raters: Iterable[str]) -> str | None:
-    """Note on raters' ids that differ in nothing but case, or leading zeros and a point zero; None where none do.
+    """Note on raters' ids that differ in nothing but case, blanks, or leading zeros and a point zero; None where none
+    do.
 
     Examples
     --------
-    >>> alike_note(["7", "007", "Ann", "bob", "ann"])
-    'raters whose ids are written almost alike are taken for different people: 7 and 007, Ann and ann'
+    >>> alike_note(["7", "007", "Ann Berg", "bob", "ann  berg"])
+    'raters whose ids are written almost alike are taken for different people: 7 and 007, Ann Berg and ann  berg'
     """
     by_plain: dict[str, list[str]] = {}
     for rater in dict.fromkeys(raters):
-        by_plain.setdefault(re.sub(r"^0+(?=\d)|(?<=\d)\.0+$", "", rater.casefold()), []).append(rater)
+        plain = re.sub(r"^0+(?=\d)|(?<=\d)\.0+$", "", "".join(normalize("NFKC", rater).casefold().split()))
+        by_plain.setdefault(plain, []).append(rater)
     groups = [listed(names) for names in by_plain.values() if len(names) > 1]
     more = f" and {len(groups) - MOST_ALIKE} more" if len(groups) > MOST_ALIKE else ""
     if not groups:
         return None
     shown = ", ".join(groups[:MOST_ALIKE])
     return f"raters whose ids are written almost alike are taken for different people: {shown}{more}"
+
+
+def scales_note(frame: pd.DataFrame) -> str | None:
+    """Note on raters whose ratings all lie on the lowest quarter of what each of the others uses, as on another scale;
+    None where there are none.
+
+    Examples
+    --------
+    >>> rating = [*range(1, 6), *range(1, 6), *range(0, 100, 10)]
+    >>> frame = pd.DataFrame({"rater_id": ["a"] * 10 + ["b"] * 10, "rating": rating})
+    >>> scales_note(frame)
+    'ratings of 1 rater (a) are at most 5 and go up to 90 or more with each of the others: are they on one scale?'
+    """
+    figures = frame.groupby("rater_id", sort=False)["rating"].agg(["count", "max"])
+    figures = figures[figures["count"] >= ENOUGH].sort_values("max")
+    most = figures["max"].to_numpy()
+    apart = np.flatnonzero((most[1:] >= 4 * most[:-1]) & (most[:-1] > 0) & (most[:-1] <= SHORT))
+    if not len(apart):
+        return None
+    low = figures.iloc[: apart[0] + 1]
+    theirs = frame[frame["rater_id"].isin(low.index)].groupby("rater_id")["rating"].nunique()
+    low = low[(theirs.reindex(low.index) >= 3).to_numpy()]
+    if low.empty:
+        return None
+    return (
+        f"ratings of {count_of(len(low), 'rater')} ({listed_some(list(map(str, low.index)))}) are at most "
+        f"{low['max'].max():g} and go up to {most[apart[0] + 1]:g} or more with each of the others: are they on one "
+        "scale?"
+    )
 
 
 def measured(table: Checked, column: str) -> tuple[pd.Series, list[str]]:

@@ -31,6 +31,7 @@ from relstudy.calibration.rating_rows import (
     merge_duplicates,
     merged_note,
     rating_numbers,
+    scales_note,
 )
 from relstudy.calibration.session import MOMENT, PLACE, with_moments
 from relstudy.calibration.set_aside import COLUMN as SET_ASIDE
@@ -260,7 +261,13 @@ def check_ratings(
     if not trust_raters:
         refuse_totals(frame["rater_id"].unique(), table)
         refuse_sorted(frame, table.file)
-    remarks = (_note_on_totals(frame), aside_note(table), merged_note(merged), alike_note(frame["rater_id"].unique()))
+    remarks = (
+        _note_on_totals(frame),
+        scales_note(frame),
+        aside_note(table),
+        merged_note(merged),
+        alike_note(frame["rater_id"].unique()),
+    )
     notes = [*table.notes, *said_of_course, *(note for note in remarks if note is not None)]
     rule: str | None
     if base is not None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from relstudy.common.csv_files import COMMA_THOUSANDS, UNGROUPED
 from relstudy.common.known_scale import odd_values, scale_of_values
 from relstudy.common.reading import percentages, signed_in_part
 from relstudy.common.scales import Scale
@@ -93,6 +94,25 @@ WORDS = (
     r"highly|very|perfect|excellent|fully|exact|great|dedicated",
 )
 """Words of low, middling, high and highest answers; one that bears none of them has no order that is known."""
+GOOD = re.compile(
+    r"(?i)excellent|perfect|\bgood|\bbest\b|(?<!nicht )\bgut\b|ausgezeichnet|hervorragend|\bbon\b|excelente|\bbueno|"
+    r"ottimo|buono|(?<!dis)(?<!not )\bagree|stimme (voll|eher )?zu|(highly|very|perfectly) relevant|best match|"
+    r"sehr relevant"
+)
+BAD = re.compile(
+    r"(?i)\bbad\b|\bpoor\b|worst|terrible|awful|\bir?relevant|not relevant|nicht|schlecht|mangelhaft|ungenügend|"
+    r"mauvais|insuffisant|\bmal[oa]\b|pessimo|disagree|pas d"
+)
+"""Words beside numbers that say which end of a scale is the better one."""
+DATE = re.compile(
+    r"(?i)\d[.\s-]*\s*(jan|feb|mar|mär|mrz|apr|may|mai|jun|jul|aug|sep|o[ck]t|nov|de[cz])[a-zä]*\b|"
+    r"^(jan|feb|mar|mär|mrz|apr|may|mai|jun|jul|aug|sep|o[ck]t|nov|de[cz])[a-z]*[.\s-]+\d|"
+    r"\d{1,4}[./-]\d{1,2}[./-]\d{2,4}"
+)
+"""What a spreadsheet makes of 3.5 or 3-5: 03. Mai, 5-Mar, 03.05.2024."""
+NEITHER = ("o", "O", "0", "±", "+/-", "+-")
+SIGNS = re.compile(rf"\++|-+|{'|'.join(map(re.escape, NEITHER))}")
+"""A scale of plus and minus, with something between."""
 FILLED = "★⭐*"
 STARS = re.compile("[★⭐*\ufe0f]*[☆✩\ufe0f]*")
 """Stars that count, and those that show how many there might be."""
@@ -148,8 +168,11 @@ def read_answers(column: pd.Series, name: str = "") -> Answers | None:
     texts = column.astype("str").mask(column.isna(), "").str.strip()
     texts = texts[texts != ""]
     plain = texts.str.casefold()
-    missing = tuple(dict.fromkeys(texts[plain.isin(MISSING)]))
-    texts = texts[~plain.isin(MISSING)]
+    absent = plain.isin(MISSING)
+    if texts.str.fullmatch(r"\++").any():
+        absent &= ~texts.str.fullmatch(r"-+")  # the other end of a scale of plus and minus
+    missing = tuple(dict.fromkeys(texts[absent]))
+    texts = texts[~absent]
     # a list or an object is no word
     if texts.empty or texts.str.match(r"[\[{].*[\]}]$").any():
         return None
@@ -191,9 +214,17 @@ def _numbers_of(texts: list[str], name: str) -> tuple[dict[str, float], Scale | 
 
     Also the scale, where the words have one of their own; None in place of both where the words tell no order.
     """
-    leading = [re.match(rf"(?i)\s*(?:scale_)?(-?\d+(?:[.,]\d+)?)\b(?!\s*(?:[|-]|{OF})\s*\d)", text) for text in texts]
-    if all(leading):
+    if any(map(DATE.search, texts)) or _may_be_thousands(texts):
+        return None
+    leading = [
+        re.match(rf"(?i)\s*(?:scale_)?(-?\d+(?:[.,]\d+)?)\b(?!\s*(?:[|;&+-]|,\s|{OF})\s*\d)", text) for text in texts
+    ]
+    if all(leading) and not _falls(texts, [float(m[1].replace(",", ".")) for m in leading if m]):
         return {t: float(m[1].replace(",", ".")) for t, m in zip(texts, leading, strict=True) if m}, None
+    if all(leading):
+        return None
+    if all(SIGNS.fullmatch(text) for text in texts) and any("+" in text for text in texts):
+        return {text: float(text.count("+") - text.count("-")) if text not in NEITHER else 0.0 for text in texts}, None
     if all(STARS.fullmatch(text) for text in texts):
         return {text: float(sum(text.count(star) for star in FILLED)) for text in texts}, None
     of_a_whole = [re.fullmatch(rf"(\d+(?:[.,]\d+)?)\s*{OF}\s*(\d+)", text.casefold()) for text in texts]
@@ -216,6 +247,20 @@ def _numbers_of(texts: list[str], name: str) -> tuple[dict[str, float], Scale | 
     if len(order_of_levels) != len({text.casefold() for text in texts}):
         return None
     return {text: float(order_of_levels.index(level or 0.0)) for text, level in zip(texts, levels, strict=True)}, None
+
+
+def _may_be_thousands(texts: list[str]) -> bool:
+    """True where all that has a comma may have it before hundreds, and the rest no decimals."""
+    commas = [text for text in texts if "," in text]
+    return bool(commas) and all(re.fullmatch(COMMA_THOUSANDS if "," in text else UNGROUPED, text) for text in texts)
+
+
+def _falls(texts: list[str], numbers: list[float]) -> bool:
+    """True where words beside numbers are the better the lower the number, as German grades: "1 (sehr gut)"."""
+    good, bad = ([n for text, n in zip(texts, numbers, strict=True) if words.search(text)] for words in (GOOD, BAD))
+    both = set(good) & set(bad)
+    good, bad = ([number for number in each if number not in both] for each in (good, bad))
+    return bool(good and bad) and max(good) < min(bad)
 
 
 def _level(text: str) -> float | None:

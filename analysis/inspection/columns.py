@@ -11,7 +11,8 @@ import pandas as pd
 
 from relstudy.analysis.inspection.answers import Answers, read_answers
 from relstudy.analysis.inspection.finding import ColumnRole, Inspection
-from relstudy.common.checked import Checked
+from relstudy.calibration.rating_rows import alike_note
+from relstudy.common.checked import ROUNDED, Checked
 from relstudy.common.option_words import list_entry
 from relstudy.common.scales import SCALE_COLUMNS
 
@@ -97,7 +98,10 @@ SCORE_USES = ("correlation with judgments", "pooled AP", "good above poor", "a m
 
 def roles_of(frame: pd.DataFrame) -> dict[str, str]:
     """Columns by relstudy's names, the first known name that the table has."""
-    plain = {re.sub(r"[ -]+", "_", str(name).casefold().strip()): str(name) for name in frame.columns}
+    plain: dict[str, str] = {}
+    for name in map(str, frame.columns):
+        said = re.sub(r"[ -]+", "_", name.casefold().strip())
+        plain[said] = name if name == said else plain.get(said, name)
     roles: dict[str, str] = {}
     for ours, names in NAMES.items():
         for name in names:
@@ -221,16 +225,24 @@ def inspect_ratings(
     roles = {ours: theirs for ours, theirs in roles.items() if ours != "system"}
     answers = read_answers(table.frame[roles["rating"]], roles["rating"])
     assert answers is not None
-    raters = table.frame[roles["rater_id"]].nunique()
+    names = table.frame[roles["rater_id"]].dropna().astype("str").str.strip()
+    names = names[names != ""].drop_duplicates()
+    rounded = names[names.str.fullmatch(ROUNDED).astype(bool)]
+    of_raters = [alike_note(names)]
+    if len(rounded):
+        of_raters.append(
+            f"{rounded.iloc[0]} in {roles['rater_id']} was rounded, as by a spreadsheet: several people may "
+            "have become one"
+        )
     roles, whys, questions = paired(table.frame, roles, roles["rating"])
     whys["rating"] = why
-    sentence = f"{answers.count} ratings by {raters} raters" + (f", exported from {tool}" if tool else "")
+    sentence = f"{answers.count} ratings by {len(names)} raters" + (f", exported from {tool}" if tool else "")
     inspection = Inspection(
         table.file,
         tool or "ratings",
         sentence,
         described(roles, "by its name and its values", whys),
-        (*notes, *remarks(answers)),
+        (*notes, *(note for note in of_raters if note), *remarks(answers)),
         RATING_USES[:3],
         questions=questions,
     )

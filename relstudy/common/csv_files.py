@@ -72,7 +72,7 @@ def read_csv(file: str) -> Checked:
     table = Checked(frame, file, numbers)
     table.notes = layout.notes
     if layout.separator in SEPARATORS:
-        _read_decimal_commas(table)
+        _read_decimal_commas(table, layout.separator == ";")
     return _tidied(table)
 
 
@@ -242,7 +242,7 @@ def _parsed(file: str, layout: Layout, names: list[str]) -> tuple[pd.DataFrame, 
     return table.to_pandas(), ragged, more, blank
 
 
-def _read_decimal_commas(table: Checked) -> None:
+def _read_decimal_commas(table: Checked, semicolons: bool) -> None:
     """Decimal commas as points, in columns of numbers without a point; notes tell, and of points in other columns."""
     read, grouped, commas = [], [], []
     for name in table.frame:
@@ -261,7 +261,7 @@ def _read_decimal_commas(table: Checked) -> None:
                 commas.append((str(name), filled[thousands].iloc[0]))
     if read:
         table.notes = (*table.notes, f"decimal commas are read as points in {', '.join(read)}")
-    for name, number in grouped if read else []:
+    for name, number in grouped if read or semicolons else []:
         other = number.replace(".", "")
         table.notes = (
             *table.notes,

@@ -121,12 +121,15 @@ def odd_values(values: np.ndarray) -> list[float]:
     Returns
     -------
     such values, at most three: among at most 13 different whole numbers, one that is as far from all others as these
-    reach, and at least 4; or the only negative one beside numbers from 1
+    reach, and at least 4; two or three together that are three times as far, and at least 8; or negative ones beside
+    numbers from 1 (or from 0, and 4 below) that do not mirror these
 
     Examples
     --------
     >>> odd_values(np.array([1, 5, 3, 99, 2, 88])), odd_values(np.array([0, 50, 100]))
     ([99.0, 88.0], [])
+    >>> odd_values(np.array([1, 5, 3, -99, -88])), odd_values(np.array([1, 2, 3, 98, 99])), odd_values(np.arange(-2, 3))
+    ([-99.0, -88.0], [99.0, 98.0], [])
     """
     rest = np.unique(values)
     odd: list[float] = []
@@ -141,9 +144,27 @@ def odd_values(values: np.ndarray) -> list[float]:
         elif len(rest) > 4 and rest[-2] - rest[-3] >= max(rest[-3] - low, 4) and high - rest[-2] > 4:
             # two marks beside each other, as 88 and 99
             odd, rest = [*odd, float(high), float(rest[-2])], rest[:-2]
+        elif not odd and (together := _marks_together(rest)):
+            return together
         else:
             break
     return odd
+
+
+def _marks_together(values: np.ndarray) -> list[float]:
+    """Two or three values at an end that look like marks, the outermost first; none where there are none."""
+    for number in (2, 3):
+        for side in (1, -1):
+            ordered = side * values[::side]  # marks at the end, mirrored where they are the lowest
+            marks, rest = ordered[-number:], ordered[:-number]
+            if len(rest) < 3:
+                continue
+            gap = marks[0] - rest[-1]
+            is_far = gap >= max(3 * (rest[-1] - rest[0]), 8)
+            below = side < 0 < marks[0] and rest[-1] <= 0 and (rest[-1] < 0 or gap >= 4) and marks[-1] != -rest[0]
+            if is_far or below:
+                return [float(side * mark) for mark in marks[::-1]]
+    return []
 
 
 def known_scale(

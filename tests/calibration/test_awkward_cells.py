@@ -12,6 +12,7 @@ import pytest
 import relstudy as rs
 from relstudy.analysis.inspection.files import inspect_file
 from relstudy.common.errors import RelstudyError
+from relstudy.common.known_scale import odd_values
 
 
 def by_rater(cells: Sequence[object]) -> pd.DataFrame:
@@ -83,3 +84,114 @@ def test_points_out_of_one_number_are_read_and_out_of_several_asked_about(tmp_pa
     cells = [f"{1 + number % 5} {of} 5" if number % 2 else f"{2 + 2 * (number % 5)} {of} 10" for number in range(24)]
     by_rater(cells).to_csv(tmp_path / "ratings.csv", index=False)
     assert inspect_file(tmp_path / "ratings.csv").command is None
+
+
+def mapped(numbers: Sequence[int], cells: Sequence[str]) -> list[str]:
+    return [cells[number - 1] for number in numbers]
+
+
+FIVE = [1 + number % 5 for number in range(24)]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["1,200", "2,200", "3,200", "4,200", "5,200"],
+        ["01. Mai", "2", "03. Mai", "4", "05. Mai"],
+        ["1-May", "2", "3-May", "4", "5"],
+        ["01.05.2024", "2", "03.05.2024", "4", "5"],
+        ["1", "2;2", "3", "3;4", "5"],
+        ["1", "2, 3", "3", "4", "5"],
+        ["5 (mangelhaft)", "4 (ausreichend)", "3 (befriedigend)", "2 (gut)", "1 (sehr gut)"],
+        ["5 = Poor", "4 = Fair", "3 = OK", "2 = Good", "1 = Excellent"],
+        ["4 - disagree", "3", "2", "1 - agree", "1 - agree"],
+    ],
+)
+def test_cells_that_only_begin_with_a_number_or_may_be_another_are_asked_about(
+    tmp_path: Path, cells: Sequence[str]
+) -> None:
+    by_rater(mapped(FIVE, cells)).to_csv(tmp_path / "ratings.csv", index=False)
+    asked = inspect_file(tmp_path / "ratings.csv")
+    assert asked.command is None and asked.draft is not None and "=NUMBER" in asked.draft
+    with pytest.raises(RelstudyError, match="is not allowed"):
+        rs.calibrate(tmp_path / "ratings.csv")
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["1 (sehr schlecht)", "2 (schlecht)", "3", "4 (gut)", "5 (sehr gut)"],
+        ["1 = Poor", "2 = Fair", "3 = OK", "4 = Good", "5 = Excellent"],
+        ["1. off topic", "2", "3", "4", "5, very good"],
+    ],
+)
+def test_numbers_before_words_that_agree_with_them_are_read(tmp_path: Path, cells: Sequence[str]) -> None:
+    by_rater(mapped(FIVE, cells)).to_csv(tmp_path / "ratings.csv", index=False)
+    read = inspect_file(tmp_path / "ratings.csv")
+    assert read.command is not None and read.command.endswith("--scale 1-5")
+
+
+def test_plus_and_minus_are_a_scale_and_minus_is_no_answer_elsewhere(tmp_path: Path) -> None:
+    by_rater(mapped(FIVE, ["--", "-", "o", "+", "++"])).to_csv(tmp_path / "ratings.csv", index=False)
+    read = inspect_file(tmp_path / "ratings.csv")
+    assert read.command is not None and "--=-2" in read.command and "--missing" not in read.command
+    by_rater(mapped(FIVE, ["-", "2", "3", "4", "5"])).to_csv(tmp_path / "ratings.csv", index=False)
+    assert "--missing -" in str(inspect_file(tmp_path / "ratings.csv").command)
+
+
+@pytest.mark.parametrize("marks", [(-99, -88), (98, 99), (-9, -8), (-99, -98, -97), (-2, -1), (777, 999)])
+def test_several_marks_for_no_answer_are_asked_about(tmp_path: Path, marks: Sequence[int]) -> None:
+    cells = [marks[number // 6 % len(marks)] if number % 6 == 0 else grade for number, grade in enumerate(FIVE)]
+    frame = pd.concat([by_rater(cells), by_rater(FIVE[::-1]).assign(query_id="r")])
+    frame.to_csv(tmp_path / "ratings.csv", index=False)
+    read = inspect_file(tmp_path / "ratings.csv")
+    assert read.command is not None and "--scale 1-5" in read.command
+    assert all(str(mark) in read.command.split("--missing")[1] for mark in marks)
+    with pytest.raises(RelstudyError, match="may mean that there was no answer"):
+        rs.calibrate(tmp_path / "ratings.csv")
+
+
+@pytest.mark.parametrize("values", [[-2, -1, 0, 1, 2], [-2, -1, 1, 2], [-10, -5, 0, 5, 10], [0, 25, 50, 75, 100]])
+def test_values_of_a_scale_are_no_marks(values: Sequence[float]) -> None:
+    assert odd_values(np.array(values)) == []
+
+
+def test_a_rater_on_another_scale_is_said(tmp_path: Path) -> None:
+    frame = pd.concat([by_rater(FIVE), by_rater(FIVE).assign(query_id="r")])
+    frame["rating"] = np.where(frame["rater_id"] == "bob", 20 * frame["rating"], frame["rating"])
+    said = [note for note in rs.calibrate(frame, method="none").notes if "one scale?" in note]
+    assert said == [
+        "ratings of 2 raters (ann and cy) are at most 5 and go up to 100 or more with each of the others: are they on "
+        "one scale?"
+    ]
+    assert not any("one scale?" in note for note in rs.calibrate(by_rater(FIVE), method="none").notes)
+    binary = by_rater([1 if number < 8 else grade for number, grade in enumerate(FIVE)])
+    assert not any("one scale?" in note for note in rs.calibrate(binary, method="none").notes)
+
+
+def test_people_are_counted_by_trimmed_ids_and_near_ones_and_rounded_ones_are_said(tmp_path: Path) -> None:
+    frame = by_rater(FIVE)
+    blanks = ["", " "] * 12
+    frame.assign(rater_id=frame["rater_id"] + blanks).to_csv(tmp_path / "ratings.csv", index=False)
+    assert "24 ratings by 3 raters" in inspect_file(tmp_path / "ratings.csv").sentence
+    frame["rater_id"] = frame["rater_id"].replace({"ann": "Ann Berg", "bob": "ann  berg"})
+    frame.to_csv(tmp_path / "ratings.csv", index=False)
+    note = "raters whose ids are written almost alike are taken for different people: Ann Berg and ann  berg"
+    assert note in inspect_file(tmp_path / "ratings.csv").notes
+    assert note in rs.calibrate(tmp_path / "ratings.csv", method="none").notes
+    frame["rater_id"] = "4.38E+09"
+    frame.to_csv(tmp_path / "ratings.csv", index=False)
+    assert any("4.38E+09 in rater_id was rounded" in each for each in inspect_file(tmp_path / "ratings.csv").notes)
+
+
+def test_a_column_under_relstudys_own_name_is_taken_before_one_of_another_case(tmp_path: Path) -> None:
+    by_rater(FIVE).assign(Rating=50).to_csv(tmp_path / "ratings.csv", index=False)
+    read = inspect_file(tmp_path / "ratings.csv")
+    assert read.command is not None and "--columns" not in read.command
+
+
+def test_points_between_thousands_are_said_in_a_table_with_semicolons(tmp_path: Path) -> None:
+    by_rater([f"{grade}.200" for grade in FIVE]).to_csv(tmp_path / "ratings.csv", index=False, sep=";")
+    note = "1.200 in rating is read with a decimal point; if it is 1200, leave that out"
+    assert note in inspect_file(tmp_path / "ratings.csv").notes
+    assert note in rs.calibrate(tmp_path / "ratings.csv", method="none").notes
