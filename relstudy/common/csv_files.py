@@ -25,6 +25,7 @@ from relstudy.common.records import cell_text, unwrapped
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 """Separators besides the comma, where the header has no comma."""
 DECIMAL_COMMA = r"[-+]?\d+(,\d+)?([eE][-+]?\d+)?"
+DECIMAL_POINT = r"[-+]?\d*\.\d+"
 THOUSANDS = r"-?[1-9]\d{0,2}(\.\d{3})+"
 COMMA_THOUSANDS = r"-?[1-9]\d{0,2},\d{3}"
 UNGROUPED = r"-?\d{1,3}"
@@ -243,7 +244,8 @@ def _parsed(file: str, layout: Layout, names: list[str]) -> tuple[pd.DataFrame, 
 
 
 def _read_decimal_commas(table: Checked, semicolons: bool) -> None:
-    """Decimal commas as points, in columns of numbers without a point; notes tell, and of points in other columns."""
+    """Decimal commas as points, in columns of numbers without a point; notes tell, and of points in other columns that
+    may stand between thousands, where there are decimal commas, or semicolons and no other points."""
     read, grouped, commas = [], [], []
     for name in table.frame:
         texts = table.frame[name].str.strip()
@@ -251,6 +253,7 @@ def _read_decimal_commas(table: Checked, semicolons: bool) -> None:
         if not len(filled) or str(name).endswith("_id") or plain_name(name) in IDS:
             continue
         thousands = filled.str.fullmatch(THOUSANDS)
+        semicolons &= not (filled.str.fullmatch(DECIMAL_POINT) & ~thousands).any()
         if thousands.any() and (thousands | filled.str.fullmatch(UNGROUPED)).all():
             grouped.append((str(name), filled[thousands].iloc[0]))
         if filled.str.contains(",").any() and filled.str.fullmatch(DECIMAL_COMMA).all():
