@@ -10,13 +10,15 @@ Methods that would take minutes are measured on fewer queries and extrapolated; 
 thousands of ties; the same count on a dask cluster; and with `--folder 100000` the memory and time of `hash encode dsh`
 on so many pictures in a folder, one epoch, which takes minutes. faiss and dask are left out where the extras of those
 names are not installed. `--without-avx512` compiles as for a processor that has AVX2 alone, and prints what each of the
-two kernels counts a second of a processor there, in alternating runs. The first line says how busy the machine was:
+two kernels and faiss count a second of a processor's time there, in alternating runs, and by the clock on one core and
+on all. The first line says how busy the machine was:
 times are worth something on an idle one alone.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
 import platform
 import subprocess
@@ -27,6 +29,7 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -99,6 +102,32 @@ def argsort_map(
     return float(np.mean(values))
 
 
+def has_faiss() -> bool:
+    return importlib.util.find_spec("faiss") is not None
+
+
+def faiss_counts(
+    queries: Codes, database: Codes, query_labels: np.ndarray, database_labels: np.ndarray
+) -> Callable[[], np.ndarray]:
+    """A function that gives both histograms of each query by faiss.hammings and numpy.bincount."""
+    import faiss
+
+    octets = [np.ascontiguousarray(each.rows()).view(np.uint8) for each in (queries, database)]
+    n, codes, bits = octets[0].shape[0], octets[1].shape[0], queries.bits
+
+    def count_all() -> np.ndarray:
+        distances = np.empty((n, codes), np.int32)
+        pointers = [faiss.swig_ptr(array) for array in (*octets, distances)]
+        faiss.hammings(pointers[0], pointers[1], n, codes, octets[0].shape[1], pointers[2])
+        counts = np.empty((n, 2, bits + 1), np.int64)
+        for i in range(n):
+            counts[i, 0] = np.bincount(distances[i], minlength=bits + 1)
+            counts[i, 1] = np.bincount(distances[i][database_labels == query_labels[i]], minlength=bits + 1)
+        return counts
+
+    return count_all
+
+
 def compare(number: int, codes: int, bits: int) -> None:
     queries, query_labels = made(number, bits, 2)
     database, database_labels = made(codes, bits, 3)
@@ -116,24 +145,11 @@ def compare(number: int, codes: int, bits: int) -> None:
     check = count(part, database, part_truth, engine="numpy")
     assert (check.total == table.total[:n]).all() and (check.relevant == table.relevant[:n]).all()
     rows.append(("relstudy, numpy", n, seconds(lambda: count(part, database, part_truth, engine="numpy"), 2)))
-    try:
-        import faiss
-    except ImportError:
+    if not has_faiss():
         print("faiss is not installed: pip install 'relstudy[faiss]'")
     else:
         n = min(40, number)
-        octets = [np.ascontiguousarray(c.rows()).view(np.uint8) for c in (queries.take(slice(0, n)), database)]
-
-        def by_faiss() -> np.ndarray:
-            distances = np.empty((n, codes), np.int32)
-            pointers = [faiss.swig_ptr(array) for array in (*octets, distances)]
-            faiss.hammings(pointers[0], pointers[1], n, codes, octets[0].shape[1], pointers[2])
-            counts = np.empty((n, 2, bits + 1), np.int64)
-            for i in range(n):
-                counts[i, 0] = np.bincount(distances[i], minlength=bits + 1)
-                counts[i, 1] = np.bincount(distances[i][database_labels == query_labels[i]], minlength=bits + 1)
-            return counts
-
+        by_faiss = faiss_counts(queries.take(slice(0, n)), database, query_labels, database_labels)
         counted = by_faiss()
         assert (counted[:, 0] == table.total[:n]).all() and (counted[:, 1] == table.relevant[:n]).all()
         rows.append(("faiss.hammings + bincount", n, seconds(by_faiss, 2)))
@@ -160,19 +176,31 @@ def without_avx512(options: argparse.Namespace) -> None:
         f"{'+' if there and not name.startswith('avx512') else '-'}{name}"
         for name, there in get_host_cpu_features().items()
     ]
-    told = {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": ",".join(features), "OMP_WAIT_POLICY": "passive"}
+    told = {
+        "NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": ",".join(features), "OMP_WAIT_POLICY": "passive",
+        "FAISS_OPT_LEVEL": "avx2",
+    }  # fmt: skip
+    cores = os.cpu_count() or 1
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         os.environ.update(told)  # before the child starts, which imports numba
-        print(f"\n{'codes':>9s} {'bits':>5s} {'popcount':>9s} {'nibbles':>9s}   Gpair per second of a processor")
+        print("\nGpair a second: of a processor's time, and by the clock on one core and on all")
+        names = ("popcount", "nibbles", "faiss", "one core", f"all {cores}", "faiss, one", f"faiss, {cores}")
+        print(f"{'codes':>9s} {'bits':>5s} {' '.join(f'{name:>10s}' for name in names)}")
         for codes, bits in [
             *((options.codes, bits) for bits in options.bits),
             *((FIELD_CODES, bits) for bits in FIELD_BITS),
         ]:
-            counted, looked_up = pool.submit(_two_kernels, options.queries, codes, bits).result()
-            print(f"{codes:9d} {bits:5d} {counted:9.2f} {looked_up:9.2f}", flush=True)
+            rates = pool.submit(_rates, options.queries, codes, bits).result()
+            print(f"{codes:9d} {bits:5d} {' '.join(f'{rate:10.2f}' for rate in rates)}", flush=True)
+    if not has_faiss():
+        print("faiss is not installed: pip install 'relstudy[faiss]'")
 
 
-def _two_kernels(number: int, codes: int, bits: int) -> list[float]:
+def _rates(number: int, codes: int, bits: int) -> list[float]:
+    """Both kernels and faiss by the processor's time, in turns; then nibbles and faiss by the clock, on one core and on
+    all; NaN where faiss is not installed."""
+    import numba
+
     from relstudy.analysis.hashing.counting import kernels, nibbles
 
     if not nibbles.is_faster(number, bits):
@@ -181,15 +209,38 @@ def _two_kernels(number: int, codes: int, bits: int) -> list[float]:
     columns = database.take(np.argsort(labels, kind="stable")).columns
     starts = np.r_[0, np.cumsum(np.bincount(labels, minlength=CLASSES))]
     given = columns, starts, queries.rows(), query_labels, bits
-    ways = kernels.count_by_class, nibbles.count_by_class
-    taken, tables = [float("inf")] * 2, [way(*given) for way in ways]
+    ways: list[Callable[[], Any]] = [lambda: kernels.count_by_class(*given), lambda: nibbles.count_by_class(*given)]
+    work = [number * codes / 1e9] * 2
+    tables = [way() for way in ways]
     assert all((one == other).all() for one, other in zip(*tables, strict=True))
-    for _ in range(5):
-        for place, way in enumerate(ways):
-            start = time.process_time()
-            way(*given)
-            taken[place] = min(taken[place], time.process_time() - start)
-    return [number * codes / each / 1e9 for each in taken]
+    cores, few = os.cpu_count() or 1, min(40, number)
+    if has_faiss():
+        import faiss
+
+        ways.append(faiss_counts(queries.take(slice(0, few)), database, query_labels, labels))
+        work.append(few * codes / 1e9)
+        counted = ways[2]()
+        assert all((counted[:, place] == tables[1][place][:few]).all() for place in range(2))
+
+    def fastest(clock: Callable[[], float], threads: int, ways: list[Callable[[], Any]]) -> list[float]:
+        numba.set_num_threads(threads)
+        if has_faiss():
+            faiss.omp_set_num_threads(threads)
+        taken = [float("inf")] * len(ways)
+        for _ in range(15):
+            for place, way in enumerate(ways):
+                start = clock()
+                way()
+                taken[place] = min(taken[place], clock() - start)
+        return taken
+
+    missing = [float("nan")] * (3 - len(ways))
+    of_processor = [*(each / taken for each, taken in zip(work, fastest(time.process_time, 1, ways), strict=True))]
+    by_clock = []
+    for threads in (1, cores):
+        taken = fastest(time.perf_counter, threads, ways[1:])
+        by_clock.append([each / one for each, one in zip(work[1:], taken, strict=True)] + missing)
+    return [*of_processor, *missing, *(each[0] for each in by_clock), *(each[1] for each in by_clock)]
 
 
 def cut_through_ties(queries: int = 1000, codes: int = FIELD_CODES, bits: int = 8) -> None:
