@@ -119,6 +119,13 @@ def _fitted(name: str, folder: Path, shown: Collection) -> BuiltInSource:
             whole = open_collection(folder)
             system = fit(name, whole, folder, bar)
         except RelstudyError as error:
+            kept = getattr(make(name, folder), "kept", _nothing)(shown)
+            if kept is not None:
+                say(
+                    f"{name} weighs by all items of the collection, by the index that relstudy sample kept; the "
+                    f"collection itself is not there ({error})."
+                )
+                return BuiltInSource(kept.name, "", kept, shown)
             say(
                 f"{name} weighs by all items of a collection, and has the {len(shown):,} that were drawn alone: its "
                 f"scores are other than those of relstudy sample ({error})."
@@ -128,3 +135,7 @@ def _fitted(name: str, folder: Path, shown: Collection) -> BuiltInSource:
             return BuiltInSource(system.name, "", system, whole)
     system = fit(name, shown, folder, bar)
     return BuiltInSource(system.name, "", system, shown)
+
+
+def _nothing(shown: Collection) -> None:
+    """What systems that keep no index have of one."""

@@ -13,17 +13,22 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 
 from relstudy.common.damage import DAMAGED_ARRAYS, NO_JSON
 from relstudy.common.errors import RelstudyError
 from relstudy.common.files import write_json
+from relstudy.common.tables import write_table
 from relstudy.studyapp.collection.items import Collection, Item
+from relstudy.studyapp.collection.large import LargeCollection
 from relstudy.studyapp.systems.base import Progress, extra, silent
 
 WORTH_KEEPING = 10_000
 """Fewer items are indexed in less time than it takes to see whether they have changed."""
 AT_ONCE = 10_000
 """Items between one step of the progress bar and the next."""
+IDS = "ids.parquet"
+"""The file of an index that names its items, where their collection is not in the study's folder."""
 SEAL = "whole.json"
 """The file of an index that says what the others hold."""
 
@@ -37,15 +42,18 @@ class BM25:
     name = "bm25"
     by_all_items = True
     notes: tuple[str, ...] = ()
+    _shown: slice | np.ndarray = slice(None)
+    """Positions of the items that are scored."""
 
     def fit(self, collection: Collection, progress: Progress = silent) -> Self:
         """Index the collection, or map the index into memory that an earlier fit to the same one has kept."""
         self._library = extra("bm25s")
         self._size = len(collection)
-        if collection.folder is None or self._size < WORTH_KEEPING:
+        elsewhere = isinstance(collection, LargeCollection)
+        if collection.folder is None or (self._size < WORTH_KEEPING and not elsewhere):
             self._index = self._build(collection, progress)
             return self
-        beside = collection.folder / "scores" / ".index"
+        beside = _beside(collection.folder)
         kept = beside / f"bm25-{collection.fingerprint}-{self._library.__version__}"
         if (index := self._read(kept)) is not None:
             self._index = index
@@ -62,10 +70,27 @@ class BM25:
         with tempfile.TemporaryDirectory(prefix=".bm25-", dir=beside, ignore_cleanup_errors=True) as unfinished:
             Path(unfinished).chmod(0o755)
             self._index.save(unfinished, show_progress=False)
+            if elsewhere:
+                write_table(pd.DataFrame({"item_id": collection.ids[np.arange(self._size)]}), Path(unfinished) / IDS)
             _seal(Path(unfinished))
             with contextlib.suppress(OSError):  # another process was first
                 Path(unfinished).rename(kept)
         return self
+
+    def kept(self, shown: Collection) -> Self | None:
+        """The index of a collection elsewhere from which the items shown were drawn, as `fit` has kept it: it scores
+        these items as it would all. None where there is none that is whole and holds them all."""
+        self._library = extra("bm25s")
+        for folder in sorted(_beside(shown.folder or Path()).glob("bm25-*")):
+            if not (folder / IDS).is_file():
+                continue
+            ids = pd.Index(pd.read_parquet(folder / IDS)["item_id"]) if _is_whole(folder) else pd.Index([])
+            positions = ids.get_indexer(pd.Index(shown.ids))
+            self._size = len(ids)
+            if len(ids) and (positions >= 0).all() and (index := self._read(folder)) is not None:
+                self._index, self._shown = index, positions
+                return self
+        return None
 
     def _build(self, collection: Collection, progress: Progress) -> Any:
         tokens: list[list[str]] = []
@@ -92,11 +117,16 @@ class BM25:
         words = [word for word in self._tokens([_text(query)])[0] if word in self._index.vocab_dict]
         if not words:
             return None
-        return np.asarray(self._index.get_scores(words), dtype=np.float64)[: self._size]
+        return np.asarray(self._index.get_scores(words), dtype=np.float64)[: self._size][self._shown]
 
     def _tokens(self, texts: list[str]) -> list[list[str]]:
         tokens: Any = self._library.tokenize(texts, stopwords="en", return_ids=False, show_progress=False)
         return list(tokens)
+
+
+def _beside(study: Path) -> Path:
+    """The folder of kept indices."""
+    return study / "scores" / ".index"
 
 
 def _digests(folder: Path) -> dict[str, str]:

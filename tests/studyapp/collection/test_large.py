@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import shutil
 import tarfile
 import tracemalloc
 import zipfile
@@ -189,6 +190,11 @@ def test_bm25_asked_after_the_draw_counts_words_in_the_whole_collection_as_the_d
     pd.testing.assert_frame_equal(scores(), drawn, check_exact=True)
     assert "bm25 weighs by all 200 items of the collection" in said.stderr
     (tmp_path / "corpus" / "texts.parquet").unlink()
+    said = relstudy("systems", study, "bm25")
+    assert "by the index that relstudy sample kept" in " ".join(said.stderr.split())
+    assert len(scores()) > 100
+    pd.testing.assert_frame_equal(scores(), drawn.loc[scores().index], check_exact=True)
+    shutil.rmtree(study / "scores" / ".index")
     said = relstudy("systems", study, "bm25")
     assert said.exit_code == 0
     assert "that were drawn alone: its scores are other than those of relstudy sample" in " ".join(said.stderr.split())
