@@ -27,7 +27,7 @@ from relstudy.analysis.scoring.families import centred, family_corrected
 from relstudy.analysis.scoring.results import SystemScore
 from relstudy.analysis.scoring.scored_pairs import ScoredPairs, averaged
 from relstudy.common.estimates import Estimate
-from relstudy.common.wording import listed_some
+from relstudy.common.wording import couples_in_words
 
 LEAST_COMMON = 0.5
 """Shares of first places are given only where all systems score at least this share of the judged pairs."""
@@ -100,10 +100,10 @@ def notes_on_alike(comparisons: Sequence[Comparison], drawn: np.ndarray) -> list
     ]
     if not alike:
         return []
-    couples = listed_some([f"{each.first} and {each.second}" for each in alike], 4)
+    couples = couples_in_words([(each.first, each.second) for each in alike])
     return [
-        f"By {index_of(alike[0].index).term} {couples} differ by the same amount whichever queries are drawn, so the "
-        "interval and p of their difference are those of random signs."
+        f"By {index_of(alike[0].index).term} these differ by the same amount whichever queries are drawn, so that the "
+        f"interval and p of their difference are those of random signs: {couples}."
     ]
 
 

@@ -18,7 +18,7 @@ from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.calibration.generalizability import Generalizability, generalizability
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
-from relstudy.common.wording import capital, listed_some
+from relstudy.common.wording import capital, couples_in_words, listed_some
 
 NAMES = {"t": "paired t", "randomisation": "random signs", "bootstrap": "bootstrap"}
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
@@ -129,12 +129,13 @@ class MeasureTests:
         before it; empty where there are none."""
         if self.options.correction == "tukey" or self.options.test == "randomisation":
             return ""
-        found = dict.fromkeys(f"{each.first} and {each.second}" for each in self.tests if each.test == "randomisation")
+        found = dict.fromkeys((each.first, each.second) for each in self.tests if each.test == "randomisation")
         if not found:
             return ""
         return (
-            f" Corrected p of {listed_some(list(found), 4)} is of random signs: they differ by the same amount in "
-            f"every query, which leaves the {NAMES[self.options.test]} test nothing to divide by."
+            " Where systems differ by the same amount in every query, which leaves the "
+            f"{NAMES[self.options.test]} test nothing to divide by, corrected p is of random signs: "
+            f"{couples_in_words(list(found))}."
         )
 
     def as_json(self) -> dict[str, Any]:

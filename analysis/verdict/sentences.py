@@ -298,7 +298,7 @@ def dropped(result: ScoreResult, ranked: Standings) -> str | None:
             continue
         low, high = sorted(abs(end) for end in (compared.difference.low, compared.difference.high))
         crosses = compared.difference.low * compared.difference.high <= 0
-        span = index.range_in_words(0.0 if crosses else low, high)
+        span = index.range_in_words(0.0 if crosses else low, min(high, 1.0) if index.in_100 else high)
         said.append(
             f"{name} by {span}" if said else f"{name} is behind {first} by {span}{' in 100' if index.in_100 else ''}"
         )

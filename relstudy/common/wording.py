@@ -174,3 +174,19 @@ def share_of_draws(share: float) -> str:
     ('78 %', 'over 99 %', 'under 1 %', 'over 99 %', 'under 1 %')
     """
     return "over 99 %" if share > 0.99 else "under 1 %" if share < 0.01 else percent(share)
+
+
+MOST_COUPLES = 4
+
+
+def couples_in_words(couples: Sequence[tuple[str, str]]) -> str:
+    """Names two by two, with how many more there are.
+
+    Examples
+    --------
+    >>> couples_in_words([("a", "b"), ("a", "c")]), couples_in_words([("a", "b")] * 6)
+    ('a and b; a and c', 'a and b; a and b; a and b; a and b; 2 more')
+    """
+    more = len(couples) - MOST_COUPLES
+    shown = [f"{first} and {second}" for first, second in couples[:MOST_COUPLES]]
+    return "; ".join([*shown, *([f"{more} more"] if more > 0 else [])])

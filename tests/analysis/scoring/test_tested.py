@@ -176,7 +176,7 @@ def test_systems_that_differ_by_the_same_in_every_query_are_told_apart_by_random
     assert np.isnan(tests.loc[("third", "copy"), "p_corrected"])
     assert tests["test"].fillna("").tolist() == ["randomisation", "randomisation", ""]
     told = result.tests().attrs["sentence"]
-    assert "Corrected p of first and third and first and copy is of random signs" in told
+    assert told.endswith("corrected p is of random signs: first and third; first and copy.")
 
 
 def found_first(folder: Path, queries: int, places: dict[str, int]) -> Any:
