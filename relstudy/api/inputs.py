@@ -22,7 +22,7 @@ from relstudy.common.arguments import shown
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.headers import plain_name
-from relstudy.common.libraries import Nested, frame_of_nested, is_nested
+from relstudy.common.libraries import Nested, frame_of_nested, frame_of_records, is_nested
 from relstudy.common.option_words import PythonWords
 from relstudy.common.plain_names import refuse_controls
 from relstudy.common.reading import PLAIN, Reading, of_one_table
@@ -104,7 +104,8 @@ def path_or_frame(source: Any, name: str) -> str | os.PathLike[str] | pd.DataFra
     """The path itself, or the table as a pandas DataFrame, of whichever library it is; refused where it is neither."""
     if isinstance(source, str | os.PathLike | pd.DataFrame):
         return source
-    converted = _in_pandas(source)
+    records = frame_of_records(source)
+    converted = _in_pandas(source) if records is None else records
     if converted is not None:
         return converted
     way_out = "; its method to_pandas() gives one" if hasattr(source, "to_pandas") else ""
@@ -237,7 +238,7 @@ def scores_of(
             _one_system(str(name), source, reading, similarity, pairs) for name, source in given.items()
         )
         return SystemChoice("the scores", leave_out, only).of(joined), "the scores"
-    if isinstance(scores, list | tuple):
+    if isinstance(scores, list | tuple) and frame_of_records(scores) is None:
         raise RelstudyError(
             "the scores: a path or a pandas DataFrame is needed, or one for each system's name, as "
             f"{{'new': 'new.run'}}, not {shown(scores)}"

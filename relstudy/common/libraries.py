@@ -36,6 +36,7 @@ class Library:
 LIBRARIES = (
     Library("PyTerrier", ("qid", "docno"), "label"),
     Library("ir_measures", ("query_id", "doc_id"), "relevance"),
+    Library("ranx", ("q_id", "doc_id"), "score"),
 )
 SCORE = "score"
 TASKS = {"task": "result_id", "worker": "rater_id", "label": "rating"}
@@ -114,6 +115,25 @@ def _renamed(table: Checked, names: Mapping[str, str], note: str) -> Checked:
     )
     read.notes = (*table.notes, note)
     return read
+
+
+def frame_of_records(source: Any) -> pd.DataFrame | None:
+    """A list or tuple of records with named fields, such as ir_measures' Qrel and ScoredDoc, as a table; None where it
+    is none.
+
+    Examples
+    --------
+    >>> from collections import namedtuple
+    >>> Qrel = namedtuple("Qrel", ("query_id", "doc_id", "relevance"))
+    >>> list(frame_of_records([Qrel("q", "d", 1)])), frame_of_records([1])
+    (['query_id', 'doc_id', 'relevance'], None)
+    """
+    if not isinstance(source, list | tuple) or hasattr(source, "_fields") or not source:
+        return None
+    fields = getattr(source[0], "_fields", None)
+    if fields is None or any(getattr(each, "_fields", None) != fields for each in source):
+        return None
+    return pd.DataFrame(source, columns=list(fields))
 
 
 def is_nested(source: Any) -> TypeGuard[Nested]:

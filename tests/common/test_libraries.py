@@ -45,13 +45,21 @@ def nested(frame: pd.DataFrame, value: str) -> dict[str, dict[str, Any]]:
 PYTERRIER = {"query_id": "qid", "doc_id": "docno", "relevance": "label"}
 
 
-@pytest.mark.parametrize("form", ["ir_measures", "PyTerrier", "nested dicts"])
+@pytest.mark.parametrize("form", ["ir_measures", "its records", "PyTerrier", "ranx", "nested dicts"])
 def test_each_form_gives_the_values_of_ir_measures(made: tuple[pd.DataFrame, pd.DataFrame], form: str) -> None:
     qrels, run = made
     given: tuple[Any, Any] = (run, qrels)
     if form == "PyTerrier":
         pyterrier = run.assign(rank=0, docid=range(len(run)), query="words").rename(columns=PYTERRIER)
         given = (pyterrier, qrels.rename(columns=PYTERRIER))
+    if form == "ranx":
+        named = {"query_id": "q_id", "relevance": "score"}
+        given = (run.rename(columns=named), qrels.rename(columns=named))
+    if form == "its records":
+        given = (
+            [ir_measures.ScoredDoc(*row) for row in run.itertuples(index=False)],
+            [ir_measures.Qrel(*row) for row in qrels.itertuples(index=False)],
+        )
     if form == "nested dicts":
         given = (nested(run, "score"), nested(qrels, "relevance"))
     for scores, system in ((given[0], "run"), ({"mine": given[0]}, "mine")):
