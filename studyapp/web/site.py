@@ -30,6 +30,8 @@ from relstudy.studyapp.web.version_templates import templates_of
 
 LANGUAGE = "language"
 """The session's key of the language that somebody chose."""
+LONGEST_WISH = 1000
+"""Characters of a browser's list of languages; a longer one is not read, which would take longer than the page."""
 
 
 @dataclass(frozen=True)
@@ -157,8 +159,9 @@ class Site:
             return offered[own]
         chosen = session.get(LANGUAGE)
         if chosen not in offered:
+            is_long = len(request.headers.get("Accept-Language", "")) > LONGEST_WISH
             # the study's own first: a browser that takes several alike gets that one
-            chosen = request.accept_languages.best_match(list(offered), default=own)
+            chosen = own if is_long else request.accept_languages.best_match(list(offered), default=own)
         return offered[chosen or own]
 
     @property

@@ -24,6 +24,7 @@ THREE = TOML.replace('title = "A test study"', 'title = "A test study"\nlanguage
         ("fr", "en", ""),
         ("en-GB,en;q=0.9,de;q=0.8", "en", ""),
         ("", "en", ""),
+        (f"de,{',' * 2000}", "en", ""),  # no browser sends so much, and to read 30 kB takes a third of a second
     ],
 )
 def test_pages_come_in_the_browsers_language_where_the_study_has_it(
