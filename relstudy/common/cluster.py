@@ -26,6 +26,7 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.option_words import CommandWords, in_words, words
 from relstudy.common.option_words import option as worded
 from relstudy.common.options import check_options, option
+from relstudy.common.wording import count_of
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -101,6 +102,18 @@ def in_parts(
 def on_a_cluster() -> bool:
     """True where `in_parts` has workers."""
     return _CLUSTER.get() is not None
+
+
+def workers_in_words() -> str | None:
+    """Number and place of the workers of `in_parts`, as a sentence; None where there are none.
+
+    Examples
+    --------
+    >>> workers_in_words() is None
+    True
+    """
+    cluster = _CLUSTER.get()
+    return None if cluster is None else f"{count_of(cluster.workers(), 'dask worker')} of {cluster.where} at work."
 
 
 def parts_wanted() -> int:

@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 
 import click
 
-from relstudy.common.cluster import ClusterOptions, at_work
+from relstudy.common.cluster import ClusterOptions, at_work, workers_in_words
+from relstudy.common.console import say
 from relstudy.common.errors import RelstudyError
 from relstudy.common.kinds import Limits, members, without_none
 from relstudy.common.options import Declared, declared_in, fields_given
@@ -146,6 +147,9 @@ def with_cluster(command: Command) -> Command:
     def call(**arguments: Any) -> Any:
         others = {key: value for key, value in arguments.items() if key not in declared_in(ClusterOptions)}
         with at_work(ClusterOptions(**fields_given(ClusterOptions, arguments))):
+            told = workers_in_words()
+            if told is not None:
+                say(told)
             return command(**others)
 
     return options_of(ClusterOptions)(call)  # type: ignore[return-value]

@@ -51,6 +51,7 @@ def test_the_command_writes_the_same_files_and_says_the_same(tmp_path: Path) -> 
         for who in ("here", "dask")
     ]
     assert said[0].stdout == said[1].stdout
+    assert f"{os.cpu_count()} dask workers of tcp://127.0.0.1" in said[1].stderr
     for file in ("judgments.csv", "raters.csv", "calibrated.csv"):
         assert (tmp_path / "here" / file).read_bytes() == (tmp_path / "dask" / file).read_bytes()
 
