@@ -139,18 +139,33 @@ class CorrelationBootstrap:
 
     def _pearson(self, score: np.ndarray) -> BootstrapStatistic:
         x = (score - score.mean()) / max(np.abs(score - score.mean()).max(), np.finfo(float).tiny)
+        sums = [
+            np.stack([total, of_x, of_judgment, squares, of_squares, products])
+            for (total, of_judgment, of_squares), (of_x, squares, products) in zip(
+                self._sums_of_judgments, self._sums((x, x * x, x * self.centred)), strict=True
+            )
+        ]
+        point, replicates, *without = (pearson_of_sums(each) for each in sums)
+        return self._figure(float(point[0]), replicates, without[0] if without else None)
+
+    @cached_property
+    def _sums_of_judgments(self) -> list[np.ndarray]:
+        """What is the same for every system in `_pearson`: sums of 1, judgments and their squares."""
         y = self.centred
-        number = self.times.shape[0]
-        values = [self.weight * column for column in (np.ones_like(x), x, y, x * x, y * y + self.spread, x * y)]
-        columns = np.stack([np.bincount(self.row, each, number) for each in values])
+        return self._sums((np.ones_like(y), y, y * y + self.spread))
+
+    def _sums(self, values: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Sums of values, float [pairs] each, by weight: on the data, in every replicate, and where it is known without
+        each query; float [values, 1], [values, replicates] and [values, queries]."""
+        weighted = [self.weight * each for each in values]
+        columns = np.stack([np.bincount(self.row, each, self.times.shape[0]) for each in weighted])
 
         def part_of(part: slice) -> np.ndarray:
             sums: np.ndarray = kernels.sums(columns, self.times, part.start, part.stop)
             return sums
 
-        point = pearson_of_sums(columns.sum(axis=1, keepdims=True))
-        without = None if self.left_out is None else pearson_of_sums(_sums_without(self.left_out, values))
-        return self._figure(float(point[0]), pearson_of_sums(in_threads(part_of, self._sum_parts)), without)
+        without = [] if self.left_out is None else [_sums_without(self.left_out, weighted)]
+        return [columns.sum(axis=1, keepdims=True), in_threads(part_of, self._sum_parts), *without]
 
     def _spearman(self, scores: Sequence[np.ndarray]) -> list[BootstrapStatistic]:
         """For several systems: the rank tables of a few replicates are made once, and every system passes over them
@@ -219,7 +234,8 @@ class CorrelationBootstrap:
 
         without = None
         if self.left_out is not None:
-            back = np.argsort(order)  # pairs as they stood
+            back = np.empty_like(order)
+            back[order] = np.arange(len(order))  # pairs as they stood
             without = projected(_sums_without(self.left_out, [each[back] for each in values]))
         value = point[0] / np.sqrt((1.0 - point[1]) * (1.0 - point[2]))
         return self._figure(float(value), projected(in_threads(part_of, self._sum_parts)), without)

@@ -15,6 +15,9 @@ from relstudy.common.compiled import choose, compiled_for_many, lanes
 SIDE_BY_SIDE = 16
 """Replicates of `spearman` at once: a row of them is two lines of the cache, and a table of some 40,000 stays in it."""
 
+AHEAD = 32
+"""Pairs whose rows of a large table are fetched together: copies one after another are waited for at once."""
+
 
 @compiled_for_many
 def sums(columns: np.ndarray, times: np.ndarray, start: int, stop: int) -> np.ndarray:
@@ -208,7 +211,8 @@ def spearman(
 ) -> np.ndarray:
     """Spearman's correlation of a score with a variable, float64 [replicates].
 
-    All that is summed up for a pair without equals stands in one array: one loop over the replicates side by side.
+    All that is summed up for a pair without equals stands in one array: one loop over the replicates side by side. Of
+    the ranks, whose table is larger than the cache, the rows of `AHEAD` pairs are fetched at once.
 
     Parameters
     ----------
@@ -221,21 +225,27 @@ def spearman(
     width = times.shape[1]
     before, cross, squares = 0, 1, 2
     sums, many, other = np.zeros((3, width)), np.zeros(width), np.zeros(width)
+    near = np.empty((AHEAD, width))
     alone = True
     for i in range(len(row)):
-        of_row, number, w = row[i], level[i], weight[i]
+        if i % AHEAD == 0:
+            for k in range(min(AHEAD, len(row) - i)):
+                number = level[i + k]
+                for b in lanes(width):
+                    near[k, b] = ranks[number, b]
+        of_row, k, w = row[i], i % AHEAD, weight[i]
         if alone and group_end[i]:
             for b in lanes(width):
                 much = w * times[of_row, b]
                 centred = sums[before, b] + 0.5 * (much - total[b])
-                sums[cross, b] += centred * (much * ranks[number, b])
+                sums[cross, b] += centred * (much * near[k, b])
                 sums[squares, b] += centred * centred * much
                 sums[before, b] += much
             continue
         for b in lanes(width):
             many[b] += w * times[of_row, b]
         for b in lanes(width):
-            other[b] += w * times[of_row, b] * ranks[number, b]
+            other[b] += w * times[of_row, b] * near[k, b]
         alone = group_end[i]
         if alone:
             for b in lanes(width):

@@ -233,13 +233,14 @@ class ScoringContext:
         for k, candidate in enumerate(candidates):
             used, mapped, key = candidate.used, candidate.mapped, candidate.used.tobytes()
             of_judged = asked.setdefault((key, False), [])
-            of_judged.append((k, "raw", candidate.score[used]))
+            chosen = slice(None) if used.all() else used  # a slice copies nothing
+            of_judged.append((k, "raw", candidate.score[chosen]))
             if mapped is not None:
-                of_judged.append((k, "mapped", mapped.values[used]))
+                of_judged.append((k, "mapped", mapped.values[chosen]))
                 if mapped.in_sample is not None:
-                    of_judged.append((k, "in_sample", mapped.in_sample[used]))
+                    of_judged.append((k, "in_sample", mapped.in_sample[chosen]))
             if self.collection:
-                score = candidate.ranking if mapped is None else mapped.values[used]
+                score = candidate.ranking if mapped is None else mapped.values[chosen]
                 asked.setdefault((key, True), []).append((k, "collection", score))
         for (_, collection), rows in asked.items():
             used = candidates[rows[0][0]].used

@@ -35,6 +35,8 @@ STEP = 0.25
 whole exponential weights the few ratings of a pair are noisier, and r varies a third too much. A quarter of the way,
 and the change times four, leaves a sixteenth of that. Relevance goes all the way, since a cut that moves by less passes
 none of the few values that calibrated ratings have."""
+AT_ONCE = 32
+"""Replicates whose weights of all ratings are made at once: 100,000 ratings then take 26 MB, a few times over."""
 MOST_CELLS = 50_000_000
 """Pairs times replicates of one table: 200 MB."""
 
@@ -236,8 +238,8 @@ def _reweighted(
     middle = float(ratings.calibrated.mean())
     mass, hits, pull, judgment = (np.empty((pairs, replicates), dtype=np.float32) for _ in range(4))
     own = (weighted @ (ratings.calibrated - middle))[:, None]
-    for start in range(0, replicates, 64):
-        part = slice(start, start + 64)
+    for start in range(0, replicates, AT_ONCE):
+        part = slice(start, start + AT_ONCE)
         here = times(part)
         drawn = weighted @ here
         product = weighted @ (here * (ratings.calibrated - middle)[:, None])
