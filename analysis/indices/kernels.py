@@ -103,40 +103,51 @@ def retrieval(
     float64 [2, stop - start]: average precision, area (ties count half; no pair is held against itself)
     """
     width = stop - start
-    seen = np.zeros(width)
-    hits = np.zeros(width)
-    hits_before = np.zeros(width)
-    seen_before = np.zeros(width)
-    precision = np.zeros(width)
-    area = np.zeros(width)
-    itself = np.zeros(width)
+    seen, hits, precision, area, itself, seen_before, hits_before = 0, 1, 2, 3, 4, 5, 6
+    sums = np.zeros((7, width))  # one array: the compiler has to prove it apart from `times` alone
     some_relevant = False
     first = 0
     for i in range(len(row)):
         counts = times[row[i], start:stop]
         w = weight[i]
         share = relevant[i]
-        if share > 0.0:
-            some_relevant = True
-            gain = w * share
-            for b in lanes(width):
-                seen[b] += w * counts[b]
-                hits[b] += gain * counts[b]
-            if share < 1.0:
-                both = gain * w * (1.0 - share)
+        gain, both, excess = w * share, w * share * w * (1.0 - share), w - own[i]
+        if first == i and group_end[i]:  # without equals
+            if share > 0.0:
                 for b in lanes(width):
-                    itself[b] += both * counts[b] * counts[b]
-        else:
+                    seen_here, hits_here = sums[seen, b] + w * counts[b], sums[hits, b] + gain * counts[b]
+                    gained = hits_here - sums[hits, b]
+                    missed = np.maximum((seen_here - sums[seen, b]) - gained, 0.0)
+                    sums[area, b] += missed * (sums[hits, b] + 0.5 * gained)
+                    more = excess * counts[b]
+                    part = gain * counts[b] * (hits_here - more * share) / (seen_here - more)
+                    sums[precision, b] += choose(counts[b] > 0.0, part, 0.0)
+                    sums[itself, b] += both * counts[b] * counts[b]
+                    sums[seen, b] = seen_here
+                    sums[hits, b] = hits_here
+            else:
+                for b in lanes(width):
+                    seen_here = sums[seen, b] + w * counts[b]
+                    sums[area, b] += (seen_here - sums[seen, b]) * sums[hits, b]
+                    sums[seen, b] = seen_here
+            first = i + 1
+            continue
+        if first == i:
+            sums[seen_before] = sums[seen]
+            sums[hits_before] = sums[hits]
+        some_relevant = some_relevant or share > 0.0
+        for b in lanes(width):
+            sums[seen, b] += w * counts[b]
+        if share > 0.0:
             for b in lanes(width):
-                seen[b] += w * counts[b]
+                sums[hits, b] += gain * counts[b]
+                sums[itself, b] += both * counts[b] * counts[b]
         if group_end[i]:
             if some_relevant:
                 for b in lanes(width):
-                    gained = hits[b] - hits_before[b]
-                    missed = np.maximum((seen[b] - seen_before[b]) - gained, 0.0)
-                    area[b] += missed * (hits_before[b] + 0.5 * gained)
-                    hits_before[b] = hits[b]
-                    seen_before[b] = seen[b]
+                    gained = sums[hits, b] - sums[hits_before, b]
+                    missed = np.maximum((sums[seen, b] - sums[seen_before, b]) - gained, 0.0)
+                    sums[area, b] += missed * (sums[hits_before, b] + 0.5 * gained)
                 for j in range(first, i + 1):
                     if relevant[j] > 0.0:
                         share = relevant[j]
@@ -145,21 +156,21 @@ def retrieval(
                         counts = times[row[j], start:stop]
                         for b in lanes(width):
                             more = excess * counts[b]
-                            part = gain * counts[b] * (hits[b] - more * share) / (seen[b] - more)
-                            precision[b] += choose(counts[b] > 0.0, part, 0.0)
+                            part = gain * counts[b] * (sums[hits, b] - more * share) / (sums[seen, b] - more)
+                            sums[precision, b] += choose(counts[b] > 0.0, part, 0.0)
             else:
                 for b in lanes(width):
-                    area[b] += (seen[b] - seen_before[b]) * hits[b]
-                    seen_before[b] = seen[b]
+                    sums[area, b] += (sums[seen, b] - sums[seen_before, b]) * sums[hits, b]
             some_relevant = False
             first = i + 1
     figures = np.empty((2, width))
     for b in lanes(width):
-        figures[0, b] = choose(hits[b] > 0.0, precision[b] / hits[b], np.nan)
-        misses = seen[b] - hits[b]
-        whole = hits[b] * misses - itself[b]
-        enough = (hits[b] > 0.0) & (misses > 1e-12 * seen[b]) & (whole > 1e-12 * seen[b] * seen[b])
-        figures[1, b] = choose(enough, (area[b] - 0.5 * itself[b]) / whole, np.nan)
+        hit = sums[hits, b]
+        figures[0, b] = choose(hit > 0.0, sums[precision, b] / hit, np.nan)
+        misses = sums[seen, b] - hit
+        whole = hit * misses - sums[itself, b]
+        enough = (hit > 0.0) & (misses > 1e-12 * sums[seen, b]) & (whole > 1e-12 * sums[seen, b] * sums[seen, b])
+        figures[1, b] = choose(enough, (sums[area, b] - 0.5 * sums[itself, b]) / whole, np.nan)
     return figures
 
 
