@@ -75,8 +75,8 @@ def merged_note(merged: int) -> str | None:
 
 
 def alike_note(raters: Iterable[str]) -> str | None:
-    """Note on raters' ids that differ in nothing but case, blanks, or leading zeros and a point zero; None where none
-    do.
+    """Note on raters' ids that differ in nothing but case, blanks, leading zeros and a point zero, or the number of a
+    second column of that name; None where none do.
 
     Examples
     --------
@@ -84,8 +84,11 @@ def alike_note(raters: Iterable[str]) -> str | None:
     'raters whose ids are written almost alike are taken for different people: 7 and 007, Ann Berg and ann  berg'
     """
     by_plain: dict[str, list[str]] = {}
-    for rater in dict.fromkeys(raters):
+    ids = dict.fromkeys(raters)
+    for rater in ids:
         plain = re.sub(r"^0+(?=\d)|(?<=\d)\.0+$", "", "".join(normalize("NFKC", rater).casefold().split()))
+        doubled = re.sub(r"\.\d+$", "", rater)  # of two columns of one name, as tools number them
+        plain = doubled.casefold() if doubled != rater and doubled in ids else plain
         by_plain.setdefault(plain, []).append(rater)
     groups = [listed(names) for names in by_plain.values() if len(names) > 1]
     more = f" and {len(groups) - MOST_ALIKE} more" if len(groups) > MOST_ALIKE else ""
@@ -93,6 +96,32 @@ def alike_note(raters: Iterable[str]) -> str | None:
         return None
     shown = ", ".join(groups[:MOST_ALIKE])
     return f"raters whose ids are written almost alike are taken for different people: {shown}{more}"
+
+
+def look_alike_note(frame: pd.DataFrame) -> str | None:
+    """Note on ids of queries and results that look alike and are written with other characters, as names of files of
+    two systems are; None where there are none.
+
+    Examples
+    --------
+    >>> ids = ["caf\\u00e9", "cafe\\u0301", "cafe"]
+    >>> look_alike_note(pd.DataFrame({"query_id": "q", "result_id": ids})).partition(":")[0]
+    'ids that look alike are written with other characters and taken for different ones'
+    """
+    found = []
+    for column in ("query_id", "result_id"):
+        by_look: dict[str, list[str]] = {}
+        names = [str(name) for name in frame[column].unique()]
+        odd = [name for name in names if not name.isascii()]
+        looks = {normalize("NFKC", name) for name in odd}
+        for name in [*odd, *(name for name in names if name.isascii() and name in looks)]:
+            by_look.setdefault(normalize("NFKC", name), []).append(name)
+        found += [f"{listed(each)} in {column}" for each in by_look.values() if len(each) > 1]
+    if not found:
+        return None
+    more = f" and {len(found) - MOST_ALIKE} more" if len(found) > MOST_ALIKE else ""
+    shown = ", ".join(found[:MOST_ALIKE])
+    return f"ids that look alike are written with other characters and taken for different ones: {shown}{more}"
 
 
 def scales_note(frame: pd.DataFrame) -> str | None:

@@ -27,6 +27,7 @@ from relstudy.calibration.rating_rows import (
     KEY,
     alike_note,
     aside_note,
+    look_alike_note,
     measured,
     merge_duplicates,
     merged_note,
@@ -267,6 +268,7 @@ def check_ratings(
         aside_note(table),
         merged_note(merged),
         alike_note(frame["rater_id"].unique()),
+        look_alike_note(frame),
     )
     notes = [*table.notes, *said_of_course, *(note for note in remarks if note is not None)]
     rule: str | None

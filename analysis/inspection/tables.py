@@ -35,6 +35,7 @@ from relstudy.analysis.inspection.columns import (
 )
 from relstudy.analysis.inspection.finding import ColumnRole, Inspection
 from relstudy.analysis.inspection.tools import inspect_export, tool_of
+from relstudy.calibration.rating_rows import alike_note
 from relstudy.common.checked import Checked
 from relstudy.common.headers import plain_name, under_own_names
 from relstudy.common.option_words import list_entry
@@ -379,6 +380,8 @@ def _wide(table: Checked, roles: dict[str, str], columns: list[str]) -> Inspecti
     columns_read = (*described(roles, "by its name", whys), *(ColumnRole(name, "rating", why) for name in columns))
     notes = [f"every {other} must be the same {'thing' if by_item else 'person'} in all rows; a slot is no {other}"]
     notes += _left_out(table, {*columns, *roles.values()})
+    alike = None if by_item else alike_note(columns)
+    notes += [] if alike is None else [alike]
     inspection = Inspection(
         table.file,
         "wide raters",

@@ -31,6 +31,11 @@ COMMA_THOUSANDS = r"-?[1-9]\d{0,2},\d{3}"
 UNGROUPED = r"-?\d{1,3}"
 IDS = ("queryid", "resultid", "raterid", "pairid")
 """Plain names of columns whose commas belong to ids."""
+NO_NAME = "\x00unnamed"
+"""Beginning of the names of columns that have none, while they are read."""
+SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".ods", ".numbers")
+OLD_OFFICE, WEB_PAGE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", (b"<html", b"<!doctype", b"<table")
+"""How files of Excel before 2007 begin, and the pages that some tools name .xls."""
 IMPORT_ID = '{"ImportId":'
 MOST_TITLES = 5
 """Lines of a title above the header."""
@@ -63,6 +68,7 @@ def read_csv(file: str) -> Checked:
     layout = _layout(file)
     frame, numbers = _rows(file, layout)
     frame.columns = pd.Index([name.strip() for name in layout.names[: frame.shape[1]]])
+    frame = _without_unnamed(file, frame, numbers)
     empty = np.ones(len(frame), dtype=bool)
     for name in frame:
         empty &= (frame[name].str.strip() == "").to_numpy(dtype=bool)
@@ -77,6 +83,20 @@ def read_csv(file: str) -> Checked:
     return _tidied(table)
 
 
+def _without_unnamed(file: str, frame: pd.DataFrame, numbers: np.ndarray) -> pd.DataFrame:
+    """The rows without columns behind the last name, which must be empty."""
+    unnamed = [name for name in frame if str(name).startswith(NO_NAME)]
+    for name in unnamed:
+        filled = (frame[name].str.strip() != "").to_numpy(dtype=bool)
+        if filled.any():
+            row = numbers[int(filled.argmax())]
+            raise RelstudyError(
+                f"{file}, row 1: {len(unnamed)} columns have no name, and row {row} has something in one of them; the "
+                "header row must come first and name it"
+            )
+    return frame.drop(columns=unnamed)
+
+
 def _layout(file: str) -> Layout:
     """The header and what comes before it; refuses what cannot be a table."""
     with open_binary(file) as handle:
@@ -84,8 +104,10 @@ def _layout(file: str) -> Layout:
     encoding = "utf-16" if start[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     if not start.strip(b"\xef\xbb\xbf \r\n\t"):
         raise RelstudyError(f"{file}: the file is empty; a header row is needed")
-    if start[:2] == b"PK" and file.lower().endswith((".xlsx", ".ods")):
+    if start[:2] == b"PK" and (b"[Content_Types].xml" in start or file.lower().endswith(SPREADSHEETS)):
         raise RelstudyError(f"{file}: this is a spreadsheet; save the sheet as CSV (UTF-8)")
+    if start.startswith(OLD_OFFICE) or start.lstrip(b"\xef\xbb\xbf \r\n\t")[:9].lower().startswith(WEB_PAGE):
+        raise RelstudyError(f"{file}: this is a spreadsheet or a web page; save the sheet as CSV (UTF-8)")
     packed = next((names for magic, names in MAGIC.items() if start.startswith(magic)), None)
     if packed is not None:
         raise RelstudyError(f"{file}: this file is packed by {packed[0]}; let its name end in {packed[1]}")
@@ -103,6 +125,10 @@ def _layout(file: str) -> Layout:
         separator = separator or _separator(lines[0])
         names = next(csv_module.reader(_Chained(lines, text), delimiter=separator), [])
     stripped = [name.strip() for name in names]
+    unnamed = 0 if not any(stripped) else len(names) - max(number for number, name in enumerate(stripped, 1) if name)
+    if unnamed > 1:  # a spreadsheet's empty columns, which are looked at once they are read
+        stripped = stripped[:-unnamed]
+        names[-unnamed:] = [f"{NO_NAME}{number}" for number in range(unnamed)]
     if not any(stripped):
         raise RelstudyError(f"{file}, row 1: this row is blank; the header row must come first")
     nameless = stripped.count("")
@@ -217,15 +243,18 @@ def _parsed(file: str, layout: Layout, names: list[str]) -> tuple[pd.DataFrame, 
     elif is_packed(file):
         with open_binary(file) as handle:
             source = pa.BufferReader(handle.read())
+    from_file = names == layout.names and not names[-1].startswith(NO_NAME)
     read = csv.ReadOptions(
         # rows have numbers only when read in one go
         use_threads=False,
         block_size=1 << 26,
-        skip_rows=layout.skipped + (names != layout.names),
-        column_names=None if names == layout.names else [name.strip() for name in names],
+        skip_rows=layout.skipped + (not from_file),
+        column_names=None if from_file else [name.strip() for name in names],
     )
     convert = csv.ConvertOptions(
-        column_types=dict.fromkeys(names, "string"), strings_can_be_null=False, quoted_strings_can_be_null=False
+        column_types=dict.fromkeys((*names, *map(str.strip, names)), "string"),
+        strings_can_be_null=False,
+        quoted_strings_can_be_null=False,
     )
     plain = {"delimiter": layout.separator, "newlines_in_values": True, "ignore_empty_lines": False}
     try:

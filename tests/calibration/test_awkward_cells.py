@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -195,3 +196,41 @@ def test_points_between_thousands_are_said_in_a_table_with_semicolons(tmp_path: 
     note = "1.200 in rating is read with a decimal point; if it is 1200, leave that out"
     assert note in inspect_file(tmp_path / "ratings.csv").notes
     assert note in rs.calibrate(tmp_path / "ratings.csv", method="none").notes
+
+
+def test_ids_that_look_alike_and_columns_that_a_tool_numbered_are_said(tmp_path: Path) -> None:
+    composed, decomposed = "caf\u00e9", "cafe\u0301"
+    frame = by_rater(FIVE).replace({"d1": composed, "d2": decomposed})
+    frame.to_csv(tmp_path / "ratings.csv", index=False)
+    notes = rs.calibrate(tmp_path / "ratings.csv", method="none").notes
+    looks = "ids that look alike are written with other characters and taken for different ones"
+    assert f"{looks}: {composed} and {decomposed} in result_id" in notes
+    wide = by_rater(FIVE).pivot(index="result_id", columns="rater_id", values="rating")
+    wide.assign(**{"ann.1": wide["bob"]}).reset_index().to_csv(tmp_path / "wide.csv", index=False)
+    (note,) = {each for r in inspect_file(tmp_path / "wide.csv").readings for each in r.notes if "almost alike" in each}
+    assert note.endswith(": ann and ann.1")
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_empty_columns_behind_the_last_name_are_no_columns_and_filled_ones_are_refused(
+    tmp_path: Path, separator: str
+) -> None:
+    rows = by_rater([f"{grade}.5" for grade in FIVE]).assign(result_id="007").drop_duplicates("rater_id")
+    lines = rows.to_csv(index=False, sep=separator).splitlines()
+    (tmp_path / "ratings.csv").write_text("\n".join(line + 2 * separator for line in lines) + "\n")
+    read = rs.read_ratings(tmp_path / "ratings.csv").frame
+    assert read["result_id"].tolist() == ["007"] * 3 and read["rating"].tolist() == [1.5, 4.5, 2.5]
+    lines[2] += separator + "note" + separator
+    (tmp_path / "ratings.csv").write_text("\n".join(each if "note" in each else each + 2 * separator for each in lines))
+    with pytest.raises(RelstudyError, match="2 columns have no name, and row 3 has something in one of them"):
+        rs.read_ratings(tmp_path / "ratings.csv")
+
+
+def test_spreadsheets_under_any_name_are_said_to_be_such(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.csv", "w") as packed:
+        packed.writestr("[Content_Types].xml", "<x/>")
+    (tmp_path / "b.xls").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600))
+    (tmp_path / "c.xls").write_text("<html><table><tr><td>rater_id</td></tr></table></html>\n")
+    for name in ("a.csv", "b.xls", "c.xls"):
+        with pytest.raises(RelstudyError, match=r"this is a spreadsheet.*save the sheet as CSV"):
+            inspect_file(tmp_path / name)
