@@ -304,12 +304,14 @@ class _Cluster:
         from distributed.client import FutureCancelledError
 
         left, seen = set(futures), time.monotonic()
+        futures.clear()  # workers let go of what has been fetched
         while left:
             try:
                 done, left = wait(left, timeout=GLANCE, return_when="FIRST_COMPLETED")
             except TimeoutError:
                 done = set()
-            for future in done:
+            while done:
+                future = done.pop()
                 if future.status in ("cancelled", "lost"):
                     raise FutureCancelledError(future.key, "worker lost")
                 yield future
