@@ -199,9 +199,8 @@ def beyond_normal(
 
     The mean square of n independent effects varies by 2 sigma^4 / (n - 1) + kappa / n, with kappa their fourth
     cumulant, which is 0 of normal ones and large where few lie far out (Fisher 1929); so does a source's estimated
-    variance (Tukey 1956). Kappa is Fisher's k-statistic of objects' means, of groups' and of conditions', 0 where it is
-    below that or there are fewer than 20. Means of a group's n objects about their own mean have (n^2 - 3 n + 3) / (n
-    (n - 1)) of the objects' kappa, once they are stretched to their variance.
+    variance (Tukey 1956). Kappa is Fisher's k-statistic of single values about their objects' means, of objects' means
+    (about their groups'), of groups' and of conditions', 0 where it is below that or there are fewer than 20.
 
     Parameters
     ----------
@@ -209,22 +208,35 @@ def beyond_normal(
     """
     of_condition = np.bincount(condition, value) / np.bincount(condition)
     size = np.bincount(thing)
-    mean = np.bincount(thing, value - of_condition[condition]) / size
+    freed = value - of_condition[condition]
+    mean = np.bincount(thing, freed) / size
     left = value - (np.bincount(thing, value) / size)[thing]
     more = np.zeros(5)
+    more[0] = _cumulant_within(freed, thing)
     if group is None:
         more[1] = _cumulant(mean)
     else:
-        number = np.bincount(group)
-        of_group = np.bincount(group, mean) / number
-        each = number[group]
-        some = each > 1
-        n = each[some]
-        apart = (mean - of_group[group])[some] * np.sqrt(n / (n - 1))
-        more[1] = _cumulant(apart) / float(np.mean((n * n - 3 * n + 3) / (n * (n - 1.0))))
-        more[3] = _cumulant(of_group)
+        more[1] = _cumulant_within(mean, group)
+        more[3] = _cumulant(np.bincount(group, mean) / np.bincount(group))
     more[2] = _cumulant(np.bincount(condition, left) / np.bincount(condition))
     return more
+
+
+def _cumulant_within(values: np.ndarray, group: np.ndarray) -> float:
+    """The same of values about their groups' means, of those in groups of two and more.
+
+    What is left of one of n, stretched to their variance, has (n^2 - 3 n + 3) / (n (n - 1)) of their fourth cumulant.
+    The estimated variance has the squares' sum over their degrees of freedom, of which one of n has 1 - 1 / n.
+    """
+    size = np.bincount(group)
+    some = size[group] > 1
+    if not some.any():
+        return 0.0
+    n = size[group][some]
+    own = (n - 1) / n
+    left = (values - (np.bincount(group, values) / size)[group])[some] / np.sqrt(own)
+    share = float(np.mean((n * n - 3 * n + 3) / (n * (n - 1.0))))
+    return _cumulant(left) / share * len(n) * float(own @ own) / float(own.sum()) ** 2
 
 
 def _cumulant(values: np.ndarray) -> float:
@@ -418,29 +430,36 @@ class Generalizability(Result, of_commands=True):
 
     def _ends(self, which: Coefficient, beyond: float) -> tuple[float, float] | str:
         """The ends of worth over the error of one value; the reason where there are none."""
-        sources = self._sources
-        worth_error, error, common_error = sources[1] @ self.covariance @ sources.T
-        worth, wrong, common = sources @ self.variances
+        sources, parts = self._sources, self._sources @ self.variances
+        wrong = parts[1]
+        plain = self.covariance.copy()  # too few are so by what the table is, and not by how far its noise lies out
+        plain[0, 0] -= self.beyond[0]
+
+        def mixed(place: int, by: np.ndarray, over: np.ndarray) -> tuple[float, float, float]:
+            """How often worth (0) or what raises all alike (2) goes into a mean square that varies independently of the
+            error by one covariance; that mean square, and its degrees of freedom over another (0 where there is none).
+            """
+            errors = sources[1] @ by @ sources.T
+            if errors[place] >= 0:
+                return 0.0, wrong, 0.0
+            often = -errors[1] / errors[place]
+            weights = often * sources[place] + sources[1]
+            square = often * parts[place] + wrong
+            return float(often), float(square), float(2 * square**2 / (weights @ over @ weights))
+
+        worth_error, error, _ = sources[1] @ self.covariance @ sources.T
         if not (worth_error < 0 < error) or wrong <= 0:
             return UNDIVIDED
-        each = -error / worth_error
-        between = each * worth + wrong
-        weights = each * sources[0] + sources[1]
-        of_things = 2 * between**2 / float(weights @ self.covariance @ weights)
         of_rest = 2 * wrong**2 / error
-        if min(of_things, of_rest) < LEAST_FREEDOM:
+        if min(mixed(0, plain, plain)[2], of_rest) < LEAST_FREEDOM:
             return f"too few {self._plural(0)} do not show how others would differ"
+        each, between, of_things = mixed(0, self.covariance, self.covariance)
         if which == "erho2":
             ratios = (between / wrong / fdtri(of_things, of_rest, tail) for tail in (1 - beyond, beyond))
             low, high = ((ratio - 1) / each for ratio in ratios)
             return low, high
-        if common_error >= 0:
-            return f"too few {self._plural(1)} do not show how others would differ"
-        across = -error / common_error
-        conditions = across * common + wrong
-        weights = across * sources[2] + sources[1]
-        of_conditions = 2 * conditions**2 / float(weights @ self.covariance @ weights)
-        if of_conditions < LEAST_FREEDOM:
+        across, conditions, of_conditions = mixed(2, plain, self.covariance)
+        if mixed(2, plain, plain)[2] < LEAST_FREEDOM:
             return f"too few {self._plural(1)} do not show how others would differ"
         found = []
         for tail in (1 - beyond, beyond):

@@ -4,10 +4,10 @@
     python scripts/coverage.py generalizability --panels ../shared/data
 
 Results within queries are rated by raters, all by all or each by three of them, as normal numbers or in steps from 1 to
-5; and systems are measured on queries. Queries and results, or raters, may be of other shapes than normal. Variances
-are those of query, result, rater, rater x query and one rating; where ratings are in steps, the truth is theirs, summed
-over the normal numbers behind them. The error of a share of 200 is 1.5 points at 95 %. With --panels instead: the
-variances and coefficients of panels of people.
+5; and systems are measured on queries. Queries and results, raters, or the noise of a rating may be of other shapes
+than normal. Variances are those of query, result, rater, rater x query and one rating; where ratings are in steps, the
+truth is theirs, summed over the normal numbers behind them. The error of a share of 200 is 1.5 points at 95 %. With
+--panels instead: the variances and coefficients of panels of people.
 """
 
 from __future__ import annotations
@@ -56,12 +56,14 @@ def ratings(
     steps: bool,
     worths: str = "normal",
     lenience: str = "normal",
+    noise: str = "normal",
 ) -> pd.DataFrame:
     """A table of ratings, as VARIANCES has it; `each` of the raters rate a pair, None for all.
 
     Parameters
     ----------
-    worths, lenience : the shape of queries and results, and of raters and their tastes, of SHAPES
+    worths, lenience, noise : the shape of queries and results, of raters and their tastes, and of what is left of one
+        rating, of SHAPES
     """
     of_worth, of_rater = SHAPES[worths], SHAPES[lenience]
     random = np.random.default_rng(seed)
@@ -70,7 +72,7 @@ def ratings(
     worth = 3 + sd["query"] * of_worth(random, queries)[query] + sd["result"] * of_worth(random, len(query))
     values = worth[:, None] + sd["rater"] * of_rater(random, raters)
     values = values + sd["taste"] * of_rater(random, (queries, raters))[query]
-    values = values + sd["rest"] * random.normal(size=values.shape)
+    values = values + sd["rest"] * SHAPES[noise](random, (len(query), raters))
     seen = np.ones(values.shape, dtype=bool)
     if each is not None:
         seen = random.random(values.shape).argsort(axis=1).argsort(axis=1) < each
@@ -133,7 +135,8 @@ def covered(
             told.append((estimate.value, wanted))
             if estimate.low is not None and estimate.high is not None:
                 held.append(estimate.low <= wanted <= estimate.high)
-            normal = replace(each, covariance=each.covariance - np.diag(each.beyond)).coefficient(which)
+            covariance = each.covariance - np.diag(each.beyond)
+            normal = replace(each, covariance=covariance, beyond=np.zeros(5)).coefficient(which)
             if normal.low is not None and normal.high is not None:
                 if_normal.append(normal.low <= wanted <= normal.high)
         mean = np.mean([value for value, _ in told])
@@ -170,6 +173,7 @@ def main(argv: Sequence[str]) -> None:
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(prog="coverage.py generalizability", description=__doc__, formatter_class=raw)
     parser.add_argument("--tables", type=int, default=200)
+    parser.add_argument("--rows", type=int, nargs="*", help="numbers of the rows to print, from 0; else all")
     parser.add_argument("--panels", type=Path, help="a folder of panels of people, whose variances are printed instead")
     given = parser.parse_args(argv)
     if given.panels is not None:
@@ -183,32 +187,43 @@ def main(argv: Sequence[str]) -> None:
     worth, error = v["query"] + v["result"], v["taste"] + v["rest"]
     normal = {"erho2": worth / (worth + error), "phi": worth / (worth + error + v["rater"])}
     stepped = in_steps()
-    all_normal = ("normal", "normal")
-    for queries, raters, each, steps, shapes in (
+    all_normal = ("normal", "normal", "normal")
+    rows = (
         (20, 3, None, False, all_normal),
         (20, 6, None, False, all_normal),
         (60, 12, 3, False, all_normal),
         (60, 12, 3, True, all_normal),
         (20, 4, None, True, all_normal),
         (10, 20, 2, False, all_normal),
-        (20, 6, None, False, ("t5", "normal")),
-        (20, 6, None, False, ("lognormal", "normal")),
-        (60, 12, 3, False, ("exponential", "normal")),
-        (20, 6, None, False, ("Laplace", "normal")),
-        (20, 6, None, False, ("Weibull .8", "normal")),
-        (60, 12, 3, False, ("one in ten", "normal")),
-        (20, 6, None, False, ("normal", "exponential")),
-        (60, 30, 3, False, ("exponential", "exponential")),
-    ):
+        (20, 6, None, False, ("t5", "normal", "normal")),
+        (20, 6, None, False, ("lognormal", "normal", "normal")),
+        (60, 12, 3, False, ("exponential", "normal", "normal")),
+        (20, 6, None, False, ("Laplace", "normal", "normal")),
+        (20, 6, None, False, ("Weibull .8", "normal", "normal")),
+        (60, 12, 3, False, ("one in ten", "normal", "normal")),
+        (20, 6, None, False, ("normal", "exponential", "normal")),
+        (60, 30, 3, False, ("exponential", "exponential", "normal")),
+        (20, 3, None, False, ("normal", "normal", "t5")),
+        (20, 6, None, False, ("normal", "normal", "t5")),
+        (20, 3, None, False, ("normal", "normal", "lognormal")),
+        (20, 6, None, False, ("normal", "normal", "lognormal")),
+        (60, 12, 3, False, ("normal", "normal", "lognormal")),
+        (10, 20, 2, False, ("normal", "normal", "lognormal")),
+        (20, 6, None, False, ("normal", "normal", "exponential")),
+        (60, 12, 3, False, ("t5", "normal", "t5")),
+    )
+    of_systems = ((4, 50), (10, 50), (20, 25))
+    asked = range(len(rows) + len(of_systems)) if given.rows is None else given.rows
+    for queries, raters, each, steps, shapes in (rows[row] for row in asked if row < len(rows)):
         whose = f"{queries} queries x 5 results, {raters} raters, " + ("all by all" if each is None else f"{each} each")
         cells = covered(
             partial(ratings, queries=queries, results=5, raters=raters, each=each, steps=steps,
-                    worths=shapes[0], lenience=shapes[1]),
+                    worths=shapes[0], lenience=shapes[1], noise=shapes[2]),
             of_ratings,
             stepped if steps else normal,
             number,
         )  # fmt: skip
-        other = f"worths {shapes[0]}, raters {shapes[1]}"
+        other = "worths {}, raters {}, noise {}".format(*shapes)
         how = "steps" if steps else "normal" if shapes == all_normal else other
         print(f"| {whose}, {how} | {' | '.join(cells)} |", flush=True)
     s = SYSTEMS
@@ -216,6 +231,6 @@ def main(argv: Sequence[str]) -> None:
         "erho2": s["system"] / (s["system"] + s["rest"]),
         "phi": s["system"] / (s["system"] + s["rest"] + s["query"]),
     }
-    for systems, queries in ((4, 50), (10, 50), (20, 25)):
+    for systems, queries in (of_systems[row - len(rows)] for row in asked if row >= len(rows)):
         cells = covered(lambda seed, a=systems, b=queries: measures(seed, a, b), of_measures, single, number)  # type: ignore[misc]
         print(f"| {systems} systems x {queries} queries | {' | '.join(cells)} |", flush=True)
