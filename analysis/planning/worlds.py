@@ -144,6 +144,8 @@ class People:
     noise : of a single rating
     undecided : chance that a rating is undecided
     careless : share of raters who do not look, each in one of `manners`
+    drift : standard deviation of how far raters' ratings rise from their first to their last; where it is not 0, they
+        have a `position`
     relevant : share of all honest ratings of the collection that are above the scale's cut
     scale : itself, or its name
     """
@@ -157,6 +159,7 @@ class People:
     undecided: float = 0.0
     careless: float = 0.0
     manners: Sequence[str] = MANNERS
+    drift: float = 0.0
     relevant: float = 0.1
     scale: str | Scale = "1-5"
 
@@ -396,6 +399,11 @@ class World:
         lenient = people.leniency * random.normal(size=number)
         stretch = np.exp(people.stretch * random.normal(size=number))
         felt = lenient[rater] + stretch[rater] * self.felt[row[pair]] + people.noise * random.normal(size=len(pair))
+        place = pd.Series(rater).groupby(rater).cumcount().to_numpy()
+        if people.drift:
+            (drifts,) = random.spawn(1)  # all else is as without drift
+            last = np.maximum(np.bincount(rater, minlength=number) - 1, 1)[rater]
+            felt += people.drift * drifts.normal(size=number)[rater] * (place / last - 0.5)
         rating = people.rated(felt)
         seconds = np.exp(random.normal(np.log(6.0), 0.5, len(pair)))
         many = int(np.floor(people.careless * number + random.random()))
@@ -408,7 +416,7 @@ class World:
         rating[random.random(len(pair)) < people.undecided] = np.nan
         table = pairs.loc[pair, ["pair_id", "query_id", "result_id", "block"]].assign(
             rater_id=[f"rater {each}" for each in rater], rating=rating, scale=people.on.name, handed_out="random",
-            seconds=seconds,
+            seconds=seconds, **({"position": place + 1} if people.drift else {}),
         )  # fmt: skip
         return table.reset_index(drop=True), tuple(f"rater {each}" for each in sorted(careless))
 

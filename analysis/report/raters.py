@@ -117,7 +117,8 @@ def _session(tables: PageTables) -> list[Block]:
     tenths = by_tenth(raw, order)
     caption = (
         "Ratings as given, without their rater's leniency, above or below those of the others of the same pairs, by "
-        "tenth of each rater's session; the band is of 95 % intervals, for raters like these."
+        "tenth of each rater's session; the band is of 95 % intervals, for raters like these. Pairs that everybody has "
+        "early, as a base block, are held against one another alone."
     )
     picture = Picture(
         [pictures.session(tenths)], caption, wide=True, narrow=[pictures.session(tenths, narrow=True)], name="Session"
