@@ -8,8 +8,9 @@
 Measures by query are made as those of real runs are: how hard a query is moves all systems, each system moves by
 itself, and the scale ends at 0 and 1. "graded" has the shape of nDCG; "steps" is precision at 10, whose differences are
 often 0; of "weighted" some queries count more than others (by exp(x), x standard normal), as by their traffic, and of
-"heavy vary" those that count more differ more (by the weight to the power .3). Differences of "skewed" are lognormal
-(exp(x) less its mean), so that a long tail is on one side; both systems are equal on average.
+"heavy vary" those that count more differ more (by the weight to the power .3). Of "few heavy" three queries hold four
+fifths of the weight, and of "one heavy" one holds half. Differences of "skewed" are lognormal (exp(x) less its mean),
+so that a long tail is on one side; both systems are equal on average.
 
 Of ten queries all signs are taken, so random signs are exact: given how large the differences are, they reject with the
 largest p that these allow up to .05. "can" is the mean of it: no test of all signs rejects more often and keeps its
@@ -34,7 +35,7 @@ TESTS = ("t", "signs", "bootstrap")
 KINDS = {
     "size": ("graded", "steps", "weighted"),
     "power": ("graded", "steps", "weighted"),
-    "uneven": ("weighted steps", "heavy vary", "skewed", "weighted skewed"),
+    "uneven": ("weighted steps", "heavy vary", "few heavy", "one heavy", "skewed", "weighted skewed"),
 }
 
 
@@ -51,6 +52,9 @@ def differing(
     """Two systems' differences by query, and how much each query counts; None: all alike."""
     values = measured(kind, queries, np.array([gain, 0.0]), random)
     weight = np.exp(random.normal(size=queries)) if kind.startswith(("weighted", "heavy")) else None
+    if kind.endswith(" heavy"):
+        few, share = (3, 0.8) if kind == "few heavy" else (1, 0.5)
+        weight = np.r_[np.full(few, share / few), np.full(queries - few, (1 - share) / (queries - few))]
     differences = values[:, 0] - values[:, 1]
     if kind.endswith("skewed"):
         differences = random.lognormal(size=queries) - np.exp(0.5)
