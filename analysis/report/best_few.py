@@ -214,6 +214,7 @@ def measures_table(
         note=f"{bold}How: {result.conventions['measures']}. They have no weights.{shares}",
         best=tuple((index.term, index.shown_better) for index in indices) if several else (),
         as_good=frozenset(as_good(result, {index.name: index.term for index in indices})),
+        untested=untested(result, {index.name: index.term for index in indices}),
         marks=marks,
     )
 
@@ -227,7 +228,9 @@ def _first_ten(ordered: list[SystemScore]) -> str:
     shown = [
         f"{10 * value:.1f} with {system.name}"
         for system in ordered[:2]
-        if name in system.measures and (value := system.measures[name].value) is not None
+        if name in system.measures
+        and (value := system.measures[name].value) is not None
+        and not system.figures[name].withheld
     ]
     if not shown:
         return ""
@@ -237,7 +240,7 @@ def _first_ten(ordered: list[SystemScore]) -> str:
 
 def as_good(result: ScoreResult, columns: Mapping[str, str]) -> Iterator[tuple[int, str]]:
     """The cells (row, column) that are not clearly worse than the best of their column; rows are best first. By the
-    index that decides these are the best set.
+    index that decides these are the best set. A figure that is withheld from tests has no such cell.
 
     Parameters
     ----------
@@ -248,9 +251,28 @@ def as_good(result: ScoreResult, columns: Mapping[str, str]) -> Iterator[tuple[i
     for ordering in result.orderings:
         if ordering.index not in columns or ordering.index not in compared or not ordering.systems:
             continue
+        tested = [name for name in ordering.systems if not result[name].figures[ordering.index].withheld]
         for row, name in enumerate(ranked.names):
+            if name not in tested:
+                continue
             if ordering.index == result.primary.name:
                 if name in ranked.best:
                     yield row, columns[ordering.index]
-            elif name in ordering.systems and not ranked.clear_by(ordering.index, ordering.systems[0], name):
+            elif not ranked.clear_by(ordering.index, tested[0], name):
                 yield row, columns[ordering.index]
+
+
+def untested(result: ScoreResult, columns: Mapping[str, str]) -> frozenset[tuple[int, str]]:
+    """The cells (row, column) of figures that are withheld from tests; rows are best first.
+
+    Parameters
+    ----------
+    columns : as `as_good` has them
+    """
+    ordered = order_of(result)
+    return frozenset(
+        (row, column)
+        for index, column in columns.items()
+        for row, system in enumerate(ordered)
+        if system.figures[index].withheld
+    )

@@ -6,7 +6,7 @@ import numpy as np
 
 from relstudy.analysis.indices.known import PEARSON
 from relstudy.analysis.report import pictures
-from relstudy.analysis.report.best_few import as_good, best_results, share_relevant, weighted
+from relstudy.analysis.report.best_few import as_good, best_results, share_relevant, untested, weighted
 from relstudy.analysis.report.collection import Items
 from relstudy.analysis.report.differences import agreement, differences, who_beats_whom
 from relstudy.analysis.report.layout import Block, Folded, Paragraph, Picture, Section, Sentences, Terms
@@ -130,6 +130,7 @@ def scores_table(result: ScoreResult) -> Table:
         ),
         best=tuple((index.title, index.shown_better) for index in indices) if several else (),
         as_good=frozenset(as_good(result, {index.name: index.title for index in indices})),
+        untested=untested(result, {index.name: index.title for index in indices}),
         number=True,
     )
 

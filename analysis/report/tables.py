@@ -60,9 +60,10 @@ class Table:
     columns : the first one heads the rows
     rows : one cell per column
     note : what a reader must know to read it, or empty
-    best : columns whose highest ("max") or lowest ("min") value is set in bold
+    best : columns whose highest ("max") or lowest ("min") value is set in bold, of those that are not `untested`
     shown : how many rows the page shows; the files hold all
     as_good : (row, column) of values that are not clearly worse than the best of their column, and bold like it
+    untested : (row, column) of values that no test rests on, which are neither the best of their column nor as good
     number : whether the page shows intervals in digits; else as bars on the column's common scale
     pictures : small pictures (data: addresses) by the text of the first column
     prose : whether its cells are sentences, whose first column wraps like the others
@@ -86,6 +87,7 @@ class Table:
     best: tuple[tuple[str, str], ...] = ()
     shown: int | None = None
     as_good: frozenset[tuple[int, str]] = frozenset()
+    untested: frozenset[tuple[int, str]] = frozenset()
     number: bool = False
     pictures: Mapping[str, str] = field(default_factory=dict)
     prose: bool = False
@@ -125,7 +127,11 @@ class Table:
         cells: set[tuple[int, int]] = set()
         for name, which in self.best:
             index = [column.name for column in self.columns].index(name)
-            values = {i: value for i, row in enumerate(self.rows) if (value := number(row[index])) is not None}
+            values = {
+                i: value
+                for i, row in enumerate(self.rows)
+                if (i, name) not in self.untested and (value := number(row[index])) is not None
+            }
             if len(values) > 1:
                 goal = max(values.values()) if which == "max" else min(values.values())
                 cells |= {(i, index) for i, value in values.items() if value == goal or (i, name) in self.as_good}

@@ -148,7 +148,7 @@ def contrary(result: ScoreResult, ranked: Standings) -> str | None:
         ahead = [name for name in ranked.names[1:] if ranked.mark(index.name, first, name) == "▲"]
         if ahead:
             clear.setdefault(_foremost(result, index, ahead), []).append(index.term)
-        elif index.name in asked:
+        elif index.name in asked and not result[first].figures[index.name].withheld:
             top = _foremost(result, index, ranked.names)
             if top != first:
                 open_yet.setdefault(top, []).append(index.term)
@@ -278,7 +278,9 @@ def _why_apart(result: ScoreResult, names: Sequence[str], terms: Collection[str]
 
 
 def _foremost(result: ScoreResult, index: Index, names: Sequence[str]) -> str:
-    """The system with the best figure by an index, the first of equal ones."""
+    """The system with the best figure by an index, the first of equal ones; figures that are withheld from tests have
+    no part where there are others."""
+    names = [name for name in names if not result[name].figures[index.name].withheld] or names
     values = index.sign * np.array([result[name].estimate(index).value for name in names], dtype=float)
     return names[int(np.nanargmax(values))] if np.isfinite(values).any() else names[0]
 

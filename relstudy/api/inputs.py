@@ -47,8 +47,10 @@ class LazyFrame(Protocol):
 
 
 Source = str | os.PathLike[str] | pd.DataFrame | ArrowFrame | LazyFrame
-Scored = Source | Nested
-ScoredSystems = Source | np.ndarray | Mapping[str, Scored | np.ndarray | Mapping[str, float]]
+Records = Sequence[tuple[Any, ...]]
+"""With named fields, as ir_measures' qrels and runs are."""
+Scored = Source | Nested | Records
+ScoredSystems = Source | Records | np.ndarray | Mapping[str, Scored | np.ndarray | Mapping[str, float]]
 """Scores of systems: a table, or a run by query and result, or vectors, or one of these under each system's name.
 
 One type for all dicts, so that a type checker knows `{"new": "new.run", "old": frame}`; of two it takes neither.

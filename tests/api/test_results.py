@@ -246,7 +246,7 @@ def test_a_paper_with_every_result_compiles_and_prints_its_names_and_numbers(res
     assert compared > 150
     for page, raised in zip(pages[-2:], (["a", "c", "b"], ["", "***", "**"]), strict=True):
         measured = page.partition("Measures under")[2]
-        cells = [re.findall(r"(\d\.\d\d)\s*([abc∗]*)", measured.split(name)[1])[0] for name in names]
+        cells = [re.findall(r"(\d\.\d\d)\s*([abc∗*]*)", measured.split(name)[1])[0] for name in names]
         assert [value for value, _ in cells] == ["1.00", "0.36", "0.75"], measured
         assert [mark.replace("∗", "*") for _, mark in cells] == raised, measured
 
