@@ -248,9 +248,36 @@ def _finished(frame: pd.DataFrame, chosen: SystemChoice, notes: list[str]) -> pd
     chosen.refuse_none(len(frame))
     refuse_controls(frame["system"].unique(), chosen.file, "a system")
     frame = _merge_doubles(frame, chosen.file, notes)
+    notes += [f"{chosen.file}: {note}" for note in _notes_on_marks(frame)]
     for column in ("system", "query_id", "result_id"):
         frame[column] = frame[column].astype("str")
     return frame[COLUMNS].reset_index(drop=True)
+
+
+FEWEST_MARKS, FAR = 3, 3
+"""So many equal scores, so many times as far from the others as these are apart, look like marks for no score."""
+
+
+def _notes_on_marks(frame: pd.DataFrame) -> list[str]:
+    """Notes on whole numbers that stand in several rows far from a system's other scores, as -999 for no score does."""
+    notes = []
+    ends = frame.groupby("system", sort=False, observed=True)["score"].agg(["min", "max"])
+    for system, low, high in ends.itertuples():
+        for end, is_mark in ((low, low < 0 and low % 1 == 0), (high, high >= 99 and high % 1 == 0)):
+            if not is_mark:
+                continue
+            scores = frame["score"][(frame["system"] == system).to_numpy(dtype=bool)].to_numpy(dtype=float)
+            rest = scores[scores != end]
+            count = len(scores) - len(rest)
+            if count < FEWEST_MARKS or len(np.unique(rest[:1000])) < FEWEST_MARKS:
+                continue
+            lowest, highest = float(rest.min()), float(rest.max())
+            if min(abs(end - lowest), abs(end - highest)) > FAR * (highest - lowest):
+                notes.append(
+                    f"{count:,} scores of {system} are {end:g} and all others from {lowest:g} to {highest:g}: if these "
+                    "are none, leave their cells empty"
+                )
+    return notes
 
 
 def _is_run(file: str, content: bytes) -> bool:

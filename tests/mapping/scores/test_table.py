@@ -223,3 +223,14 @@ def test_what_was_left_out_of_a_table_without_systems_is_named(tmp_path: Path) -
     (tmp_path / "s.csv").write_text('query_id,result_id,views,rank\nq,x,"1,234",1\n')
     with pytest.raises(RelstudyError, match=r"do not hold numbers: views; .* by their names: rank"):
         read_scores(tmp_path / "s.csv")
+
+
+@pytest.mark.parametrize(("mark", "said"), [("-999", True), ("9999", True), ("-2", True), ("-1", False), ("0", False)])
+def test_marks_for_no_score_far_from_all_scores_are_said(tmp_path: Path, mark: str, said: bool) -> None:
+    path = tmp_path / "s.csv"
+    rows = [f"q,d{number},{mark if number % 9 == 0 else 0.1 * (number % 7)}" for number in range(40)]
+    path.write_text("\n".join(["query_id,result_id,clip", *rows]) + "\n")
+    note = (
+        f"{path}: 5 scores of clip are {mark} and all others from 0 to 0.6: if these are none, leave their cells empty"
+    )
+    assert (note in read_scores(path).notes) == said
