@@ -16,7 +16,7 @@ from relstudy.common.command_options import GroupedCommand, option_under, option
 from relstudy.common.console import print_json, print_table, progress, say
 from relstudy.common.errors import RelstudyError
 from relstudy.common.options import fields_given
-from relstudy.common.reading_options import NAMES, reading_options
+from relstudy.common.reading_options import OF_ANY_TABLE, ReadingOptions
 from relstudy.common.study_folder import table_in
 from relstudy.common.wording import count_of, listed, number, percent, sentence, span
 
@@ -54,7 +54,7 @@ Examples:
 @click.argument("ratings", type=click.Path(path_type=Path))
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="Folder to write the tables to, or NAME.study.zip.")
 @options_of(CalibrationOptions, RatingsOptions)
-@reading_options("Reading the ratings")
+@options_of(ReadingOptions, only=OF_ANY_TABLE, heading="Reading the ratings")
 @option_under(
     "Probabilities and groups",
     "--pairs",
@@ -163,7 +163,7 @@ def calibrate(
 
     if out is not None and out.is_file() and not packed:
         raise RelstudyError(f"{out}: this is a file; -o needs a folder")
-    reading = Reading.stated(**{name: choices[name] for name in NAMES})
+    reading = Reading.stated(choices)
     as_read = fields_given(RatingsOptions, choices)
     put_on_one_scale = partial(
         pipeline.calibrate, options=CalibrationOptions(**fields_given(CalibrationOptions, choices))

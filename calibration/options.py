@@ -109,7 +109,3 @@ class RatingsChanges(TypedDict, total=False):
     base_column: str | None
     trust_raters: bool | None
     with_set_aside: bool | None
-
-
-class CalibrateChanges(CalibrationChanges, RatingsChanges, total=False):
-    """Both, for functions that read ratings and calibrate them."""

@@ -12,12 +12,12 @@ import click
 from relstudy.common.command_options import GroupedCommand, option_under, options_of
 from relstudy.common.console import print_json, print_table, progress
 from relstudy.common.options import fields_given
-from relstudy.common.reading_options import reading_of_several, reading_options
+from relstudy.common.reading_options import OF_ANY_TABLE, ReadingOptions
 from relstudy.common.study_folder import notes_on_scores, only_folder, scores_in, table_in
 from relstudy.common.wording import count_of, percent, with_ends
 from relstudy.mapping.methods import BEST, ENGINES
 from relstudy.mapping.options import MAPPED, FitOptions
-from relstudy.mapping.vector_options import similarity_of, vector_options
+from relstudy.mapping.vector_options import VectorOptions
 
 if TYPE_CHECKING:
     from relstudy.calibration.judgments import Judgments
@@ -57,8 +57,8 @@ Examples:
     help="Fit each group of pairs by itself, to a folder of its own: a column of the judgments, or of the pairs.csv "
     "beside them, such as paradigm.",
 )
-@reading_options("Reading the judgments")
-@vector_options("Vectors")
+@options_of(ReadingOptions, only=OF_ANY_TABLE, heading="Reading the judgments")
+@options_of(VectorOptions, heading="Vectors")
 @option_under(
     "Which pairs",
     "--leave-out",
@@ -91,7 +91,9 @@ def fit(
     from relstudy.calibration.study_tables import pairs_beside
     from relstudy.common.files import file_names
     from relstudy.common.groups import groups_of
+    from relstudy.common.reading import Reading
     from relstudy.mapping.scores.table import read_score_files
+    from relstudy.mapping.scores.vectors import similarity_of
     from relstudy.mapping.systems import by_group, fit_systems, fits_as_json
 
     folder = only_folder(scores)
@@ -107,7 +109,7 @@ def fit(
         if choices["method"] != "bayes":
             raise click.UsageError(f"--engine goes with --method bayes, not with {choices['method'] or BEST}.")
         choices["method"] = ENGINES[engine]
-    reading = reading_of_several(choices)
+    reading = Reading.stated(choices).among_several()
     judged = read_judgments(judgments, reading)
     similarity = similarity_of(choices, scores)
     table = read_score_files(

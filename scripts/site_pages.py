@@ -26,7 +26,7 @@ from matplotlib.textpath import TextToPath
 from relstudy.common.arguments import needed
 from relstudy.common.command_options import DeclaredOption
 from relstudy.common.kinds import without_none
-from relstudy.common.options import Declared, declared_in
+from relstudy.common.options import EXAMPLE, Declared, declared_in
 from relstudy.studyapp.cli import main
 
 OPTIONS = re.compile(r"<!-- options: (\S+) ([\w ]+?) -->")
@@ -85,11 +85,21 @@ def _default(each: Declared) -> str:
     return "must be given" if each.required else each.default_words()
 
 
+def _meaning(each: Declared) -> str:
+    """What it decides, with each example as it is typed and, where that is another, as Python has it."""
+
+    def both(example: re.Match[str]) -> str:
+        value = each.from_text(example[1])
+        return example[0] if value == example[1] else f"{example[0]} (`{value!r}`)"
+
+    return each.said.sentence if each.said.typed is None else EXAMPLE.sub(both, each.said.sentence)
+
+
 def option_table(*options: type) -> str:
     """The options that dataclasses declare as a table in Markdown."""
     lines = ["| command | Python | takes | default | what it decides |", "|---|---|---|---|---|"]
     for name, each in declared_in(*options).items():
-        lines.append(f"| {_flags(each)} | `{name}` | {_takes(each)} | {_default(each)} | {each.said.sentence} |")
+        lines.append(f"| {_flags(each)} | `{name}` | {_takes(each)} | {_default(each)} | {_meaning(each)} |")
     return "\n".join(lines)
 
 

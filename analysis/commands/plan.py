@@ -13,7 +13,7 @@ from relstudy.common.command_options import GroupedCommand, option_under, option
 from relstudy.common.console import print_json, print_table, progress, say
 from relstudy.common.errors import RelstudyError
 from relstudy.common.options import fields_given
-from relstudy.common.reading_options import NAMES, reading_of_several, reading_options
+from relstudy.common.reading_options import OF_ANY_TABLE, ReadingOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     metavar="[NAME=]PATH",
     help="Pilot scores of the two systems; may be repeated where each has a table of its own.",
 )
-@reading_options("Reading the pilot")
+@options_of(ReadingOptions, only=OF_ANY_TABLE, heading="Reading the pilot")
 @option_under(PILOT, "--systems", metavar="A,B", help="Which two systems of --scores; needed where it holds more.")
 @options_of(PlanOptions, Assumptions)
 @click.option("--out", "-o", type=click.Path(), help="Write the power curve as SVG.")
@@ -108,7 +108,7 @@ def _source(choices: dict[str, Any]) -> tuple[StudySource, Variances | None, lis
     from relstudy.analysis.planning.sources import assumed_studies
     from relstudy.common.reading import Reading
 
-    reading = Reading.stated(**{name: choices[name] for name in NAMES})
+    reading = Reading.stated(choices)
     if reading and choices["ratings"] is None:
         raise click.UsageError("--columns, --values, --scale and --missing go with --ratings or --judgments")
     assumptions = Assumptions(**fields_given(Assumptions, choices))
@@ -125,9 +125,10 @@ def _source(choices: dict[str, Any]) -> tuple[StudySource, Variances | None, lis
 def _piloted(choices: dict[str, Any]) -> tuple[StudySource, list[str]]:
     from relstudy.analysis.planning.sources import Pilot, piloted_studies
     from relstudy.calibration.judgments import read_judgments
+    from relstudy.common.reading import Reading
     from relstudy.mapping.scores.table import read_score_files
 
-    reading, file = reading_of_several(choices), ", ".join(choices["scores"])
+    reading, file = Reading.stated(choices).among_several(), ", ".join(choices["scores"])
     scores = read_score_files(choices["scores"], reading=reading)
     systems = None if choices["systems"] is None else _two(choices["systems"], "--systems")
     names = scores.systems

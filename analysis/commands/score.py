@@ -15,9 +15,9 @@ from relstudy.common.command_options import GroupedCommand, option_under, option
 from relstudy.common.console import print_json
 from relstudy.common.errors import RelstudyError
 from relstudy.common.options import fields_given
-from relstudy.common.reading_options import reading_of_several, reading_options
+from relstudy.common.reading_options import ReadingOptions
 from relstudy.common.study_folder import notes_on_scores, only_folder, scores_in, table_in
-from relstudy.mapping.vector_options import similarity_of, vector_options
+from relstudy.mapping.vector_options import VectorOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,14 +40,8 @@ if TYPE_CHECKING:
     help="Folder (or file) of fitted mappings, as `relstudy fit` writes them.",
 )
 @scoring_options
-@reading_options("Reading the judgments")
-@option_under(
-    "Reading the judgments",
-    "--gains",
-    metavar="TEXT=GAIN,...",
-    help="What judgments are worth to nDCG and its like, whole or not, as exact=1,substitute=.1,irrelevant=0.",
-)
-@vector_options(SCORED)
+@options_of(ReadingOptions, heading="Reading the judgments")
+@options_of(VectorOptions, heading=SCORED)
 @option_under(
     "Groups",
     "--by",
@@ -123,9 +117,11 @@ def score(
     from relstudy.analysis.scoring.trec import qrels_gains
     from relstudy.analysis.study_run import KEPT
     from relstudy.calibration.study_tables import InputFile
+    from relstudy.common.reading import Reading
     from relstudy.common.tables import read_table
     from relstudy.mapping.fitted import mapping_files, read_mappings
     from relstudy.mapping.scores.table import named_file, read_named
+    from relstudy.mapping.scores.vectors import similarity_of
 
     similarity = similarity_of(choices, scores)
     if choices["apart"] and choices["by"] is None:
@@ -139,7 +135,9 @@ def score(
             judgments = str(table_in(folder, "judgments.csv", f"relstudy calibrate {folder}"))
         if choices["mappings"] is None and (folder / "mappings").is_dir():
             choices["mappings"] = str(folder / "mappings")
-    reading = reading_of_several(choices, judgments is not None)
+    reading = Reading.stated(choices).among_several()
+    if judgments is None and reading.tells_answers:
+        raise RelstudyError("--values, --scale, --missing and --gains are for the judgments, and none are given")
     saved = None if against is None else read_comparison(against)
     ratings = choices.pop("ratings")
     if ratings is not None and (judgments is None or saved is not None):

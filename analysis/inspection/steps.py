@@ -11,7 +11,8 @@ from pathlib import Path
 from relstudy.analysis.inspection.finding import Inspection
 from relstudy.common.errors import RelstudyError
 from relstudy.common.option_words import list_entry, option
-from relstudy.common.reading import FILE_ENDING, Reading
+from relstudy.common.reading import Reading
+from relstudy.common.reading_options import FILE_ENDING
 from relstudy.common.study_folder import score_files, table_in
 from relstudy.common.wording import count_of, listed
 from relstudy.mapping.fitted import mapping_files
@@ -219,7 +220,7 @@ def _columns_of(scores: Sequence[Inspection], judged: str | None, stated: Sequen
     places: dict[str, list[str]] = {}
     for file, kind, options in tables:
         name = Path(file).name
-        read = Reading.stated(options[options.index("--columns") + 1] if "--columns" in options else None)
+        read = Reading.typed(columns=options[options.index("--columns") + 1] if "--columns" in options else None)
         for ours, theirs in read.columns.items():
             for each in theirs:
                 places.setdefault(f"{ours}={each}", []).append(name if re.search(FILE_ENDING, name) else kind)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 import pandas as pd
@@ -14,11 +14,20 @@ import pandas as pd
 from relstudy.common.damage import DAMAGED_ARRAYS, TENSORS, refuse_tensors
 from relstudy.common.errors import RelstudyError
 from relstudy.common.option_words import option as worded
+from relstudy.common.options import fields_given
 from relstudy.mapping.scores.score_table import ScoreTable
+from relstudy.mapping.vector_options import Measure, VectorOptions
 
-SIMILARITIES = ("cosine", "dot", "euclidean")
 Ids = str | os.PathLike[str] | Sequence[str] | pd.Index
 """Ids of vectors: a file with one a line, or the ids themselves."""
+
+
+class VectorChanges(TypedDict, total=False):
+    """The fields of `VectorOptions` as arguments of a function, for type checkers; None leaves one as it is."""
+
+    ids: Ids | None
+    query_vectors: str | os.PathLike[str] | pd.DataFrame | None
+    similarity: Measure | None
 
 
 def are_vectors(source: Any) -> bool:
@@ -41,12 +50,11 @@ class Similarity:
     ----------
     ids : of the vectors; None: the text beside their file
     queries : vectors of the queries, a path or a frame indexed by id; None: the results' own
-    measure : one of `SIMILARITIES`
     """
 
     ids: Ids | None = None
     queries: str | os.PathLike[str] | pd.DataFrame | None = None
-    measure: str = "cosine"
+    measure: Measure = "cosine"
 
     def scores(self, source: str | os.PathLike[str] | np.ndarray, pairs: pd.DataFrame, name: str = "") -> ScoreTable:
         """The pairs' scores by some vectors.
@@ -69,6 +77,18 @@ class Similarity:
             raise RelstudyError(
                 f"{worded('ids')} and {worded('query_vectors')} go with vectors (.npy), and none are given"
             )
+
+
+def similarity_of(choices: Mapping[str, Any], scores: Sequence[str]) -> Similarity:
+    """The way in which vectors score pairs, from a command's options; refused where no score file holds vectors."""
+    import click
+
+    similarity = Similarity(**fields_given(VectorOptions, choices))
+    try:
+        similarity.refuse_without_vectors(scores)
+    except RelstudyError as error:
+        raise click.UsageError(str(error)) from None
+    return similarity
 
 
 def read_vectors(path: str | os.PathLike[str] | np.ndarray, ids: Ids | None = None) -> pd.DataFrame:
@@ -140,7 +160,7 @@ def vector_scores(
     pairs: pd.DataFrame,
     results: pd.DataFrame,
     queries: pd.DataFrame | None = None,
-    similarity: str = "cosine",
+    similarity: Measure = "cosine",
     system: str = "vectors",
 ) -> ScoreTable:
     """Score pairs by the similarity of their vectors; pairs without both vectors are left out.
@@ -162,8 +182,6 @@ def vector_scores(
     >>> vector_scores(pairs, vectors).frame["score"].round(4).tolist()
     [0.7071]
     """
-    if similarity not in SIMILARITIES:
-        raise RelstudyError(f"similarity is {', '.join(SIMILARITIES)}; not {similarity!r}")
     asked = results if queries is None else queries
     if asked.shape[1] != results.shape[1]:
         raise RelstudyError(

@@ -11,33 +11,24 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 import pandas as pd
 
-from relstudy.api.calibrating import CalibratedPanel, calibrate
-from relstudy.api.fitting import Mappings, fitted, write_mappings
-from relstudy.api.inputs import (
-    Columns,
-    Missing,
-    ScoredSystems,
-    Source,
-    Values,
-    given_items,
-    judgments_of,
-    refuse_unknown,
-    scores_of,
-    table_of,
-)
+from relstudy.api.calibrating import CalibrateChanges, CalibratedPanel, calibrate
+from relstudy.api.fitting import FitReadingChanges, Mappings, fitted, write_mappings
+from relstudy.api.inputs import ScoredSystems, judgments_of, refuse_unknown, scores_of, table_of
 from relstudy.calibration.interfaces import joined_tables, pairs_asked_alike, read_interfaces, side_by_side, write_parts
-from relstudy.calibration.options import CalibrateChanges, CalibrationOptions, RatingsOptions
+from relstudy.calibration.options import CalibrationOptions, RatingsOptions
 from relstudy.calibration.study_tables import pairs_beside
 from relstudy.common.arguments import check_arguments
 from relstudy.common.checked import Checked
 from relstudy.common.errors import NotHere, UnknownName
 from relstudy.common.files import file_names
 from relstudy.common.groups import groups_of
+from relstudy.common.libraries import Source
 from relstudy.common.options import fields_given
 from relstudy.common.python_options import takes_options
 from relstudy.common.reading import Reading
+from relstudy.common.reading_options import ReadingOptions
 from relstudy.common.results import FolderResult
-from relstudy.mapping.options import FitChanges, FitOptions
+from relstudy.mapping.options import FitOptions
 from relstudy.mapping.systems import by_group
 
 if TYPE_CHECKING:
@@ -154,18 +145,12 @@ class CalibratedParts(FolderResult, Mapping[str, CalibratedPanel]):
         return [f"{name}: {note}" for name, part in self.parts.items() for note in part.remarks()]
 
 
-@takes_options(CalibrationOptions, RatingsOptions)
+@takes_options(CalibrationOptions, ReadingOptions, RatingsOptions)
 def calibrate_by(
     ratings: Source,
     column: str,
     *,
     pairs: str | os.PathLike[str] | None = None,
-    columns: Columns | None = None,
-    values: Values | None = None,
-    scale: str | None = None,
-    missing: Missing | None = None,
-    where: str | None = None,
-    items: Source | None = None,
     **changes: Unpack[CalibrateChanges],
 ) -> CalibratedParts:
     """Calibrate the parts of a ratings table that a column tells apart, as `relstudy calibrate --by` does.
@@ -175,7 +160,6 @@ def calibrate_by(
     ratings : what `read_ratings` takes; its parts may be on different scales
     column : of the ratings, or of the pairs, such as "scale" or "paradigm"
     pairs : path of a pairs table, for columns that the ratings lack and for inclusion probabilities
-    columns, values, scale, missing, where, items : as in `read_ratings`
     changes : as in `calibrate`
 
     Returns
@@ -197,13 +181,13 @@ def calibrate_by(
     """
     check_arguments(calibrate_by, locals())
     table = table_of(ratings, "the ratings")
-    refuse_unknown(table, columns)
+    refuse_unknown(table, changes.get("columns") or {})
     path = None if pairs is None else Path(pairs)
     read = read_interfaces(
         table,
         column,
         RatingsOptions(**fields_given(RatingsOptions, changes)),
-        reading=Reading.given(columns, values, scale, missing, where, items=given_items(items)),
+        reading=Reading.stated(changes),
         pairs=path,
     )
     options = CalibrationOptions(**fields_given(CalibrationOptions, changes))
@@ -281,7 +265,7 @@ class MappingGroups(FolderResult, Mapping[str, Mappings]):
         return [f"{name}: {note}" for name, each in self.groups.items() for note in each.notes]
 
 
-@takes_options(FitOptions)
+@takes_options(FitOptions, ReadingOptions)
 def fit_by(
     scores: ScoredSystems,
     judgments: Source | CalibratedPanel,
@@ -290,18 +274,13 @@ def fit_by(
     pairs: Source | None = None,
     only: Sequence[str] | None = None,
     leave_out: Sequence[str] = (),
-    columns: Columns | None = None,
-    values: Values | None = None,
-    scale: str | None = None,
-    missing: Missing | None = None,
-    where: str | None = None,
-    **changes: Unpack[FitChanges],
+    **changes: Unpack[FitReadingChanges],
 ) -> MappingGroups:
     """Fit each group of judged pairs by itself, as `relstudy fit --by` does.
 
     Parameters
     ----------
-    scores, judgments, only, leave_out, columns, values, scale, missing, where : as in `fit`
+    scores, judgments, only, leave_out : as in `fit`
     column : of the judgments, or of the pairs, such as "paradigm"
     pairs : a pairs table (path or DataFrame), for columns that the judgments lack; by default the pairs.csv beside the
         judgments' file
@@ -326,7 +305,7 @@ def fit_by(
     [[3.0], [3.0]]
     """
     check_arguments(fit_by, locals())
-    reading = Reading.given(columns, values, scale, missing, where).among_several()
+    reading = Reading.stated(changes).among_several()
     table, scores_name = scores_of(scores, reading, tuple(leave_out), None if only is None else tuple(only))
     judged, judgments_name = judgments_of(judgments, reading)
     reading.refuse_unfound()

@@ -10,25 +10,13 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import pandas as pd
 
-from relstudy.api.inputs import (
-    Columns,
-    Missing,
-    ScoredSystems,
-    Source,
-    Values,
-    given_items,
-    path_or_frame,
-    refuse_unknown,
-    scores_of,
-    table_of,
-    unread,
-)
+from relstudy.api.inputs import ScoredSystems, refuse_unknown, scores_of, table_of, unread
 from relstudy.calibration import pipeline
 from relstudy.calibration import ratings as ratings_table
 from relstudy.calibration.generalizability import Generalizability, of_panel
 from relstudy.calibration.methods import METHODS, methods_named
 from relstudy.calibration.options import (
-    CalibrateChanges,
+    CalibrationChanges,
     CalibrationOptions,
     RatingsChanges,
     RatingsOptions,
@@ -40,10 +28,11 @@ from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.figures import figure_of
 from relstudy.common.headers import under_own_names
-from relstudy.common.libraries import tasks_of_library
+from relstudy.common.libraries import Source, path_or_frame, tasks_of_library
 from relstudy.common.options import fields_given
 from relstudy.common.python_options import takes_options
-from relstudy.common.reading import Reading
+from relstudy.common.reading import Reading, ReadingChanges
+from relstudy.common.reading_options import ReadingOptions, renamings
 from relstudy.common.results import FolderResult
 from relstudy.common.wording import count_of
 
@@ -51,17 +40,18 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-@takes_options(RatingsOptions)
+class ReadRatingsChanges(ReadingChanges, RatingsChanges, total=False):
+    """How a table is read, and a table of ratings."""
+
+
+class CalibrateChanges(CalibrationChanges, ReadRatingsChanges, total=False):
+    """How ratings are read, and how they are calibrated."""
+
+
+@takes_options(ReadingOptions, RatingsOptions)
 def read_ratings(
     ratings: Source,
-    *,
-    columns: Columns | None = None,
-    values: Values | None = None,
-    scale: str | None = None,
-    missing: Missing | None = None,
-    where: str | None = None,
-    items: Source | None = None,
-    **changes: Unpack[RatingsChanges],
+    **changes: Unpack[ReadRatingsChanges],
 ) -> Ratings:
     """Read and check ratings.
 
@@ -70,12 +60,7 @@ def read_ratings(
     ratings : a path (CSV or Parquet) or a DataFrame with rater_id, query_id, result_id and rating, a row each; an empty
         rating is undecided. Optional: block (base or unique), scale, handed_out, seconds, pair_id,
         inclusion_probability, query_probability
-    columns : their names to ours, such as {"worker": "rater_id"}; several are the "rating" where each rater has one
-    values, scale, missing : numbers for words ({"partly": 1}), the scale ("0-100") and what stands for no value
-        (["NA", "-"]) in the ratings, as --values, --scale and --missing have it
-    where : which rows are read, as "Finished==1"
-    items : a table (column, query_id, result_id) of the pair that each column of a survey asked about, or "wording"
-    changes : the fields of `RatingsOptions`, each by its name; None leaves one as it is
+    changes : the fields of `ReadingOptions` and `RatingsOptions`, each by its name; None leaves one as it is
 
     Returns
     -------
@@ -93,14 +78,20 @@ def read_ratings(
     [['a', 4.0], ['b', 2.0]]
     """
     check_arguments(read_ratings, locals())
-    reading = Reading.given(columns, values, scale, missing, where, items=given_items(items))
+    return ratings_given(ratings, changes)
+
+
+def ratings_given(ratings: Source, changes: Mapping[str, Any]) -> Ratings:
+    """The ratings of a table, as `read_ratings` reads them, whose arguments `changes` may hold beside others."""
+    reading = Reading.stated(changes)
+    columns = changes.get("columns") or {}
     ratings = path_or_frame(ratings, "the ratings")
     table = table_of(ratings, "the ratings")
     refuse_unknown(table, columns)
     table = table if columns else tasks_of_library(table)
-    table = under_own_names(table, ratings_table.NAMES, keep=[*(columns or {}), changes.get("base_column")])
-    named = list((columns or {}).values())
-    if isinstance(ratings, pd.DataFrame) and named.count("rating") < 2 and items is None:
+    table = under_own_names(table, ratings_table.NAMES, keep=[*columns, changes.get("base_column")])
+    named = [ours for _, _, ours in renamings(columns)]
+    if isinstance(ratings, pd.DataFrame) and named.count("rating") < 2 and changes.get("items") is None:
         table.require(*(name for name in ratings_table.REQUIRED if name not in named))
     return ratings_table.read_ratings(table, **fields_given(RatingsOptions, changes), reading=reading)
 
@@ -326,17 +317,11 @@ class CalibratedPanel(FolderResult):
         return [*self.notes, *([f"{count_of(flagged, 'rater')} worth a look: .flags"] if flagged else [])]
 
 
-@takes_options(CalibrationOptions, RatingsOptions)
+@takes_options(CalibrationOptions, ReadingOptions, RatingsOptions)
 def calibrate(
     ratings: Ratings | Source,
     *,
     options: CalibrationOptions | None = None,
-    columns: Columns | None = None,
-    values: Values | None = None,
-    scale: str | None = None,
-    missing: Missing | None = None,
-    where: str | None = None,
-    items: Source | None = None,
     pairs: Source | None = None,
     **changes: Unpack[CalibrateChanges],
 ) -> CalibratedPanel:
@@ -346,10 +331,9 @@ def calibrate(
     ----------
     ratings : what `read_ratings` gives, or anything it takes
     options : the choices behind a calibration, for several calls; single ones are given by their names, as below
-    columns, values, scale, missing, where, items : as in `read_ratings`
     pairs : a pairs table (path or DataFrame) to take inclusion probabilities from
-    changes : the fields of `CalibrationOptions`, and those of `RatingsOptions` as in `read_ratings`, each by its name;
-        None leaves one as it is
+    changes : the fields of `CalibrationOptions`, and those that `read_ratings` takes, each by its name; None leaves one
+        as it is
 
     Raises
     ------
@@ -364,18 +348,16 @@ def calibrate(
     [2.0, 4.0]
     """
     check_arguments(calibrate, locals())
-    stated: dict[str, Any] = {"columns": columns, "values": values, "scale": scale, "missing": missing}
-    stated |= {"where": where, "items": items}
-    as_read = fields_given(RatingsOptions, changes)
     if isinstance(ratings, Ratings):
-        unread(ratings, Reading.given(**stated))
+        unread(ratings, Reading.stated(changes))
+        as_read = fields_given(RatingsOptions, changes)
         if any(as_read.values()):
             raise RelstudyError(
                 f"{', '.join(as_read)}: this says how a table is read, and these ratings were read already; give it to "
                 "read_ratings"
             )
     else:
-        ratings = read_ratings(ratings, **stated, **as_read)
+        ratings = ratings_given(ratings, changes)
     chosen = replace(options or CalibrationOptions(), **fields_given(CalibrationOptions, changes))
     result = pipeline.calibrate(ratings, chosen)
     if pairs is not None:

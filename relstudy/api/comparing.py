@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import pandas as pd
 
-from relstudy.api.inputs import Source, path_or_frame, table_of
+from relstudy.api.inputs import table_of
 from relstudy.calibration.plots import preferences_picture
 from relstudy.calibration.preferences import PreferenceStudy, read_preferences
 from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.figures import SERIES, drawing, figure_of, svg
 from relstudy.common.kept import NOT_KEPT
+from relstudy.common.libraries import Source, path_or_frame
 from relstudy.common.options import fields_given
 from relstudy.common.python_options import takes_options
 from relstudy.common.results import FolderResult

@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import pandas as pd
 
 from relstudy.api.calibrating import CalibratedPanel
-from relstudy.api.inputs import Columns, Missing, ScoredSystems, Source, Values, judgments_of, scores_of
+from relstudy.api.inputs import ScoredSystems, judgments_of, scores_of
 from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import UnknownName
 from relstudy.common.figures import figure_of
 from relstudy.common.files import file_names
+from relstudy.common.libraries import Source
 from relstudy.common.options import fields_given
 from relstudy.common.probabilities import PAIR
 from relstudy.common.python_options import takes_options
-from relstudy.common.reading import Reading
+from relstudy.common.reading import Reading, ReadingChanges
+from relstudy.common.reading_options import ReadingOptions
 from relstudy.common.results import FolderResult
 from relstudy.common.wording import count_of
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.options import FitChanges, FitOptions
 from relstudy.mapping.plots import mapping_figure
-from relstudy.mapping.scores.vectors import Ids, Similarity
+from relstudy.mapping.scores.vectors import Similarity, VectorChanges
 from relstudy.mapping.systems import SystemFit, fit_systems, fits_as_json
+from relstudy.mapping.vector_options import VectorOptions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -128,7 +130,15 @@ def _interval(name: str, estimate: Estimate) -> dict[str, float | None]:
     return {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
 
 
-@takes_options(FitOptions)
+class FitReadingChanges(FitChanges, ReadingChanges, total=False):
+    """How systems are fitted, and how their tables are read."""
+
+
+class FitVectorChanges(FitReadingChanges, VectorChanges, total=False):
+    """Vectors among these tables."""
+
+
+@takes_options(FitOptions, ReadingOptions, VectorOptions)
 def fit(
     scores: ScoredSystems,
     judgments: Source | CalibratedPanel,
@@ -136,15 +146,7 @@ def fit(
     options: FitOptions | None = None,
     only: Sequence[str] | None = None,
     leave_out: Sequence[str] = (),
-    columns: Columns | None = None,
-    values: Values | None = None,
-    scale: str | None = None,
-    missing: Missing | None = None,
-    where: str | None = None,
-    ids: Ids | None = None,
-    query_vectors: str | os.PathLike[str] | pd.DataFrame | None = None,
-    similarity: Literal["cosine", "dot", "euclidean"] = "cosine",
-    **changes: Unpack[FitChanges],
+    **changes: Unpack[FitVectorChanges],
 ) -> Mappings:
     """Map each system's scores to the judgments by a monotone function, as `relstudy fit` does.
 
@@ -155,15 +157,8 @@ def fit(
     judgments : a path, a DataFrame with query_id, result_id and judgment, or what `calibrate` gives
     options : the choices behind a fit, for several calls; single ones are given by their names, as below
     only, leave_out : systems to fit, or not to fit
-    columns : names of columns to ours, in whichever of the tables they stand
-    values, scale, missing : numbers for words ({"partly": 1}), the scale ("0-100") and what stands for no value
-        (["NA", "-"]) in the judgments, as --values, --scale and --missing have it
-    where : which rows are read, as "split==test", of the tables that have the column
-    ids : where `scores` are vectors (an array, or a path of .npy): their ids, or a path of text, one a line; default:
-        .ids.txt beside the file
-    query_vectors : vectors of the queries, where they are not results too: a path, or a DataFrame indexed by id
-    similarity : how vectors are compared
-    changes : the fields of `FitOptions`, each by its name; None leaves one as it is
+    changes : the fields of `FitOptions`, `ReadingOptions` and `VectorOptions`, each by its name; None leaves one as it
+        is
 
     Returns
     -------
@@ -183,14 +178,14 @@ def fit(
     [3.0]
     """
     check_arguments(fit, locals())
-    reading = Reading.given(columns, values, scale, missing, where).among_several()
+    reading = Reading.stated(changes).among_several()
     judged, judgments_name = judgments_of(judgments, reading)
     table, scores_name = scores_of(
         scores,
         reading,
         tuple(leave_out),
         None if only is None else tuple(only),
-        Similarity(ids, query_vectors, similarity),
+        Similarity(**fields_given(VectorOptions, changes)),
         judged.frame[PAIR].astype("str"),
     )
     reading.refuse_unfound()

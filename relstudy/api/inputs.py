@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,31 +22,16 @@ from relstudy.common.arguments import shown
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.headers import plain_name
-from relstudy.common.libraries import Nested, frame_of_nested, frame_of_records, is_nested
+from relstudy.common.libraries import Nested, Source, frame_of_nested, frame_of_records, is_nested, path_or_frame
 from relstudy.common.option_words import PythonWords
 from relstudy.common.plain_names import refuse_controls
-from relstudy.common.reading import PLAIN, Reading, of_one_table
+from relstudy.common.reading import PLAIN, Columns, Reading
+from relstudy.common.reading_options import renamings
 from relstudy.common.tables import read_table
 from relstudy.mapping.scores.score_table import ScoreTable, SystemChoice
 from relstudy.mapping.scores.table import check_run, check_scores, read_scores
 from relstudy.mapping.scores.vectors import Similarity, are_vectors
 
-
-class ArrowFrame(Protocol):
-    """A table of any library that speaks Arrow: polars, pyarrow, DuckDB, Modin and others."""
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The table as Arrow has it."""
-
-
-class LazyFrame(Protocol):
-    """A table that is computed when it is asked for, as polars has it."""
-
-    def collect(self) -> Any:
-        """The table."""
-
-
-Source = str | os.PathLike[str] | pd.DataFrame | ArrowFrame | LazyFrame
 Records = Sequence[tuple[Any, ...]]
 """With named fields, as ir_measures' qrels and runs are."""
 Scored = Source | Nested | Records
@@ -55,10 +40,6 @@ ScoredSystems = Source | Records | np.ndarray | Mapping[str, Scored | np.ndarray
 
 One type for all dicts, so that a type checker knows `{"new": "new.run", "old": frame}`; of two it takes neither.
 """
-Columns = Mapping[str, str]
-Values = Mapping[str, float]
-Missing = str | float | Sequence[str | float]
-
 
 IDS = ("rater_id", "query_id", "result_id", "system")
 """What a DataFrame's index may hold in place of a column, as grouping and pivoting leave it."""
@@ -102,67 +83,24 @@ class CheckedFrame(Checked):
         return f"the DataFrame has: {self.columns_shown()}{index}"
 
 
-def path_or_frame(source: Any, name: str) -> str | os.PathLike[str] | pd.DataFrame:
-    """The path itself, or the table as a pandas DataFrame, of whichever library it is; refused where it is neither."""
-    if isinstance(source, str | os.PathLike | pd.DataFrame):
-        return source
-    records = frame_of_records(source)
-    converted = _in_pandas(source) if records is None else records
-    if converted is not None:
-        return converted
-    way_out = "; its method to_pandas() gives one" if hasattr(source, "to_pandas") else ""
-    raise RelstudyError(f"{name}: a path or a pandas DataFrame is needed, not {shown(source)}{way_out}")
-
-
-def _in_pandas(source: Any) -> pd.DataFrame | None:
-    """A table of another library as a pandas DataFrame, a lazy one computed; None where it is none."""
-    import narwhals as nw
-    import pyarrow as pa
-
-    frame = nw.from_native(source, pass_through=True)
-    if isinstance(frame, nw.LazyFrame):
-        frame = frame.collect()
-    if isinstance(frame, nw.DataFrame):
-        return frame.to_pandas()
-    if hasattr(source, "__arrow_c_stream__"):
-        try:
-            return pa.table(source).to_pandas()
-        except pa.ArrowInvalid:  # a single column and no table
-            return None
-    if hasattr(source, "__dataframe__"):
-        from pyarrow.interchange import from_dataframe
-
-        return from_dataframe(source).to_pandas()
-    return None
-
-
-def given_items(items: Source | None) -> str | os.PathLike[str] | pd.DataFrame | None:
-    """The table of a survey's columns and pairs, or the word for its own wording; None where none is given."""
-    return None if items is None else path_or_frame(items, "items")
-
-
-def table_of(source: Source, name: str, columns: Columns | None = None) -> Checked:
-    """A file's table or a DataFrame, with columns renamed from `columns` (theirs: ours), to be checked.
+def table_of(source: Source, name: str) -> Checked:
+    """A file's table or a DataFrame, to be checked.
 
     Parameters
     ----------
     name : what the table is, for messages about a DataFrame, such as "the ratings"
     """
     given = path_or_frame(source, name)
-    table = CheckedFrame(given, name) if isinstance(given, pd.DataFrame) else read_table(given)
-    refuse_unknown(table, columns)
-    table.frame = table.frame.rename(columns=dict(columns or {}))
-    return table
+    return CheckedFrame(given, name) if isinstance(given, pd.DataFrame) else read_table(given)
 
 
-def refuse_unknown(table: Checked, columns: Columns | None) -> None:
+def refuse_unknown(table: Checked, columns: Columns) -> None:
     """Refuse names (theirs: ours) of columns that the table does not have, or of ours that it has already."""
-    for name, ours in (columns or {}).items():
-        theirs = of_one_table(name)[1]
+    for _, theirs, ours in renamings(columns):
         if theirs not in table.frame:
             have = table.columns_shown()
             raise RelstudyError(f"{table.file}: there is no column {theirs!r} to take for {ours!r}; there are: {have}")
-        if ours in table.frame and ours not in (columns or {}):
+        if ours in table.frame and ours not in columns:
             raise RelstudyError(
                 f"{table.file}: {theirs!r} cannot be taken for {ours!r}, since there is a column {ours!r}"
             )

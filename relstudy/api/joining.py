@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Unpack
 import pandas as pd
 
 from relstudy.analysis.linking import joined
-from relstudy.api.inputs import Source, judgments_of, table_of
+from relstudy.api.inputs import judgments_of, table_of
 from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.figures import figure_of
+from relstudy.common.libraries import Source
 from relstudy.common.options import fields_given
 from relstudy.common.python_options import takes_options
 from relstudy.common.results import FolderResult

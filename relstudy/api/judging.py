@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
@@ -11,17 +10,19 @@ import pandas as pd
 
 from relstudy.analysis.judges.check import JudgeCheck, check_judge_against
 from relstudy.analysis.judges.several import mean_of_judges
-from relstudy.analysis.judges.table import JudgeTable, check_judge, read_judge
+from relstudy.analysis.judges.table import JudgeTable, read_judge
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import BootstrapChanges, ScoringOptions
 from relstudy.analysis.scoring.systems import candidates_of
 from relstudy.api.calibrating import CalibratedPanel
-from relstudy.api.inputs import Columns, ScoredSystems, Source, scores_of, study_tables_of, table_of
+from relstudy.api.inputs import ScoredSystems, scores_of, study_tables_of
 from relstudy.common.arguments import check_arguments
 from relstudy.common.figures import SERIES, drawing, figure_of, svg
+from relstudy.common.libraries import Source, path_or_frame
 from relstudy.common.options import fields_given
 from relstudy.common.python_options import takes_options
+from relstudy.common.reading import Columns, Reading
 from relstudy.common.results import Result
 
 if TYPE_CHECKING:
@@ -201,6 +202,4 @@ def mean_judge(
 
 
 def _table(table: Source, name: str | None, columns: Columns | None) -> JudgeTable:
-    if columns is None and isinstance(table, str | os.PathLike):
-        return read_judge(table, name)
-    return check_judge(table_of(table, "the judge", columns), name or "judge")
+    return read_judge(path_or_frame(table, "the judge"), name, Reading.stated({"columns": columns}))

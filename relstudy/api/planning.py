@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -16,16 +16,18 @@ from relstudy.analysis.planning.picture import power_curve
 from relstudy.analysis.planning.power import plan_study
 from relstudy.analysis.planning.sources import Pilot, assumed_studies, piloted_studies
 from relstudy.analysis.planning.study_plan import StudyPlan
-from relstudy.api.calibrating import CalibratedPanel, read_ratings
-from relstudy.api.inputs import Columns, Missing, ScoredSystems, Source, Values, judgments_of, scores_of, unread
+from relstudy.api.calibrating import CalibratedPanel, ratings_given
+from relstudy.api.inputs import ScoredSystems, judgments_of, scores_of, unread
 from relstudy.calibration.components import Variances
 from relstudy.calibration.ratings import Ratings
 from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.figures import figure_of
+from relstudy.common.libraries import Source
 from relstudy.common.options import fields_given
 from relstudy.common.python_options import takes_options
-from relstudy.common.reading import Reading
+from relstudy.common.reading import Reading, ReadingChanges
+from relstudy.common.reading_options import ReadingOptions
 from relstudy.common.results import Result
 
 if TYPE_CHECKING:
@@ -95,18 +97,18 @@ class Plan(Result):
         return [*self.study_plan.sentences(), *([] if study is None else [study.sentence()]), *self.notes]
 
 
-@takes_options(PlanOptions, Assumptions)
+class PlanReadingChanges(PlanChanges, ReadingChanges, total=False):
+    """What is planned for, and how a pilot's tables are read."""
+
+
+@takes_options(PlanOptions, Assumptions, ReadingOptions)
 def plan(
     pilot: CalibratedPanel | Ratings | Source | None = None,
     *,
     study: str | os.PathLike[str] | None = None,
     scores: ScoredSystems | None = None,
     systems: Sequence[str] | None = None,
-    columns: Columns | None = None,
-    values: Values | None = None,
-    scale: str | None = None,
-    missing: Missing | None = None,
-    **changes: Unpack[PlanChanges],
+    **changes: Unpack[PlanReadingChanges],
 ) -> Plan:
     """Find how many queries, pairs and raters tell two systems apart, as `relstudy plan` does.
 
@@ -120,10 +122,8 @@ def plan(
     study : a study's folder, whose design is planned for; what is stated beside it goes before it
     scores : the two systems' scores on the pilot's pairs, as in `fit`
     systems : which two systems of `scores`; needed where it holds more
-    columns : names of the columns of `pilot` (or, with `scores`, of the scores) to ours
-    values, scale, missing : numbers for words ({"partly": 1}), the scale ("0-100") and what stands for no value
-        (["NA", "-"]) in the pilot, as --values, --scale and --missing have it
-    changes : the fields of `PlanOptions` and `Assumptions`, each by its name; None leaves one as it is
+    changes : the fields of `PlanOptions` and `Assumptions`, and those of `ReadingOptions` for the pilot's tables, each
+        by its name; None leaves one as it is
 
     Raises
     ------
@@ -145,13 +145,12 @@ def plan(
     assumptions = Assumptions(**fields_given(Assumptions, given))
     variances = None
     notes: tuple[str, ...] = ()
-    stated: dict[str, Any] = {"values": values, "scale": scale, "missing": missing}
     if scores is not None:
         if study is not None:
             raise RelstudyError("a pilot's judgments hold its design; leave out the study")
         if pilot is None:
             raise RelstudyError("scores go with a pilot's judgments; pass them as the pilot")
-        reading = Reading.given(columns, **stated).among_several()
+        reading = Reading.stated(changes).among_several()
         judgments, judgments_name = judgments_of(pilot, reading)
         table, scores_name = scores_of(scores, reading)
         reading.refuse_unfound()
@@ -160,7 +159,7 @@ def plan(
         source: Any = piloted_studies(piloted, options, assumptions.ratings_each)
         notes = source.notes
     else:
-        read = _ratings(pilot, {**stated, "columns": columns})
+        read = _ratings(pilot, changes)
         notes = () if read is None else (read.scale.sentence(), *read.notes)
         source, variances = assumed_studies(assumptions, read, options.raters)
     made = plan_study(source, options)
@@ -169,8 +168,8 @@ def plan(
     return Plan(made, variances, (*idle, *notes))
 
 
-def _ratings(pilot: CalibratedPanel | Ratings | Source | None, stated: dict[str, Any]) -> Ratings | None:
+def _ratings(pilot: CalibratedPanel | Ratings | Source | None, changes: Mapping[str, Any]) -> Ratings | None:
     if pilot is not None and not isinstance(pilot, CalibratedPanel | Ratings):
-        return read_ratings(pilot, **stated)
-    unread(pilot, Reading.given(**stated))
+        return ratings_given(pilot, changes)
+    unread(pilot, Reading.stated(changes))
     return pilot.calibration.ratings if isinstance(pilot, CalibratedPanel) else pilot

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 import pandas as pd
 
-from relstudy.api.inputs import Source as TableSource
-from relstudy.api.inputs import path_or_frame, scores_of, table_of
+from relstudy.api.inputs import scores_of, table_of
 from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.figures import SERIES, drawing, figure_of, svg
+from relstudy.common.libraries import Source as TableSource
+from relstudy.common.libraries import path_or_frame
 from relstudy.common.options import fields_given
 from relstudy.common.python_options import takes_options
 from relstudy.common.results import FolderResult, Summary

@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Literal, Unpack
-
-import pandas as pd
+from typing import Unpack
 
 from relstudy.analysis.judges.table import pairs_to_score, read_judge
 from relstudy.analysis.pipeline import score_tables
@@ -16,32 +14,26 @@ from relstudy.analysis.scoring.options import ScoringChanges, ScoringOptions, op
 from relstudy.analysis.scoring.saved import SavedComparison, read_comparison
 from relstudy.api.calibrating import CalibratedPanel
 from relstudy.api.fitting import Mappings
-from relstudy.api.inputs import (
-    Columns,
-    Missing,
-    Scored,
-    ScoredSystems,
-    Source,
-    Values,
-    judgments_of,
-    path_or_frame,
-    scores_of,
-    study_tables_of,
-    table_of,
-    unread,
-)
+from relstudy.api.inputs import Scored, ScoredSystems, judgments_of, scores_of, study_tables_of, table_of, unread
 from relstudy.api.scores import Scores
 from relstudy.calibration.study_tables import StudyTables, read_study_tables
 from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError
+from relstudy.common.libraries import Source, path_or_frame
 from relstudy.common.options import differing, fields_given
 from relstudy.common.python_options import takes_options
-from relstudy.common.reading import Reading
+from relstudy.common.reading import GradedReadingChanges, Reading
+from relstudy.common.reading_options import ReadingOptions
 from relstudy.mapping.fitted import FittedMapping, read_mappings
-from relstudy.mapping.scores.vectors import Ids, Similarity
+from relstudy.mapping.scores.vectors import Similarity, VectorChanges
+from relstudy.mapping.vector_options import VectorOptions
 
 
-@takes_options(ScoringOptions)
+class ScoreChanges(ScoringChanges, GradedReadingChanges, VectorChanges, total=False):
+    """How systems are scored, and how tables and vectors are read."""
+
+
+@takes_options(ScoringOptions, ReadingOptions, VectorOptions)
 def score(
     scores: ScoredSystems,
     judgments: Scored | CalibratedPanel | None = None,
@@ -49,22 +41,13 @@ def score(
     mappings: Mappings | Mapping[str, FittedMapping] | str | os.PathLike[str] | None = None,
     options: ScoringOptions | None = None,
     ratings: Source | None = None,
-    columns: Columns | None = None,
-    values: Values | None = None,
-    scale: str | None = None,
-    missing: Missing | None = None,
-    where: str | None = None,
-    gains: Mapping[str, float] | Mapping[float, float] | None = None,
-    ids: Ids | None = None,
-    query_vectors: str | os.PathLike[str] | pd.DataFrame | None = None,
-    similarity: Literal["cosine", "dot", "euclidean"] = "cosine",
     judge: Source | None = None,
     by: str | None = None,
     pairs: Source | None = None,
     queries: Source | None = None,
     apart: bool = False,
     against: str | os.PathLike[str] | None = None,
-    **changes: Unpack[ScoringChanges],
+    **changes: Unpack[ScoreChanges],
 ) -> Scores:
     """Score systems against the judgments, as `relstudy score` does.
 
@@ -81,15 +64,6 @@ def score(
     options : the choices that scoring rests on, for several calls; single ones are given by their names, as below
     ratings : the calibrated ratings behind the judgments, which another cut needs (query_id, result_id, calibrated);
         default: those that `calibrate` gave, or calibrated.csv beside the file of the judgments
-    columns : names of columns to ours, in whichever of the tables they stand
-    values, scale, missing : numbers for words ({"partly": 1}), the scale ("0-100") and what stands for no value
-        (["NA", "-"]) in the judgments, as --values, --scale and --missing have it
-    where : which rows are read, as "split==test", of the tables that have the column
-    gains : what judgments are worth to nDCG and its like, by their texts or numbers, as {"exact": 1, "partly": 0.1}
-    ids : where `scores` are vectors (an array, or a path of .npy): their ids, or a path of text, one a line; default:
-        .ids.txt beside the file
-    query_vectors : vectors of the queries, where they are not results too: a path, or a DataFrame indexed by id
-    similarity : how vectors are compared
     judge : an automatic judge's table (query_id, result_id, rating; empty where it gave no answer) of many more pairs,
         which shortens intervals; `scores` then holds all of these pairs
     by : also score within groups: a column of the judgments, of `queries`, or of the pairs, such as paradigm; or by
@@ -100,7 +74,8 @@ def score(
     apart : with `by`: fit each group's mappings to its own pairs alone
     against : a comparison that `relstudy score --save` kept, or the archive of a study (`relstudy archive`), among
         whose systems these are placed; `judgments` may then be left out
-    changes : the fields of `ScoringOptions`, each by its name; None leaves one as it is
+    changes : the fields of `ScoringOptions`, `ReadingOptions` and `VectorOptions`, each by its name; None leaves one as
+        it is
 
     Raises
     ------
@@ -122,7 +97,7 @@ def score(
         stated = differing(options_over(options, stated))
     saved = None if against is None else read_comparison(against)
     chosen = options_over(ScoringOptions(), stated) if saved is None else saved.options_with(stated)
-    reading = Reading.given(columns, values, scale, missing, where, gains).among_several()
+    reading = Reading.stated(changes).among_several()
     study = _study(judgments, ratings, reading, saved)
     if queries is not None:
         study = replace(study, queries=reading.names_only(table_of(queries, "the queries"), "queries"))
@@ -136,7 +111,8 @@ def score(
         raise RelstudyError("a judge's grades do not go with a saved comparison; score all systems anew")
     grader = None if judge is None else read_judge(path_or_frame(judge, "the judge"), reading=reading)
     asked = pairs_to_score(study.judgments.frame, grader)
-    table, file = scores_of(scores, reading, similarity=Similarity(ids, query_vectors, similarity), pairs=asked)
+    similarity = Similarity(**fields_given(VectorOptions, changes))
+    table, file = scores_of(scores, reading, similarity=similarity, pairs=asked)
     reading.refuse_unfound()
     fitted = read_mappings(mappings) if isinstance(mappings, str | os.PathLike) else dict(mappings or {})
     beside = None if pairs is None else table_of(pairs, "the pairs")

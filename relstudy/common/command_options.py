@@ -61,10 +61,12 @@ class DeclaredOption(HeadedOption):
         return {**({"default": shown} if shown else {}), **({"range": limits} if limits else {})}
 
     def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
-        """The value as click reads it, refused in the words in which Python refuses it."""
+        """The value as Python takes it, refused in the words in which Python refuses it."""
         read = self.declaration.said.read
         try:
             taken = super().type_cast_value(ctx, value)
+            if taken is not None and self.declaration.said.typed is not None:
+                taken = self.declaration.from_text(taken)
             if taken and read is not None:
                 read(taken)
             return taken
@@ -100,20 +102,20 @@ def _as_typed(text: Any) -> str:
     return str(text)
 
 
-def options_of(*options: type, only: Collection[str] = (), headings: bool = True) -> Callable[[Command], Command]:
+def options_of(*options: type, only: Collection[str] = (), heading: str | None = None) -> Callable[[Command], Command]:
     """Give a command the options that dataclasses declare, each None where it is left out.
 
     Parameters
     ----------
     options : the dataclasses; of an option that several have, the first says what it is
     only : fields to take; all of them, where none is named
-    headings : whether they stand under their headings in this command's help
+    heading : over them in this command's help; None: those that they declare
     """
 
     def decorate(command: Command) -> Command:
         for each in reversed(declared_in(*options).values()):
             if not only or each.field in only:
-                command = _option(each, headings)(command)
+                command = _option(each, heading)(command)
         return command
 
     return decorate
@@ -155,9 +157,9 @@ def with_cluster(command: Command) -> Command:
     return options_of(ClusterOptions)(call)  # type: ignore[return-value]
 
 
-def _option(each: Declared, headings: bool) -> Callable[[Command], Command]:
+def _option(each: Declared, heading: str | None) -> Callable[[Command], Command]:
     kinds = [kind for kind in members(each.kind) if kind is not type(None)]
-    settings: dict[str, Any] = {"help": each.said.sentence, "metavar": each.said.metavar, "required": each.required}
+    settings: dict[str, Any] = {"help": each.help(), "metavar": each.said.metavar, "required": each.required}
     one = _member(kinds[0])
     if kinds == [bool]:
         paired = any("/" in flag for flag in each.flags)
@@ -172,9 +174,9 @@ def _option(each: Declared, headings: bool) -> Callable[[Command], Command]:
         settings["type"] = click.Path(path_type=Path)
     elif typing.get_origin(one) is tuple and each.said.read is None:
         settings["nargs"] = len(typing.get_args(one))
-    settings["multiple"] = any(_is_repeated(kind) for kind in kinds)
-    heading = each.said.heading if headings else ""
-    return click.option(*each.flags, each.argument, cls=DeclaredOption, declaration=each, heading=heading, **settings)
+    settings["multiple"] = each.said.typed is None and any(_is_repeated(kind) for kind in kinds)
+    under = each.said.heading if heading is None else heading
+    return click.option(*each.flags, each.argument, cls=DeclaredOption, declaration=each, heading=under, **settings)
 
 
 def _is_repeated(kind: Any) -> bool:

@@ -1,17 +1,36 @@
-"""Tables as other evaluation libraries name their columns, and their nested dicts: taken as they are, and said."""
+"""Tables of other libraries: a DataFrame of any of them, their names of columns, and their nested dicts."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, TypeGuard
+from typing import Any, Protocol, TypeGuard
 
 import pandas as pd
 
+from relstudy.common.arguments import shown
 from relstudy.common.checked import Checked
+from relstudy.common.errors import RelstudyError
 from relstudy.common.headers import plain_name
 
+
+class ArrowFrame(Protocol):
+    """A table of any library that speaks Arrow: polars, pyarrow, DuckDB, Modin and others."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The table as Arrow has it."""
+
+
+class LazyFrame(Protocol):
+    """A table that is computed when it is asked for, as polars has it."""
+
+    def collect(self) -> Any:
+        """The table."""
+
+
+Source = str | os.PathLike[str] | pd.DataFrame | ArrowFrame | LazyFrame
 IDS = ("query_id", "result_id")
 Nested = Mapping[str, Mapping[str, float]]
 """A number by query and result, as ranx, pytrec_eval and ir_measures have qrels and runs."""
@@ -41,6 +60,40 @@ LIBRARIES = (
 SCORE = "score"
 TASKS = {"task": "result_id", "worker": "rater_id", "label": "rating"}
 """crowd-kit's columns, of which a task is a query of its own."""
+
+
+def path_or_frame(source: Any, name: str) -> str | os.PathLike[str] | pd.DataFrame:
+    """The path itself, or the table as a pandas DataFrame, of whichever library it is; refused where it is neither."""
+    if isinstance(source, str | os.PathLike | pd.DataFrame):
+        return source
+    records = frame_of_records(source)
+    converted = _in_pandas(source) if records is None else records
+    if converted is not None:
+        return converted
+    way_out = "; its method to_pandas() gives one" if hasattr(source, "to_pandas") else ""
+    raise RelstudyError(f"{name}: a path or a pandas DataFrame is needed, not {shown(source)}{way_out}")
+
+
+def _in_pandas(source: Any) -> pd.DataFrame | None:
+    """A table of another library as a pandas DataFrame, a lazy one computed; None where it is none."""
+    import narwhals as nw
+    import pyarrow as pa
+
+    frame = nw.from_native(source, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect()
+    if isinstance(frame, nw.DataFrame):
+        return frame.to_pandas()
+    if hasattr(source, "__arrow_c_stream__"):
+        try:
+            return pa.table(source).to_pandas()
+        except pa.ArrowInvalid:  # a single column and no table
+            return None
+    if hasattr(source, "__dataframe__"):
+        from pyarrow.interchange import from_dataframe
+
+        return from_dataframe(source).to_pandas()
+    return None
 
 
 def qrels_of_library(table: Checked) -> Checked | None:

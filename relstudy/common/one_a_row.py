@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from relstudy.common.arguments import shown
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.option_words import option
@@ -33,8 +32,6 @@ def items_of(source: str | os.PathLike[str] | pd.DataFrame | None) -> dict[str, 
         return None
     from relstudy.common.tables import read_table
 
-    if not isinstance(source, str | os.PathLike | pd.DataFrame):
-        raise RelstudyError(f"items: a path, a pandas DataFrame or {WORDING!r} is needed, not {shown(source)}")
     table = Checked(source, "the items") if isinstance(source, pd.DataFrame) else read_table(source)
     table.require("column", "result_id")
     frame = table.frame

@@ -15,6 +15,7 @@ of a public function. Nothing heavy is imported here, so that a command's help w
 from __future__ import annotations
 
 import dataclasses
+import re
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -25,6 +26,7 @@ from relstudy.common.kinds import ANYWHERE, Limits, members, without_none
 
 MOST_REPLICATES = 1_000_000
 """Of a bootstrap or a simulation; more of them say nothing more, and take any memory."""
+EXAMPLE = re.compile("`([^`]+)`")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,6 +42,8 @@ class Option:
     argument : the argument's name in Python, where not the field's
     flags : the command's option, where not the argument's name with hyphens
     metavar : what stands for its value in the command's help
+    typed : from the text that a command is given to what Python takes; the sentence then has examples of such texts
+        between backticks, and a docstring shows what Python takes in their place
     read : from what either door was given to the field's value
     """
 
@@ -50,6 +54,7 @@ class Option:
     argument: str = ""
     flags: tuple[str, ...] = ()
     metavar: str | None = None
+    typed: Callable[[str], Any] | None = None
     read: Callable[[Any], Any] | None = None
 
 
@@ -103,6 +108,33 @@ class Declared:
         """The words that it takes, where it takes words of a list."""
         return tuple(word for kind in members(self.kind) for word in _words_of(kind))
 
+    def help(self) -> str:
+        """The sentence as a command's help has it."""
+        return self.said.sentence if self.said.typed is None else self.said.sentence.replace("`", "")
+
+    def description(self) -> str:
+        """The sentence as a docstring has it."""
+        if self.said.typed is None:
+            return self.said.sentence
+        return EXAMPLE.sub(lambda example: repr(self.from_text(example[1])), self.said.sentence)
+
+    def from_text(self, text: str) -> Any:
+        """What Python takes, from the text that a command is given.
+
+        Raises
+        ------
+        RelstudyError
+            for a text that is not understood, with one that is
+        """
+        from relstudy.common.errors import RelstudyError
+
+        assert self.said.typed is not None
+        try:
+            return self.said.typed(text)
+        except RelstudyError as error:
+            example = EXAMPLE.search(self.said.sentence)
+            raise RelstudyError(f"{error}; {example[1]} would be right" if example else str(error)) from None
+
     def default_words(self) -> str:
         """The default as help shows it; "" where leaving it out is no choice."""
         if self.said.shown is not None:
@@ -144,12 +176,26 @@ def declared_in(*options: Any) -> dict[str, Declared]:
 
 
 def fields_given(options: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a dataclass that a command or a caller stated, by their arguments' names; None is not stated."""
-    return {
-        each.field: arguments[each.argument] if each.said.read is None else each.said.read(arguments[each.argument])
-        for each in declared(options)
-        if arguments.get(each.argument) is not None
-    }
+    """The fields of a dataclass that a command or a caller stated, by their arguments' names; None is not stated.
+
+    Raises
+    ------
+    RelstudyError
+        for a value that its `read` refuses, with the option's name
+    """
+    from relstudy.common.errors import RelstudyError
+    from relstudy.common.option_words import option as worded
+
+    fields = {}
+    for each in declared(options):
+        value = arguments.get(each.argument)
+        if value is None:
+            continue
+        try:
+            fields[each.field] = value if each.said.read is None else each.said.read(value)
+        except RelstudyError as error:
+            raise RelstudyError(f"{worded(each.argument)}: {error}") from None
+    return fields
 
 
 def differing(options: Any) -> dict[str, Any]:

@@ -94,6 +94,6 @@ def _with_options(text: str | None, named: Iterable[Declared]) -> str | None:
         for each in named:
             shown_default = each.default_words()
             default = f" Default: {shown_default}." if shown_default else ""
-            described = f"{each.argument} : {each.said.sentence}{default}"
+            described = f"{each.argument} : {each.description()}{default}"
             lines += textwrap.wrap(described, 120, initial_indent=indent, subsequent_indent=f"{indent}    ")
     return "\n".join(lines) if text is not None else None

@@ -6,44 +6,53 @@ rewriting by hand.
 
 from __future__ import annotations
 
-import csv
-import io
-import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from numbers import Real
+from typing import Any, TypedDict
 
 import numpy as np
 import pandas as pd
 
 from relstudy.common.checked import MOST_NAMES, Checked
 from relstudy.common.errors import RelstudyError
+from relstudy.common.libraries import Source, path_or_frame
 from relstudy.common.one_a_row import chosen_answers, items_in_wording, items_of, long_rows
 from relstudy.common.option_words import option
+from relstudy.common.options import declared_in, fields_given
+from relstudy.common.reading_options import OWN, ReadingOptions, plain, renamings
 from relstudy.common.scales import Scale, stated_scale
 from relstudy.common.survey_rows import Condition, answered, chosen, conditions
 
-OWN = frozenset(
-    (
-        *("rater_id", "query_id", "result_id", "pair_id", "rating", "judgment", "system", "score", "block", "scale"),
-        *("scale_low", "scale_high", "scale_step", "inclusion_probability", "query_probability", "query_weight"),
-        *("seconds", "set_aside", "handed_out", "direction", "rank", "relevant_share", "relevance_cut", "n_ratings"),
-        *("standard_error", "source", "judge", "gain"),
-    )
-)
-"""relstudy's names of columns, by which a person's `theirs=ours` is told from `ours=theirs`."""
-KINDS = ("ratings", "judgments", "scores", "judge", "pairs", "queries")
-"""Tables that a command reads, each by a name that may stand before a column's."""
 OF_SCORES = ("system", "score", "direction", "rank")
 """Columns that only a table of scores has, besides ids."""
 IDS = ("query_id", "result_id")
 WHERE = "where"
-FILE_ENDING = r"\.(csv|tsv|txt|json|jsonl|ndjson|parquet|run|trec|qrels)(\.[a-z0-9]+)?$"
 PERCENTAGE = re.compile(r"-?\d+([.,]\d+)?\s*%")
 UNSIGNED = re.compile(r"[-+]?(\d+([.,]\d*)?|[.,]\d+)")
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?")
+
+
+Columns = Mapping[str, str | tuple[str, ...]]
+
+
+class ReadingChanges(TypedDict, total=False):
+    """The fields of `ReadingOptions` as arguments of a function, for type checkers, but for the gains; None is not
+    stated."""
+
+    columns: Columns | None
+    values: Mapping[str, float] | None
+    scale: str | None
+    missing: str | float | Sequence[str | float] | None
+    where: str | None
+    items: Source | None
+
+
+class GradedReadingChanges(ReadingChanges, total=False):
+    """With the gains."""
+
+    gains: Mapping[str, float] | Mapping[float, float] | None
 
 
 @dataclass(frozen=True)
@@ -67,10 +76,6 @@ class Reading:
     found : where several tables are read by this, the names that one of them had so far; None where there is one table,
         which must have them all
 
-    Examples
-    --------
-    >>> Reading.stated("rater_id=worker,rating=grade", "no=0,partly=1", "0-1", "NA,-").columns
-    {'rater_id': ('worker',), 'rating': ('grade',)}
     """
 
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -84,86 +89,42 @@ class Reading:
     found: set[tuple[str, str]] | None = field(default=None, compare=False)
 
     @classmethod
-    def stated(
-        cls,
-        columns: str | None = None,
-        values: str | None = None,
-        scale: str | None = None,
-        missing: str | None = None,
-        where: str | None = None,
-        gains: str | None = None,
-        items: str | None = None,
-    ) -> Reading:
-        """From the texts of the options that have these names; None where an option is not given.
-
-        Raises
-        ------
-        RelstudyError
-            for a text that is not understood
-        """
-        named, of_tables = _by_table(map(_renaming, _entries(columns)))
-        numbers = _numbers_by_text("values", values, "not=0,partly=1,relevant=2")
-        worth = _numbers_by_text("gains", gains, "exact=1,substitute=.1,irrelevant=0")
-        stated = None if scale is None else stated_scale(scale)
-        return cls(
-            named, numbers, stated, tuple(_entries(missing)), of_tables, conditions(where), worth, items_of(items)
-        )
-
-    @classmethod
-    def given(
-        cls,
-        columns: Mapping[str, str] | None = None,
-        values: Mapping[str, float] | None = None,
-        scale: str | None = None,
-        missing: str | float | Iterable[object] | None = None,
-        where: str | None = None,
-        gains: Mapping[str, float] | Mapping[float, float] | None = None,
-        items: str | os.PathLike[str] | pd.DataFrame | None = None,
-    ) -> Reading:
-        """From the arguments of a function, which say what --columns, --values, --scale and --missing do.
+    def stated(cls, arguments: Mapping[str, Any]) -> Reading:
+        """From what a command or a function was given, the options of reading among it.
 
         Parameters
         ----------
-        columns : the table's names of columns to relstudy's; several may be the rating. "FILE:name" or "judgments:name"
-            is that of one table alone
-        values : numbers by texts
-        scale : as "0-100"
-        missing : texts or numbers that stand for no value
-        where : which rows are read, as "Finished==1"
-        gains : what judgments are worth, by their texts or numbers
-        items : a table (column, query_id, result_id) of what each column of a survey asked about, or "wording"
+        arguments : values by the names of `ReadingOptions`, as Python takes them; None is not stated
 
         Raises
         ------
         RelstudyError
-            for a value that is no number, or a scale that is not understood
+            for what is not understood, or a table of items that has faults
 
         Examples
         --------
-        >>> Reading.given({"worker": "rater_id"}, {"no": 0, "yes": 1}, "0-1", ["NA"]).sentence()
+        >>> stated = {"columns": {"worker": "rater_id"}, "values": {"no": 0, "yes": 1}, "scale": "0-1", "missing": "NA"}
+        >>> Reading.stated(stated).sentence()
         "read as stated: rater_id from worker, 'no' as 0, 'yes' as 1, 'NA' as missing, on the scale 0-1"
         """
-        entries = ((*of_one_table(theirs), ours) for theirs, ours in (columns or {}).items())
-        named, of_tables = _by_table((table, ours, theirs) for table, theirs, ours in entries)
-        numbers = {_plain(text): number for text, number in (values or {}).items()}
-        worth = {_plain(text): number for text, number in (gains or {}).items()}
-        for name, given in (("values", numbers), ("gains", worth)):
-            for text, number in given.items():
-                if not isinstance(number, Real) or not np.isfinite(number):
-                    raise RelstudyError(f"{name}: a number is needed for {text!r}, not {number!r}")
-        absent = () if missing is None else missing
-        several: Iterable[object] = [absent] if isinstance(absent, str | int | float) else absent
-        stated = None if scale is None else stated_scale(scale)
-        return cls(
-            named,
-            numbers,
-            stated,
-            tuple(map(str, several)),
-            of_tables,
-            where=conditions(where),
-            gains=worth,
-            items=items_of(items),
-        )
+        options = ReadingOptions(**fields_given(ReadingOptions, arguments))
+        named, of_tables = _by_table(renamings(options.columns))
+        scale = None if options.scale is None else stated_scale(options.scale)
+        items = None if options.items is None else path_or_frame(options.items, "items")
+        where, pairs = conditions(options.where), items_of(items)
+        return cls(named, options.values, scale, options.missing, of_tables, where, options.gains, pairs)
+
+    @classmethod
+    def typed(cls, **texts: str | None) -> Reading:
+        """From the texts of a command's options, by their names.
+
+        Examples
+        --------
+        >>> Reading.typed(columns="rater_id=worker,rating=grade", values="no=0,partly=1", missing="NA,-").columns
+        {'rater_id': ('worker',), 'rating': ('grade',)}
+        """
+        options = declared_in(ReadingOptions)
+        return cls.stated({name: options[name].from_text(text) for name, text in texts.items() if text is not None})
 
     @property
     def tells_answers(self) -> bool:
@@ -430,62 +391,18 @@ PLAIN = Reading()
 """Nothing is stated: the table has relstudy's own names and numbers."""
 
 
-def _numbers_by_text(name: str, text: str | None, example: str) -> dict[str, float]:
-    """Numbers by the texts that stand for them, from an option's list."""
-    numbers: dict[str, float] = {}
-    for entry in _entries(text):
-        word, equals, number = entry.rpartition("=")
-        try:
-            numbers[_plain(word)] = float(number)
-        except ValueError:
-            equals = ""
-        if not equals or not np.isfinite(numbers[_plain(word)]):
-            raise RelstudyError(f'--{name}: {entry!r} is not understood; "{example}" would be right')
-    return numbers
-
-
-def _renaming(entry: str) -> tuple[str, str, str]:
-    """The table that is meant ("" for any), relstudy's name and the table's own, from an entry of --columns.
-
-    Examples
-    --------
-    >>> _renaming("rater_id=worker"), _renaming("worker=rater_id"), _renaming("labels.csv:grade=rating")
-    (('', 'rater_id', 'worker'), ('', 'rater_id', 'worker'), ('labels.csv', 'rating', 'grade'))
-    """
-    table, rest = of_one_table(entry)
-    left, equals, right = rest.partition("=")
-    left, right = left.strip(), right.strip()
-    if not (left and equals and right):
-        raise RelstudyError(f"--columns: {entry!r} is not understood; worker=rater_id,grade=rating would be right")
-    ours, theirs = (right, left) if right in OWN and left not in OWN else (left, right)
-    return table, ours, theirs
-
-
-def of_one_table(name: str) -> tuple[str, str]:
-    """The table that stands before a column's name, "" for any, and the name.
-
-    Examples
-    --------
-    >>> of_one_table("labels.csv:grade"), of_one_table("judge:grade"), of_one_table("relevance:::no")
-    (('labels.csv', 'grade'), ('judge', 'grade'), ('', 'relevance:::no'))
-    """
-    table, colon, rest = str(name).partition(":")
-    is_table = colon and (table.strip() in KINDS or re.search(FILE_ENDING, table.strip()))
-    return (table.strip(), rest) if is_table else ("", name)
-
-
 def _by_table(
-    renamings: Iterable[tuple[str, str, str]],
+    named_columns: Iterable[tuple[str, str, str]],
 ) -> tuple[dict[str, tuple[str, ...]], dict[tuple[str, str], tuple[str, ...]]]:
     """The tables' names of columns by relstudy's, and the tables that are meant by those which are not of any.
 
     Parameters
     ----------
-    renamings : the table that is meant ("" for any), relstudy's name, the table's own
+    named_columns : the table that is meant ("" for any), its name of a column, and relstudy's
     """
     named: dict[str, tuple[str, ...]] = {}
     meant: dict[tuple[str, str], list[str]] = {}
-    for table, ours, theirs in renamings:
+    for table, theirs, ours in named_columns:
         if theirs not in named.get(ours, ()):
             named[ours] = (*named.get(ours, ()), theirs)
         meant.setdefault((ours, theirs), []).append(table)
@@ -512,10 +429,6 @@ def _named(columns: Sequence[str]) -> str:
     return " and ".join(shown)
 
 
-def _plain(text: object) -> str:
-    return str(text).strip().casefold()
-
-
 def _same(text: object) -> str:
     """A text of which the same words are the same, and the same numbers: 1, 1.0 and 01 are one.
 
@@ -524,17 +437,11 @@ def _same(text: object) -> str:
     >>> _same(" Yes"), _same("-1.0"), _same(99), _same("nan")
     ('yes', '-1.0', '99.0', 'nan')
     """
-    plain = _plain(text)
-    return str(float(plain)) if NUMBER.fullmatch(plain) else plain
+    same = plain(text)
+    return str(float(same)) if NUMBER.fullmatch(same) else same
 
 
 def _cells(column: pd.Series) -> pd.Series:
     """The cells as `_same` has them."""
     codes, texts = pd.factorize(column.astype("str").mask(column.isna(), ""))
     return pd.Series([_same(text) for text in texts], dtype=object).take(codes).set_axis(column.index)
-
-
-def _entries(text: str | None) -> list[str]:
-    if text is None:
-        return []
-    return [entry for row in csv.reader(io.StringIO(text), skipinitialspace=True) for entry in row if entry.strip()]

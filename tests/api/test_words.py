@@ -22,12 +22,9 @@ FROM_PYTHON = ("analysis", "calibration", "mapping", "relstudy/common", "relstud
 """Folders whose sentences a function of relstudy may say."""
 OF_COMMANDS = {
     "relstudy/common/option_words.py": "makes the words of both",
-    "relstudy/common/reading_options.py": "of commands alone",
-    "relstudy/common/reading.py": "the text of --columns is of commands alone",
     "mapping/scores/directions.py": "the texts of --direction are of commands alone",
     "analysis/report": "a page, which a command wrote",
     "analysis/inspection": "says the command to run next",
-    "mapping/vector_options.py": "declares options of commands",
     "studyapp/sampling/judge_round.py": "of rounds that relstudy sample draws",
     "analysis/hashing/encoders/deep/items.py": "folders of pictures are of commands alone",
 }

@@ -241,9 +241,9 @@ def test_a_grade_below_zero_counts_where_a_scale_says_so_and_is_missing_where_th
     write: Write,
 ) -> None:
     path = write(QRELS, "qrels.txt")
-    counting = read_judgments(path, Reading.stated(scale="-2-2"))
+    counting = read_judgments(path, Reading.typed(scale="-2-2"))
     assert counting.frame["judgment"].tolist() == [2, -1, 0, -2]
-    stated = read_judgments(path, Reading.stated(missing="-1,-2"))
+    stated = read_judgments(path, Reading.typed(missing="-1,-2"))
     assert stated.frame["judgment"].tolist() == [2, 0]
     assert stated.notes[-1] == "2 pairs without a judgment, as stated, left out"
 
@@ -254,7 +254,7 @@ def test_gains_of_qrels_that_stand_far_apart_are_grades(write: Write) -> None:
 
 def test_missing_judgments_of_a_table_are_left_out_where_that_is_stated(write: Write) -> None:
     path = write("query_id,result_id,judgment\nq,x,2\nq,y,NA")
-    assert read_judgments(path, Reading.stated(missing="NA")).frame["result_id"].tolist() == ["x"]
+    assert read_judgments(path, Reading.typed(missing="NA")).frame["result_id"].tolist() == ["x"]
 
 
 def test_repeated_judgments_are_merged_and_counted_aloud(write: Write) -> None:
@@ -307,7 +307,7 @@ def test_ratings_beside_judgments_are_said_to_have_no_part_unless_they_were_aske
     read = read_judgments(path)
     assert read.frame["judgment"].tolist() == [4.0, 2.0]
     assert "the column judgment is taken, and the column rating beside it has no part" in read.all_notes
-    asked = read_judgments(path, Reading.stated("judgment=rating", None, "1-5"))
+    asked = read_judgments(path, Reading.typed(columns="judgment=rating", scale="1-5"))
     assert asked.frame["judgment"].tolist() == [1.0, 5.0] and "no part" not in " ".join(asked.all_notes)
 
 

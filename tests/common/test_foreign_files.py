@@ -92,7 +92,7 @@ def test_qualtrics_header_rows_are_passed_over(write: Write) -> None:
     assert table.frame["ResponseId"].tolist() == ["R_1", "R_2"]
     assert "Qualtrics' wording and ImportIds" in table.notes[0]
     with pytest.raises(TableError, match="row 5, column rating: 'bad'"):
-        read_ratings(path, reading=Reading.stated("rater_id=ResponseId,rating=?_Q3"))
+        read_ratings(path, reading=Reading.typed(columns="rater_id=ResponseId,rating=?_Q3"))
 
 
 def test_queries_that_nobody_rated_are_left_out_of_quepids_table(write: Write) -> None:
@@ -126,7 +126,7 @@ def test_answers_with_a_column_each_are_one_rating(write: Write, yes: tuple[str,
         f"w,q,d,A.rel.1,A.rel.2,A.rel.3\na,q,x,{f},{t},{f}\nb,q,x,{f},{f},{t}\na,q,y,{t},{f},{f}\nb,q,y,{f},{f},{f}\n"
     )
     path = write(text, "choices.csv")
-    reading = Reading.stated("rater_id=w,query_id=q,result_id=d,rating=A.rel.*")
+    reading = Reading.typed(columns="rater_id=w,query_id=q,result_id=d,rating=A.rel.*")
     assert read_ratings(path, reading=reading).frame["rating"].fillna(-1).tolist() == [2, 3, 1, -1]
     twice = write(text.replace(f"a,q,y,{t},{f},{f}", f"a,q,y,{t},{t},{f}"), "twice.csv")
     with pytest.raises(TableError, match="row 4, column rating: '1 and 2' is not allowed; one answer a row is allowed"):
@@ -306,7 +306,9 @@ def test_ratings_in_json_are_calibrated_as_they_stand(write: Write) -> None:
         for item in range(6)
     ]
     path = write("\n".join(map(json.dumps, records)), "ratings.jsonl")
-    ratings = read_ratings(path, reading=Reading.stated("rater_id=who,result_id=item,query_id=item,rating=grade"))
+    ratings = read_ratings(
+        path, reading=Reading.typed(columns="rater_id=who,result_id=item,query_id=item,rating=grade")
+    )
     assert len(ratings.frame) == 12 and ratings.scale.scale.name == "1-5"
 
 

@@ -25,11 +25,19 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.kinds import members, without_none
 from relstudy.common.options import check_options, declared_in, differing, fields_given, option
 from relstudy.common.python_options import takes_options
+from relstudy.common.reading import GradedReadingChanges, ReadingChanges
+from relstudy.common.reading_options import OF_ANY_TABLE, ReadingOptions
 from relstudy.mapping.options import FitChanges, FitOptions
+from relstudy.mapping.scores.vectors import VectorChanges
+from relstudy.mapping.vector_options import VectorOptions
+from relstudy.studyapp.cli import main
 from relstudy.studyapp.sampling.options import AssumptionOptions, SampleChanges, SampleOptions
 
 FAMILIES = [
     (ScoringOptions, ScoringChanges, rs.score),
+    (ReadingOptions, GradedReadingChanges, rs.score),
+    (VectorOptions, VectorChanges, rs.score),
+    (VectorOptions, VectorChanges, rs.fit),
     (FitOptions, FitChanges, rs.fit),
     (FitOptions, FitChanges, rs.fit_by),
     (CalibrationOptions, CalibrationChanges, rs.calibrate),
@@ -156,8 +164,29 @@ def test_what_type_checkers_know_of_the_options_is_what_is_declared(options: Any
     for each in said.values():
         assert type(None) in members(written[each.argument]), "None leaves it as it is"
         if each.said.read is None:
-            assert without_none(written[each.argument]) == without_none(each.kind), each.argument
+            taken, kind = without_none(written[each.argument]), without_none(each.kind)
+            # where a command takes a path, Python takes a table too
+            assert taken == kind or (each.said.typed is str and set(members(kind)) < set(members(taken))), each.argument
     assert set(written) <= set(inspect.signature(function).parameters)
+
+
+READ = {
+    "calibrate": (rs.read_ratings, rs.calibrate, rs.calibrate_by),
+    "fit": (rs.fit, rs.fit_by),
+    "score": (rs.score,),
+    "plan": (rs.plan,),
+}
+"""Commands that read tables, and the functions that read the same."""
+
+
+@pytest.mark.parametrize("name", READ)
+def test_a_command_and_its_functions_read_tables_by_the_same_options(name: str) -> None:
+    known = typing.get_type_hints(GradedReadingChanges if name == "score" else ReadingChanges)
+    assert set(known) == {*OF_ANY_TABLE, *(["gains"] if name == "score" else [])}
+    command = main.get_command(click.Context(main), name)
+    assert command is not None and set(known) <= {each.name for each in command.params}
+    for function in READ[name]:
+        assert set(known) <= set(inspect.signature(function).parameters)
 
 
 def test_what_type_checkers_know_of_hashing_s_conventions_is_what_is_declared() -> None:
@@ -167,7 +196,10 @@ def test_what_type_checkers_know_of_hashing_s_conventions_is_what_is_declared() 
 
 @pytest.mark.parametrize(
     "options",
-    [ScoringOptions, FitOptions, CalibrationOptions, SampleOptions, AssumptionOptions, PlanOptions, Assumptions],
+    [
+        *(ScoringOptions, FitOptions, CalibrationOptions, SampleOptions, AssumptionOptions, PlanOptions, Assumptions),
+        *(ReadingOptions, VectorOptions),
+    ],
 )
 def test_every_default_obeys_its_own_declaration(options: Any) -> None:
     assert differing(options()) == {}

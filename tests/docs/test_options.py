@@ -20,7 +20,7 @@ PAGE = (ROOT / "docs" / "reference" / "options.md").read_text(encoding="utf-8")
 DECLARING = [
     name
     for _, name, _ in pkgutil.walk_packages(relstudy.__path__, "relstudy.")
-    if name.endswith((".options", ".cluster")) and name != "relstudy.common.options"
+    if name.endswith(("options", ".cluster")) and name != "relstudy.common.options"
 ]
 
 

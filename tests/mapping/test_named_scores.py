@@ -15,8 +15,8 @@ from relstudy.mapping.scores.table import read_score_files, read_scores
 def test_columns_of_scores_are_renamed_whichever_side_comes_first(tmp_path: Path, stated: str) -> None:
     path = tmp_path / "wide.csv"
     path.write_text("qid,docno,bm25,price\nq,x,0.5,30\nq,y,0.7,20\n")
-    assert read_scores(path, reading=Reading.stated(stated)).systems == ["bm25", "price"]
-    chosen = read_scores(path, reading=Reading.stated(f"{stated},score=bm25"))
+    assert read_scores(path, reading=Reading.typed(columns=stated)).systems == ["bm25", "price"]
+    chosen = read_scores(path, reading=Reading.typed(columns=f"{stated},score=bm25"))
     assert chosen.frame["score"].tolist() == [0.5, 0.7]
     assert chosen.systems == ["bm25"]
 
@@ -24,7 +24,7 @@ def test_columns_of_scores_are_renamed_whichever_side_comes_first(tmp_path: Path
 def test_a_long_table_under_other_names_is_long(tmp_path: Path) -> None:
     path = tmp_path / "long.csv"
     path.write_text("model,q,d,value\na,q,x,1\nb,q,x,2\n")
-    table = read_scores(path, reading=Reading.stated("model=system,q=query_id,d=result_id,value=score"))
+    table = read_scores(path, reading=Reading.typed(columns="model=system,q=query_id,d=result_id,value=score"))
     assert table.frame.to_numpy().tolist() == [["a", "q", "x", 1.0], ["b", "q", "x", 2.0]]
 
 
@@ -43,7 +43,7 @@ def test_a_name_before_a_run_is_its_systems_name(tmp_path: Path) -> None:
 def test_one_column_of_each_table_is_meant_by_a_file_before_it(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("q,d,rel,bm25\nq,x,3,0.5\n")
-    reading = Reading.stated("q=query_id,d=result_id,a.csv:bm25=score,labels.csv:rel=rating").among_several()
+    reading = Reading.typed(columns="q=query_id,d=result_id,a.csv:bm25=score,labels.csv:rel=rating").among_several()
     assert read_scores(path, reading=reading).systems == ["bm25"]
     with pytest.raises(RelstudyError, match="names 'rel' for rating, and none of the tables has such a column"):
         reading.refuse_unfound()

@@ -29,7 +29,7 @@ def ratings_by(inspection: Inspection) -> pd.DataFrame:
         for at in range(len(words))
         if words[at] in ("--columns", "--values", "--scale", "--missing")
     }
-    return read_ratings(words[2], reading=Reading.stated(**stated), trust_raters=True).frame
+    return read_ratings(words[2], reading=Reading.typed(**stated), trust_raters=True).frame
 
 
 def test_ratings_with_other_names_are_read_by_the_command_that_is_printed(shared_data: Path, tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def read_by(command: str) -> list[tuple[object, ...]]:
         for at in range(len(words))
         if words[at] in ("--columns", "--values", "--scale", "--missing", "--where", "--items")
     }
-    reading = Reading.stated(**stated)
+    reading = Reading.typed(**stated)
     if words[1] == "calibrate":
         rated = read_ratings(words[2], reading=reading, trust_raters=True).frame
         frame = rated[["rater_id", "query_id", "result_id", "rating"]]

@@ -52,7 +52,9 @@ def test_what_is_no_table_is_one_sentence() -> None:
 def test_a_judges_table_in_other_columns_and_words_is_read_as_stated(tmp_path: Path) -> None:
     path = tmp_path / "llm.csv"
     path.write_text("topic,docno,verdict,model\nq,x,relevant,m\nq,y,not relevant,m\nq,z,,m\n")
-    reading = Reading.stated("topic=query_id,docno=result_id,judge:verdict=rating", "relevant=1,not relevant=0")
+    reading = Reading.typed(
+        columns="topic=query_id,docno=result_id,judge:verdict=rating", values="relevant=1,not relevant=0"
+    )
     table = read_judge(path, reading=reading.among_several())
     assert table.rating[:2].tolist() == [1, 0]
     assert table.as_json()["status"] == {"ok": 2, "error": 1}

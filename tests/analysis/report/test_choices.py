@@ -12,7 +12,7 @@ import pytest
 
 from relstudy.analysis.commands.report import report
 from relstudy.analysis.commands.score import score
-from relstudy.common.reading_options import NAMES
+from relstudy.common.reading_options import OF_ANY_TABLE
 from tests.commands import succeeds
 from tests.places import EXAMPLE
 
@@ -51,7 +51,7 @@ def test_report_takes_every_choice_that_score_takes() -> None:
 
     # what a report takes from the study's folder, where score reads anybody's tables
     files = {
-        *NAMES,
+        *OF_ANY_TABLE,
         "apart",  # as a report maps its groups always
         "queries",  # a study's groups of queries stand in its pairs.csv
         "gains",

@@ -121,7 +121,7 @@ def test_gains_in_a_table_in_words_and_in_qrels_have_one_scale(tmp_path: Path) -
         command = inspect_file(tmp_path / name).command
         assert command is not None and command.endswith("--scale 0,0.01,0.1,1")
     scales = [
-        read_judgments(tmp_path / "numbers.csv", Reading.stated("product_id=result_id,gain=rating")).scale,
+        read_judgments(tmp_path / "numbers.csv", Reading.typed(columns="product_id=result_id,gain=rating")).scale,
         read_judgments(tmp_path / "gains.qrels").scale,
     ]
     assert [(each.scale.name, each.scale.cut) for each in scales] == [("0,0.01,0.1,1", 0.055)] * 2

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 import relstudy as rs
@@ -10,7 +11,11 @@ if TYPE_CHECKING:  # nothing runs
     frame = pd.DataFrame()
     panel = rs.calibrate("ratings.csv", method="zscore", handed_out="random", clip=True, base_column=None)
     again = rs.calibrate(frame, options=rs.CalibrationOptions(force=True), weigh_raters=None, scale="1-5")
+    read = rs.read_ratings(frame, columns={"worker": "rater_id", "item": ("query_id", "result_id")}, missing="NA")
+    same = rs.read_ratings("wide.csv", items=frame, values={"no": 0}, missing=["-", 99], where="Finished==1")
     parts: rs.CalibratedParts = rs.calibrate_by(frame, "scale", method="mean", trust_raters=True)
+    graded = rs.score("a.run", "j.csv", gains={"exact": 1, "partly": 0.1}, columns={"q": "query_id"}, scale=None)
+    vectors = rs.score(np.ones((2, 3)), "j.csv", ids=["a", "b"], similarity="dot", query_vectors="queries.npy")
     mappings = rs.fit({"new": "new.run"}, panel, method="steps", folds=5, direction="higher", only=["new"])
     groups = rs.fit_by(frame, panel, "paradigm", direction={"new": "lower"}, weights="design")
     scores: rs.Scores = rs.score(

@@ -19,6 +19,18 @@ if TYPE_CHECKING:  # nothing runs
     rs.calibrate("ratings.csv", fources=True)  # refused
     rs.calibrate_by("ratings.csv", "scale", method="best")  # refused
     rs.read_ratings("ratings.csv", trust_rater=True)  # refused
+    rs.read_ratings("ratings.csv", columns="worker=rater_id")  # refused
+    rs.read_ratings("ratings.csv", values={"no": "0"})  # refused
+    rs.calibrate("ratings.csv", scale=5)  # refused
+    rs.calibrate_by("ratings.csv", "scale", missing=["NA", None])  # refused
+    rs.calibrate("ratings.csv", items=3)  # refused
+    rs.calibrate("ratings.csv", gains={"exact": 1})  # refused
+    rs.fit("scores.csv", "j.csv", colums={"q": "query_id"})  # refused
+    rs.fit("scores.csv", "j.csv", similarity="cosin")  # refused
+    rs.fit_by("scores.csv", "j.csv", "part", where=3)  # refused
+    rs.score("a.run", "j.csv", gains=["exact"])  # refused
+    rs.score("a.run", "j.csv", query_vectors=3)  # refused
+    rs.plan("pilot.csv", values=["no"])  # refused
     rs.fit("scores.csv", "j.csv", method="none")  # refused
     rs.fit("scores.csv", "j.csv", weights="rank-power")  # refused
     rs.fit_by("scores.csv", "j.csv", "part", folds=2.5)  # refused
