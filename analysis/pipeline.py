@@ -10,8 +10,9 @@ from typing import Any
 import pandas as pd
 
 from relstudy.analysis.judges.run import AssistedScores, assist_by_systems, assist_scores
-from relstudy.analysis.judges.systems import CannotHelp
+from relstudy.analysis.judges.systems import CannotHelp, systems_judge
 from relstudy.analysis.judges.table import JudgeTable
+from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.careless import sensitivity
 from relstudy.analysis.scoring.groups import Grouping, Groups, leads_of_people, score_by
@@ -232,11 +233,10 @@ def _assisted(
         seen = len(pairs) + (0 if blank is None else len(blank))
         population = None if study.pool is None else study.pool.pairs
         try:
-            return assist_by_systems(
-                pairs, candidates, scores, options, judge=judge, population=population, decided=len(pairs) / seen
-            ), []  # fmt: skip
+            helper = systems_judge(candidates, scores, population, judge)
+            return assist_by_systems(helper, pairs, candidates, options, decided=len(pairs) / seen), []
         except CannotHelp as reason:
             off = [f"The systems' scores do not help: {reason}."]
     if judge is None:
         return None, off
-    return assist_scores(pairs, candidates, scores, judge, options), off
+    return assist_scores(Universe.of(pairs, judge, options), candidates, scores), off

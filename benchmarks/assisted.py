@@ -24,6 +24,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.judges.run import assist_by_systems
+from relstudy.analysis.judges.systems import systems_judge
 from relstudy.analysis.scoring.candidate import candidate_of
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
@@ -67,7 +68,7 @@ def main() -> None:
     systems = [candidate_of(sample, name, rows, options) for name, rows in scores.items()]
     before = gigabytes()
     start, processor = time.perf_counter(), time.process_time()
-    found = assist_by_systems(sample, systems, scores, options)
+    found = assist_by_systems(systems_judge(systems, scores), sample, systems, options)
     took, of_processor = time.perf_counter() - start, time.process_time() - processor
     widths = [each.width_ratio for figures in found.systems.values() for each in figures.values() if each.width_ratio]
     what = f"{SYSTEMS} systems x {pairs:,} pairs x {len(query):,} candidates of {queries:,} queries"

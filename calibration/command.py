@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from relstudy.calibration.methods import METHODS, methods_named
+from relstudy.calibration.methods import Method, methods_named
 from relstudy.calibration.options import CLOSER, CalibrationOptions, RatingsOptions
 from relstudy.common.archived import is_zip_name, packing
-from relstudy.common.command_options import GroupedCommand, option_under, options_of, with_cluster
+from relstudy.common.command_options import GroupedCommand, options_of, taking, with_cluster
 from relstudy.common.console import print_json, print_table, progress, say
 from relstudy.common.errors import RelstudyError
-from relstudy.common.options import fields_given
+from relstudy.common.options import CommandOptions, fields_given, option
 from relstudy.common.reading_options import OF_ANY_TABLE, ReadingOptions
 from relstudy.common.study_folder import table_in
 from relstudy.common.wording import count_of, listed, number, percent, sentence, span
@@ -23,6 +23,7 @@ from relstudy.common.wording import count_of, listed, number, percent, sentence,
 if TYPE_CHECKING:
     from relstudy.calibration.pipeline import Beside, Calibration
 
+GROUPS = "Probabilities and groups"
 AGREEMENT = {
     "krippendorff_alpha.nominal": "Krippendorff's alpha, nominal",
     "krippendorff_alpha.ordinal": "Krippendorff's alpha, ordinal",
@@ -40,6 +41,64 @@ AGREEMENT = {
 }
 
 
+@dataclass(frozen=True, kw_only=True)
+class FurtherOptions(CommandOptions):
+    """Options of `relstudy calibrate` beside those of reading and calibrating."""
+
+    pairs: Path | None = option(None, "A pairs table to take inclusion probabilities from.", heading=GROUPS)
+    with_judge: Path | None = option(
+        None,
+        "Let an automatic judge's table, or that of the study's judge of this name, be one more rater, marked as a "
+        "judge: it has a part in the common scale, none in the judgments. Off unless you say so.",
+        heading=CLOSER,
+    )
+    against: tuple[Method | Literal["all"], ...] = option(
+        (),
+        "Hold the method against this other one, or all but ordinal, on pairs that neither had seen.",
+        heading=CLOSER,
+    )
+    compare: str | None = option(
+        None,
+        "Compare this rater, or the people of whom a column says so (group=expert), with all the others (paper, "
+        "section 5.6); with --scores, whether they rank systems differently.",
+        metavar="RATER|COLUMN=VALUE",
+        heading=CLOSER,
+    )
+    people: Path | None = option(
+        None,
+        "A table of people (rater_id and what is known of each, as `relstudy export --people` writes it), whose "
+        "columns --compare and --by take.",
+        heading=CLOSER,
+    )
+    scores: tuple[Path, ...] = option(
+        (), "With --compare: score tables of systems, to correlate with both sides' judgments.", heading=CLOSER
+    )
+    by: str | None = option(
+        None,
+        "Calibrate the parts of the table that a column names each by itself, as --by scale or --by paradigm: "
+        "a column of the ratings, or of --pairs. Tables go to a folder for each part.",
+        metavar="COLUMN",
+        heading=GROUPS,
+    )
+    figures: bool = option(False, "Write figures/*.svg as well.", heading=CLOSER)
+    binary: Path | None = option(
+        None,
+        "With --figures: ratings of the same pairs on the binary scale, for the paper's figure 5.2.",
+        heading=GROUPS,
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.binary is not None and not self.figures:
+            raise click.UsageError("--binary goes with --figures.")
+        if self.scores and self.compare is None:
+            raise click.UsageError("--scores goes with --compare.")
+        if self.against and (self.by is not None or self.compare is not None):
+            raise click.UsageError("--against goes without --by and --compare.")
+        if self.by is not None and not (self.compare is self.binary is self.with_judge is None):
+            raise click.UsageError("--by needs a folder, -o, and goes without --compare, --binary and --with-judge.")
+
+
 @click.command(
     cls=GroupedCommand,
     most_used=("--out", "--columns", "--pairs", "--method", "--by"),
@@ -55,75 +114,13 @@ Examples:
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="Folder to write the tables to, or NAME.study.zip.")
 @options_of(CalibrationOptions, RatingsOptions)
 @options_of(ReadingOptions, only=OF_ANY_TABLE, heading="Reading the ratings")
-@option_under(
-    "Probabilities and groups",
-    "--pairs",
-    type=click.Path(path_type=Path),
-    help="A pairs table to take inclusion probabilities from.",
-)
-@option_under(
-    CLOSER,
-    "--with-judge",
-    type=click.Path(path_type=Path),
-    help="Let an automatic judge's table, or that of the study's judge of this name, be one more rater, marked as a "
-    "judge: it has a part in the common scale, none in the judgments. Off unless you say so.",
-)
-@option_under(
-    CLOSER,
-    "--against",
-    multiple=True,
-    type=click.Choice([*METHODS, "all"]),
-    help="Hold the method against this other one, or all but ordinal, on pairs that neither had seen.",
-)
-@option_under(
-    CLOSER,
-    "--compare",
-    metavar="RATER|COLUMN=VALUE",
-    help="Compare this rater, or the people of whom a column says so (group=expert), with all the others (paper, "
-    "section 5.6); with --scores, whether they rank systems differently.",
-)
-@option_under(
-    CLOSER,
-    "--people",
-    type=click.Path(path_type=Path),
-    help="A table of people (rater_id and what is known of each, as `relstudy export --people` writes it), whose "
-    "columns --compare and --by take.",
-)
-@option_under(
-    CLOSER,
-    "--scores",
-    type=click.Path(path_type=Path),
-    multiple=True,
-    help="With --compare: score tables of systems, to correlate with both sides' judgments.",
-)
-@option_under(
-    "Probabilities and groups",
-    "--by",
-    metavar="COLUMN",
-    help="Calibrate the parts of the table that a column names each by itself, as --by scale or --by paradigm: "
-    "a column of the ratings, or of --pairs. Tables go to a folder for each part.",
-)
-@option_under(CLOSER, "--figures", is_flag=True, help="Write figures/*.svg as well.")
-@option_under(
-    "Probabilities and groups",
-    "--binary",
-    type=click.Path(path_type=Path),
-    help="With --figures: ratings of the same pairs on the binary scale, for the paper's figure 5.2.",
-)
+@taking(FurtherOptions, "further")
 @with_cluster
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def calibrate(
     ratings: Path,
     out: Path | None,
-    pairs: Path | None,
-    with_judge: Path | None,
-    against: tuple[str, ...],
-    compare: str | None,
-    people: Path | None,
-    scores: tuple[Path, ...],
-    by: str | None,
-    figures: bool,
-    binary: Path | None,
+    further: FurtherOptions,
     as_json: bool,
     **choices: Any,
 ) -> None:
@@ -135,7 +132,7 @@ def calibrate(
     facets and judgments-careless.csv where raters look careless; to NAME.study.zip, with the pairs and
     the pool, as one file that other commands take for the judgments.
     """
-    folder = None
+    folder, pairs, by, compare = None, further.pairs, further.by, further.compare
     if ratings.is_dir():
         folder, ratings = ratings, table_in(ratings, "ratings.csv", f"relstudy export {ratings}")
         out = folder if out is None and compare is None else out
@@ -143,18 +140,10 @@ def calibrate(
     if out is None and compare is None:
         raise click.UsageError(f"Name a folder to write to, with -o; try: relstudy calibrate {ratings} -o out")
     packed = out is not None and is_zip_name(out)
-    if figures and (out is None or packed):
+    if further.figures and (out is None or packed):
         raise click.UsageError("--figures needs a folder to write to, with -o.")
     if by is not None and packed:
         raise click.UsageError("--by writes a folder for each part, so -o needs a folder, too.")
-    if binary is not None and not figures:
-        raise click.UsageError("--binary goes with --figures.")
-    if scores and compare is None:
-        raise click.UsageError("--scores goes with --compare.")
-    if against and (by is not None or compare is not None):
-        raise click.UsageError("--against goes without --by and --compare.")
-    if by is not None and (out is None or compare is not None or binary is not None or with_judge is not None):
-        raise click.UsageError("--by needs a folder, -o, and goes without --compare, --binary and --with-judge.")
     from relstudy.calibration import pipeline
     from relstudy.calibration.ratings import add_judge, read_ratings, with_people
     from relstudy.calibration.study_tables import write_with_provenance
@@ -172,10 +161,10 @@ def calibrate(
         from relstudy.calibration.interfaces import read_interfaces
 
         parts = read_interfaces(
-            read_table(ratings), by, RatingsOptions(**as_read), reading=reading, pairs=pairs, people=people
+            read_table(ratings), by, RatingsOptions(**as_read), reading=reading, pairs=pairs, people=further.people
         )
         apart = {name: put_on_one_scale(part) for name, part in progress(list(parts.items()), "calibrating")}
-        _write_apart(apart, by, out, pairs, figures, as_json)
+        _write_apart(apart, by, out, pairs, further.figures, as_json)
         return
     steps = progress(["read", "calibrate", "write", "compare before and after", "done"], "calibrating")
     next(steps)
@@ -186,18 +175,18 @@ def calibrate(
     rated = read_ratings(ratings, **as_read, reading=reading)
     release_unused()
     reading.refuse_unfound()
-    if people is not None:
-        rated = replace(rated, frame=with_people(rated.frame, people))
-    if with_judge is not None:
-        of_study = None if folder is None else folder / "judges" / f"{with_judge}.csv"
-        rated = add_judge(rated, of_study if of_study is not None and of_study.is_file() else with_judge)
+    if further.people is not None:
+        rated = replace(rated, frame=with_people(rated.frame, further.people))
+    if further.with_judge is not None:
+        of_study = None if folder is None else folder / "judges" / f"{further.with_judge}.csv"
+        rated = add_judge(rated, of_study if of_study is not None and of_study.is_file() else further.with_judge)
     next(steps)
     result = put_on_one_scale(rated)
     del rated  # whose rows are let go once they are written
     if drawn is not None:
         result = result.with_probabilities(drawn)
     if compare is not None:
-        _compare(result, compare, scores, as_json)
+        _compare(result, compare, further.scores, as_json)
     if out is None:
         return
     next(steps)
@@ -206,12 +195,14 @@ def calibrate(
             write_with_provenance(result.write, inside, ratings, pairs)
     else:
         result.write(out)
-    if figures:
-        _draw(result, out / "figures", binary)
+    if further.figures:
+        _draw(result, out / "figures", further.binary)
     if compare is not None:
         return
     next(steps)
-    others = pipeline.beside_others(result, methods_named(against), lambda n: progress(n, "methods")) if against else []
+    others = []
+    if further.against:
+        others = pipeline.beside_others(result, methods_named(further.against), lambda n: progress(n, "methods"))
     result = result.for_figures()
     figures_of = pipeline.summary(result, lambda folds: progress(folds, "folds"))
     list(steps)  # takes the bar away

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from relstudy.common.command_options import GroupedCommand, option_under, options_of
+from relstudy.common.command_options import GroupedCommand, option_under, options_of, taking
 from relstudy.common.console import print_json, print_table, progress
-from relstudy.common.options import fields_given
+from relstudy.common.options import CommandOptions, fields_given, option
 from relstudy.common.reading_options import OF_ANY_TABLE, ReadingOptions
 from relstudy.common.study_folder import notes_on_scores, only_folder, scores_in, table_in
 from relstudy.common.wording import count_of, percent, with_ends
@@ -23,6 +23,32 @@ if TYPE_CHECKING:
     from relstudy.calibration.judgments import Judgments
     from relstudy.mapping.scores.score_table import ScoreTable
     from relstudy.mapping.systems import SystemFit
+
+
+PAIRS = "Which pairs"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FurtherOptions(CommandOptions):
+    """Options of `relstudy fit` beside those of reading and fitting."""
+
+    engine: Literal["exact", "sampler", "pymc"] | None = option(
+        None,
+        "Of --method bayes: exact (the default), sampler or pymc; the last two have the conjugate prior.",
+        heading=MAPPED,
+    )
+    by: str | None = option(
+        None,
+        "Fit each group of pairs by itself, to a folder of its own: a column of the judgments, or of the pairs.csv "
+        "beside them, such as paradigm.",
+        metavar="COLUMN",
+        heading=PAIRS,
+    )
+    leave_out: tuple[str, ...] = option(
+        (), "A system or column not to fit; may be repeated.", metavar="SYSTEM", heading=PAIRS
+    )
+    only: tuple[str, ...] = option((), "Fit this system only; may be repeated.", metavar="SYSTEM", heading=PAIRS)
+    figures: bool = option(False, "Also write NAME.svg per system: pairs, mapping and band.")
 
 
 @click.command(
@@ -39,45 +65,18 @@ Examples:
 """,
 )
 @click.argument("scores", nargs=-1, required=True, type=click.Path())
-@option_under(
-    "Which pairs", "--judgments", "-j", type=click.Path(), help="Judgments table: query_id, result_id, judgment."
-)
+@option_under(PAIRS, "--judgments", "-j", type=click.Path(), help="Judgments table: query_id, result_id, judgment.")
 @click.option("--output", "-o", type=click.Path(path_type=Path), help="Folder for NAME.json per system.")
 @options_of(FitOptions)
-@option_under(
-    MAPPED,
-    "--engine",
-    type=click.Choice(tuple(ENGINES)),
-    help="Of --method bayes: exact (the default), sampler or pymc; the last two have the conjugate prior.",
-)
-@option_under(
-    "Which pairs",
-    "--by",
-    metavar="COLUMN",
-    help="Fit each group of pairs by itself, to a folder of its own: a column of the judgments, or of the pairs.csv "
-    "beside them, such as paradigm.",
-)
+@taking(FurtherOptions, "further")
 @options_of(ReadingOptions, only=OF_ANY_TABLE, heading="Reading the judgments")
 @options_of(VectorOptions, heading="Vectors")
-@option_under(
-    "Which pairs",
-    "--leave-out",
-    multiple=True,
-    metavar="SYSTEM",
-    help="A system or column not to fit; may be repeated.",
-)
-@option_under("Which pairs", "--only", multiple=True, metavar="SYSTEM", help="Fit this system only; may be repeated.")
-@click.option("--figures", is_flag=True, help="Also write NAME.svg per system: pairs, mapping and band.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
 def fit(
     scores: tuple[str, ...],
     judgments: str | None,
     output: Path | None,
-    engine: str | None,
-    by: str | None,
-    leave_out: tuple[str, ...],
-    only: tuple[str, ...],
-    figures: bool,
+    further: FurtherOptions,
     as_json: bool,
     **choices: Any,
 ) -> None:
@@ -96,7 +95,7 @@ def fit(
     from relstudy.mapping.scores.vectors import similarity_of
     from relstudy.mapping.systems import by_group, fit_systems, fits_as_json
 
-    folder = only_folder(scores)
+    folder, by = only_folder(scores), further.by
     if folder is not None:
         scores = tuple(scores_in(folder))
         judgments = judgments or str(table_in(folder, "judgments.csv", f"relstudy calibrate {folder}"))
@@ -105,16 +104,17 @@ def fit(
         raise click.UsageError(
             f"--judgments and --output are needed; try: relstudy fit {' '.join(scores)} -j judgments.csv -o mappings"
         )
-    if engine is not None:
+    if further.engine is not None:
         if choices["method"] != "bayes":
             raise click.UsageError(f"--engine goes with --method bayes, not with {choices['method'] or BEST}.")
-        choices["method"] = ENGINES[engine]
+        choices["method"] = ENGINES[further.engine]
     reading = Reading.stated(choices).among_several()
     judged = read_judgments(judgments, reading)
     similarity = similarity_of(choices, scores)
     table = read_score_files(
-        scores, leave_out=leave_out, only=only or None, reading=reading, similarity=similarity, pairs=judged.frame
-    )
+        scores, leave_out=further.leave_out, only=further.only or None, reading=reading, similarity=similarity,
+        pairs=judged.frame,
+    )  # fmt: skip
     reading.refuse_unfound()
     options = FitOptions(**fields_given(FitOptions, choices))
     parts: dict[str, tuple[ScoreTable, Judgments]] = {"": (table, judged)}
@@ -135,7 +135,7 @@ def fit(
         fitted[name] = fits, [*notes_on_scores(folder), *table.notes, *part.notes, *notes], disagreeing
     folders = {name: output / file for name, file in file_names(list(fitted)).items()} if by else {"": output}
     for name, (fits, _, _) in fitted.items():
-        _write(fits, folders[name], figures)
+        _write(fits, folders[name], further.figures)
     if as_json:
         results = {name: fits_as_json(fits, notes) for name, (fits, notes, _) in fitted.items()}
         print_json(results[""] if by is None else {"by": {"column": by, "groups": results}})

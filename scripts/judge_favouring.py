@@ -27,7 +27,6 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.judges.favouring import biases, favoured
-from relstudy.analysis.judges.run import context_for
 from relstudy.analysis.judges.table import JudgeTable
 from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.scoring.judged import JudgedPairs
@@ -114,7 +113,7 @@ def named(
     ids = [each[within] for each in world.ids]
     ok, certain = np.full(len(within), "ok", dtype=object), np.ones(len(within))
     table = JudgeTable("judge", *ids, level[within], ok, certain)
-    universe = Universe(table, context_for(pairs, table, options))
+    universe = Universe.of(pairs, table, options)
     said = {}
     for judge, (noise, lean) in JUDGES.items():
         seen = level[within] + noise * random.normal(size=len(within)) + lean * (first >= np.quantile(first, 0.8))

@@ -30,7 +30,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.judges.allocation import expected_square, residual, sizes
-from relstudy.analysis.judges.run import assist_scores, context_for
+from relstudy.analysis.judges.run import assist_scores
 from relstudy.analysis.judges.study import JudgedStudy
 from relstudy.analysis.judges.table import JudgeTable, read_judge
 from relstudy.analysis.judges.universe import Universe
@@ -96,7 +96,7 @@ class Study:
 
     def universe(self, pairs: JudgedPairs) -> tuple[Universe, list[np.ndarray]]:
         """The judge beside judged pairs, and where each query's candidates are among those of the judged queries."""
-        universe = Universe(self.judge, context_for(pairs, self.judge, self.options))
+        universe = Universe.of(pairs, self.judge, self.options)
         row = [
             universe.judge.rows_of(part["query_id"].to_numpy(), part["result_id"].to_numpy())
             for part in (self.pairs.iloc[rows] for rows in self.rows)
@@ -182,7 +182,7 @@ def one_study(
         by_way |= {running(each): while_it_runs(study, index, each) for each in rounds}
         for way, (taken, probability) in by_way.items():
             after, same, table = study.judged(taken, probability)
-            helped = assist_scores(after, [same], table, study.judge, study.options, (index,))
+            helped = assist_scores(Universe.of(after, study.judge, study.options), [same], table, (index,))
             figure = helped.systems["system"][index].estimate
             announced = candidates.width("system", on_rows(study.first), on_rows(probability))
             ends = (figure.value, figure.low, figure.high, announced)

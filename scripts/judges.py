@@ -44,6 +44,7 @@ from scipy import special
 
 from relstudy.analysis.judges.run import assist_scores
 from relstudy.analysis.judges.table import JudgeTable
+from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.scoring.candidate import Candidate, candidate_of
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
@@ -146,7 +147,9 @@ def one_study(
     grades = world.judges[name] if name in world.judges else judge.rating[judge.rows_of(*world.ids)]
     if sampled:
         judge = judge.without(set(judge.query_id) - set(study.pairs.queries))
-    helped = assist_scores(study.pairs, [study.system], {"system": study.scores}, judge, study.options, INDICES)
+    helped = assist_scores(
+        Universe.of(study.pairs, judge, study.options), [study.system], {"system": study.scores}, INDICES
+    )
     ends: dict[str, dict[str, Ends]] = defaultdict(dict)
     for index in INDICES:
         figure = helped.systems["system"][index]

@@ -80,7 +80,6 @@ def _write_worklist(
     folder: Path, page: Path, judge: Path, study: JudgedStudy, options: ScoringOptions
 ) -> tuple[str, ...]:
     """Write the page and the table of the pairs that are worth a look; what is said of them."""
-    from relstudy.analysis.judges.run import context_for
     from relstudy.analysis.judges.study import confidences
     from relstudy.analysis.judges.universe import Universe
     from relstudy.analysis.report.inputs import read_items
@@ -92,7 +91,7 @@ def _write_worklist(
 
     if page.suffix.lower() not in (".html", ".htm"):
         raise RelstudyError(f"--worklist {page}: a page is written, so its name ends in .html")
-    universe = Universe(study.judge, context_for(study.pairs, study.judge, options))
+    universe = Universe.of(study.pairs, study.judge, options)
     table = worklist(universe, confidences(judge, study.judge))
     write_text(html_of(worklist_page(study.judge.name, table, read_items(folder))), page)
     write_table(table, page.with_suffix(".csv"))

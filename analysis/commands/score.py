@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +12,10 @@ from relstudy.analysis.commands.requirements import end_by, hold_against, read_r
 from relstudy.analysis.commands.score_output import print_next, print_run
 from relstudy.analysis.commands.scoring_options import as_arguments, given_options, scoring_options
 from relstudy.analysis.scoring.options import SCORED, TestOptions
-from relstudy.common.command_options import GroupedCommand, option_under, options_of, with_cluster
+from relstudy.common.command_options import GroupedCommand, option_under, options_of, taking, with_cluster
 from relstudy.common.console import print_json
 from relstudy.common.errors import RelstudyError
-from relstudy.common.options import fields_given
+from relstudy.common.options import CommandOptions, fields_given, option
 from relstudy.common.reading_options import ReadingOptions
 from relstudy.common.study_folder import notes_on_scores, only_folder, scores_in, table_in
 from relstudy.mapping.vector_options import VectorOptions
@@ -28,6 +29,32 @@ if TYPE_CHECKING:
     from relstudy.calibration.judgments import Judgments
     from relstudy.calibration.study_tables import StudyTables
     from relstudy.common.reading import Reading
+
+
+WRITTEN = "What is written"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written(CommandOptions):
+    """What `relstudy score` writes and prints."""
+
+    qrels: str | None = option(
+        None, "Write the judgments as TREC qrels, in whole gains from 0.", metavar="PATH", heading=WRITTEN
+    )
+    save: str | None = option(
+        None, "Keep the comparison in a file for a later --against.", metavar="PATH", heading=WRITTEN
+    )
+    out: str | None = option(
+        None,
+        "Folder for the tables: scores, per query, curves, comparisons.",
+        flags=("--out", "-o"),
+        metavar="PATH",
+        heading=WRITTEN,
+    )
+    report: str | None = option(None, "Write a report page.", metavar="PATH", heading=WRITTEN)
+    verbose: bool = option(
+        False, "Print every convention behind the numbers.", flags=("--verbose", "-v"), heading=WRITTEN
+    )
 
 
 @click.command(cls=GroupedCommand, most_used=("--judgments", "--measure", "--by", "--out", "--report"))
@@ -59,40 +86,22 @@ if TYPE_CHECKING:
     "Groups", "--apart", is_flag=True, help="With --by: fit mappings to each group alone, not to all pairs together."
 )
 @option_under(
-    "What is written", "--qrels", type=click.Path(), help="Write the judgments as TREC qrels, in whole gains from 0."
-)
-@option_under(
-    "What is written", "--save", type=click.Path(), help="Keep the comparison in a file for a later --against."
-)
-@option_under(
     SCORED,
     "--against",
     type=click.Path(),
     help="Place the systems among those of a saved comparison, or of a study's archive (.zip).",
 )
-@option_under(
-    "What is written",
-    "--out",
-    "-o",
-    type=click.Path(),
-    help="Folder for the tables: scores, per query, curves, comparisons.",
-)
-@option_under("What is written", "--report", type=click.Path(), help="Write a report page.")
+@taking(Written, "written")
 @options_of(TestOptions)
 @require_option
 @with_cluster
-@option_under("What is written", "--verbose", "-v", is_flag=True, help="Print every convention behind the numbers.")
-@option_under("What is written", "--json", "as_json", is_flag=True, help="Print JSON.")
+@option_under(WRITTEN, "--json", "as_json", is_flag=True, help="Print JSON.")
 def score(
     scores: tuple[str, ...],
     judgments: str | None,
     against: str | None,
-    save: str | None,
-    qrels: str | None,
-    out: str | None,
-    report: str | None,
     required: tuple[str, ...],
-    verbose: bool,
+    written: Written,
     as_json: bool,
     **choices: Any,
 ) -> None:
@@ -126,8 +135,8 @@ def score(
     similarity = similarity_of(choices, scores)
     if choices["apart"] and choices["by"] is None:
         raise click.UsageError("--apart goes with --by")
-    if out is not None and Path(out).is_file():
-        raise RelstudyError(f"{out}: this is a file; --out needs a folder")
+    if written.out is not None and Path(written.out).is_file():
+        raise RelstudyError(f"{written.out}: this is a file; --out needs a folder")
     folder = only_folder(scores)
     if folder is not None:
         scores = tuple(scores_in(folder))
@@ -171,17 +180,17 @@ def score(
     run = with_tests(run, TestOptions(**stated_tests)) if stated_tests else run
     result = run.result
     outcomes = hold_against(requirements, result)
-    if qrels is not None:
-        _write_qrels(table, qrels)
-    if save is not None:
-        run.save(save)
+    if written.qrels is not None:
+        _write_qrels(table, written.qrels)
+    if written.save is not None:
+        run.save(written.save)
     kept, refused = folder is not None and saved is None and judge is None, None
     if folder is not None and kept:
         of_mappings = mapping_files(Path(choices["mappings"] or folder / "mappings"))
         refused = _keep(run, folder, [*scores, *of_mappings], reading)
-    if out is not None:
-        _write_tables(run, Path(out))
-    if report is not None:
+    if written.out is not None:
+        _write_tables(run, Path(written.out))
+    if written.report is not None:
         files = [named_file(path)[1] for path in scores]
         read = [*files, *([] if against is None else [against])]
         command = ["relstudy", "score", *(["DIR"] if folder is not None else [Path(file).name for file in files])]
@@ -190,31 +199,31 @@ def score(
         command += [] if choices["queries"] is None else ["--queries", Path(choices["queries"]).name]
         command += [part for name, value in stated_tests.items() for part in (f"--{name}", str(value))]
         command += ["--by", by, *(["--apart"] if choices["apart"] else [])] if by is not None else []
-        _report(run, report, folder, read, [*command, *as_arguments(choices, options)])
+        _report(run, written.report, folder, read, [*command, *as_arguments(choices, options)])
     if as_json:
         content = run.as_json()
         if outcomes:
             content["requirements"] = [each.as_json() for each in outcomes]
         print_json(content)
     else:
-        print_run(run, verbose)
+        print_run(run, written.verbose)
         for each in outcomes:
             click.echo(each.line())
-        if qrels is not None:
-            click.echo(f"Qrels are in {qrels}: {qrels_gains(table)[1]}.")
-        if out is not None:
-            click.echo(f"Tables are in {out}.")
-        if report is not None:
-            click.echo(f"The report is in {report}.")
-        if save is not None:
-            click.echo(f"The comparison is kept in {save}.")
+        if written.qrels is not None:
+            click.echo(f"Qrels are in {written.qrels}: {qrels_gains(table)[1]}.")
+        if written.out is not None:
+            click.echo(f"Tables are in {written.out}.")
+        if written.report is not None:
+            click.echo(f"The report is in {written.report}.")
+        if written.save is not None:
+            click.echo(f"The comparison is kept in {written.save}.")
         if refused is not None:
             click.echo(refused)
-        following = None if save is None else f"relstudy score NEW --against {save}"
+        following = None if written.save is None else f"relstudy score NEW --against {written.save}"
         if folder is not None:
             shows = "" if refused or not kept else f" (shows this run, kept in {KEPT})"
             following = f"relstudy report {folder}{shows}"
-        print_next(run, following, verbose)
+        print_next(run, following, written.verbose)
     end_by(outcomes)
 
 

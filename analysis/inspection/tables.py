@@ -398,7 +398,7 @@ def _wide(table: Checked, roles: dict[str, str], columns: list[str]) -> Inspecti
 def _long_scores(table: Checked, roles: dict[str, str], score: str) -> Inspection:
     """One row a score, with a column that names the system."""
     roles = {**{ours: roles[ours] for ours in ("system", *PAIR)}, "score": score}
-    return _of_scores(table, roles, table.frame[roles["system"]].nunique(), [score], roles)
+    return _of_scores(table, roles, [score])
 
 
 def _scores(table: Checked, roles: dict[str, str], systems: Sequence[str]) -> Inspection:
@@ -412,21 +412,19 @@ def _scores(table: Checked, roles: dict[str, str], systems: Sequence[str]) -> In
         and not is_no_system(name)
         and pd.to_numeric(table.frame[name], errors="coerce").notna().mean() >= 0.5
     ]
-    named: dict[str, str] = dict(roles)
-    found = _of_scores(table, named, len(systems), systems, roles, systems if others else (), whys)
+    found = _of_scores(table, roles, systems, systems if others else (), whys)
     return replace(found, questions=questions, draft=found.command, command=None) if questions else found
 
 
 def _of_scores(
     table: Checked,
-    named: dict[str, str],
-    count: int,
-    systems: Sequence[str],
     roles: dict[str, str],
+    columns_of_scores: Sequence[str],
     chosen: Sequence[str] = (),
     whys: Mapping[str, str] | None = None,
 ) -> Inspection:
-    entries = [f"{ours}={theirs}" for ours, theirs in named.items() if plain_name(ours) != plain_name(theirs)] + [
+    """A table of scores in these columns, of which those `chosen` must be named to be read."""
+    entries = [f"{ours}={theirs}" for ours, theirs in roles.items() if plain_name(ours) != plain_name(theirs)] + [
         f"score={name}" for name in chosen
     ]
     stated = f" --columns {shlex.quote(','.join(map(list_entry, entries)))}" if entries else ""
@@ -434,17 +432,18 @@ def _of_scores(
         *described(roles, "by its name", whys),
         *(
             ColumnRole(name, "a system's scores", "numbers on no common scale")
-            for name in systems
+            for name in columns_of_scores
             if name not in roles.values()
         ),
     )
+    count = table.frame[roles["system"]].nunique() if "system" in roles else len(columns_of_scores)
     each = "row" if "system" in roles else "pair"
     return Inspection(
         table.file,
         "scores",
         f"scores of {count_of(count, 'system')} for {count_of(len(table.frame), each)}",
         columns,
-        tuple(_left_out(table, {*roles.values(), *systems})),
+        tuple(_left_out(table, {*roles.values(), *columns_of_scores})),
         SCORE_USES,
         f"relstudy score {shlex.quote(table.file)} -j judgments.csv{stated}",
     )

@@ -16,9 +16,9 @@ from relstudy.analysis.judges.agreement import Beside, beside_a_person, explaine
 from relstudy.analysis.judges.estimator import Terms, assist
 from relstudy.analysis.judges.favouring import biases, favoured
 from relstudy.analysis.judges.indices import RECALL, RELEVANT, assisted_indices, check_weighting, helps, terms_of
-from relstudy.analysis.judges.run import context_for, transform_of
+from relstudy.analysis.judges.run import transform_of
 from relstudy.analysis.judges.table import JudgeTable
-from relstudy.analysis.judges.universe import Universe
+from relstudy.analysis.judges.universe import Universe, context_for
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.comparison import order_agreement

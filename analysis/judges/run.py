@@ -20,17 +20,16 @@ from relstudy.analysis.judges.indices import (
     helped,
     terms_of,
 )
-from relstudy.analysis.judges.systems import NAME, CannotHelp, notes_on_help, systems_judge, universe_of
+from relstudy.analysis.judges.systems import NAME, CannotHelp, SystemsJudge, notes_on_help, universe_of
 from relstudy.analysis.judges.table import JudgeTable
-from relstudy.analysis.judges.universe import Universe
+from relstudy.analysis.judges.universe import Universe, context_for
 from relstudy.analysis.resampling.spread import CORRELATION, DIFFERENCE, SHARE, Transform
 from relstudy.analysis.scoring.best_set import PairedStatistics, nothing_known, ranks_of
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.compared import Comparison
-from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.families import holm
 from relstudy.analysis.scoring.judged import JudgedPairs
-from relstudy.analysis.scoring.options import Raters, ScoringOptions
+from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.common.errors import RelstudyError
 
@@ -170,23 +169,19 @@ class AssistedScores:
 
 
 def assist_scores(
-    pairs: JudgedPairs,
+    universe: Universe,
     candidates: Sequence[Candidate],
     scores: Mapping[str, pd.DataFrame],
-    judge: JudgeTable,
-    options: ScoringOptions,
     indices: Collection[str] | None = None,
-    universe: Universe | None = None,
 ) -> AssistedScores:
     """Every index of every system with a judge's help.
 
     Parameters
     ----------
-    candidates : the systems, as they are scored against `pairs`
+    universe : the judge's pairs beside the judged ones, as `Universe.of` has them
+    candidates : the systems, as they are scored against the judged pairs
     scores : each system's table (query_id, result_id, score), which holds every pair that the judge was given
-    judge : its table
     indices : of the systems, which; None gives every index
-    universe : the judge's pairs beside the judged ones, with the draws of `context_for`, where they are known already
 
     Raises
     ------
@@ -194,7 +189,6 @@ def assist_scores(
         where the judged pairs are no probability sample, the judge's table is of other pairs, or a system has no score
         for pairs of it
     """
-    universe = Universe(judge, context_for(pairs, judge, options)) if universe is None else universe
     unweighed = check_weighting(universe)
     if unweighed is not None:
         raise RelstudyError(
@@ -202,18 +196,16 @@ def assist_scores(
             "(a column inclusion_probability beside the judgments cures it: where n of N pairs were drawn by lot and "
             "judged, it is n / N in every row; relstudy judge-check says how good the judge is)"
         )
-    of_rows = {each.name: judge.scores_of(scores[each.name], each) for each in candidates}
+    of_rows = {each.name: universe.judge.scores_of(scores[each.name], each) for each in candidates}
     return assisted_in(universe, candidates, of_rows, notes_on(universe), indices)
 
 
 def assist_by_systems(
+    helper: SystemsJudge,
     pairs: JudgedPairs,
     candidates: Sequence[Candidate],
-    scores: Mapping[str, pd.DataFrame],
     options: ScoringOptions,
     *,
-    judge: JudgeTable | None = None,
-    population: pd.MultiIndex | None = None,
     decided: float = 1.0,
     indices: Collection[str] | None = None,
 ) -> AssistedScores:
@@ -221,11 +213,9 @@ def assist_by_systems(
 
     Parameters
     ----------
+    helper : the systems' scores as a judge; where they stand beside an automatic one, a figure for which that one alone
+        shortens more has its help alone
     candidates : the systems, as they are scored against `pairs`
-    scores : each system's table (query_id, result_id, score)
-    judge : an automatic judge, whose grades help too; a figure for which the judge alone shortens more has its help
-        alone
-    population : the pairs that could be drawn, where they are known (the pool); None: all that are scored
     decided : the share of the pairs that people saw and could decide
     indices : of the systems, which; None gives every index, the relevant share, and precision and recall at
         SHARES_HELPED
@@ -235,7 +225,7 @@ def assist_by_systems(
     CannotHelp
         where scores cannot help, with the reason
     """
-    helper = systems_judge(candidates, scores, population, judge)
+    judge = helper.beside
     context = context_for(pairs, helper.table, options, options.raters if judge is None else "these")
     if len(pairs.queries) < FEWEST_QUERIES:
         raise CannotHelp(f"{len(pairs.queries)} judged queries are fewer than {FEWEST_QUERIES}, which tune its weights")
@@ -306,21 +296,6 @@ def assisted_in(
             index: assist(by_index[index].of_judge(), clusters[name], transform_of(index), level) for index in compared
         }
     return AssistedScores(universe.judge, systems, differences, tuple(notes), helper, (alone, apart))
-
-
-def context_for(
-    pairs: JudgedPairs, judge: JudgeTable, options: ScoringOptions, raters: Raters = "these"
-) -> ScoringContext:
-    """The judged pairs and the bootstrap's draws, as a judge's help needs them.
-
-    Parameters
-    ----------
-    raters : which raters intervals speak of
-    """
-    # within a query, replicates of a judge's own sample vary as whole queries alone
-    population = options.population if (judge.probability == 1.0).all() else "open"
-    draws = pairs.draws(options.replicates, options.seed, population)
-    return ScoringContext(pairs, draws, replace(options, raters=raters, population=population))
 
 
 def transform_of(index: str) -> Transform:

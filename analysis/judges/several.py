@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.judges.agreement import explained
-from relstudy.analysis.judges.run import context_for
 from relstudy.analysis.judges.table import OK, JudgeTable
 from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.scoring.judged import JudgedPairs
@@ -79,7 +78,7 @@ def mean_of_judges(
 
 
 def _member(judge: JudgeTable, pairs: JudgedPairs) -> dict[str, Any]:
-    figures = explained(Universe(judge, context_for(pairs, judge, POINT)))
+    figures = explained(Universe.of(pairs, judge, POINT))
     squared, order = figures["r_squared"].value, figures["spearman"].value
     r_squared = float("-inf") if squared is None else squared
     return {"judge": judge.name, "r_squared": r_squared, "turned": order is not None and order < 0}

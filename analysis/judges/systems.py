@@ -48,12 +48,14 @@ class SystemsJudge:
     features : float32 [rows, features], each of mean 0 and variance 1
     scores : float [rows] of each system that has a part, as they are
     without : systems that lack scores of some candidates, and have no part
+    beside : the automatic judge that the systems stand beside
     """
 
     table: JudgeTable
     features: np.ndarray
     scores: Mapping[str, np.ndarray]
     without: tuple[str, ...]
+    beside: JudgeTable | None = None
 
 
 def systems_judge(
@@ -106,7 +108,7 @@ def systems_judge(
     table = ids
     if judge is None:
         table = JudgeTable(NAME, ids.query_id, ids.result_id, mean, ids.status, ids.probability)
-    return SystemsJudge(table, features.T, by_system, tuple(without))
+    return SystemsJudge(table, features.T, by_system, tuple(without), judge)
 
 
 def _same_pairs(one: pd.DataFrame, other: pd.DataFrame) -> bool:

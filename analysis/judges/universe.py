@@ -15,6 +15,8 @@ from relstudy.analysis.judges.table import JudgeTable
 from relstudy.analysis.resampling.bootstrap import query_counts
 from relstudy.analysis.resampling.draws import each_query_left_out
 from relstudy.analysis.scoring.context import ScoringContext
+from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.options import Raters, ScoringOptions
 from relstudy.common.errors import RelstudyError
 
 
@@ -83,6 +85,11 @@ class Universe:
         self.query_of_row = names.get_indexer(of_judge).astype(np.int64)[codes]
         self.sampled = np.flatnonzero(self.query_of_row >= 0)
         self.weight = 1.0 / judge.probability
+
+    @classmethod
+    def of(cls, pairs: JudgedPairs, judge: JudgeTable, options: ScoringOptions) -> Universe:
+        """A judge's pairs beside the judged pairs, with the draws of the bootstrap that `context_for` makes."""
+        return cls(judge, context_for(pairs, judge, options))
 
     @cached_property
     def judged_alone(self) -> bool:
@@ -178,3 +185,18 @@ class Universe:
         nobody = np.full(len(rating), -1)
         (order,) = expected_by_grade(rating, nobody, sample, values[1:2], values[0])
         return Worth(relevance, mean, square, order)
+
+
+def context_for(
+    pairs: JudgedPairs, judge: JudgeTable, options: ScoringOptions, raters: Raters = "these"
+) -> ScoringContext:
+    """The judged pairs and the bootstrap's draws, as a judge's help needs them.
+
+    Parameters
+    ----------
+    raters : which raters intervals speak of
+    """
+    # within a query, replicates of a judge's own sample vary as whole queries alone
+    population = options.population if (judge.probability == 1.0).all() else "open"
+    draws = pairs.draws(options.replicates, options.seed, population)
+    return ScoringContext(pairs, draws, replace(options, raters=raters, population=population))

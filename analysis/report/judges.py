@@ -10,7 +10,7 @@ from relstudy.analysis.indices.known import index_of
 from relstudy.analysis.judges.agreement import explained
 from relstudy.analysis.judges.estimator import Assisted
 from relstudy.analysis.judges.indices import assisted_indices
-from relstudy.analysis.judges.run import AssistedScores, assist_scores, context_for
+from relstudy.analysis.judges.run import AssistedScores, assist_scores
 from relstudy.analysis.judges.study import JudgedStudy, human_study, judged_study
 from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.report.layout import Block, Folded, Heading, Paragraph, Section
@@ -60,7 +60,7 @@ def judges_section(folder: Path, judgments: Judgments, result: ScoreResult) -> S
 
 def _blocks_of(study: JudgedStudy, options: ScoringOptions, result: ScoreResult) -> list[Block]:
     numbers = study.judge.as_json()
-    universe = Universe(study.judge, context_for(study.pairs, study.judge, options))
+    universe = Universe.of(study.pairs, study.judge, options)
     squared = explained(universe)["r_squared"]
     blocks: list[Block] = [
         Paragraph(
@@ -71,7 +71,7 @@ def _blocks_of(study: JudgedStudy, options: ScoringOptions, result: ScoreResult)
     if not study.candidates:
         return [*blocks, *_said(study.notes)]
     indices = {*titles(), result.primary.name}
-    assisted = assist_scores(study.pairs, study.candidates, study.scores, study.judge, options, indices, universe)
+    assisted = assist_scores(universe, study.candidates, study.scores, indices)
     figures = [_table(assisted), *_said((*study.notes, *assisted.notes))]
     return [
         Paragraph(_gain(assisted, len(study.pairs))),

@@ -15,7 +15,7 @@ from relstudy.common.cluster import ClusterOptions, at_work, workers_in_words
 from relstudy.common.console import say
 from relstudy.common.errors import RelstudyError
 from relstudy.common.kinds import Limits, members, without_none
-from relstudy.common.options import Declared, declared_in, fields_given
+from relstudy.common.options import Declared, declared_in, fields_given, one_of
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -160,7 +160,7 @@ def with_cluster(command: Command) -> Command:
 def _option(each: Declared, heading: str | None) -> Callable[[Command], Command]:
     kinds = [kind for kind in members(each.kind) if kind is not type(None)]
     settings: dict[str, Any] = {"help": each.help(), "metavar": each.said.metavar, "required": each.required}
-    one = _member(kinds[0])
+    one = one_of(kinds[0])
     if kinds == [bool]:
         paired = any("/" in flag for flag in each.flags)
         settings |= {"is_flag": True, "default": None} if paired else {"is_flag": True}
@@ -182,11 +182,6 @@ def _option(each: Declared, heading: str | None) -> Callable[[Command], Command]
 def _is_repeated(kind: Any) -> bool:
     """True where a value is several, each stated by itself."""
     return typing.get_origin(kind) is Mapping or (typing.get_origin(kind) is tuple and ... in typing.get_args(kind))
-
-
-def _member(kind: Any) -> Any:
-    """The type of one value of a kind of which several may be stated; any other kind itself."""
-    return typing.get_args(kind)[0] if _is_repeated(kind) and typing.get_origin(kind) is tuple else kind
 
 
 def _number(whole: bool, limits: Limits) -> click.ParamType:

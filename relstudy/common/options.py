@@ -105,8 +105,9 @@ class Declared:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The words that it takes, where it takes words of a list."""
-        return tuple(word for kind in members(self.kind) for word in _words_of(kind))
+        """The words that it takes, where it takes words of a list, one or several."""
+        kinds = (kind for each in members(self.kind) for kind in members(one_of(each)))
+        return tuple(word for kind in kinds for word in _words_of(kind))
 
     def help(self) -> str:
         """The sentence as a command's help has it."""
@@ -144,6 +145,12 @@ class Declared:
         if isinstance(self.default, tuple):
             return ", ".join(map(str, self.default))
         return f"{self.default:g}" if isinstance(self.default, float) else str(self.default)
+
+
+def one_of(kind: Any) -> Any:
+    """The type of one value of a kind of which several may be stated; any other kind itself."""
+    several = typing.get_origin(kind) is tuple and ... in typing.get_args(kind)
+    return typing.get_args(kind)[0] if several else kind
 
 
 def _words_of(kind: Any) -> tuple[str, ...]:

@@ -43,9 +43,10 @@ from scipy import special, stats
 
 from relstudy.analysis.indices.precision_recall import Retrieval, thresholds_at
 from relstudy.analysis.judges.estimator import Assisted
-from relstudy.analysis.judges.run import AssistedScores, assist_by_systems, assist_scores, assisted_in, context_for
+from relstudy.analysis.judges.run import AssistedScores, assist_by_systems, assist_scores, assisted_in
 from relstudy.analysis.judges.systems import SystemsJudge, systems_judge, universe_of
 from relstudy.analysis.judges.table import read_judge
+from relstudy.analysis.judges.universe import Universe, context_for
 from relstudy.analysis.scoring.candidate import Candidate, candidate_of
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
@@ -365,10 +366,14 @@ def ways_of(
         query, result = world.ids
         graded = read_judge(pd.DataFrame({"query_id": query, "result_id": result, "rating": world.grade}), "judge")
         tables = {name: world.tables[name] for name in world.focal}
-        yield "judge alone", assist_scores(study.pairs, focal, tables, graded, study.options, INDICES)
-        both = assist_by_systems(study.pairs, focal, tables, study.options, judge=graded, indices=INDICES)
+        yield "judge alone", assist_scores(Universe.of(study.pairs, graded, study.options), focal, tables, INDICES)
+        beside = systems_judge(focal, tables, judge=graded)
+        both = assist_by_systems(beside, study.pairs, focal, study.options, indices=INDICES)
         yield "judge and systems", both
-        yield "systems alone", assist_by_systems(study.pairs, focal, tables, study.options, indices=INDICES)
+        yield (
+            "systems alone",
+            assist_by_systems(systems_judge(focal, tables), study.pairs, focal, study.options, indices=INDICES),
+        )
         return
     context = context_for(study.pairs, judge.table, study.options, study.options.raters)
     universe = universe_of(judge, context)

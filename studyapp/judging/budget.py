@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 
 from relstudy.analysis.judges.agreement import explained
-from relstudy.analysis.judges.run import context_for
 from relstudy.analysis.judges.several import POINT
 from relstudy.analysis.judges.table import read_judge
 from relstudy.analysis.judges.universe import Universe
@@ -172,7 +171,7 @@ def _explained(folder: Path, name: str) -> tuple[float, str]:
     if not (table.is_file() and judgments.is_file()):
         return ASSUMED, "assumed; --pairs judged first, and judgments.csv, would tell"
     judge, pairs = read_judge(table, name), JudgedPairs.of(read_study_tables(judgments).judgments)
-    universe = Universe(judge, context_for(pairs, judge, POINT))
+    universe = Universe.of(pairs, judge, POINT)
     value = explained(universe)["r_squared"].value
     bounded = min(0.99, max(0.0, value or 0.0))
     return bounded, f"by {int(universe.given.sum()):,} pairs that both judged"

@@ -8,7 +8,6 @@ import pytest
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.precision_recall import Retrieval, thresholds_at
 from relstudy.analysis.judges.allocation import aims, derivative, expected_square, sizes
-from relstudy.analysis.judges.run import context_for
 from relstudy.analysis.judges.table import read_judge
 from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.scoring.judged import JudgedPairs
@@ -72,7 +71,7 @@ def test_pairs_drawn_where_the_judge_is_unsure_leave_less_of_the_true_error(aim:
     world = World.made(seed=5, queries=12, results=40)
     study = world.study(3, queries=12, results=12)
     judge = read_judge(world.judge(0.4))
-    universe = Universe(judge, context_for(JudgedPairs.of(study), judge, ScoringOptions(replicates=2, measures=())))
+    universe = Universe.of(JudgedPairs.of(study), judge, ScoringOptions(replicates=2, measures=()))
     score, people = world.pairs["score"].to_numpy(), world.pairs["people"].to_numpy()
     size = sizes(expected_square(universe, aim, [score]))
     worth = universe.worth.judgment if aim == "pearson" else universe.worth.relevance

@@ -12,7 +12,7 @@ import pytest
 import relstudy as rs
 from relstudy.analysis.judges.allocation import least_errors
 from relstudy.analysis.judges.estimator import Assisted, Terms, assist
-from relstudy.analysis.judges.run import assist_scores, context_for
+from relstudy.analysis.judges.run import assist_scores
 from relstudy.analysis.judges.table import read_judge
 from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
@@ -269,7 +269,7 @@ def test_a_judge_that_no_judged_pair_contradicts_leaves_what_the_worth_of_its_gr
     """Replicates show nothing of it: by hand for the share, whose derivative is one over the number of candidates."""
     study = world.study(4, queries=8, results=9)
     judge = read_judge(world.pairs[PAIR].assign(rating=world.pairs["people"]))
-    universe = Universe(judge, context_for(JudgedPairs.of(study), judge, ScoringOptions(replicates=2, measures=())))
+    universe = Universe.of(JudgedPairs.of(study), judge, ScoringOptions(replicates=2, measures=()))
     rows = universe.row_of_judged
     given = study["inclusion_probability"] / study["query_probability"]
     worth = universe.worth.relevance[rows]
@@ -280,7 +280,7 @@ def test_a_judge_that_no_judged_pair_contradicts_leaves_what_the_worth_of_its_gr
     options = ScoringOptions(replicates=50, method="none", measures=(), directions={"*": "higher"})
     pairs = JudgedPairs.of(study)
     candidate = candidate_of(pairs, "score", scores, options)
-    helped = assist_scores(pairs, [candidate], {"score": scores}, judge, options, ("relevant_share",))
+    helped = assist_scores(Universe.of(pairs, judge, options), [candidate], {"score": scores}, ("relevant_share",))
     assert helped.systems["score"]["relevant_share"].standard_error >= least * (1 - 1e-9)
 
 

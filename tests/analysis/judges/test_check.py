@@ -11,9 +11,8 @@ import pytest
 
 from relstudy.analysis.judges.check import JudgeCheck, check_judge_against
 from relstudy.analysis.judges.favouring import biases, favoured
-from relstudy.analysis.judges.run import context_for
 from relstudy.analysis.judges.table import read_judge
-from relstudy.analysis.judges.universe import Universe
+from relstudy.analysis.judges.universe import Universe, context_for
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.spread import DIFFERENCE
 from relstudy.analysis.scoring.candidate import candidate_of

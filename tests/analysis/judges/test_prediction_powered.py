@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from relstudy.analysis.judges.estimator import Assisted
-from relstudy.analysis.judges.run import assist_scores, context_for
+from relstudy.analysis.judges.run import assist_scores
 from relstudy.analysis.judges.table import read_judge
 from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.scoring.candidate import candidate_of
@@ -42,8 +42,8 @@ def case() -> tuple[Assisted, np.ndarray, np.ndarray, np.ndarray]:
     pairs = JudgedPairs.of(judged)
     scores = every[[*PAIR, "score"]]
     candidate = candidate_of(pairs, "system", scores, options)
-    helped = assist_scores(pairs, [candidate], {"system": scores}, judge, options, ("relevant_share",))
-    universe = Universe(judge, context_for(pairs, judge, options))
+    helped = assist_scores(Universe.of(pairs, judge, options), [candidate], {"system": scores}, ("relevant_share",))
+    universe = Universe.of(pairs, judge, options)
     m = universe.worth.relevance
     y = judged["judgment"].to_numpy()
     return helped.systems["system"]["relevant_share"], y, m[universe.row_of_judged], m

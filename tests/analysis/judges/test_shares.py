@@ -8,6 +8,7 @@ import pytest
 
 from relstudy.analysis.judges.run import assist_scores
 from relstudy.analysis.judges.table import read_judge
+from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.scoring.candidate import candidate_of
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
@@ -34,7 +35,9 @@ def test_a_tenth_of_the_pairs_takes_most_off_that_all_of_them_do_and_the_truth_s
         for share, ratios in widths.items():
             table, probability = drawn_share(graded, study, share)
             judge = read_judge(table.assign(inclusion_probability=probability), "model")
-            helped = assist_scores(pairs, [system], {"system": scores}, judge, OPTIONS, INDICES).systems["system"]
+            helped = assist_scores(Universe.of(pairs, judge, OPTIONS), [system], {"system": scores}, INDICES).systems[
+                "system"
+            ]
             ratios += [helped[index].width_ratio or 1.0 for index in INDICES]
             estimate = helped["relevant_share"].estimate
             covered += share < 1 and estimate.low <= truth <= estimate.high

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,8 +15,9 @@ from scipy.stats import rankdata
 import relstudy as rs
 from relstudy.analysis.judges.grades import JudgedSample
 from relstudy.analysis.judges.regression import PENALTIES, _fitted, expected_by_features
-from relstudy.analysis.judges.run import AssistedScores, assist_by_systems, assist_scores, context_for
+from relstudy.analysis.judges.run import AssistedScores, assist_by_systems, assist_scores
 from relstudy.analysis.judges.systems import CannotHelp, systems_judge, universe_of
+from relstudy.analysis.judges.universe import Universe, context_for
 from relstudy.analysis.scoring.candidate import Candidate, candidate_of
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
@@ -47,9 +49,10 @@ def given(study: pd.DataFrame, scores: dict[str, pd.DataFrame]) -> tuple[JudgedP
     return pairs, [candidate_of(pairs, name, rows, OPTIONS) for name, rows in scores.items()]
 
 
-def helped(study: pd.DataFrame, scores: dict[str, pd.DataFrame], **more: object) -> AssistedScores:
+def helped(study: pd.DataFrame, scores: dict[str, pd.DataFrame], decided: float = 1.0, **more: Any) -> AssistedScores:
     pairs, candidates = given(study, scores)
-    return assist_by_systems(pairs, candidates, scores, OPTIONS, indices=INDICES, **more)
+    helper = systems_judge(candidates, scores, **more)
+    return assist_by_systems(helper, pairs, candidates, OPTIONS, decided=decided, indices=INDICES)
 
 
 def test_the_regression_is_that_of_its_penalised_likelihood() -> None:
@@ -186,7 +189,7 @@ def test_a_judge_beside_the_systems_is_at_least_as_good(world: World, study: pd.
     alone = helped(study, tables(world)).systems["score"]["relevant_share"]
     assert both.systems["score"]["relevant_share"].width_ratio < 0.8 * alone.width_ratio
     pairs, candidates = given(study, tables(world))
-    of_judge = assist_scores(pairs, candidates, tables(world), judge, OPTIONS, INDICES)
+    of_judge = assist_scores(Universe.of(pairs, judge, OPTIONS), candidates, tables(world), INDICES)
     ratios = [
         both.systems[name][index].width / figure.width
         for name, figures in of_judge.systems.items()
@@ -242,7 +245,7 @@ def test_the_pool_says_what_could_be_drawn(world: World, study: pd.DataFrame) ->
 def test_figures_of_few_hits_stand_by_people_alone(world: World, study: pd.DataFrame) -> None:
     """However well scores and a handful of pairs agree: the width of such a figure came to nothing in real data."""
     pairs, candidates = given(study, tables(world))
-    found = assist_by_systems(pairs, candidates, tables(world), OPTIONS).systems["score"]
+    found = assist_by_systems(systems_judge(candidates, tables(world)), pairs, candidates, OPTIONS).systems["score"]
     few = {name: each for name, each in found.items() if name in ("precision_at_0.02", "recall_at_0.02")}
     assert few and all(each.weights == (0.0, 0.0) and each.estimate == each.people for each in few.values())
     assert found["relevant_share"].weights != (0.0, 0.0)

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from relstudy.analysis.judges.indices import assisted_indices, terms_of
-from relstudy.analysis.judges.run import context_for
 from relstudy.analysis.judges.systems import systems_judge
 from relstudy.analysis.judges.table import read_judge
 from relstudy.analysis.judges.universe import Universe
@@ -38,7 +37,7 @@ def test_the_jackknife_is_that_of_each_query_left_out(given: str, queries: int) 
     judge = read_judge(table, "judge")
     scores = world.pairs[PAIR].assign(score=world.pairs["score"].round(1))
     system = candidate_of(pairs, "system", scores, OPTIONS)
-    universe = Universe(judge, context_for(pairs, judge, OPTIONS))
+    universe = Universe.of(pairs, judge, OPTIONS)
     of_rows = judge.scores_of(scores, system)
     terms = terms_of(universe, system, of_rows, system.used)
     assert universe.left_out is not None

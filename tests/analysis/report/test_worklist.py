@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from relstudy.analysis.judges.run import context_for
 from relstudy.analysis.judges.table import read_judge
 from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.report.worklist import worklist
@@ -29,7 +28,7 @@ def world() -> World:
 
 def universe_of(world: World, study: pd.DataFrame) -> Universe:
     judge = read_judge(world.judge(0.6), "model")
-    return Universe(judge, context_for(JudgedPairs.of(study), judge, OPTIONS))
+    return Universe.of(JudgedPairs.of(study), judge, OPTIONS)
 
 
 def test_judged_pairs_come_by_how_far_people_are_from_what_the_grade_is_worth(world: World) -> None:
