@@ -24,7 +24,7 @@ import argparse
 import numpy as np
 from scipy import special
 
-from relstudy.analysis.resampling.paired import PairedDifference, TukeyRange, bootstrap, sign_flips
+from relstudy.analysis.resampling.paired_tests import PairedDifference, TukeyRange, bootstrap, sign_flips
 from relstudy.analysis.scoring.families import holm
 
 QUERIES = (10, 25, 50)

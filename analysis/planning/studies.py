@@ -13,7 +13,7 @@ from relstudy.analysis.indices.index import Index
 from relstudy.analysis.indices.known import CONDENSED, PEARSON, bare_name, index_called, index_of, named_under
 from relstudy.analysis.indices.measures import QueryValues
 from relstudy.analysis.indices.pairs import SystemPairs
-from relstudy.analysis.indices.sampled import is_estimable
+from relstudy.analysis.indices.sample_estimators import is_estimable
 from relstudy.analysis.planning.route import ComparedSystems, ScoredStudy
 from relstudy.analysis.planning.workload import workload
 from relstudy.analysis.planning.worlds import Drawing, NormalShape, People, Study, World

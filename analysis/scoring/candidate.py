@@ -10,7 +10,7 @@ import pandas as pd
 
 from relstudy.analysis.indices.first_judged import covered_name, depths_of, first_judged, judged_name, residuals
 from relstudy.analysis.indices.measures import QueryValues, parsed_measure
-from relstudy.analysis.indices.sampled import is_estimable
+from relstudy.analysis.indices.sample_estimators import is_estimable
 from relstudy.analysis.indices.ties import TieRange, tie_range
 from relstudy.analysis.scoring.direction import DirectionSource, SystemDirection
 from relstudy.analysis.scoring.judged import JudgedPairs
@@ -19,7 +19,7 @@ from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.primary import asked_measures, unjudged_in
 from relstudy.analysis.scoring.relevance import relevance_of
 from relstudy.analysis.scoring.results import Coverage
-from relstudy.analysis.scoring.sampled import estimates
+from relstudy.analysis.scoring.sampled_measures import estimates
 from relstudy.common.errors import RelstudyError
 from relstudy.common.option_words import option
 from relstudy.common.wording import percent
@@ -161,7 +161,7 @@ def with_estimates(
     Parameters
     ----------
     scores : query_id, result_id, score of everything that the system scored
-    with_errors : as in `relstudy.analysis.scoring.sampled.estimates`
+    with_errors : as in `relstudy.analysis.scoring.sampled_measures.estimates`
     """
     relevance = relevance_of(pairs, options.relevance, options.threshold)
     chosen = [str(parsed_measure(each)) for each in asked_measures(options) if is_estimable(each)]

@@ -12,7 +12,7 @@ from relstudy.analysis.indices.first_judged import covered_name
 from relstudy.analysis.indices.known import own_indices
 from relstudy.analysis.indices.measures import RANKED_BY_NAME, parsed_measure, takes_relevant_or_not
 from relstudy.analysis.indices.precision_recall import RARE, TIED
-from relstudy.analysis.indices.sampled import depth_looked_at, is_estimable
+from relstudy.analysis.indices.sample_estimators import depth_looked_at, is_estimable
 from relstudy.analysis.scoring.candidate import Candidate, runs_against
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.judged import JudgedPairs, Weighting

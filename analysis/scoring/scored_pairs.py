@@ -13,7 +13,7 @@ from relstudy.analysis.indices.index import Index
 from relstudy.analysis.indices.measures import QueryValues
 from relstudy.analysis.indices.pairs import WIDTH, Figure, SystemPairs
 from relstudy.analysis.indices.reweighted import ReweightedPairs
-from relstudy.analysis.indices.sampled import depth_looked_at
+from relstudy.analysis.indices.sample_estimators import depth_looked_at
 from relstudy.analysis.indices.within_query import FEWEST_RELEVANT, within_queries
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, chunks
 from relstudy.analysis.resampling.spread import Transform

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.weightstats import ttost_paired
 
-from relstudy.analysis.resampling.paired import PairedDifference, TukeyRange, bootstrap, letters, sign_flips
+from relstudy.analysis.resampling.paired_tests import PairedDifference, TukeyRange, bootstrap, letters, sign_flips
 
 random = np.random.default_rng(4)
 FIRST, SECOND = random.beta(2, 3, 31), random.beta(2, 4, 31)

@@ -8,7 +8,7 @@ import ir_measures
 import numpy as np
 import pytest
 
-from relstudy.analysis.indices.sampled import SampledList, Strata, estimated, is_estimable, room, uncertainty
+from relstudy.analysis.indices.sample_estimators import SampledList, Strata, estimated, is_estimable, room, uncertainty
 
 MEASURES = ("P@5", "P(rel=2)@10", "R@10", "AP", "AP@8", "nDCG@10", "nDCG", "RBP(p=0.8,rel=1)")
 EXACT = 1e-9  # sums of some tens of doubles in another order

@@ -9,7 +9,7 @@ import pandas as pd
 
 from relstudy.analysis.indices.first_judged import covered_name, in_order
 from relstudy.analysis.indices.measures import QueryValues, parsed_measure
-from relstudy.analysis.indices.sampled import (
+from relstudy.analysis.indices.sample_estimators import (
     LARGEST,
     LARGEST_ROOM,
     LARGEST_SEEN,
@@ -23,7 +23,7 @@ from relstudy.analysis.indices.sampled import (
     uncertainty,
     weighed,
 )
-from relstudy.analysis.resampling.paired import PairedDifference
+from relstudy.analysis.resampling.paired_tests import PairedDifference
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.relevance import Relevance
 from relstudy.analysis.scoring.trec import gains
@@ -55,7 +55,7 @@ def estimates(
 
     Parameters
     ----------
-    names : of measures that a sample estimates (`relstudy.analysis.indices.sampled.is_estimable`)
+    names : of measures that a sample estimates (`relstudy.analysis.indices.sample_estimators.is_estimable`)
     scores : query_id, result_id, score: everything that the system retrieved or scored
     higher : whether a higher score is better
     with_errors : whether each query's standard error of drawing its results is worked out, which takes most of the time
