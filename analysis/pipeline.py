@@ -190,8 +190,8 @@ def score_tables(
     helped = () if assisted is None else assisted.notes
     careless = sensitivity(judgments.careless, result, candidates, by_system, options)
     notes = (*judgments.all_notes, *filter(None, [careless]), *read, *unmapped, *result.notes)
-    told = (*notes, *unjudged, *helped, *unhelped)
-    result = replace(result, notes=told, drawn=None)  # families are corrected
+    all_notes = (*notes, *unjudged, *helped, *unhelped)
+    result = replace(result, notes=all_notes, drawn=None)  # families are corrected
     places = [] if saved is None else [sentence for name in new for sentence in place_among(result, name)]
     facts = StudyFacts.of(judgments, result)
     run = ScoringRun(study, result, candidates, pairs, facts, assisted, within, tuple(places), unhelped=tuple(unhelped))

@@ -132,9 +132,9 @@ def keep_run(run: ScoringRun, folder: Path, files: Iterable[InputFile], reading:
     reading : how the judgments were read where that was stated, else ""
     """
     comparison = folder / COMPARISON
-    own = comparison.is_file() and is_saved_as(run.pairs, run.candidates, run.result.options, comparison)
-    of_comparison = InputFile.of(comparison).sha256 if own else ""
-    behind = [file for file in files if not own or file.name != COMPARISON]
+    from_comparison = comparison.is_file() and is_saved_as(run.pairs, run.candidates, run.result.options, comparison)
+    of_comparison = InputFile.of(comparison).sha256 if from_comparison else ""
+    behind = [file for file in files if not from_comparison or file.name != COMPARISON]
     inputs = RunInputs.of(behind, run.result.options, run.pairs.cut(), reading, of_comparison)
     try:
         kept = KeptRun(inputs, run.result, tuple(run.candidates), run.facts, run.within)

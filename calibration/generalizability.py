@@ -339,9 +339,9 @@ class Generalizability(Result, of_commands=True):
 
     def remarks(self) -> list[str]:
         """What means can be relied upon for, and what a person should know."""
-        told = [sentence(note) for study in self._parts.values() for note in study.notes]
+        notes = [sentence(note) for study in self._parts.values() for note in study.notes]
         behind = [] if self.ratings is None else [self.ratings.heading(), self.ratings.sentence()]
-        return [self.sentence(), *behind, *told]
+        return [self.sentence(), *behind, *notes]
 
     def _tables(self) -> Mapping[str, pd.DataFrame]:
         return {"": self.table, "What means can be relied upon for:": self.coefficients}
@@ -516,7 +516,7 @@ class Generalizability(Result, of_commands=True):
         """
         target = (0.95 if self.measure else 0.8) if target is None else target
         thing = WORDS.get(self.names[0], self.names[0])
-        told = []
+        parts = []
         for which in ("erho2", "phi"):
             found = self.coefficient(which)
             between = "" if found.low is None else f" ({span(found.low, found.high, '.2f')})"
@@ -524,10 +524,10 @@ class Generalizability(Result, of_commands=True):
             most = "more than any" if many is None else f"{many:,}"
             ends = "" if few is None or few == many else f" ({few:,} to {most})"
             takes = f"{target:g} takes {number:,}{ends}" if number is not None else f"{target:g} is out of reach"
-            told.append(f"{TITLES[which]} {found.value:.2f}{between}, and {takes}" if found.value is not None else "")
+            parts.append(f"{TITLES[which]} {found.value:.2f}{between}, and {takes}" if found.value is not None else "")
         return (
-            f"A mean of {self.each:.3g} {self._plural(1)} a {thing} has, for an order, {told[0]}; for the values "
-            f"themselves, {told[1]}."
+            f"A mean of {self.each:.3g} {self._plural(1)} a {thing} has, for an order, {parts[0]}; for the values "
+            f"themselves, {parts[1]}."
         )
 
     def as_json(self) -> dict[str, Any]:

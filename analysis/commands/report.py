@@ -228,8 +228,8 @@ def _question_pages(
         run = score_tables(scored.study, scored.scores(options.low_coverage), own_options, fitted={}, grouping=grouping)
         raters = judgments.parent / "raters.csv"
         tables = page_tables(run.study, folder, scored.files)
-        own = read_table(raters).frame.astype(str) if raters.is_file() else None
-        tables = replace(tables, title=f"{tables.title}: {name}", raters=own, truth=None)
+        raters_table = read_table(raters).frame.astype(str) if raters.is_file() else None
+        tables = replace(tables, title=f"{tables.title}: {name}", raters=raters_table, truth=None)
         page = study_page(run, tables, command, with_pictures, name)
         place = target.parent / QUESTIONS / name / "index.html"
         _write_page(page, place, place.parent / "tables")

@@ -32,9 +32,9 @@ def sums(columns: np.ndarray, times: np.ndarray, start: int, stop: int) -> np.nd
         counts = times[i, start:stop]
         for k in range(number):
             value = columns[k, i]
-            here = table[k]
+            row = table[k]
             for b in lanes(stop - start):
-                here[b] += value * counts[b]
+                row[b] += value * counts[b]
     return table
 
 

@@ -265,11 +265,11 @@ def paired(
     -------
     The roles, why the other id is what it is, and what only a person can tell
     """
-    known = next((ours for ours in PAIR if ours in roles), None)
-    if known is None or set(PAIR) <= set(roles):
+    named_id = next((ours for ours in PAIR if ours in roles), None)
+    if named_id is None or set(PAIR) <= set(roles):
         return roles, {}, ()
-    other, item = next(name for name in PAIR if name != known), roles[known]
-    key = [roles[name] for name in ("rater_id", known) if name in roles]
+    other, item = next(name for name in PAIR if name != named_id), roles[named_id]
+    key = [roles[name] for name in ("rater_id", named_id) if name in roles]
     filled = frame if rating is None else frame[frame[rating].astype("str").str.strip() != ""]
     if not filled.duplicated(key).any():
         return {**roles, other: item}, {}, ()

@@ -88,9 +88,9 @@ def _asked_of_totals(table: Checked, inspection: Inspection) -> Inspection:
 
 
 def _inspected(table: Checked, tool: str) -> Inspection:
-    known = inspect_export(table, tool) or _relstudy_table(table)
-    if known is not None:
-        return known
+    recognised = inspect_export(table, tool) or _relstudy_table(table)
+    if recognised is not None:
+        return recognised
     roles = roles_of(table.frame)
     readings = [] if not {*PAIR, "rater_id"} & set(roles) else _readings(table, roles, tool)
     if readings:

@@ -190,12 +190,12 @@ def _without_each(figure: BootstrapStatistic, names: np.ndarray, queries: np.nda
     ----------
     names : the queries of its pairs, which its own `left_out` is of
     """
-    known = figure.left_out
-    if len(names) if known is None else len(known) != len(names):
+    jackknife = figure.left_out
+    if len(names) if jackknife is None else len(jackknife) != len(names):
         return figure  # it has no jackknife, or one of all queries already
     left_out = np.full(len(queries), figure.value)
-    if known is not None:
-        left_out[np.isin(queries, names)] = known
+    if jackknife is not None:
+        left_out[np.isin(queries, names)] = jackknife
     return replace(figure, left_out=left_out)
 
 

@@ -154,8 +154,8 @@ def piloted_studies(pilot: Pilot, planned: PlanOptions = DEFAULT, ratings_each: 
         if any(missing):
             reason = next(filter(None, missing))
             raise RelstudyError(f"{files[1]}: {name} cannot be planned for, as score has no test of it: {reason}")
-        known = np.stack([each.values for each in values if each is not None])
-        of_queries[measure_under(name, unjudged).name] = known[:, queries]
+        by_query = np.stack([each.values for each in values if each is not None])
+        of_queries[measure_under(name, unjudged).name] = by_query[:, queries]
     return Piloted(
         pairs.query[used],
         pairs.judgment[used],

@@ -265,9 +265,9 @@ class SimulatedStudy:
         if index.of_run:
             first, second = self.measured[index.name]
             apart = QueryValues(first - second)
-            known = int(np.isfinite(apart.values).sum())
+            counted = int(np.isfinite(apart.values).sum())
             mean = BootstrapStatistic(
-                apart.total(), apart.total(counts), clusters=known, left_out=apart.left_out(), averaged=True
+                apart.total(), apart.total(counts), clusters=counted, left_out=apart.left_out(), averaged=True
             )
             return ComparedSystems.of([mean], index, queries)
         figures = [

@@ -195,8 +195,8 @@ def on_common_queries(context: ScoringContext, first: Candidate, second: Candida
 
 
 def _proposed(context: ScoringContext, *names: str) -> tuple[str, ...] | None:
-    known = context.pairs.proposers
-    return None if known is None else tuple(name for name in names if name in known)
+    proposers = context.pairs.proposers
+    return None if proposers is None else tuple(name for name in names if name in proposers)
 
 
 def difference_estimate(difference: BootstrapStatistic, clusters: int, level: float) -> Estimate:

@@ -248,13 +248,13 @@ def notes_on(context: ScoringContext, candidates: list[Candidate]) -> list[str]:
 
 def _uncovered(candidate: Candidate, measures: Sequence[str]) -> Iterator[str]:
     """The shares of a system's first results of which nothing judged speaks, and the measures that look at them."""
-    known = candidate.measures or {}
+    values = candidate.measures or {}
     looked: dict[int, list[str]] = {}
     for name in measures:
-        if str(parsed_measure(name)) in known:
+        if str(parsed_measure(name)) in values:
             looked.setdefault(depth_looked_at(name), []).append(name)
     for depth, names in looked.items():
-        covered = known.get(covered_name(depth))
+        covered = values.get(covered_name(depth))
         share = 0.0 if covered is None else 1 - float(covered.total())
         if share > 0:
             count = "counts" if len(names) == 1 else "count"

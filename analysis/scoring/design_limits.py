@@ -46,8 +46,8 @@ class DesignLimits:
         undecided : how many pairs were seen and nobody could decide them
         """
         drawn = pd.to_numeric(frame[DRAWN], errors="coerce").max() if DRAWN in frame else float("nan")
-        known = None if np.isnan(drawn) else int(drawn)
-        return cls(design_reach(frame), known, len(frame) + left_out, "pool" in frame, undecided)
+        number = None if np.isnan(drawn) else int(drawn)
+        return cls(design_reach(frame), number, len(frame) + left_out, "pool" in frame, undecided)
 
     @property
     def withheld(self) -> str | None:

@@ -228,9 +228,9 @@ def _ratings(pairs: JudgedPairs) -> PairRatings:
 
 def _as_one_family(results: Mapping[str, ScoreResult]) -> dict[str, ScoreResult]:
     """The same with all comparisons, of every group and index, corrected together."""
-    told = [replace(each, family=Family.GROUPS) for result in results.values() for each in result.comparisons]
+    comparisons = [replace(each, family=Family.GROUPS) for result in results.values() for each in result.comparisons]
     drawn = [result.drawn for result in results.values() if result.drawn is not None]
-    corrected = iter(in_families(told, np.concatenate(drawn)) if told else [])
+    corrected = iter(in_families(comparisons, np.concatenate(drawn)) if comparisons else [])
     return {
         name: replace(result, comparisons=tuple(islice(corrected, len(result.comparisons))), drawn=None)
         for name, result in results.items()

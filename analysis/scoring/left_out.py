@@ -164,8 +164,8 @@ def _values(
     found: dict[str, dict[str, float]] = {name: {} for name in evaluation.measures}
     for system, run in runs.items():
         if skip:
-            known = evaluation.judged
-            run = {q: {d: s for d, s in each.items() if known.get(q, {}).get(d, -1) >= 0} for q, each in run.items()}
+            judged = evaluation.judged
+            run = {q: {d: s for d, s in each.items() if judged.get(q, {}).get(d, -1) >= 0} for q, each in run.items()}
         by_measure = evaluation.of_run(pairs.queries, run)
         for name, values in by_measure.items():
             found[name][system] = float(values.weighted(pairs.worth_of_queries).total())

@@ -168,9 +168,9 @@ def _over_queries(
     found = [estimated(name, each, with_errors) for each in lists]
     values, errors = (np.array([getattr(each, part) for each in found]) for part in ("value", "error"))
     # of strata people look for the published figures, which lean as the others do
-    known = errors if with_errors else None
+    own_errors = errors if with_errors else None
     reason = reason or unsure(name, lists) or uncovered(name, lists, values, worth, best, system)
-    return QueryValues(values, errors=known, withheld=reason)
+    return QueryValues(values, errors=own_errors, withheld=reason)
 
 
 def uncovered(

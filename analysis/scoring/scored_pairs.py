@@ -161,9 +161,9 @@ class ScoredPairs(SystemPairs):
         asked = asked_measures(self.context.options)
         names = [*map(judged_name, depths_of(asked)), *filter(None, map(residual_name, asked))]
         names += [covered_name(depth) for depth in sorted({*map(depth_looked_at, asked)})]
-        known = self.candidate.measures or {}
+        measures = self.candidate.measures or {}
         worth = self.context.pairs.worth_of_queries
-        return {name: known[name].weighted(worth) for name in names if name in known}
+        return {name: measures[name].weighted(worth) for name in names if name in measures}
 
     def measured(self, name: str) -> QueryValues:
         """A measure of each query; NaN where a saved comparison does not hold it."""
@@ -195,8 +195,8 @@ def averaged(
     """
     if values.missing is not None:
         return BootstrapStatistic(np.nan, context.nothing, values.missing)
-    known = int(np.isfinite(values.values).sum())
-    if not known:
+    queries = int(np.isfinite(values.values).sum())
+    if not queries:
         return BootstrapStatistic(np.nan, context.nothing, "no query has a value")
     figure = BootstrapStatistic(
         values.total(),
@@ -209,5 +209,5 @@ def averaged(
     if not sampled:
         return figure
     if bounded:
-        return replace(figure, value=float(np.clip(figure.value, 0.0, 1.0)), clusters=known, scale=Transform.SHARE)
-    return replace(figure, clusters=known, scale=Transform.NUMBER)
+        return replace(figure, value=float(np.clip(figure.value, 0.0, 1.0)), clusters=queries, scale=Transform.SHARE)
+    return replace(figure, clusters=queries, scale=Transform.NUMBER)

@@ -95,12 +95,12 @@ def beyond_notes(tables: Iterable[pd.DataFrame], candidates: Iterable[Candidate]
     tables : system, query_id, result_id, score: everything that the systems scored
     candidates : the systems
     """
-    known = {candidate.name for candidate in candidates}
+    scored = {candidate.name for candidate in candidates}
     judged = judgments.frame["query_id"].astype("str").unique()
     alike: dict[int, list[str]] = {}
     for scores in tables:
         for name, rows in scores.groupby("system", sort=False):
-            if str(name) in known:
+            if str(name) in scored:
                 queries = rows["query_id"].astype("str")
                 alike.setdefault(int(queries[~queries.isin(judged)].nunique()), []).append(str(name))
     return [

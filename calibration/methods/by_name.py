@@ -56,8 +56,8 @@ def fit_lines(panel: Panel, method: str) -> Lines:
     unit = unit_of(panel)
     lines: Lines = _function_of(lined[method])(panel if unit == 1 else panel.with_rating(panel.rating / unit))
     variance = None if lines.offset_variance is None else lines.offset_variance * unit**2
-    own = None if lines.rater_variance is None else lines.rater_variance * unit**2
-    return replace(lines, offset=lines.offset * unit, offset_variance=variance, rater_variance=own)
+    rater_variance = None if lines.rater_variance is None else lines.rater_variance * unit**2
+    return replace(lines, offset=lines.offset * unit, offset_variance=variance, rater_variance=rater_variance)
 
 
 def _function_of(entry: MethodEntry) -> Callable[[Panel], Any]:

@@ -72,8 +72,8 @@ def rasch(panel: Panel) -> ByCategory:
 
     def measured(number: int, codes: np.ndarray, of_cell: np.ndarray) -> dict[str, np.ndarray]:
         """Standard errors and mean squares of a facet's levels, from its level of each rating and of each cell."""
-        known = np.bincount(of_cell, information, number)
-        error = np.where(known > 0, 1 / np.sqrt(np.where(known > 0, known, 1.0)), np.nan)
+        sums = np.bincount(of_cell, information, number)
+        error = np.where(sums > 0, 1 / np.sqrt(np.where(sums > 0, sums, 1.0)), np.nan)
         return {"severity_error": error, **_mean_squares(codes, number, square, expected)}
 
     of_cell = likelihood.of_cell
@@ -83,8 +83,11 @@ def rasch(panel: Panel) -> ByCategory:
         number = len(facet.levels)
         if name == QUERY:
             own = (1 - left / spread**2) / spread**2
-            known = np.bincount(likelihood.query, own, number)
-            columns = {"worth": spread * effects[name], "worth_error": 1 / np.sqrt(np.maximum(known, 1e-300))}
+            sums = np.bincount(likelihood.query, own, number)
+            columns = {
+                "worth": spread * effects[name],
+                "worth_error": 1 / np.sqrt(np.maximum(sums, 1e-300)),
+            }
             columns |= _mean_squares(facet.code, number, square, expected)
         else:
             columns = {"severity": effects[name], **measured(number, facet.code, of_cell[name])}

@@ -128,13 +128,13 @@ def folder_tables(folder: Path, codes: NewCodes, described: dict[str, str]) -> l
 def question_tables(folder: Path, codes: NewCodes, described: dict[str, str]) -> list[ArchivedTable]:
     """The tables of further questions that are there; what raters wrote in words is no part of them."""
     tables = []
-    for own in sorted(path for path in (folder / QUESTIONS).glob("*") if path.is_dir()):
+    for of_question in sorted(path for path in (folder / QUESTIONS).glob("*") if path.is_dir()):
         for kind in ("ratings", "judgments"):
-            if (own / f"{kind}.csv").is_file():
-                frame = read_table(own / f"{kind}.csv").frame
+            if (of_question / f"{kind}.csv").is_file():
+                frame = read_table(of_question / f"{kind}.csv").frame
                 if WORDS not in frame:
                     table = archived(kind, frame, codes, described)
-                    tables.append(replace(table, path=f"{QUESTIONS}/{own.name}/{kind}.csv"))
+                    tables.append(replace(table, path=f"{QUESTIONS}/{of_question.name}/{kind}.csv"))
     return tables
 
 

@@ -259,9 +259,9 @@ class LargeCollection(Collection):
         while len(left):  # once, but for ids of one hash
             left = left[at[left] < len(self)]
             left = left[self._sorted[at[left]] == wanted[left]]
-            here = self._order[at[left]]
-            same = np.asarray(self.ids[here] == names[left], dtype=bool)
-            found[left[same]] = here[same]
+            rows = self._order[at[left]]
+            same = np.asarray(self.ids[rows] == names[left], dtype=bool)
+            found[left[same]] = rows[same]
             left = left[~same]
             at[left] += 1
         return found

@@ -156,16 +156,16 @@ def judge(folder: Path, options: JudgeOptions, as_json: bool) -> None:
       relstudy judge my-study --judge model --model NAME --export-batch questions.jsonl
       relstudy judge my-study --judge model --model NAME --import-batch answers.jsonl
     """
-    name, own = options.name, options.folder(folder)
+    name, base = options.name, options.folder(folder)
     if options.question is not None:
         from relstudy.studyapp.config.study import Study
 
         Study.load(folder).question_called(options.question)
     tuned = None if options.tuned_on is None else _queries_of(options.tuned_on)
     if options.several:
-        content = _from_several(own, name, options.mean_of, options.best, as_json)
+        content = _from_several(base, name, options.mean_of, options.best, as_json)
     elif options.scores is not None:
-        content = _from_file(own, folder, name, options.scores, tuned)
+        content = _from_file(base, folder, name, options.scores, tuned)
     else:
         content = _from_model(folder, options, tuned, as_json)
     if as_json:
@@ -231,8 +231,8 @@ def _from_model(folder: Path, options: JudgeOptions, tuned: list[str] | None, as
     if not options.base_url and not by_file:
         raise click.UsageError("--base-url is needed: nothing is sent anywhere unless you say where")
     run = _prepare(folder, options)
-    own = options.folder(folder)
-    log = AnswerLog(judge_files(own, name)[2])
+    base = options.folder(folder)
+    log = AnswerLog(judge_files(base, name)[2])
     log.require(run.interview.asked, name)
     changed = run.interview.read_anew(log)
     every = [*run.questions, *run.again, *run.moved]
@@ -251,7 +251,7 @@ def _from_model(folder: Path, options: JudgeOptions, tuned: list[str] | None, as
         if run.couples is None:
             table = table_of_answers(run.questions, log)
         else:
-            answers = own / "answers" / f"{name}.csv"
+            answers = base / "answers" / f"{name}.csv"
             write_table(table_of_couples(name, run.questions, run.couples, Extent(options.pairs).ask, log), answers)
             table = grades_of_couples(answers, options.pairs == Extent.LISTS)
         if run.probability is not None:
@@ -273,7 +273,7 @@ def _from_model(folder: Path, options: JudgeOptions, tuned: list[str] | None, as
             "notes": _notes(run, log, changed, open_questions, now),
             **_tuned(tuned),
         }
-        return write_judge(own, name, table, said)
+        return write_judge(base, name, table, said)
 
     if options.import_batch:
         with log:
@@ -524,8 +524,8 @@ def _print(folder: Path, options: JudgeOptions, content: dict[str, Any]) -> None
     from relstudy.studyapp.judging.results import judge_files
 
     name, of_question = options.name, "" if options.question is None else f" --question {options.question}"
-    own = options.folder(folder)
-    path = judge_files(own, name)[0]
+    base = options.folder(folder)
+    path = judge_files(base, name)[0]
     counts = ", ".join(f"{many:,} {status}" for status, many in content["status"].items())
     click.echo(
         f"Judge {name}: {content['answered']:,} answers for {content['rows']:,} pairs of {content['queries']:,} "
@@ -540,7 +540,7 @@ def _print(folder: Path, options: JudgeOptions, content: dict[str, Any]) -> None
         click.echo(note)
     if options.of_couples:
         of_lists = " --lists" * (options.pairs == "lists")
-        click.echo(f"Its answers to which of two is better are in {own / 'answers' / path.name}.")
-        click.echo(f"People's: relstudy preferences {folder}{of_lists} -o {own}")
-        folder = own
+        click.echo(f"Its answers to which of two is better are in {base / 'answers' / path.name}.")
+        click.echo(f"People's: relstudy preferences {folder}{of_lists} -o {base}")
+        folder = base
     click.echo(f"Is it any good, and for what: relstudy judge-check {folder} --judge {name}{of_question}")

@@ -125,32 +125,32 @@ def print_estimates(estimates: dict[str, Any]) -> None:
     """Print the figures that can be estimated with the widths to expect, one paragraph for each way of asking."""
     from relstudy.analysis.indices.known import index_of, limited_figures
 
-    for paradigm, told in estimates.items():
+    for paradigm, estimate in estimates.items():
         of = f"By {paradigm}" if len(estimates) > 1 else "These pairs"
         speaks = (
-            f"all {told['candidates']:.0f} results of a query"
-            if told["depth"] is None
-            else f"the pool of the systems' first {told['depth']} results ({told['candidates']:.0f} a query, with an "
-            f"expected {percent(told['share_of_good_matches'])} of the good matches)"
+            f"all {estimate['candidates']:.0f} results of a query"
+            if estimate["depth"] is None
+            else f"the pool of the systems' first {estimate['depth']} results ({estimate['candidates']:.0f} a query, with "
+            f"an expected {percent(estimate['share_of_good_matches'])} of the good matches)"
         )
-        if told["can_estimate"]:
-            widths = [f"{index_of(name).term} {width:.2f}" for name, width in told["expected_width"].items()]
+        if estimate["can_estimate"]:
+            widths = [f"{index_of(name).term} {width:.2f}" for name, width in estimate["expected_width"].items()]
             wide = f"; expected width of a 95 % interval, at least about: {', '.join(widths)}" if widths else ""
             click.echo(
                 f"{of} can estimate {listed(limited_figures())} over {speaks} (reach "
-                f"{told['reach']:.0f}, at least {told['least_reach']:g} needed){wide}."
+                f"{estimate['reach']:.0f}, at least {estimate['least_reach']:g} needed){wide}."
             )
             continue
         click.echo(
             f"{of} cannot estimate {listed(limited_figures())} over {speaks}: the rarest pairs would "
-            f"stand for too much (reach {told['reach']:.1f}, at least {told['least_reach']:g} needed). "
+            f"stand for too much (reach {estimate['reach']:.1f}, at least {estimate['least_reach']:g} needed). "
             + (
                 "Later steps leave out their intervals; correlations and precision are not concerned."
-                if told["recorded"]
+                if estimate["recorded"]
                 else "Their intervals may be too short; with --good stated, later steps leave them out."
             )
         )
-        proposal = told["proposal"]
+        proposal = estimate["proposal"]
         if proposal is None:
             click.echo("No pool of the same number of pairs could; draw more queries, or more results per query.")
         else:

@@ -191,16 +191,16 @@ def _read_result_questions(
         check.fault(path, len(entries), f"at most {MOST_QUESTIONS} further questions are allowed")
     questions: dict[str, ResultQuestion] = {}
     for index, entry in enumerate(entries):
-        here = (*path, index)
-        check.keys(entry, here, ("id", "text", "scale", "required"))
-        name = check.text(entry, here, "id", None, ID)
+        place = (*path, index)
+        check.keys(entry, place, ("id", "text", "scale", "required"))
+        name = check.text(entry, place, "id", None, ID)
         if name in questions:
-            check.fault((*here, "id"), name, "another question of the block has this id; ids must differ")
+            check.fault((*place, "id"), name, "another question of the block has this id; ids must differ")
         if name in TAKEN:
-            check.fault((*here, "id"), name, "this id is taken; any other is allowed")
-        scale = scales[check.one_of(entry, here, "scale", "1-5", scales)] if "scale" in entry else None
-        required = check.yes(entry, here, "required", scale is not None)
-        questions[name] = ResultQuestion(name, check.text(entry, here, "text", None), scale, required)
+            check.fault((*place, "id"), name, "this id is taken; any other is allowed")
+        scale = scales[check.one_of(entry, place, "scale", "1-5", scales)] if "scale" in entry else None
+        required = check.yes(entry, place, "required", scale is not None)
+        questions[name] = ResultQuestion(name, check.text(entry, place, "text", None), scale, required)
     return tuple(questions.values())
 
 

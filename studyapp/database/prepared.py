@@ -46,7 +46,7 @@ class _Written:
         """The driver's rows, with what their columns hold in Python, by their names."""
         if self._decoded is None:  # the driver says of what type its columns are once it has some
             pairs = zip(self._types, cursor.description, strict=True)
-            read = [kind.result_processor(self._dialect, told[1]) for kind, told in pairs]
+            read = [kind.result_processor(self._dialect, column[1]) for kind, column in pairs]
             self._decoded = [(number, decode) for number, decode in enumerate(read) if decode is not None]
         return [self._decode(found) for found in cursor.fetchall()]
 

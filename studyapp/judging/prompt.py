@@ -354,8 +354,8 @@ def _parts_of(what: str, item: Item, moved: bool) -> list[dict[str, Any]]:
 
 def _read_of(item: Item) -> str:
     """Everything of an item that is read; of a picture, what is said of the query that it is."""
-    own = () if item.kind == "image" else (item.title, item.text)
-    return "\n".join(each for each in (*own, item.description, item.narrative) if each)
+    titled = () if item.kind == "image" else (item.title, item.text)
+    return "\n".join(each for each in (*titled, item.description, item.narrative) if each)
 
 
 def _fenced(what: str, item: Item) -> str:
