@@ -182,9 +182,7 @@ def pairs_to_score(judged: pd.DataFrame, judge: JudgeTable | None) -> pd.DataFra
 
 def _stated(table: Checked, reading: Reading) -> Checked:
     """The table as a person says it is to be read; the scale, gains and items are those of people's judgments."""
-    of_answers = Reading(
-        *(reading.columns, reading.values, None, reading.missing, reading.of_tables, reading.where), found=reading.found
-    )
+    of_answers = replace(reading, scale=None, gains={}, items={})
     return of_answers.apply(table, ("rating",), kind="judge")
 
 

@@ -187,9 +187,8 @@ class Reading:
 
     def names_only(self, table: Checked, kind: str) -> Checked:
         """The table of this kind under relstudy's names, its rows chosen; what stands in its cells is left alone."""
-        return Reading(self.columns, of_tables=self.of_tables, where=self.where, found=self.found).apply(
-            table, kind=kind
-        )
+        names = replace(self, values={}, scale=None, missing=(), gains={}, items={})
+        return names.apply(table, kind=kind)
 
     def __bool__(self) -> bool:
         return bool(self.columns or self.tells_answers)

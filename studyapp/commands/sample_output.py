@@ -130,8 +130,8 @@ def print_estimates(estimates: dict[str, Any]) -> None:
         speaks = (
             f"all {estimate['candidates']:.0f} results of a query"
             if estimate["depth"] is None
-            else f"the pool of the systems' first {estimate['depth']} results ({estimate['candidates']:.0f} a query, with "
-            f"an expected {percent(estimate['share_of_good_matches'])} of the good matches)"
+            else f"the pool of the systems' first {estimate['depth']} results ({estimate['candidates']:.0f} a query, "
+            f"with an expected {percent(estimate['share_of_good_matches'])} of the good matches)"
         )
         if estimate["can_estimate"]:
             widths = [f"{index_of(name).term} {width:.2f}" for name, width in estimate["expected_width"].items()]
