@@ -132,6 +132,25 @@ def test_score_by_a_column_and_against_a_saved_comparison_is_the_command(
         rs.score(GIFT)
 
 
+@pytest.mark.slow
+def test_a_survey_is_read_beside_scores_as_the_command_reads_it(tmp_path: Path) -> None:
+    """`items` was the command's alone."""
+    random = np.random.default_rng(2)
+    items = pd.DataFrame({"column": [f"Q{i}" for i in range(12)], "query_id": [f"q{i % 3}" for i in range(12)]})
+    items["result_id"] = [f"x{i}" for i in range(12)]
+    worth = random.normal(3, 1, 12)
+    answers = {f"Q{i}": (worth[i] + random.normal(0, 0.6, 9)).round().clip(1, 5).astype(int) for i in range(12)}
+    survey = pd.DataFrame({"who": list("abcdefghi"), **answers, "Finished": [1] * 8 + [0]})
+    scores = items[["query_id", "result_id"]].assign(new=worth)
+    for name, table in (("items", items), ("survey", survey), ("scores", scores)):
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+    columns = {"who": "rater_id"}
+    asked = ["--columns", "who=rater_id", "--items", tmp_path / "items.csv", "--where", "Finished==1"]
+    ours = rs.score(scores, survey, columns=columns, items=items, where="Finished==1", replicates=20)
+    judged = ["-j", tmp_path / "survey.csv", "--replicates", 20]
+    assert ours.as_json()["systems"] == printed("score", tmp_path / "scores.csv", *judged, *asked)["systems"]
+
+
 WORDS = {"values": {"no": 1, "partly": 3, "Yes": 5}, "scale": "1-5", "missing": ["-"]}
 STATED = ["--values", "no=1,partly=3,yes=5", "--scale", "1-5", "--missing", "-"]
 
