@@ -99,7 +99,11 @@ class RatingsOptions:
         metavar="NAME",
         heading=ONE_SCALE,
     )
-    trust_raters: bool = option(False, "Accept raters whose ratings look like sorted slots.", heading=CLOSER)
+    trust_raters: bool = option(
+        False,
+        "Accept raters whose ratings look like sorted slots, or whose names like totals of others.",
+        heading=CLOSER,
+    )
     with_set_aside: bool = option(False, "Take the ratings of raters who were set aside, too.", heading=CLOSER)
 
 

@@ -190,7 +190,7 @@ def read_ratings(
         rows of check, repeat and practice are set aside), handed_out (random or fixed, see `HandOut`, or empty; fixed
         if any unique pair is)
     base_column : name of a yes/no column that marks the base block, where there is no `block` column that does
-    trust_raters : accept rater columns whose ratings look sorted within each pair
+    trust_raters : accept rater columns whose ratings look sorted within each pair, and raters named like totals
     with_set_aside : take the ratings of raters who were set aside (column set_aside), too
     reading : what is stated about the table: which column is which, numbers for words, what is missing, the scale. A
         scale that is not stated is taken from the columns scale_low, scale_high and scale_step, else from the name in
