@@ -55,34 +55,32 @@ def compare(
         for couple, used in zip(couples, shared, strict=True)
     ]
     drawn = np.empty((len(context.indices) * len(couples), context.draws.counts.shape[1]), dtype=np.float32)
-    for index in context.indices:  # differences of one index at a time: those of all would be held for nothing
-        of_index = [
-            known.get(index.name) or _difference(systems[a], systems[b], index.name)
-            for (a, b), known in zip(couples, own, strict=True)
-        ]
-        clusters = [each.clusters or context.draws.queries for each in of_index] if index.of_run else on_shared
-        spreads = [each.spread(PAIRED, number) for each, number in zip(of_index, clusters, strict=True)]
-        p_values = [_p_value(*each) for each in zip(of_index, spreads, strict=True)]
-        if index.name == context.primary.name and couples:
-            ranks = _ranks(context, of_index, spreads, p_values)
-        family = Family.PRIMARY if index.name == context.primary.name else Family.SECONDARY
-        for couple, (a, b) in enumerate(couples):
-            p = p_values[couple]
-            drawn[len(results)] = centred(of_index[couple].replicates)
+    for index in context.indices:
+        primary, of_primary = index.name == context.primary.name, []
+        for (a, b), known, pairs, queries in zip(couples, own, number, on_shared, strict=True):
+            difference = known.get(index.name) or _difference(systems[a], systems[b], index.name)
+            clusters = (difference.clusters or context.draws.queries) if index.of_run else queries
+            spread = difference.spread(PAIRED, clusters)
+            p = _p_value(difference, spread)
+            drawn[len(results)] = centred(difference.replicates)
             results.append(
                 Comparison(
                     systems[a].name,
                     systems[b].name,
                     index.name,
-                    _estimate(of_index[couple], spreads[couple], context.options.level),
+                    _estimate(difference, spread, context.options.level),
                     None if np.isnan(p) else float(p),
                     None,
-                    number[couple],
+                    pairs,
                     _proposed(context, systems[a].name, systems[b].name),
-                    None if np.isnan(p) else spreads[couple].degrees,
-                    family,
+                    None if np.isnan(p) else spread.degrees,
+                    Family.PRIMARY if primary else Family.SECONDARY,
                 )
             )
+            if primary:  # all others are let go of
+                of_primary.append((difference, spread, p))
+        if of_primary:
+            ranks = _ranks(context, *zip(*of_primary, strict=True))
     return in_families(results, drawn), ranks, drawn
 
 
@@ -118,7 +116,7 @@ def in_families(comparisons: Sequence[Comparison], drawn: np.ndarray) -> list[Co
     for family in {each.family for each in comparisons}:
         rows = np.array([row for row, each in enumerate(comparisons) if each.family == family])
         p_values = [np.nan if comparisons[row].p_value is None else comparisons[row].p_value for row in rows]
-        corrected[rows] = family_corrected(p_values, drawn[rows])
+        corrected[rows] = family_corrected(p_values, [drawn[row] for row in rows])
     return [
         replace(each, p_family=None if np.isnan(p) else float(p))
         for each, p in zip(comparisons, corrected, strict=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
@@ -61,10 +62,6 @@ class ScoringContext:
         self.relevance = relevance_of(pairs, options.relevance, options.threshold)
         self.primary = primary_of(pairs, self.relevance, options)
         self.rater_population = rater_population(pairs, options.raters)
-        self.raters: RaterDraws | None = None
-        if self.rater_population.raters is not None:
-            finite = pairs.population(options.population, options.replicates).finite
-            self.raters = RaterDraws.of(pairs, self.relevance, options.replicates, options.seed, finite)
         self.evaluations: list[Evaluation] | None = None
         """Of measures, made when one is first asked for."""
         self.reachable: dict[bytes, BootstrapStatistic] = {}
@@ -72,6 +69,21 @@ class ScoringContext:
         self._under_raters: dict[tuple[bool, bytes], list[ReweightedJudgments]] = {}
         self._judgments: dict[tuple[bool, bytes], CorrelationBootstrap] = {}
         self._left_out: dict[bytes, LeftOut | None] = {}
+
+    @cached_property
+    def raters(self) -> RaterDraws | None:
+        """The judged pairs under other raters; None where intervals speak of these raters alone."""
+        if self.rater_population.raters is None:
+            return None
+        options = self.options
+        finite = self.pairs.population(options.population, options.replicates).finite
+        return RaterDraws.of(self.pairs, self.relevance, options.replicates, options.seed, finite)
+
+    def free(self) -> None:
+        """Let go of what every system was held against, the largest part of a run; whoever needs it makes it anew."""
+        self.__dict__.pop("raters", None)
+        self._under_raters.clear()
+        self._judgments.clear()
 
     def queries_of(self, used: np.ndarray) -> int:
         """The number of queries of some pairs (bool [pairs])."""

@@ -37,7 +37,7 @@ def holm(p_values: Sequence[float] | np.ndarray) -> np.ndarray:
     return corrected
 
 
-def family_corrected(p_values: Sequence[float] | np.ndarray, drawn: np.ndarray) -> np.ndarray:
+def family_corrected(p_values: Sequence[float] | np.ndarray, drawn: np.ndarray | Sequence[np.ndarray]) -> np.ndarray:
     """Each p-value corrected for all statements of its family; NaN entries stay NaN and do not count.
 
     Parameters
@@ -67,7 +67,7 @@ def family_corrected(p_values: Sequence[float] | np.ndarray, drawn: np.ndarray) 
     order = defined[np.argsort(values[defined], kind="stable")]
     bound = special.ndtri(1 - np.minimum(values[order], 1.0) / 2)
     by_holm = holm(values[order])
-    largest, reached = np.zeros(drawn.shape[1], dtype=drawn.dtype), np.empty(len(order))
+    largest, reached = np.zeros_like(drawn[0]), np.empty(len(order))
     for place in range(len(order) - 1, -1, -1):  # from the largest p on, row by row: the table is large to be copied
         size = np.abs(np.where(np.isfinite(drawn[order[place]]), drawn[order[place]], 0.0))
         np.maximum(largest, size, out=largest)

@@ -98,6 +98,9 @@ def score_candidates(
         found = chain.from_iterable(in_parts(_scoring, [replace(pairs), options], groups))  # pairs without what is kept
     scored = [next(found) for _ in (progress(candidates) if progress else candidates)]
     systems = [system for system, _ in scored]
+    conventions = conventions_of(context)
+    if all(np.array_equal(each.used, candidates[0].used) for each in candidates):
+        context.free()  # no two systems are compared on other pairs than their own
     comparisons, ranks, drawn = compare(context, candidates, systems)
     ranked = orderings(context, candidates, systems)
     notes = [*notes_on(context, candidates), *notes_on_alike(comparisons, drawn)]
@@ -109,7 +112,7 @@ def score_candidates(
         pairs.weighting(options.weights),
         pairs.population(options.population, options.replicates),
         context.rater_population,
-        conventions_of(context) | {"explained": explained_in_words(systems[0])},
+        conventions | {"explained": explained_in_words(systems[0])},
         tuple(comparisons),
         tuple(ranked),
         tuple(agreements(context, systems)),
@@ -183,7 +186,7 @@ def score_one(pairs: ScoredPairs, correlated: Mapping[str, dict[str, BootstrapSt
         _points(context, ranking, used, candidate.direction.higher),
         _curve(context, ranking, used, candidate.direction.higher),
         candidate.coverage,
-        np.where(used, candidate.score, np.nan),
+        candidate.score if used.all() else np.where(used, candidate.score, np.nan),
         None if candidate.mapped is None else candidate.mapped.values,
         None if candidate.mapped is None else candidate.mapped.fitted,
         figures,
