@@ -563,7 +563,7 @@ def generalizability(
     Raises
     ------
     RelstudyError
-        where there are fewer than two of either, or no two values of one object
+        where there are fewer than two of either, no two values of one object, or no noise
 
     Examples
     --------
@@ -620,6 +620,11 @@ def study_of(
             group = np.unique(group[left], return_inverse=True)[1]
             groups = int(group.max()) + 1
     variances, covariance = Layout(values, thing, condition, group).fit()
+    if variances[0] == 0:  # the likelihood has no top: it rises for ever as the noise goes to 0
+        where = f", {by} and {WORDS.get(names[2], names[2])}" if groups else f" and {by}"
+        raise RelstudyError(
+            f"{name}{where} explain every value to its last digit, so that no noise can be told from them"
+        )
     beyond = beyond_normal(values, thing, condition, group) * (np.diag(covariance) > 0)
     covariance += np.diag(beyond)
     if swapped:

@@ -267,23 +267,26 @@ def test_values_without_noise_and_tables_of_one_rater_are_refused() -> None:
             of_ratings(refused)
 
 
-def test_where_every_result_of_a_query_is_rated_alike_there_is_a_sentence_and_no_interval() -> None:
-    # nothing is left within a query, and the information has no end
+def test_ratings_that_pairs_raters_and_queries_explain_to_the_last_digit_are_refused_in_any_order() -> None:
+    """The likelihood rises for ever as the noise goes to 0, and where a search ends is of no meaning."""
     given = {"a": (5, 4, None, None), "b": (4, 3, 1, 5), "c": (3, 2, 4, 5)}
-    rows = [
-        (rater, f"q{query}", f"r{result}", float(value))
-        for rater, values in given.items()
-        for query, value in enumerate(values)
-        for result in range(4)
-        if value is not None
-    ]
-    table = pd.DataFrame(rows, columns=["rater_id", "query_id", "result_id", "rating"])
-    for seed in range(6):  # where the search ends is decided by rounding
-        study = rs.calibrate(table.sample(frac=1, random_state=seed), scale="1-5").generalizability()
-        single = study.coefficient("erho2", 1.0)
-        has_ends = single.low is not None and single.high is not None
-        assert bool(single.reason) is not has_ends
-        assert "Eρ²" in study.sentence()
+    alike = pd.DataFrame(
+        [
+            (rater, f"q{query}", f"r{result}", float(value))
+            for rater, values in given.items()
+            for query, value in enumerate(values)
+            for result in range(4)
+            if value is not None
+        ],
+        columns=["rater_id", "query_id", "result_id", "rating"],
+    )
+    steps = alike["rater_id"].map({"a": 0, "b": 1, "c": 2})
+    added = alike.assign(rating=steps + alike["result_id"].str[1:].astype(int) + 1.0)
+    for table in (alike, added):
+        for seed in range(3):
+            panel = rs.calibrate(table.sample(frac=1, random_state=seed), scale="1-9")
+            with pytest.raises(RelstudyError, match="explain every value to its last digit"):
+                panel.generalizability()
 
 
 def test_a_calibrated_panel_says_the_same_in_python_and_in_json() -> None:
