@@ -164,6 +164,8 @@ def test_where_the_library_of_a_measure_is_not_installed_the_extra_is_named(
     runs, qrels = made(tmp_path, 7)
     monkeypatch.setitem(sys.modules, "cwl", None)
     monkeypatch.setitem(sys.modules, "cwl.cwl_eval", None)
+    # ir-measures keeps what it finds, for all tests that the process runs after this one
+    monkeypatch.setattr(ir_measures.providers.registry["cwl_eval"], "_is_available", None)
     monkeypatch.setattr("relstudy.analysis.indices.measures.find_spec", lambda name: None)
     with pytest.raises(RelstudyError, match=re.escape("pip install 'relstudy[measures]'")):
         rs.score(runs[0], qrels, measures=["RBP(rel=1)"], method="none")
