@@ -105,19 +105,41 @@ def outcome_of(study: Study, rater: Rater, answers: Iterable[Any]) -> str:
     answers : the rater's ratings that count, each with `kind`, `pair_id`, `rating` (None: undecided) and `further`.
         Practice does not count, nor does against anybody what could not be shown to them
     """
+    checks = known_pair_ids(study)
+    given = shown = decided = failed = 0
+    for row in answers:
+        if row.kind == "practice":
+            continue
+        given += 1
+        if was_shown(row.further):
+            shown += 1
+            decided += row.rating is not None
+            if row.kind == "check" and row.pair_id in checks:
+                failed += not checks[row.pair_id].is_met(row.rating, row.further)
+    return outcome_by_counts(study, rater, AnswerCounts(given, shown, decided, failed))
+
+
+@dataclass(frozen=True)
+class AnswerCounts:
+    """Counts of a rater's ratings without practice: `shown` of `given` could be shown, of which `decided` are not
+    undecided and `failed` are attention checks that were answered otherwise than expected."""
+
+    given: int = 0
+    shown: int = 0
+    decided: int = 0
+    failed: int = 0
+
+
+def outcome_by_counts(study: Study, rater: Rater, counts: AnswerCounts) -> str:
+    """`outcome_of` a rater whose answers have been counted."""
     if rater.outcome is not None:
         return rater.outcome
     if rater.finished_at is None:
         return rater.turned_away or "" if rater.started_at is None else ""
-    given = [row for row in answers if row.kind != "practice"]
-    if not given:
+    if not counts.given:
         return "full" if study.entry.code_needs_decided else COMPLETED
-    given = [row for row in given if was_shown(row.further)]
-    checks = known_pair_ids(study)
-    checked = [row for row in given if row.kind == "check" and row.pair_id in checks]
-    failed = sum(not checks[row.pair_id].is_met(row.rating, row.further) for row in checked)
     allowed = study.entry.failed_checks_allowed
-    if allowed is not None and failed > allowed:
+    if allowed is not None and counts.failed > allowed:
         return "failed_checks"
-    decided = sum(row.rating is not None for row in given) / len(given) if given else 1.0
+    decided = counts.decided / counts.shown if counts.shown else 1.0
     return COMPLETED if decided >= study.entry.code_needs_decided else "undecided"

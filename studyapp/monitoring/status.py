@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +18,7 @@ from relstudy.common.ratings_table import LEAST_SECONDS
 from relstudy.common.scales import Scale
 from relstudy.studyapp.assignment.answers import select_ratings
 from relstudy.studyapp.assignment.catalogue import BlockSize, read_block_sizes
-from relstudy.studyapp.assignment.eligibility import outcome_of
+from relstudy.studyapp.assignment.eligibility import AnswerCounts, outcome_by_counts
 from relstudy.studyapp.assignment.quotas import Taken, count_places, count_ratings
 from relstudy.studyapp.assignment.raters import Rater, read_raters
 from relstudy.studyapp.assignment.unused_pairs import stored_unused_pairs
@@ -30,7 +31,12 @@ from relstudy.studyapp.database.tables import DONE, LEASED, OPEN, assignments, r
 from relstudy.studyapp.monitoring.deliveries import Undelivered, count_undelivered
 from relstudy.studyapp.sampling.ratable_pairs import known_pair_ids
 
-_ANSWERS = select_ratings(assignments.c.rater, assignments.c.block, assignments.c.kind)
+_ALL = select_ratings()
+_ANSWERS = _ALL.with_only_columns(
+    *(assignments.c.rater, assignments.c.block, assignments.c.kind, ratings.c.assignment_id, ratings.c.pair_id),
+    *(ratings.c.rating, _ALL.selected_columns.seconds, ratings.c.rated_at, ratings.c.further),
+).order_by(None)
+_PART = 10_000  # ratings that are rows of Python's at a time
 
 
 @dataclass(frozen=True)
@@ -150,20 +156,18 @@ def study_status(store: Store, study: Study, now: float | None = None) -> Status
     moment = time.time() if now is None else now
     with store.read() as connection:
         state = read_state(connection)
-        answers = connection.execute(_ANSWERS).all()
         people = read_raters(connection)
+        answers = _read_answers(connection, study, [person.id for person in people])
         sizes = read_block_sizes(connection)
         blocks = [
-            _block(connection, block, sizes.get(block.name, BlockSize()), answers, moment) for block in study.blocks
+            _block(connection, block, sizes.get(block.name, BlockSize()), answers.in_block(number), moment)
+            for number, block in enumerate(study.blocks)
         ]
         not_shown = stored_unused_pairs(connection, study)
         places = count_places(connection, study, moment)
         limits = list(_limits(connection, study, places, moment))
         unsent = count_undelivered(connection, study.webhook) if study.webhook.url else None
-    by_rater: dict[int, list[sa.Row[Any]]] = {}
-    for row in answers:
-        by_rater.setdefault(row.rater, []).append(row)
-    persons = [_person(study, person, by_rater.get(person.id, [])) for person in people]
+    persons = _persons(study, people, answers)
     return Status(
         study=study.id,
         state="paused" if state == "open" and study.paused else state,
@@ -174,7 +178,7 @@ def study_status(store: Store, study: Study, now: float | None = None) -> Status
             person.consented_at is not None and person.finished_at is None and person.outcome is not None
             for person in people
         ),
-        ratings=len(answers),
+        ratings=len(answers.rater),
         blocks=blocks,
         people=persons,
         not_shown=not_shown,
@@ -204,11 +208,8 @@ def _limits(
         yield LimitStatus("deadline", now, limits.deadline)
 
 
-def _block(
-    connection: sa.Connection, block: Block, size: BlockSize, answers: Sequence[sa.Row[Any]], now: float
-) -> BlockStatus:
+def _block(connection: sa.Connection, block: Block, size: BlockSize, rated: _Answers, now: float) -> BlockStatus:
     name = block.name
-    rated = [row for row in answers if row.block == name and row.kind == "pair"]
     by_state = {OPEN: 0, LEASED: 0, DONE: 0}
     in_block = (slots.c.block == name) & slots.c.state.in_(by_state)
     grouped = sa.select(slots.c.state, sa.func.count()).where(in_block).group_by(slots.c.state)
@@ -217,8 +218,7 @@ def _block(
         slots.c.block == name, slots.c.state == LEASED, slots.c.leased_until < now
     )
     surplus = sa.select(sa.func.count()).where(assignments.c.block == name, assignments.c.surplus)
-    done_base = len({row.assignment_id for row in rated})
-    given = [row.rating for row in rated if row.rating is not None]
+    given = rated.rating[~np.isnan(rated.rating)]
     return BlockStatus(
         name=name,
         pairs=block.pairs,
@@ -226,59 +226,162 @@ def _block(
         total_pairs=size.pairs,
         pages=size.pages,
         pages_wanted=sum(by_state.values()) if block.unique else None,
-        pages_done=by_state[DONE] if block.unique else done_base,
+        pages_done=by_state[DONE] if block.unique else len(np.unique(rated.page)),
         pages_leased=by_state[LEASED],
         pages_expired=connection.execute(expired).scalar_one(),
         pages_open=by_state[OPEN],
         surplus_pages=connection.execute(surplus).scalar_one(),
-        ratings=len(rated),
-        undecided=sum(row.rating is None and was_shown(row.further) for row in rated),
-        could_not_be_shown=sum(not was_shown(row.further) for row in rated),
-        median_seconds=_median([row.seconds for row in rated]),
+        ratings=len(rated.page),
+        undecided=int(rated.is_undecided.sum()),
+        could_not_be_shown=int((~rated.shown).sum()),
+        median_seconds=_medians(rated.seconds, np.zeros(len(rated.page), dtype=int), 1)[0],
         distribution=_distribution(given, block.scale),
         uniformity_error=uniformity_error(given, block.scale.categories).value,
     )
 
 
-def _distribution(given: list[float], scale: Scale) -> dict[str, int]:
+def _distribution(given: np.ndarray, scale: Scale) -> dict[str, int]:
     """The number of answers of each value; on a slider each fifth of it, by its middle."""
     if scale.continuous:
         shares = np.nan_to_num(response_shares(given, scale.categories))
         counts = dict(zip(scale.categories, np.rint(shares * len(given)).astype(int).tolist(), strict=True))
     else:
-        counts = {**dict.fromkeys(scale.values, 0), **Counter(given)}
+        counts = {**dict.fromkeys(scale.values, 0), **_counts(given)}
     return {f"{value:g}": count for value, count in counts.items()}
 
 
-def _person(study: Study, person: Rater, answers: Sequence[sa.Row[Any]]) -> RaterStatus:
+def _counts(given: np.ndarray) -> dict[float, int]:
+    """Number of times that each value was given, by ascending values."""
+    values, counts = np.unique(given, return_counts=True)
+    return dict(zip(values.tolist(), counts.tolist(), strict=True))
+
+
+@dataclass(frozen=True)
+class _Answers:
+    """Ratings that count, column by column, since a study may have a million of them.
+
+    `rater` is the place in the list of raters, `block` the place in study.toml (-1: no longer there), `page` the
+    assignment; `rating` is NaN where undecided or not shown, `is_met` tells whether an attention check was answered as
+    expected.
+    """
+
+    rater: np.ndarray
+    block: np.ndarray
+    page: np.ndarray
+    rating: np.ndarray
+    seconds: np.ndarray
+    rated_at: np.ndarray
+    shown: np.ndarray
+    is_pair: np.ndarray
+    is_practice: np.ndarray
+    is_check: np.ndarray
+    is_met: np.ndarray
+
+    @property
+    def is_undecided(self) -> np.ndarray:
+        return self.shown & np.isnan(self.rating)
+
+    def where(self, chosen: np.ndarray) -> _Answers:
+        return _Answers(**{name: column[chosen] for name, column in vars(self).items()})
+
+    def in_block(self, number: int) -> _Answers:
+        """Those of a block's pairs, without checks, repeats and practice."""
+        return self.where(self.is_pair & (self.block == number))
+
+
+def _read_answers(connection: sa.Connection, study: Study, rater_ids: Sequence[int]) -> _Answers:
+    """All ratings that count."""
+    places = {number: place for place, number in enumerate(rater_ids)}
+    blocks = {block.name: number for number, block in enumerate(study.blocks)}
     known_pairs = known_pair_ids(study)
-    shown = [row for row in answers if was_shown(row.further)]
-    checks = [row for row in shown if row.kind == "check" and row.pair_id in known_pairs]
-    rated = [row for row in answers if row.kind == "pair"]
+    parts: list[_Answers] = []
+    for rows in itertools.chain([()], connection.execute(_ANSWERS).partitions(_PART)):
+        columns = list(zip(*rows, strict=True)) or [()] * len(_ANSWERS.selected_columns)
+        rater, block, kind, page, pair_id, rating, seconds, rated_at, further = columns
+        shown = [was_shown(each) for each in further]
+        is_check = [
+            of_kind == "check" and seen and pair in known_pairs
+            for of_kind, seen, pair in zip(kind, shown, pair_id, strict=True)
+        ]
+        is_met = [
+            check and known_pairs[pair].is_met(value, more)
+            for check, pair, value, more in zip(is_check, pair_id, rating, further, strict=True)
+        ]
+        parts.append(
+            _Answers(
+                rater=np.array([places[number] for number in rater], dtype=int),
+                block=np.array([blocks.get(name, -1) for name in block], dtype=int),
+                page=np.array(page, dtype=int),
+                rating=np.array(rating, dtype=float),
+                seconds=np.array(seconds, dtype=float),
+                rated_at=np.array(rated_at, dtype=float),
+                shown=np.array(shown, dtype=bool),
+                is_pair=np.array([each == "pair" for each in kind], dtype=bool),
+                is_practice=np.array([each == "practice" for each in kind], dtype=bool),
+                is_check=np.array(is_check, dtype=bool),
+                is_met=np.array(is_met, dtype=bool),
+            )
+        )
+    return _Answers(**{name: np.concatenate([vars(part)[name] for part in parts]) for name in vars(parts[0])})
+
+
+def _persons(study: Study, people: Sequence[Rater], answers: _Answers) -> list[RaterStatus]:
+    """Status of each rater; all are counted together."""
+
+    def count(chosen: np.ndarray) -> list[int]:
+        return list(np.bincount(answers.rater[chosen], minlength=len(people)).tolist())
+
+    is_pair, shown, counts = answers.is_pair, answers.shown, ~answers.is_practice
+    _, one_of_page = np.unique(answers.page, return_index=True)
+    last = np.full(len(people), -np.inf)
+    np.maximum.at(last, answers.rater, answers.rated_at)
+    entries = zip(
+        people,
+        last.tolist(),
+        *(count(one_of_page), count(is_pair), count(is_pair & answers.is_undecided), count(is_pair & ~shown)),
+        _medians(answers.seconds[is_pair], answers.rater[is_pair], len(people)),
+        *(count(answers.is_check), count(answers.is_met)),
+        *(count(counts), count(counts & shown), count(counts & shown & ~answers.is_undecided)),
+        strict=True,
+    )
+    return [
+        RaterStatus(
+            rater_id=person.rater_id,
+            entry=person.entry,
+            state=_state(person),
+            pages=pages,
+            ratings=rated,
+            undecided=undecided,
+            could_not_be_shown=hidden,
+            median_seconds=middle,
+            checks=checks,
+            checks_passed=passed,
+            last_rated_at=latest if pages else None,
+            outcome=outcome_by_counts(study, person, AnswerCounts(given, seen, decided, checks - passed)),
+            group=person.rater_group or "",
+        )
+        for person, latest, pages, rated, undecided, hidden, middle, checks, passed, given, seen, decided in entries
+    ]
+
+
+def _state(person: Rater) -> str:
+    """The furthest that a rater has come."""
     steps = (
         *(("finished", person.finished_at), ("rating", person.started_at)),
         ("no_place", person.turned_away if person.outcome is None else None),
         ("consented", person.consented_at),
     )
-    return RaterStatus(
-        rater_id=person.rater_id,
-        entry=person.entry,
-        state=next((name for name, holds in steps if holds is not None), "invited"),
-        pages=len({row.assignment_id for row in answers}),
-        ratings=len(rated),
-        undecided=sum(row.rating is None and was_shown(row.further) for row in rated),
-        could_not_be_shown=sum(not was_shown(row.further) for row in rated),
-        median_seconds=_median([row.seconds for row in rated]),
-        checks=len(checks),
-        checks_passed=sum(known_pairs[row.pair_id].is_met(row.rating, row.further) for row in checks),
-        last_rated_at=max((row.rated_at for row in answers), default=None),
-        outcome=outcome_of(study, person, answers),
-        group=person.rater_group or "",
-    )
+    return next((name for name, holds in steps if holds is not None), "invited")
 
 
-def _median(values: list[float]) -> float | None:
-    return round(median(values), 2) if values else None
+def _medians(values: np.ndarray, groups: np.ndarray, size: int) -> list[float | None]:
+    """Median of the values of each of the groups 0 to `size` - 1; None of a group without any."""
+    ordered = np.append(values[np.lexsort((values, groups))], np.nan)
+    counts = np.bincount(groups, minlength=size)
+    first = np.cumsum(counts) - counts
+    low, high = ordered[first + np.maximum(counts - 1, 0) // 2], ordered[first + counts // 2]
+    middles = ((low + high) / 2).tolist()
+    return [round(middle, 2) if count else None for middle, count in zip(middles, counts.tolist(), strict=True)]
 
 
 LATEST = 500  # ratings looked at: enough for a median, and a short read of the newest rows in a study of any size

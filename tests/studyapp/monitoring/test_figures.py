@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from statistics import median
+from typing import Any
 
 import pandas as pd
 import pytest
 import sqlalchemy as sa
 
+from relstudy.studyapp.assignment.answers import select_ratings
+from relstudy.studyapp.assignment.eligibility import outcome_of
 from relstudy.studyapp.assignment.invitations import invite
+from relstudy.studyapp.assignment.raters import read_raters
 from relstudy.studyapp.assignment.slots import read_leases
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.database.tables import LEASED, slots
+from relstudy.studyapp.config.study_parts import was_shown
+from relstudy.studyapp.database.tables import LEASED, assignments, raters, ratings, slots
 from relstudy.studyapp.monitoring.export import ratings_table
 from relstudy.studyapp.monitoring.statistics import statistics_of, study_statistics
-from relstudy.studyapp.monitoring.status import study_status
+from relstudy.studyapp.monitoring.status import BlockStatus, RaterStatus, study_status
+from relstudy.studyapp.sampling.ratable_pairs import known_pair_ids
 from tests.studyapp.browse import joined
 from tests.studyapp.desk import toml
 from tests.studyapp.studies import Made
@@ -69,6 +77,69 @@ expected = [1]
     assert len(ratings_table(made.store, study)) == 1 + 8 + 2 + 4
     assert (block.ratings, sum(block.distribution.values())) == (8, 8)
     assert (sum(told.seconds["unique"]), told.sources[0].ratings, told.growth_of_blocks["unique"][-1]) == (8, 8, 8)
+
+
+@pytest.mark.slow
+def test_status_is_what_going_through_the_ratings_one_by_one_gives(make_study: Callable[..., Made]) -> None:
+    extra = """repeats = 2
+[[practice]]
+query_id = "q0"
+result_id = "q0"
+expected = [4]
+[[attention]]
+query_id = "q1"
+result_id = "r0"
+expected = [1]
+"""
+    made = make_study(toml(page=2, per_rater="8", extra=extra), base_queries=2, unique_queries=6)
+    study, drawn = Study.load(made.folder), random.Random(33)
+    for pages in (99, 99, 2, 0):
+        browser = joined(made.app)
+        browser.rate()  # the practice
+        browser.get("/rate")
+        browser.rate_pages(pages, lambda number: str(1 + number % 5))
+    joined(made.app)
+    with made.store.write() as connection:  # undecided ones, some not shown, and some changed later
+        for row in connection.execute(sa.select(ratings)).all():
+            value = drawn.choice([None, 1.0, 2.0, 5.0])
+            hidden = {"not_shown": True} if value is None and drawn.random() < 0.5 else None
+            new = {"rating": value, "seconds": drawn.expovariate(1 / 7), "further": hidden}
+            connection.execute(sa.update(ratings).where(ratings.c.id == row.id).values(**new))
+            if drawn.random() < 0.3:
+                again = {name: cell for name, cell in row._asdict().items() if name != "id"}
+                again |= {"revision": 2, "rating": 3.0, "seconds": 2.25, "further": None, "rated_at": time.time()}
+                connection.execute(sa.insert(ratings).values(**again))
+    every = select_ratings(assignments.c.block, assignments.c.kind, raters.c.rater_id)
+    with made.store.read() as connection:
+        rows, people = connection.execute(every).all(), read_raters(connection)
+    status, known = study_status(made.store, study), known_pair_ids(study)
+    assert status.ratings == len(rows) and len(status.people) == len(people) == 5
+    for block in status.blocks:
+        rated = [row for row in rows if row.block == block.name and row.kind == "pair"]
+        given = [row.rating for row in rated if row.rating is not None]
+        assert told(block) == counted(rated)
+        assert block.distribution == {f"{value:g}": given.count(value) for value in study.blocks[0].scale.values}
+    for person, rater in zip(status.people, people, strict=True):
+        own = [row for row in rows if row.rater_id == person.rater_id]
+        checks = [row for row in own if row.kind == "check" and row.pair_id in known and was_shown(row.further)]
+        passed = sum(known[row.pair_id].is_met(row.rating, row.further) for row in checks)
+        assert told(person) == counted([row for row in own if row.kind == "pair"])
+        assert (person.pages, person.checks) == (len({row.assignment_id for row in own}), len(checks))
+        assert person.checks_passed == passed
+        assert person.last_rated_at == max((row.rated_at for row in own), default=None)
+        assert person.outcome == outcome_of(study, rater, own)
+    assert {"finished", "rating"} <= {person.state for person in status.people}
+    assert status.blocks[0].undecided and status.blocks[0].could_not_be_shown
+
+
+def told(status: BlockStatus | RaterStatus) -> tuple[object, ...]:
+    return status.ratings, status.undecided, status.could_not_be_shown, status.median_seconds
+
+
+def counted(rated: Sequence[Any]) -> tuple[object, ...]:
+    hidden = sum(not was_shown(row.further) for row in rated)
+    undecided = sum(row.rating is None for row in rated) - hidden
+    return len(rated), undecided, hidden, round(median(row.seconds for row in rated), 2) if rated else None
 
 
 @pytest.mark.slow
