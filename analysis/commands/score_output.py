@@ -436,11 +436,10 @@ def _basis(result: ScoreResult) -> str:
 
 def _print_conventions(result: ScoreResult) -> None:
     """Print the basis of the figures, every convention, and the notes."""
-    over = "the whole collection" if result.collection else "the rated pairs"
     click.echo(_basis(result))
     click.echo(
         f"{tenths(result.pairs['relevant'])} of the pairs are good ({result.conventions['relevant']}). Correlation "
-        f"over {over}, of mapped scores where there is a mapping, out of fold."
+        f"over {result.scope}, of mapped scores where there is a mapping, out of fold."
     )
     for name, value in result.conventions.items():
         click.echo(f"  {name.replace('_', ' ')}: {value}")

@@ -60,8 +60,8 @@ def reading_indices(result: ScoreResult) -> list[Term]:
     mapped = any(system.mapped_scores is not None for system in result.systems)
     scores = "a system's scores, put on people's scale by its mapping," if mapped else "a system's scores"
     others = "Raw correlation takes the scores as they are. " if mapped else ""
-    whole = " Each pair counts as one over its probability of being chosen, so this is the correlation over the "
-    whole += "whole collection, whoever proposed the pairs; the one over the judged pairs alone is beside it."
+    whole = " Each pair counts as one over its probability of being chosen, so this is the correlation over "
+    whole += f"{result.scope}, whoever proposed the pairs; the one over the judged pairs alone is beside it."
     terms = [
         (
             "Correlation",

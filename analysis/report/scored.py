@@ -59,7 +59,7 @@ def comparison(result: ScoreResult) -> Section:
     ]
     mapped = any(system.mapped_scores is not None for system in ordered)
     kind = "mapped scores, each from a mapping that has not seen the pair's query" if mapped else "raw scores"
-    over = ", over the whole collection" if result.collection else ""
+    over = f", over {result.scope}" if result.collection else ""
     picture = Picture(
         [pictures.intervals(panels)],
         f"Each dot is a system's figure, the bar its {100 * level_of(result):g} % interval over queries. "

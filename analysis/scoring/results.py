@@ -244,6 +244,7 @@ class ScoreResult:
     ranks : what is known of the systems' ranks by it, in the order of `systems`
     drawn : float32 [comparisons, replicates], each difference under its null, for families over several results; None
         where families are corrected
+    pool : whether pairs were drawn from a pool of what systems rank highest, of which figures speak then
     """
 
     systems: tuple[SystemScore, ...]
@@ -268,6 +269,14 @@ class ScoreResult:
     primary: Primary = field(kw_only=True)
     ranks: Ranks = field(kw_only=True, repr=False)
     drawn: np.ndarray | None = field(default=None, kw_only=True, repr=False)
+    pool: bool = field(default=False, kw_only=True)
+
+    @property
+    def scope(self) -> str:
+        """The pairs that correlations of systems speak of: the whole collection, the pool, or the rated pairs."""
+        if not self.collection:
+            return "the rated pairs"
+        return "the pool" if self.pool else "the whole collection"
 
     @property
     def indices(self) -> tuple[Index, ...]:

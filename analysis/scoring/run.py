@@ -127,6 +127,7 @@ def score_candidates(
         primary=context.primary,
         ranks=ranks,
         drawn=drawn,
+        pool=pairs.design.pool,
     )
 
 

@@ -357,7 +357,7 @@ def agreement(result: ScoreResult, system: SystemScore, reachable: float | None 
     estimate, name = system.estimate(PEARSON), system.name
     if estimate.value is None:
         return f"How far {name} agrees with people is not known: {estimate.reason}."
-    over = "over the whole collection" if result.collection else "on the pairs that were rated"
+    over = f"over {result.scope}"
     shown = _with_ends(estimate)
     if estimate.low is not None and estimate.high is not None and estimate.low <= 0 <= estimate.high:
         return f"{name} shows no agreement with people that chance could not explain: correlation {shown} {over}."
@@ -371,7 +371,7 @@ def agreements(result: ScoreResult, systems: Sequence[SystemScore], reachable: f
     """The systems' agreement with people, in one sentence where all of them agree."""
     if len(systems) < 2 or not all((each.estimate(PEARSON).low or 0.0) > 0 for each in systems):
         return [agreement(result, each, reachable) for each in systems]
-    over = "over the whole collection" if result.collection else "on the pairs that were rated"
+    over = f"over {result.scope}"
     figures = [f"{each.name} at {_with_ends(each.estimate(PEARSON))}" for each in systems]
     most = "" if reachable is None else f"; about {reachable:.2f} is the most that any system could reach"
     return [f"Agreement with people, as correlation {over}: {listed(figures)}{most}."]

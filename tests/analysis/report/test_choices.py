@@ -64,6 +64,8 @@ def test_report_takes_every_choice_that_score_takes() -> None:
         "similarity",
         "qrels",
         "save",
+        "engine",  # where figures are computed changes none of them, and a report reads what score kept
+        "scheduler",
         "against",
         "report",
         "judgments",

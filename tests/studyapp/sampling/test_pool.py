@@ -371,6 +371,8 @@ def test_a_study_of_a_pool_goes_from_the_draw_to_figures_that_speak_of_the_pool(
     assert "results that late ranks first (25 a query) lie outside the pool" in notes
     assert "of 330 pairs drawn are not judged" in notes
     assert "Nothing judged speaks of" in notes and "of late's first 10 results (covered@10 is the rest)" in notes
+    plain = run("score", tmp_path / "late.csv", "--judgments", tmp_path / "judgments.csv", "--threshold", 3.5).output
+    assert "over the pool" in plain and "over the whole collection" not in plain
     judged = json.loads(scored.stdout)["pairs"]["judged"]
     assert judged == (pd.read_csv(tmp_path / "judgments.csv")["pool"] == "inside").sum()
     from_python = score(tmp_path / "late.csv", tmp_path / "judgments.csv", replicates=20, method="none")
