@@ -125,7 +125,7 @@ class Scores(Result):
         --------
         >>> judged = pd.DataFrame([(f"q{q}", f"d{d}", (q + d) % 3) for q in range(6) for d in range(5)])
         >>> judged.columns = ["query_id", "doc_id", "relevance"]
-        >>> runs = {n: judged[["query_id", "doc_id"]].assign(score=range(30) if n == "a" else 0.5) for n in "ab"}
+        >>> runs = {n: judged[["query_id", "doc_id"]].assign(score=judged.index * n % 7) for n in (1, 2)}
         >>> from relstudy import score
         >>> study = score(runs, judged, measures=["AP"], method="none").generalizability("AP")
         >>> list(study.components), study.needed("erho2", 0.9)[0] is None or study.needed("erho2", 0.9)[0] > 0
