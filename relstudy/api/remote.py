@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
+import time
 import urllib.error
 import urllib.request
 from typing import Any
@@ -45,7 +47,7 @@ class RemoteStudy:
         return f"RemoteStudy({self.url!r})"
 
     def status(self) -> dict[str, Any]:
-        """The output of `relstudy status --json`."""
+        """The output of `relstudy status --json`; of many ratings as it was at `counted_at`, a little earlier."""
         return self._read(self._ask("/api/status"))
 
     def ratings(self, since: str = "") -> pd.DataFrame:
@@ -108,9 +110,18 @@ class RemoteStudy:
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
         body = None if given is None else json.dumps(given).encode()
         request = urllib.request.Request(self.url + path, data=body, headers=headers)
+        until = time.monotonic() + self._seconds
         try:
-            with self._opener.open(request, timeout=self._seconds) as answer:
-                return bytes(answer.read())
+            while True:
+                try:
+                    with self._opener.open(request, timeout=self._seconds) as answer:
+                        return bytes(answer.read())
+                except urllib.error.HTTPError as error:
+                    pause = _pause(error)
+                    if body is not None or pause is None or time.monotonic() + pause > until:
+                        raise
+                    error.close()
+                time.sleep(pause)
         except urllib.error.HTTPError as error:
             raise RelstudyError(f"{self.url} refuses: {without_controls(_reason(error))}") from None
         except OSError as error:
@@ -129,6 +140,12 @@ class RemoteStudy:
 
     def _no_study(self) -> RelstudyError:
         return RelstudyError(f"{self.url} answers what no study does; is its address, with its path, right?")
+
+
+def _pause(error: urllib.error.HTTPError) -> int | None:
+    """Seconds after which a study that is busy wants to be asked again; None where it does not say."""
+    stated = error.headers.get("Retry-After", "")
+    return int(stated) if error.code == 503 and re.fullmatch(r"[0-9]{1,4}", stated) else None
 
 
 def _reason(error: urllib.error.HTTPError) -> str:

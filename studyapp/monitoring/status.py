@@ -122,6 +122,7 @@ class Status:
 
     `ended` are those who have consented and left before they finished, `no_place` those who have consented and found no
     place, `not_begun` those who have consented and stopped before the first page; `outcomes` counts how visits ended.
+    `counted_at` is when all this was so, in seconds since 1970.
     """
 
     study: str
@@ -140,6 +141,7 @@ class Status:
     webhook: Undelivered | None = None
     not_begun: int = 0
     no_place: int = 0
+    counted_at: float = 0.0
 
     @property
     def at_work(self) -> int:
@@ -188,6 +190,7 @@ def study_status(store: Store, study: Study, now: float | None = None) -> Status
         not_begun=sum(person.state == "consented" and not person.outcome for person in persons),
         no_place=sum(person.state == "no_place" for person in persons),
         outcomes=dict(Counter(person.outcome for person in persons if person.outcome)),
+        counted_at=moment,
     )
 
 

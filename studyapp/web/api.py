@@ -13,7 +13,7 @@ from typing import IO, Any
 import pandas as pd
 from flask import Blueprint, Response, abort, g, jsonify, request
 from flask.typing import ResponseReturnValue
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import HTTPException, ServiceUnavailable
 
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment import invitations
@@ -23,7 +23,7 @@ from relstudy.studyapp.monitoring.changes import changes_after
 from relstudy.studyapp.monitoring.export import ratings_in_parts
 from relstudy.studyapp.monitoring.status import study_status
 from relstudy.studyapp.web import session
-from relstudy.studyapp.web.admin.figures import forget_figures
+from relstudy.studyapp.web.admin.figures import ASK_AGAIN, are_few, forget_figures, kept_figures
 from relstudy.studyapp.web.admin.invite import MOST_LINKS, public_address
 from relstudy.studyapp.web.admin.researchers import note, who_asks
 from relstudy.studyapp.web.large import one_at_a_time, send_written
@@ -33,6 +33,7 @@ from relstudy.studyapp.web.site import current_site
 blueprint = Blueprint("api", __name__, url_prefix="/api")
 
 NO_TOKEN = "this needs a valid token in the header `Authorization: Bearer TOKEN`"
+COUNTING = "the ratings are being counted for the first time; please try again in a few seconds"
 CURSOR = "X-Relstudy-Cursor"
 ISO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)", re.ASCII)
 View = Callable[..., ResponseReturnValue]
@@ -78,10 +79,15 @@ def refusal(error: HTTPException) -> ResponseReturnValue:
 @blueprint.get("/status")
 @token_required("viewer")
 def status() -> ResponseReturnValue:
-    """Progress of the ratings."""
+    """Progress of the ratings; of many the last that were counted, as counting them takes seconds."""
     site = current_site()
-    with one_at_a_time():
-        return jsonify(study_status(site.store, site.study).as_json())
+    if are_few():
+        with one_at_a_time():
+            return jsonify(study_status(site.store, site.study).as_json())
+    kept = kept_figures()
+    if kept is None:
+        raise ServiceUnavailable(COUNTING, retry_after=ASK_AGAIN)
+    return Response(kept.status_json, mimetype="application/json")
 
 
 @blueprint.get("/ratings")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import threading
 import time
 from dataclasses import dataclass
+from functools import cached_property
 
 from flask import Flask, Response, abort, current_app, make_response, request
 from markupsafe import Markup
@@ -36,6 +38,11 @@ class KeptFigures:
     seconds: float
     until: float
 
+    @cached_property
+    def status_json(self) -> bytes:
+        """The status as JSON: of 10,000 raters it takes a tenth of a second to write."""
+        return json.dumps(self.figures[0].as_json()).encode()
+
     @property
     def is_fresh(self) -> bool:
         return time.monotonic() <= self.until
@@ -47,20 +54,31 @@ def recent_figures() -> tuple[Status, StudyStatistics]:
     Those that take long are worked out behind the pages, which meanwhile show the last ones; where there are none yet,
     the request is answered by a page that asks again by itself.
     """
-    cache: dict[str, KeptFigures] = current_app.extensions.setdefault("relstudy-figures", {})
-    kept = cache.get("figures")
-    is_quick = kept.seconds <= WAITED_FOR if kept is not None else may_have_ratings(current_site().store) <= FEW
-    if kept is not None and (kept.is_fresh or is_being_made()):
-        return kept.figures
-    if is_quick:
-        with one_at_a_time():
-            return _fresh_figures(cache).figures
-    if not is_being_made():
-        app = current_app._get_current_object()  # type: ignore[attr-defined]
-        threading.Thread(target=_work_out_behind, args=(app, cache), daemon=True).start()
+    kept = kept_figures()
     if kept is None:
         abort(_please_wait())
     return kept.figures
+
+
+def are_few() -> bool:
+    """True if there are so few ratings that a request may wait until they have been counted."""
+    return may_have_ratings(current_site().store) <= FEW
+
+
+def kept_figures() -> KeptFigures | None:
+    """The last figures; None where there are none yet, which are then being worked out behind the request."""
+    cache: dict[str, KeptFigures] = current_app.extensions.setdefault("relstudy-figures", {})
+    kept = cache.get("figures")
+    is_quick = kept.seconds <= WAITED_FOR if kept is not None else are_few()
+    if kept is not None and (kept.is_fresh or is_being_made()):
+        return kept
+    if is_quick:
+        with one_at_a_time():
+            return _fresh_figures(cache)
+    if not is_being_made():
+        app = current_app._get_current_object()  # type: ignore[attr-defined]
+        threading.Thread(target=_work_out_behind, args=(app, cache), daemon=True).start()
+    return kept
 
 
 def _please_wait() -> Response:

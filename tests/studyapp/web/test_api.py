@@ -8,8 +8,10 @@ import shutil
 import socket
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -23,6 +25,7 @@ from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.monitoring.audit_log import read_entries
 from relstudy.studyapp.monitoring.export import IN_PARTS, ratings_table
 from relstudy.studyapp.web import large
+from relstudy.studyapp.web.admin import figures
 from relstudy.studyapp.web.mount import mounted
 from tests.commands import relstudy, succeeds
 from tests.studyapp.browse import joined
@@ -339,3 +342,33 @@ def test_a_table_leaves_room_on_the_disk_for_what_raters_answer(made: Made, monk
     usage = shutil.disk_usage(tempfile.gettempdir())
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(total=1 << 40, free=large.RESERVE - 1))
     assert ask(made, "/api/ratings", token) == (507, large.NO_ROOM)
+
+
+@pytest.mark.slow
+def test_the_status_of_many_ratings_is_the_last_one_counted_and_no_request_waits_for_the_next(
+    made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = token_of(made, "nightly")
+    joined(made.app).rate_all()
+    few = json.loads(ask(made, "/api/status", token)[1])
+    go_on, work_out = threading.Event(), figures.study_statistics
+    monkeypatch.setattr(figures, "FEW", 0)
+    monkeypatch.setattr(figures, "study_statistics", lambda *given: go_on.wait(30) and work_out(*given))
+    headers = {"Authorization": f"Bearer {token}"}
+    answer = made.app.test_client().get("/api/status", headers=headers)
+    assert answer.status_code == 503 and answer.headers["Retry-After"] == "2"
+    assert "being counted" in answer.json["error"]
+    go_on.set()
+    with served(made, "") as address:
+        told = rs.study(address, token).status()  # which asks again
+    assert told.pop("counted_at") > few.pop("counted_at") and told == few
+    cache = made.app.extensions["relstudy-figures"]
+    cache["figures"] = replace(cache["figures"], seconds=figures.WAITED_FOR + 1, until=0.0)
+    go_on.clear()
+    joined(made.app)
+    assert json.loads(ask(made, "/api/status", token)[1])["raters"] == few["raters"]
+    go_on.set()
+    deadline = time.monotonic() + 30
+    while json.loads(ask(made, "/api/status", token)[1])["raters"] == few["raters"] and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert json.loads(ask(made, "/api/status", token)[1])["raters"] == few["raters"] + 1
