@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -92,20 +93,22 @@ result_id = "r0"
 expected = [1]
 """
     made = make_study(toml(page=2, per_rater="8", extra=extra), base_queries=2, unique_queries=6)
-    study, drawn = Study.load(made.folder), random.Random(33)
+    study = Study.load(made.folder)
     for pages in (99, 99, 2, 0):
         browser = joined(made.app)
         browser.rate()  # the practice
         browser.get("/rate")
         browser.rate_pages(pages, lambda number: str(1 + number % 5))
     joined(made.app)
-    with made.store.write() as connection:  # undecided ones, some not shown, and some changed later
-        for row in connection.execute(sa.select(ratings)).all():
-            value = drawn.choice([None, 1.0, 2.0, 5.0])
-            hidden = {"not_shown": True} if value is None and drawn.random() < 0.5 else None
-            new = {"rating": value, "seconds": drawn.expovariate(1 / 7), "further": hidden}
+    drawn, cases = random.Random(33), itertools.cycle([None, 1.0, 2.0, None, 5.0])
+    in_order = sa.select(ratings).join(assignments, assignments.c.id == ratings.c.assignment_id)
+    in_order = in_order.order_by(assignments.c.kind, ratings.c.id)  # so that 15 pairs meet every case
+    with made.store.write() as connection:  # some undecided, some not shown, and every third one changed later
+        for number, row in enumerate(connection.execute(in_order).all()):
+            hidden = {"not_shown": True} if number % 5 == 0 else None
+            new = {"rating": next(cases), "seconds": drawn.expovariate(1 / 7), "further": hidden}
             connection.execute(sa.update(ratings).where(ratings.c.id == row.id).values(**new))
-            if drawn.random() < 0.3:
+            if number % 3 == 0:
                 again = {name: cell for name, cell in row._asdict().items() if name != "id"}
                 again |= {"revision": 2, "rating": 3.0, "seconds": 2.25, "further": None, "rated_at": time.time()}
                 connection.execute(sa.insert(ratings).values(**again))
