@@ -34,6 +34,7 @@ WHY_NOT = {
     "relstudy calibrate chatreport_test.csv": "a file of another project; tests/project tries its columns",
     "relstudy report my-study --paper-tables": "takes a minute; tests/analysis/report/paper runs it",
     "relstudy sample demo --systems": "the demo's first step: a study with ratings is not drawn anew",
+    "relstudy score my-study --engine dask --scheduler": "a scheduler elsewhere; tests/common has clusters of its own",
     "relstudy score new.run --against study.zip": "a run of that study; tests/studyapp/archive scores one",
     "relstudy prolific": "asks Prolific; tests/studyapp/prolific asks a server on the loopback",
     "relstudy judge my-study --judge model": "asks a model; tests/studyapp/judging asks a server on the loopback",
