@@ -11,6 +11,7 @@ wherever it runs, so a worker that is lost costs the time of its parts and nothi
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import os
@@ -18,6 +19,7 @@ import pkgutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import wait as wait_for
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
@@ -285,18 +287,35 @@ class _Cluster:
     def _shared(self, data: Sequence[Any]) -> list[Any]:
         """Futures of the data, of which each worker holds a copy; data of earlier work that have no part in this are
         let go."""
-        from distributed.client import FutureCancelledError
-
         kept = {id(each): self._held[id(each)] for each in data if id(each) in self._held}
         self._held = kept
         for each in data:
             if id(each) not in kept:
-                try:
-                    (future,) = self.client.scatter([each], broadcast=True, hash=False, timeout=PATIENCE)
-                except OSError as error:  # a worker went while it was sent to
-                    raise FutureCancelledError("data", str(error)) from None
-                kept[id(each)] = (each, future)
+                kept[id(each)] = (each, self._sent(each))
         return [kept[id(each)][1] for each in data]
+
+    def _sent(self, data: Any) -> Any:
+        """A future of which each worker holds a copy; raises that it was cancelled where a worker went on the way,
+        since dask goes on sending to one that is gone."""
+        from distributed.client import FutureCancelledError
+
+        async def send() -> Any:
+            return await self.client.scatter([data], broadcast=True, hash=False, timeout=PATIENCE)
+
+        receivers = self._addresses()
+        sending = asyncio.run_coroutine_threadsafe(send(), self.client.loop.asyncio_loop)
+        while not wait_for([sending], timeout=GLANCE).done:
+            if self.client.status != "running" or not receivers <= self._addresses():
+                sending.cancel()
+                raise FutureCancelledError("data", "worker lost")
+        try:
+            (future,) = sending.result()
+        except OSError as error:  # a worker went while it was sent to, or there is none
+            raise FutureCancelledError("data", str(error)) from None
+        return future
+
+    def _addresses(self) -> set[str]:
+        return set(self.client.scheduler_info(n_workers=-1)["workers"])
 
     def _as_they_come(self, futures: list[Any]) -> Iterator[Any]:
         """The futures as they are done; a fault of one is raised, and so is the loss of every worker for `PATIENCE`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import os
@@ -14,6 +15,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -102,3 +104,27 @@ def test_a_scheduler_without_workers_is_named(distributed: ModuleType, monkeypat
     monkeypatch.setattr(our_cluster, "PATIENCE", 0.1)
     with distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=None) as nobody:
         assert "has no worker; start some with `dask worker`" in outcome(nobody.scheduler_address, monkeypatch)
+
+
+def test_a_worker_that_is_lost_while_data_are_sent_to_it_costs_time_only(
+    distributed: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """dask goes on sending to a worker that is gone, and a whole run of the tests once waited for that."""
+    scatter, sent = distributed.Client.scatter, list[str]()
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as local,
+        at_work(ClusterOptions("dask", local.scheduler_address)),
+    ):
+        victim = next(iter(local.workers.values())).pid
+
+        def for_ever(*args: Any, **options: Any) -> Any:
+            sent.append("once")
+            if len(sent) > 1:
+                return scatter(*args, **options)
+            os.kill(victim, signal.SIGKILL)
+            return asyncio.sleep(3600)
+
+        monkeypatch.setattr(distributed.Client, "scatter", for_ever)
+        began = time.monotonic()
+        assert list(in_parts(partial(partial, pow, 2), [], [2, 3])) == [4, 8]
+    assert len(sent) > 1 and time.monotonic() - began < our_cluster.PATIENCE
