@@ -310,7 +310,7 @@ class _Cluster:
                 raise FutureCancelledError("data", "worker lost")
         try:
             (future,) = sending.result()
-        except OSError as error:  # a worker went while it was sent to, or there is none
+        except (OSError, KeyError) as error:  # a worker went meanwhile, or there is none
             raise FutureCancelledError("data", str(error)) from None
         return future
 
