@@ -279,11 +279,12 @@ def _read(check: TomlChecker, data: dict[str, Any], folder: Path) -> Study:
     blocks = read_blocks(check, check.tables(data, "blocks"), scales)
     screening = read_screening(check, check.tables(data, "screening"))
     practice = read_known(check, check.tables(data, "practice"), "practice", blocks)
+    language = check.text(head, at, "language", "en", LANGUAGE)
     study = Study(
         folder=folder,
         id=check.text(head, at, "id", None, ID),
         title=check.text(head, at, "title", None),
-        language=check.text(head, at, "language", "en", LANGUAGE),
+        language=language,
         contact=check.text(head, at, "contact", ""),
         url=check.text(head, at, "url", "", PUBLIC).rstrip("/"),
         consent=check.text(head, at, "consent", ""),
@@ -310,7 +311,7 @@ def _read(check: TomlChecker, data: dict[str, Any], folder: Path) -> Study:
         webhook=read_webhook(check, check.table(data, (), "webhook")),
         displays=read_displays(check, check.table(data, (), "display")),
         sso=read_sso(check, check.table(data, (), "sso"), str(head.get("url", ""))),
-        languages=_read_languages(check, head, folder),
+        languages=_read_languages(check, head, language, folder),
         collection=read_collection(check, check.table(data, (), "collection")),
     )
     if study.entry.failed_checks_allowed is not None and not study.attention:
@@ -325,10 +326,9 @@ def _read(check: TomlChecker, data: dict[str, Any], folder: Path) -> Study:
     return study
 
 
-def _read_languages(check: TomlChecker, head: dict[str, Any], folder: Path) -> tuple[Language, ...]:
-    """The languages that raters may choose from; the study's own comes first."""
+def _read_languages(check: TomlChecker, head: dict[str, Any], own: str, folder: Path) -> tuple[Language, ...]:
+    """The languages that raters may choose from; `own`, the study's, comes first."""
     at = ("study",)
-    own = check.text(head, at, "language", "en", LANGUAGE)
     others = [code for code in (check.texts(head, at, "languages") if "languages" in head else ()) if code != own]
     languages = [language_of(own, folder, own=True)]
     for code in dict.fromkeys(others):

@@ -390,22 +390,21 @@ def read_entry(check: TomlChecker, data: dict[str, Any]) -> Entry:
     group_parameter = check.text(data, path, "group_parameter", "", PARAMETER)
     if group_parameter and group_parameter not in keep:
         keep = (*keep, group_parameter)
+    completion_url = check.text(data, path, "completion_url", "", URL)
     return Entry(
         rules=rules,
         passphrase=passphrase,
         id_parameter=id_parameter,
         group_parameter=group_parameter,
         keep_parameters=keep,
-        completion_url=check.text(data, path, "completion_url", "", URL),
+        completion_url=completion_url,
         completion_code=check.text(data, path, "completion_code", ""),
         code_needs_decided=check.number(data, path, "code_needs_decided", 0.5, 0, 1),
         failed_checks_allowed=(
             check.whole(data, path, "failed_checks_allowed", 0, 0, 1000) if "failed_checks_allowed" in data else None
         ),
         joins_per_address=check.whole(data, path, "joins_per_address", 60, 0, 1_000_000),
-        outcomes=_read_outcomes(
-            check, check.table(data, path, "outcomes"), check.text(data, path, "completion_url", "")
-        ),
+        outcomes=_read_outcomes(check, check.table(data, path, "outcomes"), completion_url),
     )
 
 

@@ -69,6 +69,18 @@ def test_all_faults_are_listed_together_the_first_twenty_in_full() -> None:
     assert lines[3].startswith("study.toml, line 15, blocks.more: -4 is not allowed")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[study]\nid = "t"\ntitle = "t"\nlanguage = 5\n',
+        '[study]\nid = "t"\ntitle = "t"\nlanguages = "de"\n',
+        HEAD + "[entry]\ncompletion_url = 5\n",
+    ],
+)
+def test_a_wrong_value_is_told_once(text: str) -> None:
+    assert len(faults(text).splitlines()) == 1
+
+
 def test_a_missing_file_says_how_to_get_one(tmp_path: Path) -> None:
     with pytest.raises(RelstudyError, match=r"there is no such file; `relstudy new"):
         Study.load(tmp_path)
