@@ -26,14 +26,14 @@ from relstudy.studyapp.config.study_parts import (
     Entry,
     JudgeSettings,
     KnownPair,
+    Limits,
     Qualification,
     Question,
     ResultQuestion,
-)
-from relstudy.studyapp.config.study_toml import (
-    Limits,
     SignOnSettings,
     WebhookSettings,
+)
+from relstudy.studyapp.config.study_toml import (
     read_analysis,
     read_blocks,
     read_collection,

@@ -1,7 +1,8 @@
-"""Parts of a study: blocks, pairs with known answers, questions, the ways in."""
+"""Parts of a study, one for each table of study.toml: blocks, pairs with known answers, questions, the ways in."""
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 from collections.abc import Mapping
@@ -415,3 +416,81 @@ class JudgeSettings:
     input_price: float = 0.0
     output_price: float = 0.0
     person_price: float = 0.0
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a study takes nobody new.
+
+    Parameters
+    ----------
+    raters : how many may have finished or be at work; None: any number
+    ratings : how many may be stored; None: any number
+    deadline : seconds since 1970; None: none
+    place_hours : how long after their last page a rater still counts as at work
+    """
+
+    raters: int | None = None
+    ratings: int | None = None
+    deadline: float | None = None
+    place_hours: float = 24.0
+
+
+@dataclass(frozen=True)
+class SignOnSettings:
+    """Sign-on of researchers by their institution.
+
+    Parameters
+    ----------
+    issuer : address of an OpenID Connect provider; empty where a proxy says who it is
+    client_id : what the provider knows the study as
+    secret_variable : name of the environment variable that holds the client's secret; empty: it has none
+    header : name of the header in which the trusted proxy says who it is; empty where a provider is asked
+    allow : e-mail addresses and domains (@example.org) in small letters
+    role : of those whose account has no other
+    label : what the provider is called on the login page
+    """
+
+    issuer: str = ""
+    client_id: str = ""
+    secret_variable: str = ""
+    header: str = ""
+    allow: tuple[str, ...] = ()
+    role: str = "viewer"
+    label: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.issuer or self.header)
+
+    def admits(self, email: str) -> bool:
+        """True if an address, or its domain, is allowed.
+
+        Examples
+        --------
+        >>> settings = SignOnSettings("https://login.example.org", "relstudy", allow=("anna@a.org", "@b.org"))
+        >>> [settings.admits(email) for email in ("anna@a.org", "ben@a.org", "ben@b.org", "ben@x.b.org", "b.org")]
+        [True, False, True, False, False]
+        """
+        name, _, domain = email.rpartition("@")
+        return bool(name) and "@" not in name and (email in self.allow or f"@{domain}" in self.allow)
+
+
+@dataclass(frozen=True)
+class WebhookSettings:
+    """Program that is sent the changes of the ratings.
+
+    Parameters
+    ----------
+    url : where to, by https or on this machine; empty: nobody is notified
+    secret_variable : name of the environment variable that holds the secret to sign with
+    events : which of EVENTS it is sent; empty: all
+    """
+
+    url: str = ""
+    secret_variable: str = ""
+    events: tuple[str, ...] = ()
+
+    @property
+    def receiver(self) -> str:
+        """A short hash of the address and the events: another receiver is sent everything from the start."""
+        return hashlib.sha256("\n".join([self.url, *sorted(self.events)]).encode()).hexdigest()[:16]

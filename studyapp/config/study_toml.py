@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -29,9 +28,12 @@ from relstudy.studyapp.config.study_parts import (
     Entry,
     JudgeSettings,
     KnownPair,
+    Limits,
     Qualification,
     Question,
     ResultQuestion,
+    SignOnSettings,
+    WebhookSettings,
 )
 from relstudy.studyapp.config.texts import ENGLISH
 from relstudy.studyapp.config.toml_checker import ID, NAME, PARAMETER, URL, VARIABLE, Keys, TomlChecker
@@ -475,24 +477,6 @@ def read_texts(check: TomlChecker, data: dict[str, Any]) -> dict[str, str]:
     return {key: str(value) for key, value in data.items()}
 
 
-@dataclass(frozen=True)
-class Limits:
-    """When a study takes nobody new.
-
-    Parameters
-    ----------
-    raters : how many may have finished or be at work; None: any number
-    ratings : how many may be stored; None: any number
-    deadline : seconds since 1970; None: none
-    place_hours : how long after their last page a rater still counts as at work
-    """
-
-    raters: int | None = None
-    ratings: int | None = None
-    deadline: float | None = None
-    place_hours: float = 24.0
-
-
 def read_limits(check: TomlChecker, data: dict[str, Any]) -> Limits:
     """The table [limits] of study.toml; faults are left with `check`."""
     path = ("limits",)
@@ -517,45 +501,6 @@ def _read_moment(check: TomlChecker, data: dict[str, Any], key: str) -> float | 
         check.fault(("limits", key), str(value), allowed)
         return None
     return value.astimezone(UTC).timestamp()
-
-
-@dataclass(frozen=True)
-class SignOnSettings:
-    """Sign-on of researchers by their institution.
-
-    Parameters
-    ----------
-    issuer : address of an OpenID Connect provider; empty where a proxy says who it is
-    client_id : what the provider knows the study as
-    secret_variable : name of the environment variable that holds the client's secret; empty: it has none
-    header : name of the header in which the trusted proxy says who it is; empty where a provider is asked
-    allow : e-mail addresses and domains (@example.org) in small letters
-    role : of those whose account has no other
-    label : what the provider is called on the login page
-    """
-
-    issuer: str = ""
-    client_id: str = ""
-    secret_variable: str = ""
-    header: str = ""
-    allow: tuple[str, ...] = ()
-    role: str = "viewer"
-    label: str = ""
-
-    def __bool__(self) -> bool:
-        return bool(self.issuer or self.header)
-
-    def admits(self, email: str) -> bool:
-        """True if an address, or its domain, is allowed.
-
-        Examples
-        --------
-        >>> settings = SignOnSettings("https://login.example.org", "relstudy", allow=("anna@a.org", "@b.org"))
-        >>> [settings.admits(email) for email in ("anna@a.org", "ben@a.org", "ben@b.org", "ben@x.b.org", "b.org")]
-        [True, False, True, False, False]
-        """
-        name, _, domain = email.rpartition("@")
-        return bool(name) and "@" not in name and (email in self.allow or f"@{domain}" in self.allow)
 
 
 def read_sso(check: TomlChecker, data: dict[str, Any], url: str) -> SignOnSettings:
@@ -589,27 +534,6 @@ def read_sso(check: TomlChecker, data: dict[str, Any], url: str) -> SignOnSettin
     role = check.one_of(data, path, "role", "viewer", ROLES)
     label = check.text(data, path, "label", "")
     return SignOnSettings(issuer, client, variable, header, tuple(map(str.lower, allow)), role, label)
-
-
-@dataclass(frozen=True)
-class WebhookSettings:
-    """Program that is sent the changes of the ratings.
-
-    Parameters
-    ----------
-    url : where to, by https or on this machine; empty: nobody is notified
-    secret_variable : name of the environment variable that holds the secret to sign with
-    events : which of EVENTS it is sent; empty: all
-    """
-
-    url: str = ""
-    secret_variable: str = ""
-    events: tuple[str, ...] = ()
-
-    @property
-    def receiver(self) -> str:
-        """A short hash of the address and the events: another receiver is sent everything from the start."""
-        return hashlib.sha256("\n".join([self.url, *sorted(self.events)]).encode()).hexdigest()[:16]
 
 
 def read_webhook(check: TomlChecker, data: dict[str, Any]) -> WebhookSettings:

@@ -9,14 +9,15 @@ from typing import Any
 
 from relstudy.common.errors import SeveralErrors
 
-Path = tuple[str | int, ...]
+Keys = tuple[str | int, ...]
+"""The way to a setting: names of tables and keys, and places in lists of tables."""
 
 _HEADER = re.compile(r"^\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(#.*)?$")
 _KEY = re.compile(r"""^\s*((?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+)(?:\s*\.\s*(?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+))*)\s*=""")
 _PART = re.compile(r""""([^"]*)"|'([^']*)'|([A-Za-z0-9_-]+)""")
 
 
-def line_numbers(text: str) -> dict[Path, int]:
+def line_numbers(text: str) -> dict[Keys, int]:
     """Line (from 1) of every table header and key of a TOML text that parses.
 
     Keys of inline tables stand on the line of the key that holds them and are not listed.
@@ -26,9 +27,9 @@ def line_numbers(text: str) -> dict[Path, int]:
     >>> line_numbers('[study]\\ntitle = "a"\\n[[blocks]]\\nscale = "1-5"\\n')
     {('study',): 1, ('study', 'title'): 2, ('blocks', 0): 3, ('blocks', 0, 'scale'): 4}
     """
-    lines: dict[Path, int] = {}
-    counts: dict[Path, int] = {}
-    table: Path = ()
+    lines: dict[Keys, int] = {}
+    counts: dict[Keys, int] = {}
+    table: Keys = ()
     quote: str | None = None
     for number, line in enumerate(text.splitlines(), start=1):
         if quote is not None:
@@ -48,7 +49,7 @@ def line_numbers(text: str) -> dict[Path, int]:
     return lines
 
 
-def nearest_line(lines: dict[Path, int], path: Path) -> int | None:
+def nearest_line(lines: dict[Keys, int], path: Keys) -> int | None:
     """The line of a path, or of the closest thing around it that has one."""
     for length in range(len(path), 0, -1):
         if path[:length] in lines:
@@ -56,13 +57,13 @@ def nearest_line(lines: dict[Path, int], path: Path) -> int | None:
     return None
 
 
-def _parts(dotted: str) -> Path:
+def _parts(dotted: str) -> Keys:
     return tuple(a or b or c for a, b, c in _PART.findall(dotted))
 
 
-def _resolve(name: Path, counts: dict[Path, int]) -> Path:
+def _resolve(name: Keys, counts: dict[Keys, int]) -> Keys:
     """The path of a header, with the number of the latest entry for each array of tables on the way."""
-    path: Path = ()
+    path: Keys = ()
     for position, part in enumerate(name):
         path = (*path, part)
         if position < len(name) - 1 and path in counts:
@@ -86,7 +87,6 @@ def _still_open(line: str, quote: str | None) -> str | None:
             quote, position = None, end + 3
 
 
-Keys = tuple[str | int, ...]
 ID = r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}"
 NAME = r"[^\x00-\x1f]{1,80}"
 LANGUAGE = r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*"

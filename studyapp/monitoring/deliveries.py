@@ -13,7 +13,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from relstudy.studyapp.config.study_toml import WebhookSettings
+from relstudy.studyapp.config.study_parts import WebhookSettings
 from relstudy.studyapp.database.feed import NoCursorError, after, cursor_of
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import events, settings

@@ -23,7 +23,7 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.http import opener_for
 from relstudy.common.wording import count_of
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.config.study_toml import WebhookSettings
+from relstudy.studyapp.config.study_parts import WebhookSettings
 from relstudy.studyapp.database.errors import DATABASE_ERRORS
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.monitoring.deliveries import Delivery, claim_next, note_refused, note_taken

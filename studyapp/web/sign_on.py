@@ -20,7 +20,7 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.http import LOOPBACK, address
 from relstudy.studyapp.config.accounts import is_name
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.config.study_toml import SignOnSettings
+from relstudy.studyapp.config.study_parts import SignOnSettings
 
 PROXIED = "relstudy.proxied"
 """Set in a request's environment where its connection is the trusted proxy's; no header can set it."""

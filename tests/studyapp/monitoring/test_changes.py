@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from relstudy.studyapp.assignment.forgetting import forget
 from relstudy.studyapp.assignment.set_aside import set_aside, take_back, withdraw
 from relstudy.studyapp.cli import main
-from relstudy.studyapp.config.study_toml import WebhookSettings
+from relstudy.studyapp.config.study_parts import WebhookSettings
 from relstudy.studyapp.database.feed import NoCursorError
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import raters
