@@ -137,12 +137,8 @@ def read_blocks(check: TomlChecker, data: list[dict[str, Any]], scales: dict[str
                 repeats=check.whole(entry, path, "repeats", 0, 0, 1000),
                 questions=_read_result_questions(check, entry, path, scales),
                 not_shown=check.yes(entry, path, NOT_SHOWN, False),
-                highlight=""
-                if (marks := check.one_of(entry, path, "highlight", "no", ("no", "query"))) == "no"
-                else marks,
-                played=""
-                if (played := check.one_of(entry, path, "played", "any", ("any", "once"))) == "any"
-                else played,
+                highlight=check.one_of(entry, path, "highlight", "no", ("no", "query")),
+                played=check.one_of(entry, path, "played", "any", ("any", "once")),
                 ask=ask,
             )
         )
