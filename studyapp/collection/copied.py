@@ -9,6 +9,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
+import numpy as np
 import pandas as pd
 
 from relstudy.common.checked import Checked
@@ -17,8 +18,8 @@ from relstudy.common.files import replacing
 from relstudy.common.study_folder import ITEMS
 from relstudy.common.tables import write_table
 from relstudy.studyapp.collection.items import Collection
-from relstudy.studyapp.collection.kinds import HEAD, PLAYED, image_type, played_type
-from relstudy.studyapp.collection.large import LargeCollection, sample_of
+from relstudy.studyapp.collection.kinds import HEAD, begins_captions, media_type
+from relstudy.studyapp.collection.large import LargeCollection
 from relstudy.studyapp.config.study import Study
 
 FILES_OF_ITEMS = "items"
@@ -35,48 +36,33 @@ def copy_items(collection: LargeCollection, ids: Iterable[str], folder: Path) ->
     TableError
         listing pictures that are not there, or that browsers do not show
     """
-    positions = sample_of(ids, collection)
-    frame = collection.rows(positions)
-    faults: list[Fault] = []
-    with _opened(collection.root) if _has_files(frame) else contextlib.nullcontext(_nothing) as read:
-        for name, is_one, what in (("path", _is_shown, "a file that browsers show or play"), *CAPTIONS):
-            wanted = frame[name] != ""
-            taken = zip(*(frame.loc[wanted, each] for each in ("item_id", "kind", name)), strict=True)
-            places = []
-            for item_id, kind, path in taken:
-                content = read(path) if _is_plain(path) else b""
-                if not content or not is_one(content, kind):
-                    allowed = f"item {item_id!r}: {what} is needed there, in {collection.root}"
-                    faults.append(Fault(str(collection.source), None, name, path, allowed))
-                places.append(_kept(content, str(item_id), path, folder) if content and not faults else "")
-            frame.loc[wanted, name] = places
-    if faults:
-        raise TableError(faults[: TableError.SHOWN], max(len(faults) - TableError.SHOWN, 0))
+    found = collection.positions(list(ids))
+    frame = collection.rows(np.unique(found[found >= 0]))
+    if (frame[["path", "captions"]] != "").any(axis=None):
+        _copy_files(frame, collection, folder)
     Collection.of(Checked(frame, str(collection.source)), folder)  # whose faults are said now, not when it is served
     write_table(frame, folder / ITEMS)
     return len(frame)
 
 
-def _has_files(items: pd.DataFrame) -> bool:
-    return bool((items["path"] != "").any() or (items["captions"] != "").any())
-
-
-def _nothing(path: str) -> bytes:
-    del path
-    return b""
-
-
-def _is_shown(content: bytes, kind: str) -> bool:
-    head = content[:HEAD]
-    return (played_type(head, kind) if kind in PLAYED else image_type(head)) is not None
-
-
-def _are_captions(content: bytes, kind: str) -> bool:
-    del kind
-    return content.removeprefix(b"\xef\xbb\xbf")[:6] == b"WEBVTT"
-
-
-CAPTIONS = (("captions", _are_captions, "a file of captions in WebVTT"),)
+def _copy_files(frame: pd.DataFrame, collection: LargeCollection, folder: Path) -> None:
+    """Copy the files that items name into the study, and put their places there into the table."""
+    faults: list[Fault] = []
+    with _opened(collection.root) as read:
+        for name, what in (("path", "a file that browsers show or play"), ("captions", "a file of captions in WebVTT")):
+            wanted = frame[name] != ""
+            taken = zip(*(frame.loc[wanted, each] for each in ("item_id", "kind", name)), strict=True)
+            places = []
+            for item_id, kind, path in taken:
+                content = read(path) if _is_plain(path) else b""
+                head = content[:HEAD]
+                if not (begins_captions(head) if name == "captions" else media_type(head, kind)):
+                    allowed = f"item {item_id!r}: {what} is needed there, in {collection.root}"
+                    faults.append(Fault(str(collection.source), None, name, path, allowed))
+                places.append("" if faults else _kept(content, str(item_id), path, folder))
+            frame.loc[wanted, name] = places
+    if faults:
+        raise TableError(faults[: TableError.SHOWN], max(len(faults) - TableError.SHOWN, 0))
 
 
 def _kept(content: bytes, item_id: str, path: str, folder: Path) -> str:

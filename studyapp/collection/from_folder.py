@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import codecs
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
+from relstudy.common.console import progress
 from relstudy.common.errors import RelstudyError
 from relstudy.common.files import replacing
 from relstudy.common.tables import write_table
@@ -82,9 +83,7 @@ def _is_hidden(path: Path, source: Path) -> bool:
     return any(part.startswith(".") for part in path.relative_to(source if source.is_dir() else source.parent).parts)
 
 
-def make_collection(
-    sources: Sequence[Path], folder: Path, *, convert: bool = False, done: Callable[[int], object] = lambda _: None
-) -> tuple[str, ...]:
+def make_collection(sources: Sequence[Path], folder: Path, *, convert: bool = False) -> tuple[str, ...]:
     """Write collection.csv of what lies in some folders; pictures from outside the study are copied into it.
 
     A picture that its camera held sideways is turned, and one in a format that browsers do not show is converted to
@@ -96,7 +95,6 @@ def make_collection(
     sources : folders, or single files
     folder : the study's
     convert : whether pictures may be converted
-    done : called with how many items are ready
 
     Returns
     -------
@@ -121,14 +119,12 @@ def make_collection(
     texts, notes = _texts(found.texts)
     rows = []
     turned = 0
-    for path in pictures:
+    for path in progress(pictures, "taking in"):
         placed, was_turned = _placed(path, folder, names[path])
         turned += was_turned
         rows.append({"item_id": names[path], "kind": "image", "path": placed, "text": "", "title": ""})
-        done(1)
     for path, (title, text) in zip(found.texts, texts, strict=True):
         rows.append({"item_id": names[path], "kind": "text", "path": "", "text": text, "title": title})
-        done(1)
     write_table(pd.DataFrame(rows).assign(keywords=""), folder / "collection.csv")
     if found.to_convert:
         notes.append(f"{count_of(len(found.to_convert), 'picture')} converted to PNG")

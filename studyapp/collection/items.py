@@ -21,8 +21,9 @@ from relstudy.studyapp.collection.kinds import (
     KINDS,
     PARADIGMS,
     PLAYED,
-    are_captions,
-    file_type,
+    begins_captions,
+    head_of,
+    media_type,
     paradigm_of,
 )
 from relstudy.studyapp.collection.markup import html_of_markdown, plain_text
@@ -395,7 +396,7 @@ def _check_files(
                 of_kind & has_file & inside & ~there, "path", f"a {what}'s file is needed there, seen from {folder}"
             )
         shown = [
-            not ok or file_type(root / path, kind) is not None
+            not ok or media_type(head_of(root / path), kind) is not None
             for path, kind, ok in zip(paths, kinds, has_file & there, strict=True)
         ]
         wrong = ~np.array(shown, bool)
@@ -403,7 +404,7 @@ def _check_files(
         table.add(wrong & played, "path", "a sound or a film that browsers play is needed: MP4, WebM, Ogg, MP3, WAV")
     if columns["captions"] is not None:
         files = values["captions"]
-        good = [not path or (_inside(root, path) and are_captions(root / path)) for path in files]
+        good = [not path or (_inside(root, path) and begins_captions(head_of(root / path))) for path in files]
         table.add(~np.array(good, bool), "captions", f"a file of captions in WebVTT is needed, inside {folder}")
 
 

@@ -64,26 +64,25 @@ def played_type(head: bytes, kind: str) -> str | None:
     return "audio/flac" if head.startswith(b"fLaC") else None
 
 
-def file_type(path: Path, kind: str) -> str | None:
-    """The media type of an item's file, where it is one that browsers show or play; what cannot be read is none."""
-    try:
-        with path.open("rb") as handle:
-            head = handle.read(HEAD)
-    except OSError:
-        return None
+def media_type(head: bytes, kind: str) -> str | None:
+    """The media type of an item by its first bytes; None for what browsers neither show nor play."""
     return played_type(head, kind) if kind in PLAYED else image_type(head)
 
 
-def can_be_shown(path: Path) -> bool:
-    """True if a file's first bytes are those of a picture that browsers show; what cannot be read is no such file."""
-    return file_type(path, "image") is not None
+def begins_captions(head: bytes) -> bool:
+    """True for the first bytes of captions in WebVTT."""
+    return head.removeprefix(b"\xef\xbb\xbf")[:6] == b"WEBVTT"
 
 
-def are_captions(path: Path) -> bool:
-    """True if a file holds captions in WebVTT."""
+def head_of(path: Path) -> bytes:
+    """The first bytes of a file; none where it cannot be read."""
     try:
         with path.open("rb") as handle:
-            head = handle.read(16)
+            return handle.read(HEAD)
     except OSError:
-        return False
-    return head.removeprefix(b"\xef\xbb\xbf")[:6] == b"WEBVTT"
+        return b""
+
+
+def can_be_shown(path: Path) -> bool:
+    """True if a file's first bytes are those of a picture that browsers show."""
+    return image_type(head_of(path)) is not None

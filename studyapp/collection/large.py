@@ -6,7 +6,7 @@ these are read in a second pass.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
@@ -173,9 +173,6 @@ class LargeCollection(Collection):
     def __len__(self) -> int:
         return len(self.id_hashes)
 
-    def __iter__(self) -> Iterator[Item]:
-        return iter(self.items)
-
     @cached_property
     def items(self) -> tuple[Item, ...]:  # type: ignore[override]
         """All items, whole and in memory: what built-in systems compute from.
@@ -270,11 +267,6 @@ class LargeCollection(Collection):
     def ids(self) -> Any:
         """Ids in the order of the files, which are had by their positions as those of an array are."""
         return _Ids(self._ids)
-
-    @cached_property
-    def id_hashes(self) -> np.ndarray:
-        """A number for each id that says nothing of its place in the file, uint64 [items]."""
-        raise AttributeError("set when the collection is read")
 
     @cached_property
     def has_images(self) -> bool:
@@ -499,9 +491,3 @@ def _codes(words: pa.Array, allowed: Sequence[str]) -> np.ndarray:
 
     found = pc.index_in(pc.utf8_lower(words), pa.array(list(allowed), pa.string()))
     return np.asarray(pc.fill_null(found, -1).to_numpy(zero_copy_only=False), dtype=np.int64)
-
-
-def sample_of(ids: Iterable[str], collection: LargeCollection) -> np.ndarray:
-    """Positions of the items that these ids name, ascending, each once; ids that are not there are left out."""
-    found = collection.positions(list(dict.fromkeys(ids)))
-    return np.unique(found[found >= 0])

@@ -68,10 +68,7 @@ def new(folder: Path, more: tuple[Path, ...], options: NewOptions) -> None:
             )
     notes: tuple[str, ...] = ()
     if given:
-        found = Found.among(given)
-        number = len(found.pictures) + len(found.to_convert) + len(found.texts)
-        steps = progress(range(number), "taking in", number)
-        notes = make_collection(given, folder, convert=options.convert, done=lambda _: next(steps, None))
+        notes = make_collection(given, folder, convert=options.convert)
         has_collection = True
     paradigms = Collection.load(folder).paradigms() if has_collection else ("image",)
     write_text(starter_toml(folder.resolve().name, paradigms or ("image",)), settings)
