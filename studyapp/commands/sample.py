@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,11 +37,6 @@ if TYPE_CHECKING:
     from relstudy.studyapp.config.study import Study
     from relstudy.studyapp.sampling.first_round import Sample
     from relstudy.studyapp.sampling.further_pairs import Extended
-
-
-def bar(items: Iterable[int], what: str, total: int) -> Iterator[int]:
-    """The progress bar, as systems and draws want it."""
-    return progress(items, what, total)
 
 
 @dataclass(frozen=True)
@@ -160,7 +154,7 @@ def _draw_by_judge(
     del study
     stated = fields_given(JudgeRoundOptions, choices)
     options = JudgeRoundOptions(judge_file(folder, choices["judge"]), judgments=choices["judgments"], **stated)
-    added = draw_judge_round(folder, options, bar)
+    added = draw_judge_round(folder, options, progress)
     if not preview:
         added.write_sizes(folder)
         write(folder, added)
@@ -176,7 +170,7 @@ def _draw_by_mappings(
     stated = NextOptions(**fields_given(NextOptions, choices))
     options = replace(stated, categories=_categories(study, stated.paradigm))
     mappings, judgments = choices["mappings"] or folder / "mappings", choices["judgments"] or folder / "judgments.csv"
-    added = draw_next_round(folder, mappings, judgments, options, bar)
+    added = draw_next_round(folder, mappings, judgments, options, progress)
     if not preview:
         write(folder, added)
     print_next_round(folder, added, options, cost, as_json, preview)
@@ -202,7 +196,7 @@ def _draw_first(
         **fields_given(SampleOptions, choices),
     )
     assumed = AssumptionOptions(**fields_given(AssumptionOptions, choices))
-    drawn = draw_sample(folder, options, bar).with_reach(assumed.good, assumed.skill)
+    drawn = draw_sample(folder, options, progress).with_reach(assumed.good, assumed.skill)
     if study is not None:
         drawn = replace(drawn, notes=(*drawn.notes, *_what_decides(study, drawn.pairs)))
     kept = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,11 +16,6 @@ from relstudy.common.options import CommandOptions, option
 if TYPE_CHECKING:
     from relstudy.studyapp.collection.items import Collection
     from relstudy.studyapp.sampling.sources import BuiltInSource
-
-
-def bar(items: Iterable[int], what: str, total: int) -> Iterator[int]:
-    """The progress bar, as systems want it."""
-    return progress(items, what, total)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +68,7 @@ def score_collection(folder: Path, names: Iterable[str], all_queries: bool = Fal
     from relstudy.common.pairs_table import read_pairs
     from relstudy.studyapp.collection.items import Collection
     from relstudy.studyapp.sampling.kept_scores import ScoreTableWriter
-    from relstudy.studyapp.sampling.population import Eligible, ScoredItems
+    from relstudy.studyapp.sampling.population import Eligible
 
     shown = Collection.load(folder)
     drawn: dict[str, list[str]] = {}
@@ -90,12 +85,12 @@ def score_collection(folder: Path, names: Iterable[str], all_queries: bool = Fal
         collection = source.collection
         kept = ScoreTableWriter(collection.ids, len(drawn))
         ids = list(drawn)
-        for step in bar(range(len(ids)), f"Scoring with {name}", len(ids)):
+        for step in progress(range(len(ids)), f"Scoring with {name}", len(ids)):
             query = collection[ids[step]]
-            scores = source.score(query)
-            if scores is not None:
+            said = source.scored(query)
+            if said is not None:
                 positions = np.array([collection.position(item) for item in drawn[query.id]], dtype=np.int64)
-                kept.add(query.id, {source.name: ScoredItems(scores)}, Eligible.of(query, collection), positions)
+                kept.add(query.id, {source.name: said}, Eligible.of(query, collection), positions)
         if not kept.systems:
             raise RelstudyError(f"system {name} answers none of the study's queries")
         written[source.name] = kept.write(folder, [source.name])[0]
@@ -117,7 +112,7 @@ def _fitted(name: str, folder: Path, shown: Collection) -> BuiltInSource:
     if getattr(make(name, folder), "by_all_items", False) and (folder / ITEMS).is_file():
         try:
             whole = open_collection(folder)
-            system = fit(name, whole, folder, bar)
+            system = fit(name, whole, folder, progress)
         except RelstudyError as error:
             kept = getattr(make(name, folder), "kept", _nothing)(shown)
             if kept is not None:
@@ -133,7 +128,7 @@ def _fitted(name: str, folder: Path, shown: Collection) -> BuiltInSource:
         else:
             say(f"{name} weighs by all {len(whole):,} items of the collection, as relstudy sample does.")
             return BuiltInSource(system.name, "", system, whole)
-    system = fit(name, shown, folder, bar)
+    system = fit(name, shown, folder, progress)
     return BuiltInSource(system.name, "", system, shown)
 
 

@@ -22,10 +22,9 @@ from relstudy.studyapp.collection.copied import copy_items, items_needed
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.collection.large import LargeCollection
 from relstudy.studyapp.collection.lists import RankedList, read_lists, write_lists
-from relstudy.studyapp.sampling.design import scores_of
 from relstudy.studyapp.sampling.options import CouplesOptions
 from relstudy.studyapp.sampling.population import Eligible, ScoredItems, TieKeys, pool, tie_order, union_of
-from relstudy.studyapp.sampling.sources import Source
+from relstudy.studyapp.sampling.sources import Source, scores_of
 
 REACH = 2
 FLOOR = 0.1

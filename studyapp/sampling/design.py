@@ -28,7 +28,7 @@ from relstudy.studyapp.sampling.population import (
     whole_collection,
 )
 from relstudy.studyapp.sampling.response_model import ResponseShape
-from relstudy.studyapp.sampling.sources import Source, TableSource
+from relstudy.studyapp.sampling.sources import Source, scores_of
 
 VERSION = 1
 
@@ -223,19 +223,6 @@ def population_of(this: Round, query: Item, collection: Collection, scores: Mapp
         return whole_collection(eligible, list(scores.values()))
     lists = union_of(scores, this.pool or list(scores))
     return pool(eligible, lists, this.depth, tie_order(collection, query))
-
-
-def scores_of(query: Item, sources: Sequence[Source]) -> dict[str, ScoredItems]:
-    """Scores of the items by each system that can answer the query, by the system's name."""
-    scores: dict[str, ScoredItems] = {}
-    for source in sources:
-        if isinstance(source, TableSource):
-            listed = source.scored(query)
-            if listed is not None:
-                scores[source.name] = listed
-        elif (values := source.score(query)) is not None:
-            scores[source.name] = ScoredItems(values)
-    return scores
 
 
 @dataclass(frozen=True)

@@ -20,11 +20,12 @@ from relstudy.analysis.judges.universe import Universe, context_for
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.collection.items import Item
-from relstudy.studyapp.sampling.design import candidate_probabilities, population_of, scores_of
+from relstudy.studyapp.sampling.design import candidate_probabilities, population_of
 from relstudy.studyapp.sampling.expected_gain import ExpectedGain, Widths
 from relstudy.studyapp.sampling.further_pairs import DrawnStudy, Extended, extend, sizes_file, sources_of
 from relstudy.studyapp.sampling.options import JudgeRoundOptions
 from relstudy.studyapp.sampling.response_model import MappedTerm, ResponseShape
+from relstudy.studyapp.sampling.sources import scores_of
 from relstudy.studyapp.sampling.sources import sources_of as sources_of_table
 from relstudy.studyapp.systems.base import Progress, silent
 

@@ -17,10 +17,11 @@ from relstudy.common.option_words import option
 from relstudy.common.probabilities import PAIR
 from relstudy.mapping.fitted import FittedMapping, read_mappings
 from relstudy.studyapp.collection.items import Item
-from relstudy.studyapp.sampling.design import Round, population_of, scores_of
+from relstudy.studyapp.sampling.design import Round, population_of
 from relstudy.studyapp.sampling.further_pairs import DrawnStudy, Extended, extend
 from relstudy.studyapp.sampling.options import NextOptions
 from relstudy.studyapp.sampling.response_model import Judged, RoundPlan, plan_round
+from relstudy.studyapp.sampling.sources import scores_of
 from relstudy.studyapp.systems.base import Progress, silent
 
 REFERENCE_QUERIES = 200

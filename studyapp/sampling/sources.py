@@ -27,7 +27,7 @@ RESERVED = (*NO_SYSTEM, "all")
 
 
 class Source(Protocol):
-    """Something that scores all items for one query. `stamp` changes when its answers may have changed."""
+    """Something that scores items for one query, None where it cannot; `stamp` changes when its answers may have."""
 
     @property
     def name(self) -> str: ...
@@ -35,7 +35,7 @@ class Source(Protocol):
     @property
     def stamp(self) -> str: ...
 
-    def score(self, query: Item) -> np.ndarray | None: ...
+    def scored(self, query: Item) -> ScoredItems | None: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,18 +49,9 @@ class TableSource:
     name: str
     stamp: str
     file: str
-    size: int
     queries: dict[str, ScoredItems]
     direction: str | None = None
     notes: tuple[str, ...] = ()
-
-    def score(self, query: Item) -> np.ndarray | None:
-        listed = self.scored(query)
-        if listed is None or listed.positions is None:
-            return None
-        scores = np.full(self.size, np.nan)
-        scores[listed.positions] = listed.scores
-        return scores
 
     def scored(self, query: Item) -> ScoredItems | None:
         """The results that the table names for the query; None where it names none."""
@@ -80,8 +71,10 @@ class BuiltInSource:
     def notes(self) -> tuple[str, ...]:
         return getattr(self.system, "notes", ())
 
-    def score(self, query: Item) -> np.ndarray | None:
-        return self.system.score(self.collection.asking(query))
+    def scored(self, query: Item) -> ScoredItems | None:
+        """All items by the system; None where it cannot answer such a query."""
+        scores = self.system.score(self.collection.asking(query))
+        return None if scores is None else ScoredItems(scores)
 
 
 def table_sources(path: Path, collection: Collection) -> list[TableSource]:
@@ -115,8 +108,13 @@ def sources_of(scores: ScoreTable | pd.DataFrame, collection: Collection, stamp:
         }
         # ranks that were drawn from the other way round are not to be taken for these
         stamped = f"{stamp}-lower" if falls else stamp
-        systems.append(TableSource(str(name), stamped, file, len(collection), queries, direction, table.notes))
+        systems.append(TableSource(str(name), stamped, file, queries, direction, table.notes))
     return systems
+
+
+def scores_of(query: Item, sources: Sequence[Source]) -> dict[str, ScoredItems]:
+    """Scores of the items by each system that can answer the query, by the system's name."""
+    return {source.name: said for source in sources if (said := source.scored(query)) is not None}
 
 
 def directions_of(sources: Sequence[Source]) -> dict[str, str | None]:

@@ -51,7 +51,7 @@ def test_the_size_measure_is_the_mixture_of_shaping_functions_and_a_uniform_floo
     expected = np.zeros(29)
     others = [place for place in range(30) if place != 4]
     for source in sources:
-        own = source.score(query)[others]
+        own = source.scored(query).scores[others]
         rank = (-own).argsort().argsort() + 1.0
         expected += 0.95 * (1 / rank) / (1 / np.arange(1, 30)).sum() / 3
     expected += 0.05 / 29
@@ -131,7 +131,7 @@ def offsets(truth, collection, choosing, scored, results, seed, draws=200):
     this = first_round(results=results, queries=number // 2, population=number)
     shapes = [candidate_probabilities(this, query, collection, choosing) for query in collection]
     relevant = truth > 3
-    scores = {source.name: np.array([source.score(query) for query in collection]) for source in scored}
+    scores = {source.name: np.array([source.scored(query).scores for query in collection]) for source in scored}
     others = ~np.eye(number, dtype=bool)
     cut = {name: np.quantile(values[others], 0.98) for name, values in scores.items()}
     estimates: dict[tuple[str, str], list[tuple[float, float]]] = {}
@@ -336,7 +336,7 @@ def two_rounds():
     for source in sources:
         scores = np.concatenate(
             [
-                source.score(collection[query])[[collection.position(name) for name in group["result_id"]]]
+                source.scored(collection[query]).scores[[collection.position(name) for name in group["result_id"]]]
                 for query, group in judgments.groupby("query_id", sort=True)
             ]
         )
@@ -402,7 +402,7 @@ def test_a_system_that_cannot_answer_is_left_out_of_the_mean():
     class Silent:
         name, stamp = "silent", "fixed"
 
-        def score(self, query):
+        def scored(self, query):
             return None
 
     collection, sources = noise_world(20, 1)

@@ -92,7 +92,7 @@ def test_probabilities_from_runs_are_those_of_the_dense_computation():
         sparse = candidate_probabilities(this_round(), query, collection, listed)
         assert len(sparse.candidates) < 15 and sparse.population.others == 29 - len(sparse.candidates)
         everything = np.delete(np.arange(30), collection.position(query.id))
-        scores = np.array([source.score(query)[everything] for source in dense])
+        scores = np.array([source.scored(query).scores[everything] for source in dense])
         size = 0.95 * np.mean([rank_share(each, 1.0)[0] for each in scores], axis=0) + 0.05 / 29
         np.testing.assert_allclose(sparse.at(everything), inclusion_probabilities(size, 6), rtol=1e-12)
         assert sparse.expected == pytest.approx(6)
@@ -137,7 +137,7 @@ def test_probabilities_and_draws_from_runs_take_no_memory_that_grows_with_the_co
     for number in (10_000, 3_000_000):
         collection = Numbered(number)
         lists = {"i7": ScoredItems(rng.random(1_000), np.sort(rng.choice(number, 1_000, replace=False)))}
-        source = TableSource("run", "stamp", "run", number, lists)
+        source = TableSource("run", "stamp", "run", lists)
         candidate_probabilities(this_round(), Item("i7", "image"), collection, [source])  # sums kept once
         tracemalloc.start()
         chances = candidate_probabilities(this_round(), Item("i7", "image"), collection, [source])

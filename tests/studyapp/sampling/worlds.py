@@ -8,6 +8,7 @@ import numpy as np
 
 from relstudy.studyapp.collection.items import Collection, Item, split_keywords
 from relstudy.studyapp.rendered.collection import make_collection
+from relstudy.studyapp.sampling.population import ScoredItems
 from relstudy.studyapp.sampling.sources import BuiltInSource
 from relstudy.studyapp.systems.keywords import Keywords
 
@@ -21,8 +22,8 @@ class MatrixSource:
     scores: np.ndarray
     stamp: str = "fixed"
 
-    def score(self, query: Item) -> np.ndarray | None:
-        return self.scores[self.collection.position(query.id)]
+    def scored(self, query: Item) -> ScoredItems:
+        return ScoredItems(self.scores[self.collection.position(query.id)])
 
 
 def demo_world(count: int, strengths: dict[str, float], seed: int = 0):
