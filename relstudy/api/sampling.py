@@ -28,7 +28,7 @@ from relstudy.studyapp.commands.sample import write
 from relstudy.studyapp.commands.sample_output import cost_of, summarise
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.sampling import first_round
-from relstudy.studyapp.sampling.options import ASSUMED_GOOD, AssumptionOptions, SampleChanges, SampleOptions
+from relstudy.studyapp.sampling.options import AssumptionOptions, CostOptions, SampleChanges, SampleOptions
 from relstudy.studyapp.sampling.sources import Source, open_sources, sources_of
 
 Systems = TableSource | Mapping[str, TableSource] | Sequence[str | os.PathLike[str]]
@@ -105,9 +105,9 @@ class Sample(FolderResult):
         14
         """
         check_arguments(Sample.as_json, locals())
-        cost = cost_of(self.folder, self.study, raters, seconds)
+        cost = cost_of(self.folder, self.study, CostOptions(raters, seconds))
         good, skill = self.good if good is None else good, self.skill if skill is None else skill
-        return summarise(self.drawn, self.study, cost, good, skill)
+        return summarise(self.drawn, self.study, cost, AssumptionOptions(good, skill))
 
     def summary(
         self,
@@ -196,8 +196,7 @@ def sample(
     )
     assumed = AssumptionOptions(**fields_given(AssumptionOptions, changes))
     drawn = first_round.draw_sample_from(items, _sources(systems, items, folder or Path()), options)
-    good = ASSUMED_GOOD if assumed.good is None else assumed.good
-    return Sample(drawn.with_reach(assumed.good, assumed.skill), folder, study, good, assumed.skill)
+    return Sample(drawn.with_reach(assumed), folder, study, assumed.good_share, assumed.skill)
 
 
 def _collection(collection: TableSource) -> tuple[Collection, Path | None]:

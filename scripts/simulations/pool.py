@@ -41,7 +41,8 @@ from relstudy.common.console import print_table, progress
 from relstudy.common.drawing import systematic_sample
 from relstudy.common.reach import LEAST_REACH
 from relstudy.studyapp.sampling.design import CandidateProbabilities, Round, probabilities_in
-from relstudy.studyapp.sampling.forecast import Assumed, forecast
+from relstudy.studyapp.sampling.forecast import forecast
+from relstudy.studyapp.sampling.options import AssumptionOptions
 from relstudy.studyapp.sampling.population import Eligible, ScoredItems, pool, whole_collection
 
 SEED = 414
@@ -231,7 +232,7 @@ def main(argv: Sequence[str]) -> None:
         for depth, cell in zip(depths, cells, strict=True):
             held = sum(float(cell.share(each).sum()) for each in cell.value) / (QUERIES * items * share)
             for queries in given.queries:
-                foretold = forecast(queries, cell.chances[:40], Assumed(share, 0.5))
+                foretold = forecast(queries, cell.chances[:40], AssumptionOptions(share, 0.5))
                 allowed = foretold.reach >= LEAST_REACH
                 covered, bias = run_cell(cell, queries, given.studies if allowed else -(-given.studies // 3))
                 said.append((foretold.reach, covered))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from relstudy.common.command_options import GroupedCommand, option_under, options_of
+from relstudy.common.command_options import GroupedCommand, option_under, options_of, taking
 from relstudy.common.console import print_json, progress
 from relstudy.common.errors import RelstudyError
 from relstudy.common.options import declared, fields_given
@@ -21,7 +21,6 @@ from relstudy.studyapp.commands.sample_output import (
     summarise,
 )
 from relstudy.studyapp.sampling.options import (
-    ASSUMED_GOOD,
     DRAW,
     FURTHER,
     AssumptionOptions,
@@ -81,7 +80,9 @@ ROUNDS = (FIRST, BY_MAPPINGS, BY_JUDGE)
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Use the queries listed in this table (column query_id), all of them.",
 )
-@options_of(SampleOptions, CostOptions, AssumptionOptions)
+@options_of(SampleOptions)
+@taking(CostOptions, "people")
+@options_of(AssumptionOptions)
 @option_under(
     FURTHER,
     "--from-mappings",
@@ -116,9 +117,7 @@ ROUNDS = (FIRST, BY_MAPPINGS, BY_JUDGE)
     help="Draw anew even though ratings exist; the study as it is is kept in FOLDER/earlier-1.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the preview as JSON.")
-def sample(
-    folder: Path, raters: int | None, seconds: float | None, preview: bool, as_json: bool, **choices: Any
-) -> None:
+def sample(folder: Path, people: CostOptions, preview: bool, as_json: bool, **choices: Any) -> None:
     """Choose the pairs of the study in FOLDER, each with its inclusion probability.
 
     Writes pairs.csv, design.json and scores/NAME.csv for every built-in system used.
@@ -139,7 +138,7 @@ def sample(
     if this is not FIRST:
         _complete_round(folder)
     study = _study(folder)
-    cost = cost_of(folder, study, CostOptions().raters if raters is None else raters, seconds)
+    cost = cost_of(folder, study, people)
     draw = {FIRST: _draw_first, BY_MAPPINGS: _draw_by_mappings, BY_JUDGE: _draw_by_judge}[this]
     draw(folder, study, cost, choices, preview, as_json)
 
@@ -196,14 +195,13 @@ def _draw_first(
         **fields_given(SampleOptions, choices),
     )
     assumed = AssumptionOptions(**fields_given(AssumptionOptions, choices))
-    drawn = draw_sample(folder, options, progress).with_reach(assumed.good, assumed.skill)
+    drawn = draw_sample(folder, options, progress).with_reach(assumed)
     if study is not None:
         drawn = replace(drawn, notes=(*drawn.notes, *_what_decides(study, drawn.pairs)))
     kept = None
     if not preview:
         kept = write(folder, drawn, keep_old=rated is not None)
-    good = ASSUMED_GOOD if assumed.good is None else assumed.good
-    summary = summarise(drawn, study, cost, good, assumed.skill)
+    summary = summarise(drawn, study, cost, assumed)
     if as_json:
         print_json(summary if kept is None else {**summary, "kept": str(kept)})
         return

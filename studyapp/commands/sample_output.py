@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from relstudy.studyapp.sampling.first_round import Sample
     from relstudy.studyapp.sampling.judge_round import JudgeRound
     from relstudy.studyapp.sampling.next_round import NextRound
-    from relstudy.studyapp.sampling.options import NextOptions
+    from relstudy.studyapp.sampling.options import AssumptionOptions, CostOptions, NextOptions
 
 
 @dataclass(frozen=True)
@@ -40,14 +40,10 @@ class Cost:
         }
 
 
-def cost_of(folder: Path | None, study: Study | None, raters: int = 12, seconds: float | None = None) -> Cost:
+def cost_of(folder: Path | None, study: Study | None, options: CostOptions) -> Cost:
     """The cost for so many raters; seconds a rating as given, else the median of the folder's ratings.csv, else 6."""
-    return Cost(raters, _ratings_per_pair(study), *_seconds(folder, seconds))
-
-
-def _ratings_per_pair(study: Study | None) -> int:
-    counts = [block.ratings_per_pair for block in study.blocks if block.unique] if study else []
-    return max(counts, default=1)
+    per_pair = [block.ratings_per_pair for block in study.blocks if block.unique] if study else []
+    return Cost(options.raters, max(per_pair, default=1), *_seconds(folder, options.seconds))
 
 
 def _seconds(folder: Path | None, given: float | None) -> tuple[float, str]:
@@ -67,7 +63,7 @@ def _seconds(folder: Path | None, given: float | None) -> tuple[float, str]:
     return 6.0, "an assumption (--seconds)"
 
 
-def summarise(drawn: Sample, study: Study | None, cost: Cost, good: float, skill: float) -> dict[str, Any]:
+def summarise(drawn: Sample, study: Study | None, cost: Cost, assumed: AssumptionOptions) -> dict[str, Any]:
     """The preview as plain JSON.
 
     Parameters
@@ -75,11 +71,11 @@ def summarise(drawn: Sample, study: Study | None, cost: Cost, good: float, skill
     drawn : the first round
     study : study.toml, from which it follows who is shown what; None where there is none yet
     cost : what ratings cost
-    good, skill : the assumptions of `chance_of_good`
+    assumed : of the collection, as `chance_of_good` takes it
     """
     from relstudy.studyapp.assignment.unused_pairs import unused_pairs
 
-    pairs = drawn.pairs
+    pairs, good = drawn.pairs, assumed.good_share
     counts = {(str(kind), str(by)): len(rows) for (kind, by), rows in pairs.groupby(["block", "paradigm"])}
     blocks = pairs["block"].value_counts()
     base, unique = int(blocks.get("base", 0)), int(blocks.get("unique", 0))
@@ -91,12 +87,12 @@ def summarise(drawn: Sample, study: Study | None, cost: Cost, good: float, skill
         "sources": {str(name): int(count) for name, count in pairs["source"].value_counts().items()},
         "smallest_inclusion_probability": drawn.expectation.smallest,
         "expected_good_share": {
-            "value": round(drawn.expectation.good_share(good, skill), 4),
+            "value": round(drawn.expectation.good_share(good, assumed.skill), 4),
             "random_pairs": good,
-            "assumes": f"{good:.4g} of all pairs are good and each system's scores correlate {skill:g} with what "
-            "people value",
+            "assumes": f"{good:.4g} of all pairs are good and each system's scores correlate {assumed.skill:g} with "
+            "what people value",
         },
-        "estimates": estimates_of(drawn, good, skill),
+        "estimates": estimates_of(drawn, assumed),
         **cost.of(base, unique),
         "taken_as": drawn.roles,
         "directions": dict(drawn.directions),
@@ -105,18 +101,17 @@ def summarise(drawn: Sample, study: Study | None, cost: Cost, good: float, skill
     }
 
 
-def estimates_of(drawn: Sample, good: float, skill: float) -> dict[str, Any]:
+def estimates_of(drawn: Sample, assumed: AssumptionOptions) -> dict[str, Any]:
     """Figures that the design can estimate, by way of asking, and those to use instead of what it cannot."""
     from relstudy.common.reach import REACH
-    from relstudy.studyapp.sampling.forecast import Assumed, propose
+    from relstudy.studyapp.sampling.forecast import propose
 
     this = drawn.design.rounds[0]
     estimates: dict[str, dict[str, Any]] = {}
-    for paradigm, forecast in drawn.forecasts(good, skill).items():
+    for paradigm, forecast in drawn.forecasts(assumed).items():
         estimates[paradigm] = {"depth": this.depth, **forecast.as_json(), "recorded": REACH in drawn.pairs}
         if not estimates[paradigm]["can_estimate"]:
-            queries = drawn.queries(paradigm)
-            proposal = propose(this, queries, drawn.expectation.kept[paradigm], Assumed(good, skill))
+            proposal = propose(this, drawn.queries(paradigm), drawn.expectation.kept[paradigm], assumed)
             estimates[paradigm]["proposal"] = None if proposal is None else vars(proposal)
     return estimates
 

@@ -24,9 +24,9 @@ from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.collection.large import LargeCollection, open_collection
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.sampling.design import Design, Round, candidate_probabilities
-from relstudy.studyapp.sampling.forecast import Assumed, Forecast, forecast
+from relstudy.studyapp.sampling.forecast import Forecast, forecast
 from relstudy.studyapp.sampling.kept_scores import ScoreTableWriter
-from relstudy.studyapp.sampling.options import ASSUMED_GOOD, SampleOptions
+from relstudy.studyapp.sampling.options import AssumptionOptions, SampleOptions
 from relstudy.studyapp.sampling.preview import Expectation
 from relstudy.studyapp.sampling.query_draw import draw_results
 from relstudy.studyapp.sampling.sources import (
@@ -84,30 +84,23 @@ class Sample:
         """Number of queries of this way of asking that were drawn."""
         return int(self.pairs.loc[self.pairs["paradigm"] == paradigm, "query_id"].nunique())
 
-    def forecasts(self, good: float, skill: float) -> dict[str, Forecast]:
-        """Forecasts of the estimates, by way of asking, where `good` of all pairs are good matches and each system's
-        scores correlate `skill` with what people value."""
-        assumed = Assumed(good, skill)
+    def forecasts(self, assumed: AssumptionOptions) -> dict[str, Forecast]:
+        """Forecasts of the estimates, by way of asking, under assumptions on the collection."""
         return {
             paradigm: forecast(self.queries(paradigm), kept, assumed)
             for paradigm, kept in self.expectation.kept.items()
         }
 
-    def with_reach(self, good: float | None, skill: float) -> Sample:
+    def with_reach(self, assumed: AssumptionOptions) -> Sample:
         """The same with the design's reach written beside the pairs, so that later steps can withhold what the design
         cannot estimate.
 
         It is written for a pool, for large collections, and where the share of good matches is stated; without these,
         an assumption that nobody made would decide.
-
-        Parameters
-        ----------
-        good : share of all pairs that are good matches, where it is stated; None: ASSUMED_GOOD
-        skill : correlation of a system's scores with what people value
         """
-        forecasts = self.forecasts(ASSUMED_GOOD if good is None else good, skill)
+        forecasts = self.forecasts(assumed)
         large = any(each.candidates > SMALL_COLLECTION for each in forecasts.values())
-        if good is None and self.design.rounds[0].depth is None and not large:
+        if assumed.good is None and self.design.rounds[0].depth is None and not large:
             return self
         reach = self.pairs["paradigm"].map({paradigm: round(each.reach, 3) for paradigm, each in forecasts.items()})
         return replace(self, pairs=self.pairs.assign(**{REACH: reach}))

@@ -15,6 +15,7 @@ from scipy.special import stdtrit
 
 from relstudy.common.reach import LEAST_REACH, reach_of
 from relstudy.studyapp.sampling.design import CandidateProbabilities, Round, probabilities_in
+from relstudy.studyapp.sampling.options import AssumptionOptions
 from relstudy.studyapp.sampling.population import pool
 from relstudy.studyapp.sampling.preview import chances_of_good
 
@@ -24,20 +25,6 @@ DEPTHS = (20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000, 1500, 2000, 3000)
 SHAPES = ((1.0, 0.05), (1.0, 0.2), (0.5, 0.2))
 """Exponents and floors that a proposal is chosen among, the most good matches first."""
 PROPOSAL_QUERIES = 5
-
-
-@dataclass(frozen=True)
-class Assumed:
-    """Assumptions on the collection before anyone rates.
-
-    Parameters
-    ----------
-    good : share of all pairs that are good matches
-    skill : correlation of a system's scores with what people value
-    """
-
-    good: float
-    skill: float
 
 
 @dataclass(frozen=True)
@@ -70,19 +57,19 @@ class Forecast:
         }
 
 
-def forecast(queries: int, kept: Sequence[CandidateProbabilities], assumed: Assumed) -> Forecast:
+def forecast(queries: int, kept: Sequence[CandidateProbabilities], assumed: AssumptionOptions) -> Forecast:
     """Forecast of a design's estimates, from the probabilities of some of its queries.
 
     Parameters
     ----------
     queries : how many the design draws
     kept : some of them
-    assumed : see `Assumed`
+    assumed : of the collection, before anyone rates
     """
     chances = [chance_of_each(each, assumed) for each in kept]
     good = np.array([expected_good(chance, each, assumed) for chance, each in zip(chances, kept, strict=True)])
     reach = expected_reach(queries, kept, good)
-    everything = np.array([len(each.population.eligible) * assumed.good for each in kept])
+    everything = np.array([len(each.population.eligible) * assumed.good_share for each in kept])
     width = expected_width(queries, kept, chances) if reach >= LEAST_REACH else {}
     size = float(np.mean([each.population.size for each in kept]))
     return Forecast(size, float(min(1.0, good.sum() / everything.sum())), reach, width)
@@ -94,22 +81,22 @@ def expected_reach(queries: int, kept: Sequence[CandidateProbabilities], good: n
     return float(np.mean([reach_of(queries, number, p) for number, p in zip(good, rarest, strict=True)]))
 
 
-def expected_good(chance: np.ndarray, chances: CandidateProbabilities, assumed: Assumed) -> float:
+def expected_good(chance: np.ndarray, chances: CandidateProbabilities, assumed: AssumptionOptions) -> float:
     """Expected good matches among a query's candidates, at most those of the whole collection.
 
     Systems that agree on few results promise more together than there is, since each one's chances are its own.
     """
-    return min(float((chance * chances.times).sum()), len(chances.population.eligible) * assumed.good)
+    return min(float((chance * chances.times).sum()), len(chances.population.eligible) * assumed.good_share)
 
 
-def chance_of_each(chances: CandidateProbabilities, assumed: Assumed) -> np.ndarray:
+def chance_of_each(chances: CandidateProbabilities, assumed: AssumptionOptions) -> np.ndarray:
     """The chance that each candidate is good: the mean over the systems that have it among their first results.
 
     float64 [entries]
     """
-    by_system = chances_of_good(chances, assumed.good, assumed.skill)
+    by_system = chances_of_good(chances, assumed.good_share, assumed.skill)
     if not len(by_system):
-        return np.full(len(chances.probability), assumed.good)
+        return np.full(len(chances.probability), assumed.good_share)
     if chances.population.outside == 0:
         mean: np.ndarray = by_system.mean(axis=0)
         return mean
@@ -167,7 +154,7 @@ def propose(
     this: Round,
     queries: int,
     kept: Sequence[CandidateProbabilities],
-    assumed: Assumed,
+    assumed: AssumptionOptions,
 ) -> Proposal | None:
     """The deepest pool that the same number of pairs can estimate; None where even the shallowest is too deep.
 

@@ -39,14 +39,12 @@ class Candidates:
 
     Parameters
     ----------
-    aim : the index
     query_id, result_id : text [candidates], all pairs of the judged queries that the judge was given
     size : float [candidates], to which the probability of a pair is best in proportion, mean 1
     squares : by system, float [candidates], as `expected_square` gives them
     now : by system, the index with the judge's help as it is
     """
 
-    aim: str
     query_id: np.ndarray
     result_id: np.ndarray
     size: np.ndarray
@@ -111,7 +109,7 @@ def candidates_for(study: JudgedStudy, options: ScoringOptions, aim: str) -> Can
         now[each.name] = assist(terms, context.draws.queries, transform_of(aim), options.level)
     rows = universe.sampled
     size = sizes(np.stack(list(squares.values())))
-    return Candidates(aim, study.judge.query_id[rows], study.judge.result_id[rows], size, squares, now)
+    return Candidates(study.judge.query_id[rows], study.judge.result_id[rows], size, squares, now)
 
 
 @dataclass(frozen=True, eq=False)

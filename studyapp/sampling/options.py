@@ -108,6 +108,11 @@ class AssumptionOptions:
     def __post_init__(self) -> None:
         check_options(self)
 
+    @property
+    def good_share(self) -> float:
+        """Share of all pairs that are good matches, `ASSUMED_GOOD` where nobody says."""
+        return ASSUMED_GOOD if self.good is None else self.good
+
 
 class SampleChanges(TypedDict, total=False):
     """The fields of `SampleOptions` and `AssumptionOptions` as arguments of a function, for type checkers; None leaves

@@ -26,10 +26,10 @@ from relstudy.studyapp.commands.sample_output import estimates_of
 from relstudy.studyapp.sampling import next_round
 from relstudy.studyapp.sampling.design import Round, candidate_probabilities
 from relstudy.studyapp.sampling.first_round import draw_sample_from
-from relstudy.studyapp.sampling.forecast import Assumed, chance_of_each
+from relstudy.studyapp.sampling.forecast import chance_of_each
 from relstudy.studyapp.sampling.further_pairs import DrawnStudy
 from relstudy.studyapp.sampling.next_round import draw_next_round_from
-from relstudy.studyapp.sampling.options import NextOptions, SampleOptions
+from relstudy.studyapp.sampling.options import AssumptionOptions, NextOptions, SampleOptions
 from relstudy.studyapp.sampling.population import Eligible, ScoredItems, pool, tie_order
 from relstudy.studyapp.sampling.query_draw import draw_entries
 from relstudy.studyapp.sampling.response_model import MappedTerm, ResponseShape, RoundPlan
@@ -279,31 +279,33 @@ def test_a_further_round_stays_in_the_pool_and_its_probabilities_are_those_of_bo
 def test_before_anyone_rates_it_is_said_what_can_be_estimated_and_what_could_be():
     collection, sources = noise_world(1_500, 2)
     whole = draw_sample_from(collection, sources, SampleOptions(queries=40))
-    told = estimates_of(whole.with_reach(0.005, 0.5), 0.005, 0.5)["image"]
+    told = estimates_of(whole.with_reach(AssumptionOptions(0.005)), AssumptionOptions(0.005))["image"]
     assert not told["can_estimate"] and told["recorded"] and told["expected_width"] == {}
     proposal = told["proposal"]
     assert proposal["reach"] >= LEAST_REACH
     options = {"depth": proposal["depth"], "exponent": proposal["exponent"], "floor": proposal["floor"]}
-    better = draw_sample_from(collection, sources, SampleOptions(queries=40, **options)).with_reach(0.005, 0.5)
-    told = estimates_of(better, 0.005, 0.5)["image"]
+    better = draw_sample_from(collection, sources, SampleOptions(queries=40, **options)).with_reach(
+        AssumptionOptions(0.005)
+    )
+    told = estimates_of(better, AssumptionOptions(0.005))["image"]
     # the proposal rests on five of the queries
     assert told["reach"] > 0.9 * LEAST_REACH and better.pairs[REACH].nunique() == 1
-    more = estimates_of(better, 0.02, 0.5)["image"]
+    more = estimates_of(better, AssumptionOptions(0.02))["image"]
     assert more["can_estimate"] and 0.02 < more["expected_width"]["normalised_rank"] < 0.4
 
 
 def test_without_a_pool_or_a_stated_share_nothing_is_written_beside_the_pairs_of_a_small_collection():
     collection, sources = noise_world(60, 2)
     drawn = draw_sample_from(collection, sources, SampleOptions(queries=20, results=8, base=20))
-    assert REACH not in drawn.with_reach(None, 0.5).pairs
-    assert REACH in drawn.with_reach(0.02, 0.5).pairs
+    assert REACH not in drawn.with_reach(AssumptionOptions()).pairs
+    assert REACH in drawn.with_reach(AssumptionOptions(0.02)).pairs
 
 
 def test_the_chance_of_being_good_counts_only_systems_that_rank_a_result_high():
     collection, sources = noise_world(300, 2, seed=9)
     this = this_round(depth=20)
     chances = candidate_probabilities(this, collection.items[0], collection, sources)
-    expected = chance_of_each(chances, Assumed(0.02, 0.5))
+    expected = chance_of_each(chances, AssumptionOptions(0.02, 0.5))
     first = chances.ranks.min(axis=0) == 1
     assert expected[first].min() > expected[~first].max() > 0.02
 
