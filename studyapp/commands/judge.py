@@ -118,9 +118,14 @@ class JudgeOptions(CommandOptions):
             raise click.UsageError("--budget finds the share: --share and --budget exclude each other")
 
     @property
+    def ask(self) -> str:
+        """The `ask` of a block that has such pairs."""
+        return {"couples": "which", "lists": "which-list"}.get(self.pairs, "rating")
+
+    @property
     def of_couples(self) -> bool:
         """True where the judge is asked which of two is better."""
-        return self.pairs in ("couples", "lists")
+        return self.ask != "rating"
 
     def folder(self, study: Path) -> Path:
         """The folder of the judge's files: of a further question, of couples and of lists one within the study's."""
@@ -214,7 +219,6 @@ def _from_model(folder: Path, options: JudgeOptions, tuned: list[str] | None, as
     from relstudy.common.tables import write_table
     from relstudy.studyapp.judging.answer_log import AnswerLog
     from relstudy.studyapp.judging.asking import export_batch, import_batch, spread
-    from relstudy.studyapp.judging.pairs import Extent
     from relstudy.studyapp.judging.results import (
         grades_of_couples,
         judge_files,
@@ -252,8 +256,8 @@ def _from_model(folder: Path, options: JudgeOptions, tuned: list[str] | None, as
             table = table_of_answers(run.questions, log)
         else:
             answers = base / "answers" / f"{name}.csv"
-            write_table(table_of_couples(name, run.questions, run.couples, Extent(options.pairs).ask, log), answers)
-            table = grades_of_couples(answers, options.pairs == Extent.LISTS)
+            write_table(table_of_couples(name, run.questions, run.couples, options.ask, log), answers)
+            table = grades_of_couples(answers, options.pairs == "lists")
         if run.probability is not None:
             table["inclusion_probability"] = run.probability
         said = {
@@ -318,7 +322,7 @@ def _notes(
     expected = run.interview.asked.parameters.get("logprobs")
     if expected:
         whole = sum(
-            record["rating"] in run.interview.scales[run.interview.collection[record["query_id"]].paradigm].values
+            record["rating"] in run.interview.scale_of(record["query_id"]).values
             for record in records
             if record.get("rating") is not None
         )
@@ -341,8 +345,9 @@ def _notes(
 
 def _cost(run: _Run, log: AnswerLog) -> float | None:
     """Cost of the answers; None where prices are not known."""
-    costs = [log.records.get(each.key, {}).get("cost") for each in (*run.questions, *run.again, *run.moved)]
-    return None if run.interview.prices.into is None else sum(cost for cost in costs if cost is not None)
+    if run.interview.settings.cost(0, 0) is None:
+        return None
+    return sum(log.records.get(each.key, {}).get("cost") or 0 for each in (*run.questions, *run.again, *run.moved))
 
 
 @dataclass(frozen=True)
@@ -378,16 +383,15 @@ def _prepare(folder: Path, options: JudgeOptions) -> _Run:
     from relstudy.studyapp.config.study import Study
     from relstudy.studyapp.judging.answer_log import Asked
     from relstudy.studyapp.judging.answers import AnswerForm
-    from relstudy.studyapp.judging.asking import Interview, Prices
+    from relstudy.studyapp.judging.asking import Interview
     from relstudy.studyapp.judging.budget import share_for
     from relstudy.studyapp.judging.client import ChatClient
-    from relstudy.studyapp.judging.pairs import Extent, by_side, couples_to_judge, drawn_share, pairs_to_judge
+    from relstudy.studyapp.judging.pairs import by_side, couples_to_judge, drawn_share, pairs_to_judge
     from relstudy.studyapp.judging.prompt import (
         NAMED,
         NamedPrompt,
         Prompt,
         as_judged,
-        question_and_scale,
         require_words,
         speaks_to_a_judge,
         text_hash,
@@ -395,11 +399,11 @@ def _prepare(folder: Path, options: JudgeOptions) -> _Run:
 
     study = Study.load(folder)
     collection = as_judged(Collection.load(folder), study)
-    extent, couples = Extent(options.pairs), None
+    couples = None
     lists = {each.id: each.results for each in read_lists(folder).values()}
     pairs: list[tuple[str, ...]]
     if options.of_couples:
-        candidates = couples = couples_to_judge(folder, lists, extent)
+        candidates = couples = couples_to_judge(folder, lists, options.pairs == "lists")
         pairs = by_side(couples)
     else:
         candidates = pairs_to_judge(folder, collection, options.pairs)
@@ -408,21 +412,18 @@ def _prepare(folder: Path, options: JudgeOptions) -> _Run:
     chosen = "which" if options.of_couples and options.prompt == "study" else options.prompt
     prompt = NAMED.get(chosen) or NamedPrompt(_text(Path(chosen)))
     question = study.question_called(options.question)
-    prompts = {kind: Prompt.of_study(study, kind, prompt.template, chosen, question, extent.ask) for kind in kinds}
+    prompts = {kind: Prompt.of_study(study, kind, prompt.template, chosen, question, options.ask) for kind in kinds}
     parameters = _parameters(options.parameters) | (PROBABILITIES if options.expected_grades else {})
     asked = Asked(options.model, parameters, text_hash("\x1e".join(prompts[kind].hash for kind in kinds)))
-    settings = study.judges
-    prices = Prices(settings.input_price or None, settings.output_price or None, settings.person_price or None)
-    scales = {kind: question_and_scale(study, kind, question, extent.ask)[1] for kind in kinds}
     form = AnswerForm(options.answer or prompt.form)
-    interview = Interview(asked, prompts, scales, collection, prices, form, lists)
+    interview = Interview(asked, prompts, collection, study.judges, form, lists)
     address = options.base_url or NOWHERE
     key = _key(study, needed=options.base_url is not None)
     client = ChatClient(address, options.model, parameters, key, options.timeout)
     probability: np.ndarray | None = None
     share, said = options.share or SHARE, list[str]()
-    if options.pairs == Extent.SAMPLE:
-        drawn = pairs_to_judge(folder, collection, Extent.JUDGED)
+    if options.pairs == "sample":
+        drawn = pairs_to_judge(folder, collection, "judged")
         if options.budget is not None:
             share, said = share_for(options.budget, folder, options.name, interview, pairs, len(drawn))
         sample, probability = drawn_share(candidates, drawn, share)
@@ -441,7 +442,7 @@ def _ask(run: _Run, questions: Sequence[Question], log: AnswerLog, workers: int,
 
     interview, total = run.interview, len(run.questions) + len(run.again) + len(run.moved)
     tokens = interview.tokens(questions)
-    cost = interview.prices.cost(tokens, 25 * len(questions))
+    cost = interview.settings.cost(tokens, 25 * len(questions))
     price = "" if cost is None else f", which cost about {cost:.2f}"
     twice = sum(each.repeat > 0 or each.moved for each in questions)
     click.echo(

@@ -417,6 +417,12 @@ class JudgeSettings:
     output_price: float = 0.0
     person_price: float = 0.0
 
+    def cost(self, tokens_in: float, tokens_out: float) -> float | None:
+        """Cost of so many tokens; None where a price is unknown."""
+        if not (self.input_price and self.output_price):
+            return None
+        return (tokens_in * self.input_price + tokens_out * self.output_price) / 1e6
+
 
 @dataclass(frozen=True)
 class Limits:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.files import replacing
 from relstudy.common.scales import Scale
 from relstudy.studyapp.collection.items import Collection, Item
+from relstudy.studyapp.config.study_parts import JudgeSettings
 from relstudy.studyapp.judging.answer_log import AnswerLog, Asked
 from relstudy.studyapp.judging.answers import Answer, AnswerForm, is_cut_off, read_reply
 from relstudy.studyapp.judging.client import ChatClient, NoReply
@@ -46,38 +47,24 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Prices:
-    """Prices in any currency, None where unknown: of a million tokens in and out, and of a judgment by a person."""
-
-    into: float | None = None
-    out: float | None = None
-    person: float | None = None
-
-    def cost(self, tokens_in: float, tokens_out: float) -> float | None:
-        """Cost of so many tokens; None where a price is unknown."""
-        return None if self.into is None or self.out is None else (tokens_in * self.into + tokens_out * self.out) / 1e6
-
-
-@dataclass(frozen=True)
 class Interview:
-    """A judge, its questions, and the scales of their answers.
+    """A judge and its questions.
 
     Parameters
     ----------
     asked : what all questions have in common
     prompts : by the kind of the query
-    scales : by the kind of the query
+    settings : of the study, with prices
     form : in which an answer names its grade
     lists : the results of each list that is compared
     """
 
     asked: Asked
     prompts: dict[str, Prompt]
-    scales: dict[str, Scale]
     collection: Collection
-    prices: Prices = Prices()
-    form: AnswerForm = field(default_factory=AnswerForm)
-    lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    settings: JudgeSettings
+    form: AnswerForm
+    lists: Mapping[str, tuple[str, ...]]
 
     def items(self, name: str) -> list[Item]:
         """The item of that id, or those of a list."""
@@ -140,13 +127,17 @@ class Interview:
         usage = body.get("usage")
         counts = usage if isinstance(usage, dict) else {}
         into, out = (counts.get(name) for name in ("prompt_tokens", "completion_tokens"))
-        cost = self.prices.cost(into, out) if isinstance(into, int) and isinstance(out, int) else None
+        cost = self.settings.cost(into, out) if isinstance(into, int) and isinstance(out, int) else None
         return {**common, **_said(answer), "cost": cost, "answer": body}
+
+    def scale_of(self, query_id: str) -> Scale:
+        """The scale of answers to questions of this query."""
+        return self.prompts[self.collection[query_id].paradigm].scale
 
     def read(self, query_id: str, body: dict[str, Any]) -> Answer:
         """The reading of an answer."""
         expected = bool(self.asked.parameters.get("logprobs"))
-        return read_reply(body, self.scales[self.collection[query_id].paradigm], self.form, expected)
+        return read_reply(body, self.scale_of(query_id), self.form, expected)
 
     def read_anew(self, log: AnswerLog) -> int:
         """Read every kept answer again, in memory alone; how many of them say something else than when they came."""
@@ -289,8 +280,6 @@ def interruptions(stop: Callable[[], None]) -> Iterator[None]:
 
 
 ADDRESS = "/v1/chat/completions"
-
-
 MOST_LINES = 50_000
 MOST_BYTES = 100_000_000
 """The most that batch interfaces take in one file."""

@@ -123,13 +123,13 @@ def share_for(
         where the budget pays no question beside those of the judged pairs, or the price of a person is not known
     """
     some = interview.questions(list(candidates[:: max(1, len(candidates) // SOME)]))
-    question = interview.prices.cost(interview.tokens(some) / len(some), ANSWER_TOKENS)
+    question = interview.settings.cost(interview.tokens(some) / len(some), ANSWER_TOKENS)
     if question is None:
         questions = min(round(budget), len(candidates))
         said = [f"A budget of {questions:,} questions, since study.toml names no prices ([judges] input_price)."]
     else:
-        person_price = interview.prices.person
-        if person_price is None:
+        person_price = interview.settings.person_price
+        if not person_price:
             raise RelstudyError(
                 "--budget parts money between people and the judge: study.toml must say what a judgment by a person "
                 "costs ([judges] person_price)"

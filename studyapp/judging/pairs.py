@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from enum import StrEnum
 from pathlib import Path
 
 import numpy as np
@@ -16,23 +15,6 @@ from relstudy.common.pairs_table import OTHER, OUTSIDE, read_pairs
 from relstudy.common.probabilities import PAIR
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.sampling.population import Eligible
-
-
-class Extent(StrEnum):
-    """Extent to which a judge is asked."""
-
-    JUDGED = "judged"
-    QUERIES = "queries"
-    CANDIDATES = "candidates"
-    COLLECTION = "collection"
-    SAMPLE = "sample"
-    COUPLES = "couples"
-    LISTS = "lists"
-
-    @property
-    def ask(self) -> str:
-        """The `ask` of a block that has such pairs."""
-        return {Extent.COUPLES: "which", Extent.LISTS: "which-list"}.get(self, "rating")
 
 
 def pairs_to_judge(folder: Path, collection: Collection, extent: str) -> pd.DataFrame:
@@ -54,16 +36,16 @@ def pairs_to_judge(folder: Path, collection: Collection, extent: str) -> pd.Data
         where there are no pairs, or the pool of queries that were not drawn is not known
     """
     drawn = read_pairs(folder / "pairs.csv", items=collection)
-    if "pool" in drawn and extent != Extent.COLLECTION:
+    if "pool" in drawn and extent != "collection":
         drawn = drawn[drawn["pool"] != OUTSIDE]
-    if extent == Extent.JUDGED:
+    if extent == "judged":
         return drawn[PAIR].drop_duplicates().reset_index(drop=True)
     paradigms = {collection[query].paradigm for query in drawn["query_id"].unique()}
     queries = [item.id for kind in sorted(paradigms) for item in collection.queries(kind)]
-    if extent == Extent.QUERIES:
+    if extent == "queries":
         asked = set(drawn["query_id"])
         queries = [query for query in queries if query in asked]
-    pool = None if extent == Extent.COLLECTION else find_pool(folder)
+    pool = None if extent == "collection" else find_pool(folder)
     if pool is not None:
         return _of_pool(pool, queries)
     parts = []
@@ -73,8 +55,13 @@ def pairs_to_judge(folder: Path, collection: Collection, extent: str) -> pd.Data
     return pd.concat(parts, ignore_index=True)
 
 
-def couples_to_judge(folder: Path, lists: Iterable[str], extent: Extent) -> pd.DataFrame:
+def couples_to_judge(folder: Path, lists: Iterable[str], of_lists: bool) -> pd.DataFrame:
     """The couples of a study of results, or of the lists that it has, as its pairs table holds them.
+
+    Parameters
+    ----------
+    lists : their ids
+    of_lists : whether couples of lists are wanted, and not of results
 
     Raises
     ------
@@ -82,9 +69,9 @@ def couples_to_judge(folder: Path, lists: Iterable[str], extent: Extent) -> pd.D
         where there are none
     """
     couples = read_pairs(folder / "pairs.csv", couples=True)
-    chosen = couples[couples["result_id"].isin(list(lists)) == (extent == Extent.LISTS)].reset_index(drop=True)
+    chosen = couples[couples["result_id"].isin(list(lists)) == of_lists].reset_index(drop=True)
     if chosen.empty:
-        command = f"relstudy couples {folder}{' --lists 5' if extent == Extent.LISTS else ''}"
+        command = f"relstudy couples {folder}{' --lists 5' * of_lists}"
         raise RelstudyError(f"{folder / 'pairs.csv'}: it holds no such couples; `{command}` draws them")
     return chosen
 

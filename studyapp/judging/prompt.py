@@ -135,18 +135,20 @@ class Prompt:
     template : with the placeholders that `items` names
     filled : what stands in place of the others
     items : ITEMS or SIDES
+    scale : of the answers
     """
 
     template: str
     filled: Mapping[str, str]
-    items: tuple[str, ...] = ITEMS
+    items: tuple[str, ...]
+    scale: Scale
 
     @classmethod
     def of_study(
         cls,
         study: Study,
         paradigm: str,
-        template: str | None = None,
+        template: str = NAMED["study"].template,
         name: str = "the prompt",
         question: ResultQuestion | None = None,
         ask: str = "rating",
@@ -156,7 +158,7 @@ class Prompt:
         Parameters
         ----------
         paradigm : image or text: which block's question and scale
-        template : a researcher's own; None takes NAMED["study"]
+        template : of `NAMED`, or a researcher's own
         name : what messages call it
         question : a further question of the study, which is asked in place of the block's own
         ask : what the block asks for
@@ -169,8 +171,7 @@ class Prompt:
         """
         items = ITEMS if ask == "rating" else SIDES
         places = (*items, "question", "scale", "instructions", "answer")
-        text = NAMED["study"].template if template is None else template
-        names = re.findall(r"(?<!\{)\{([a-z_]+)\}(?!\})", text)
+        names = re.findall(r"(?<!\{)\{([a-z_]+)\}(?!\})", template)
         missing = [f"{{{each}}}" for each in items if each not in names]
         if missing:
             raise RelstudyError(f"{name}: {' and '.join(missing)} must be in it, where the pair's items go")
@@ -178,14 +179,14 @@ class Prompt:
         if unknown:
             allowed = ", ".join(f"{{{each}}}" for each in places)
             raise RelstudyError(f"{name}: {unknown[0]} is no placeholder; there are: {allowed}")
-        asked, scale = question_and_scale(study, paradigm, question, ask)
+        asked, scale = _question_and_scale(study, paradigm, question, ask)
         filled = {
             "question": asked,
             "scale": scale_in_words(scale),
-            "instructions": study.instructions or _default_instructions(study),
+            "instructions": study.instructions or _spoken(study)["instructions.default"],
             "answer": ANSWER.format(grades=_grades(scale)),
         }
-        return cls(text, filled, items)
+        return cls(template, filled, items, scale)
 
     @property
     def hash(self) -> str:
@@ -247,17 +248,12 @@ _TO_A_JUDGE = re.compile(
 )
 
 
-def _default_instructions(study: Study) -> str:
-    """The instructions of raters where the study has none of its own, in its language."""
-    return _spoken(study)["instructions.default"]
-
-
 def _spoken(study: Study) -> dict[str, str]:
     """The texts of the study's pages in its first language."""
     return {**ENGLISH, **(study.languages[0].texts if study.languages else {}), **study.texts}
 
 
-def block_of(study: Study, paradigm: str, ask: str = "rating") -> Block:
+def _block_of(study: Study, paradigm: str, ask: str = "rating") -> Block:
     """The block whose question and scale pairs of this kind have: that of unique pairs before the base block."""
     blocks = [block for block in study.blocks if block.paradigm in (paradigm, None) and block.ask == ask]
     if not blocks:
@@ -266,7 +262,7 @@ def block_of(study: Study, paradigm: str, ask: str = "rating") -> Block:
     return next((block for block in blocks if block.unique), blocks[0])
 
 
-def question_and_scale(
+def _question_and_scale(
     study: Study, paradigm: str, question: ResultQuestion | None = None, ask: str = "rating"
 ) -> tuple[str, Scale]:
     """The question and the scale of pairs of this kind: those of the block that asks so, or of a further question.
@@ -277,7 +273,7 @@ def question_and_scale(
         where the further question is answered in words
     """
     if question is None:
-        block = block_of(study, paradigm, ask)
+        block = _block_of(study, paradigm, ask)
         if not block.is_comparison:
             return block.question, block.scale
         words = (_spoken(study)[name] for name in ("which.left", "which.equal", "which.right"))

@@ -259,6 +259,17 @@ def test_costs_are_told_before_and_after(folder: Path) -> None:
     assert json.loads((folder / "judges" / "m.json").read_text())["cost"] == pytest.approx(32 * (2500 + 100) / 1e6)
 
 
+@pytest.mark.slow
+def test_with_one_of_two_prices_no_cost_is_told(folder: Path) -> None:
+    """It was told that the answers cost 0.00."""
+    toml = folder / "study.toml"
+    toml.write_text(toml.read_text() + "input_price = 2.5\n")
+    with serving() as stub:
+        done = ask(folder, stub.url)
+    assert done.exit_code == 0 and "They cost" not in done.output
+    assert json.loads((folder / "judges" / "m.json").read_text())["cost"] is None
+
+
 def test_the_bar_says_what_was_spent(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
 
