@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +16,7 @@ from relstudy.common.options import CommandOptions, option
 if TYPE_CHECKING:
     from relstudy.studyapp.database.store import Store
     from relstudy.studyapp.prolific.client import Submission
-    from relstudy.studyapp.prolific.comparison import Comparison
-    from relstudy.studyapp.prolific.study import People
+    from relstudy.studyapp.prolific.comparison import Comparison, Person
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -90,8 +90,10 @@ def status(folder: Path, at: AtProlific, as_json: bool) -> None:
       relstudy prolific status my-study
     """
     from relstudy.common.console import print_json
+    from relstudy.studyapp.prolific.comparison import compare
 
-    _, _, _, comparison = _compared(folder, at)
+    _, people, submissions = _asked(folder, at)
+    comparison = compare(submissions, people)
     if as_json:
         print_json(comparison.as_json())
     else:
@@ -112,9 +114,11 @@ def sync(folder: Path, at: AtProlific, as_json: bool) -> None:
     """
     from relstudy.common.console import print_json
     from relstudy.studyapp.monitoring.audit_log import record_command
+    from relstudy.studyapp.prolific.comparison import compare
     from relstudy.studyapp.prolific.study import free_places
 
-    store, _, _, comparison = _compared(folder, at)
+    store, people, submissions = _asked(folder, at)
+    comparison = compare(submissions, people)
     freed = free_places(store, comparison.to_free)
     for code in freed:
         record_command(store, "set aside (Prolific)", code)
@@ -141,10 +145,9 @@ def bonus(folder: Path, at: AtProlific, options: BonusOptions, as_json: bool) ->
     from relstudy.studyapp.config.secret import write_private
     from relstudy.studyapp.prolific.comparison import PAID, WAITING, bonuses
 
-    _, people, submissions, _ = _compared(folder, at)
+    _, people, submissions = _asked(folder, at)
     paid_to = {entry.participant for entry in submissions if entry.status in (PAID, WAITING)}
-    amounts = {"each": options.each, "per_rating": options.per_rating}
-    rows = bonuses(people.raters, people.outcomes, people.ratings, **amounts, paid_to=paid_to)
+    rows = bonuses(people, options.each, options.per_rating, paid_to)
     target = options.output or folder / "bonuses.csv"
     write_private(target, "\n".join(f"{participant},{amount}" for participant, amount in rows))
     total = sum(float(amount) for _, amount in rows)
@@ -154,22 +157,21 @@ def bonus(folder: Path, at: AtProlific, options: BonusOptions, as_json: bool) ->
         click.echo(f"{len(rows)} people, {total:.2f} in all, in the currency of the study -> {target}")
 
 
-def _compared(folder: Path, at: AtProlific) -> tuple[Store, People, list[Submission], Comparison]:
-    """The study's database, its people, the submissions, and what differs."""
+def _asked(folder: Path, at: AtProlific) -> tuple[Store, list[Person], list[Submission]]:
+    """The study's database, who came from Prolific, and the submissions there."""
     from relstudy.common.errors import RelstudyError
     from relstudy.studyapp.commands.opening import open_database
     from relstudy.studyapp.prolific.client import SERVER, ProlificClient
-    from relstudy.studyapp.prolific.comparison import compare
     from relstudy.studyapp.prolific.study import read_people
 
     client = ProlificClient.from_environment(at.server or SERVER)
     study, store = open_database(folder)
     people = read_people(store, study)
-    named = list(at.studies) or people.study_ids()
+    came_from = Counter(person.study for person in people if person.study)
+    named = at.studies or [study for study, _ in came_from.most_common()]
     if not named:
         raise RelstudyError("no rater has brought a STUDY_ID; --study names Prolific's id of the study")
-    submissions = [submission for name in named for submission in client.submissions(name)]
-    return store, people, submissions, compare(submissions, people.raters, people.outcomes)
+    return store, people, [submission for name in named for submission in client.submissions(name)]
 
 
 def _print(comparison: Comparison, without: tuple[str, ...] = ()) -> None:

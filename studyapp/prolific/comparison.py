@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from relstudy.studyapp.assignment.eligibility import COMPLETED
-from relstudy.studyapp.assignment.raters import Rater
 from relstudy.studyapp.assignment.set_aside import SET_ASIDE
 from relstudy.studyapp.prolific.client import Submission
 
@@ -17,6 +16,24 @@ GONE = ("RETURNED", "TIMED OUT")
 PAID = "APPROVED"
 WAITING = "AWAITING REVIEW"
 UNSTARTED = ("RESERVED",)
+
+
+@dataclass(frozen=True)
+class Person:
+    """A rater who came from Prolific.
+
+    Parameters
+    ----------
+    participant : Prolific's id of them
+    study : Prolific's id of the study that they came from; empty: their link brought none
+    outcome : how their visit ended; empty while they are at work
+    ratings : how many they decided
+    """
+
+    participant: str
+    study: str
+    outcome: str
+    ratings: int
 
 
 @dataclass(frozen=True)
@@ -53,18 +70,12 @@ class Comparison:
         return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
 
 
-def compare(submissions: Sequence[Submission], raters: Sequence[Rater], outcomes: Mapping[int, str]) -> Comparison:
-    """Lay submissions beside raters.
-
-    Parameters
-    ----------
-    submissions : of the study's ids
-    raters : of the study; those who came otherwise have no part
-    outcomes : how each rater's visit ended, by number; empty while they are at work
+def compare(submissions: Sequence[Submission], people: Sequence[Person]) -> Comparison:
+    """Lay submissions, of the study's ids, beside raters.
 
     Examples
     --------
-    >>> compare([Submission("s", "p", "RETURNED"), Submission("t", "p", "ACTIVE")], [], {}).double
+    >>> compare([Submission("s", "p", "RETURNED"), Submission("t", "p", "ACTIVE")], []).double
     ('p',)
     """
     by_person: dict[str, list[Submission]] = {}
@@ -72,7 +83,7 @@ def compare(submissions: Sequence[Submission], raters: Sequence[Rater], outcomes
     for submission in submissions:
         by_person.setdefault(submission.participant, []).append(submission)
         counts[submission.status] = counts.get(submission.status, 0) + 1
-    outcome_by_person = {rater.identity: outcomes.get(rater.id, "") for rater in raters if rater.entry == ENTRY}
+    outcome_by_person = {person.participant: person.outcome for person in people}
     statuses = {person: {each.status for each in theirs} for person, theirs in by_person.items()}
     left = {person for person, of_person in statuses.items() if of_person <= set(GONE)}
     expected = {person for person in statuses if person not in left and not statuses[person] <= set(UNSTARTED)}
@@ -98,28 +109,18 @@ def compare(submissions: Sequence[Submission], raters: Sequence[Rater], outcomes
     )
 
 
-def bonuses(
-    raters: Sequence[Rater],
-    outcomes: Mapping[int, str],
-    ratings: Mapping[int, int],
-    *,
-    each: float,
-    per_rating: float,
-    paid_to: set[str] | None,
-) -> list[tuple[str, str]]:
+def bonuses(people: Sequence[Person], each: float, per_rating: float, paid_to: set[str]) -> list[tuple[str, str]]:
     """Participant and amount, with two decimals, for everybody who completed and is due something.
 
     Parameters
     ----------
-    ratings : how many ratings count, by rater
     each : amount for everybody
     per_rating : amount for each rating
-    paid_to : ids that Prolific would pay to; None: not asked
+    paid_to : ids that Prolific would pay to
     """
-    rows = []
-    for rater in raters:
-        amount = round(each + per_rating * ratings.get(rater.id, 0), 2)
-        is_due = rater.entry == ENTRY and outcomes.get(rater.id) == COMPLETED and amount > 0
-        if is_due and (paid_to is None or rater.identity in paid_to):
-            rows.append((rater.identity, f"{amount:.2f}"))
-    return sorted(rows)
+    due = [
+        (person.participant, round(each + per_rating * person.ratings, 2))
+        for person in people
+        if person.outcome == COMPLETED and person.participant in paid_to
+    ]
+    return sorted((participant, f"{amount:.2f}") for participant, amount in due if amount > 0)

@@ -6,18 +6,16 @@ import base64
 import hashlib
 import hmac
 import math
-from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.assignment.raters import Rater, find_rater, read_raters
+from relstudy.studyapp.assignment.raters import find_rater, read_raters
 from relstudy.studyapp.assignment.set_aside import set_aside_if_at_work
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.monitoring.status import study_status
 from relstudy.studyapp.prolific.client import plain_status
-from relstudy.studyapp.prolific.comparison import ENTRY, GONE
+from relstudy.studyapp.prolific.comparison import ENTRY, GONE, Person
 
 SECRET_VARIABLE = "PROLIFIC_WEBHOOK_SECRET"
 """Environment variable of the secret that Prolific signs with; it stands in no file and no message."""
@@ -50,28 +48,16 @@ def signature_holds(secret: str, timestamp: str, body: bytes, signature: str, no
 STUDY_PARAMETER, SUBMISSION_PARAMETER = "STUDY_ID", "SESSION_ID"
 
 
-@dataclass(frozen=True)
-class People:
-    """Raters, how their visits ended, and how many ratings they decided, by their numbers."""
-
-    raters: tuple[Rater, ...]
-    outcomes: dict[int, str]
-    ratings: dict[int, int]
-
-    def study_ids(self) -> list[str]:
-        """Prolific's ids of the studies that they came from, the most frequent first."""
-        rows = Counter(r.parameters.get(STUDY_PARAMETER, "") for r in self.raters if r.entry == ENTRY)
-        return [name for name, _ in rows.most_common() if name]
-
-
-def read_people(store: Store, study: Study) -> People:
-    """Everybody who has come so far."""
-    status = {person.rater_id: person for person in study_status(store, study).people}
+def read_people(store: Store, study: Study) -> list[Person]:
+    """Everybody who has come from Prolific so far."""
+    views = {view.rater_id: view for view in study_status(store, study).people}
     with store.read() as connection:
-        raters = tuple(rater for rater in read_raters(connection) if rater.rater_id in status)
-    views = {rater.id: status[rater.rater_id] for rater in raters}
-    given = {rater: view.ratings - view.undecided for rater, view in views.items()}
-    return People(raters, {rater: view.outcome for rater, view in views.items()}, given)
+        raters = [rater for rater in read_raters(connection) if rater.entry == ENTRY and rater.rater_id in views]
+    people = []
+    for rater in raters:
+        view, came_from = views[rater.rater_id], rater.parameters.get(STUDY_PARAMETER, "")
+        people.append(Person(rater.identity, came_from, view.outcome, view.ratings - view.undecided))
+    return people
 
 
 def free_places(store: Store, participants: Iterable[str]) -> list[str]:

@@ -25,7 +25,7 @@ from relstudy.studyapp.assignment.sequence import start
 from relstudy.studyapp.database.tables import LEASED, OPEN, slots
 from relstudy.studyapp.prolific import client as client_module
 from relstudy.studyapp.prolific.client import LONGEST_WAIT, ProlificClient, Submission
-from relstudy.studyapp.prolific.comparison import compare
+from relstudy.studyapp.prolific.comparison import Person, compare
 from relstudy.studyapp.prolific.study import SECONDS, signature_holds
 from tests.commands import relstudy
 from tests.studyapp.desk import Desk, toml
@@ -110,9 +110,12 @@ def run(stub: Stub, made: Made, *arguments: str) -> Result:
 
 @pytest.fixture
 def met(make_local: Callable[..., Made], stub: Stub) -> Made:
-    """done has completed; lost, late and still are at work; gone has no submission, ghost no rater."""
+    """done has completed; lost, late and still are at work; gone has no submission, ghost no rater; one came with a
+    personal link, and has no part in it."""
     made = make_local(STUDY, base_queries=0, unique_queries=5)
     desk = Desk(made)
+    with made.store.write() as connection:
+        enrol(connection, desk.study, "personal", "ghost", {}, 0.0)
     for person in ("lost", "late", "still", "gone"):
         come(desk, person)
     desk.work_through(come(desk, "done").id)
@@ -189,10 +192,8 @@ def test_bonuses_are_for_who_completed_and_would_be_paid(met: Made, stub: Stub) 
     ],
 )
 def test_each_difference_has_a_name(there: str, outcome: str, named: str) -> None:
-    rater = Rater(**{**dict.fromkeys(Rater._fields), "id": 7, "entry": "prolific", "identity": "p"})
-    found = compare([Submission("s", "p", there)], [rater], {7: outcome})
+    found = compare([Submission("s", "p", there)], [Person("p", "", outcome, 0)])
     assert getattr(found, named) == ("p",)
-    assert getattr(compare([Submission("s", "p", there)], [rater._replace(entry="open")], {7: outcome}), named) == ()
 
 
 def test_a_server_that_wants_to_be_left_alone_is_and_not_for_long(stub: Stub) -> None:
