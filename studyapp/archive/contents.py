@@ -10,7 +10,7 @@ import tempfile
 import tomllib
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ from relstudy.common.files import replacing, whole_files
 from relstudy.common.study_folder import score_files
 from relstudy.studyapp.archive.metadata import About, citation, croissant, versions
 from relstudy.studyapp.archive.tables import (
+    NOT_KEPT,
     ArchivedTable,
     NewCodes,
     archived,
@@ -148,7 +149,7 @@ class Archive:
     files: Mapping[str, bytes]
     rows: Mapping[str, int]
     left_out: tuple[str, ...]
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
 
 def make_archive(
@@ -207,7 +208,7 @@ def _left_out(tables: list[ArchivedTable], settings: tuple[str, ...]) -> list[st
     """Sentences for the files of this study that its archive leaves out."""
     phrases = []
     for table in tables:
-        columns = [name for name in table.left_out if name != "rated_at"]
+        columns = [name for name in table.left_out if name not in NOT_KEPT]
         if columns:
             phrases.append(
                 f"of {table.path}: {', '.join(columns)} (say what a column means with --column NAME=MEANING)"
@@ -328,7 +329,4 @@ def write_archive(files: Mapping[str, bytes], target: Path) -> None:
         raise RelstudyError(f"{target}: this is a file; name a new folder, or a file that ends in .zip")
     if target.is_dir() and any(target.iterdir()):
         raise RelstudyError(f"{target}: this folder is not empty; name a new one, so that nothing else gets in")
-    for path, content in files.items():
-        file = target / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content)
+    _unpack(files, target)

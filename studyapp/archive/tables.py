@@ -82,7 +82,6 @@ class ArchivedTable:
     Parameters
     ----------
     path : in the archive
-    kind : its name in `MEANINGS`
     meanings : by column; empty for a file that has none (a TREC run)
     content : its bytes
     kinds : the type of each column: Text, Float or Integer
@@ -90,7 +89,6 @@ class ArchivedTable:
     """
 
     path: str
-    kind: str
     meanings: dict[str, str]
     content: bytes
     kinds: dict[str, str] = field(default_factory=dict)
@@ -112,7 +110,7 @@ def archived(kind: str, frame: pd.DataFrame, codes: NewCodes, described: dict[st
     if "rater_id" in table:
         table = codes.renamed(table, f"{kind}.csv")
     content = table.to_csv(index=False, lineterminator="\n").encode()
-    return ArchivedTable(f"{kind}.csv", kind, kept, content, _kinds(content), left_out)
+    return ArchivedTable(f"{kind}.csv", kept, content, _kinds(content), left_out)
 
 
 def folder_tables(folder: Path, codes: NewCodes, described: dict[str, str]) -> list[ArchivedTable]:
@@ -150,9 +148,9 @@ def _scores(file: Path) -> ArchivedTable:
     elif file.suffix == ".csv":
         names = [str(name) for name in read_table(file).frame.columns]
     else:
-        return ArchivedTable(path, "scores", {}, content)
+        return ArchivedTable(path, {}, content)
     meanings = {name: MEANINGS["scores"].get(name, f"the scores of the system {name}") for name in names}
-    return ArchivedTable(path, "scores", meanings, content, _kinds(content) if file.suffix == ".csv" else {})
+    return ArchivedTable(path, meanings, content, _kinds(content) if file.suffix == ".csv" else {})
 
 
 def _kinds(content: bytes) -> dict[str, str]:
