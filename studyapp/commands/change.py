@@ -32,18 +32,15 @@ def change(folder: Path, yes: bool, dry_run: bool, as_json: bool) -> None:
     if as_json and not (yes or dry_run):
         raise click.UsageError("--json cannot ask; give --yes or --dry-run as well")
     _, store = open_study(folder)
-    try:
-        _, changes = change_study(folder, store, lambda changes: False)
-        if not as_json:
-            for sentence in changes.sentences():
-                click.echo(sentence)
-        if changes.version is not None and not dry_run:
-            if not yes:
-                click.confirm("Change the study so?", abort=True, err=True)
-            _, changes = change_study(folder, store)
-            record_command(store, "change", f"version {changes.version}")
-    finally:
-        store.dispose()
+    _, changes = change_study(folder, store, lambda changes: False)
+    if not as_json:
+        for sentence in changes.sentences():
+            click.echo(sentence)
+    if changes.version is not None and not dry_run:
+        if not yes:
+            click.confirm("Change the study so?", abort=True, err=True)
+        _, changes = change_study(folder, store)
+        record_command(store, "change", f"version {changes.version}")
     if as_json:
         print_json({**asdict(changes), "applied": changes.version is not None and not dry_run})
     elif changes.version is None:

@@ -161,12 +161,14 @@ def judge(folder: Path, options: JudgeOptions, as_json: bool) -> None:
       relstudy judge my-study --judge model --model NAME --export-batch questions.jsonl
       relstudy judge my-study --judge model --model NAME --import-batch answers.jsonl
     """
+    from relstudy.studyapp.commands.opening import query_ids
+
     name, base = options.name, options.folder(folder)
     if options.question is not None:
         from relstudy.studyapp.config.study import Study
 
         Study.load(folder).question_called(options.question)
-    tuned = None if options.tuned_on is None else _queries_of(options.tuned_on)
+    tuned = None if options.tuned_on is None else query_ids(options.tuned_on)
     if options.several:
         content = _from_several(base, name, options.mean_of, options.best, as_json)
     elif options.scores is not None:
@@ -177,15 +179,6 @@ def judge(folder: Path, options: JudgeOptions, as_json: bool) -> None:
         print_json(content)
     elif content:
         _print(folder, options, content)
-
-
-def _queries_of(path: Path) -> list[str]:
-    from relstudy.common.tables import read_table
-
-    table = read_table(path, "query_id")
-    queries = list(dict.fromkeys(table.texts("query_id")))
-    table.raise_faults()
-    return queries
 
 
 def _from_file(own: Path, folder: Path, name: str, path: Path, tuned: list[str] | None) -> dict[str, Any]:

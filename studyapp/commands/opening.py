@@ -1,4 +1,4 @@
-"""Opening a study folder and its database, for the commands that work on one."""
+"""Opening a study folder, its database and tables, for the commands that work on one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ from relstudy.studyapp.monitoring.export import ratings_table
 
 def store_of_command(folder: Path) -> Store:
     """The database of a study folder, closed when the command ends, however it ends."""
-    store = Store.of_study(folder)
+    return _closed_with_command(Store.of_study(folder))
+
+
+def _closed_with_command(store: Store) -> Store:
     context = click.get_current_context(silent=True)
     if context is not None:
         context.call_on_close(store.dispose)
@@ -34,39 +37,36 @@ def store_of_log(folder: Path) -> Store:
     """The database that holds the log of a study, or of a host's folder of studies."""
     if (folder / "study.toml").exists():
         store = store_of_command(folder)
+    elif folder.is_dir():
+        store = _closed_with_command(Store.of_host(folder))
     else:
-        if not folder.is_dir():
-            raise RelstudyError(f"{folder}: there is no such folder")
-        store = Store.of_host(folder)
-        context = click.get_current_context(silent=True)
-        if context is not None:
-            context.call_on_close(store.dispose)
+        raise RelstudyError(f"{folder}: there is no such folder")
     store.migrate()
     return store
 
 
 def open_study(folder: Path) -> tuple[Study, Store]:
     """A study as it is served, and its database; set up from the study's files where nobody has served it yet."""
-    files = Study.load(folder)
-    store = store_of_command(folder)
-    store.migrate()
-    with store.read() as connection:
-        require_own(connection, files, store)
-        study = read_study(connection, folder)
+    files, store = Study.load(folder), store_of_command(folder)
+    study = _as_served(files, store)
     return (prepare(folder, store) if study is None else study), store
 
 
 def open_database(folder: Path) -> tuple[Study, Store]:
     """A study as it is served, and its database; refused when nobody has made one yet, or it holds another study."""
-    files = Study.load(folder)
-    store = store_of_command(folder)
+    files, store = Study.load(folder), store_of_command(folder)
     store.require_study(folder)
+    study = _as_served(files, store)
+    _complete_withdrawals(store, folder)
+    return study or files, store
+
+
+def _as_served(files: Study, store: Store) -> Study | None:
+    """The study that the database holds; None where it holds none yet."""
     store.migrate()
     with store.read() as connection:
         require_own(connection, files, store)
-        study = read_study(connection, folder)
-    _complete_withdrawals(store, folder)
-    return study or files, store
+        return read_study(connection, files.folder)
 
 
 def _complete_withdrawals(store: Store, folder: Path) -> None:
@@ -96,3 +96,11 @@ def ratings_of_study(folder: Path) -> tuple[Study, pd.DataFrame, str]:
     if not file.is_file():
         raise RelstudyError(f"{folder}: there are no ratings: neither a database nor ratings.csv")
     return study, read_table(file, "rater_id", "query_id", "result_id", "rating").frame, str(file)
+
+
+def query_ids(path: Path) -> list[str]:
+    """The queries that a table names in its column query_id, each once."""
+    table = read_table(path, "query_id")
+    queries = list(dict.fromkeys(table.texts("query_id")))
+    table.raise_faults()
+    return queries

@@ -35,23 +35,18 @@ def restore(folder: Path, backup: Path, yes: bool, as_json: bool) -> None:
 
     study = Study.load(folder)
     store = store_of_command(folder)
-    try:
-        with nobody_serves(folder, store), checked_copy(backup, folder) as (copy, content):
-            if content.study != study.id:
-                raise RelstudyError(
-                    f"{backup}: this is a backup of the study {content.study!r}, and not of {study.id!r}"
-                )
-            holder = held_study(store)
-            if holder not in ("", study.id):
-                raise RelstudyError(f"the database {store.shown} holds the study {holder!r}, and not {study.id!r}")
-            if not yes:
-                words = f"{content.ratings} ratings, {content.when}"
-                click.confirm(f"Go back to this backup ({words})? The database of now is kept.", abort=True, err=True)
-            gone = forgotten_so_far(store, folder)
-            again, content = changed_copy(copy, lambda backup: (forget_again(backup, folder, gone), content_of(backup)))
-            kept = put_back(copy, store, folder)
-    finally:
-        store.dispose()
+    with nobody_serves(folder, store), checked_copy(backup, folder) as (copy, content):
+        if content.study != study.id:
+            raise RelstudyError(f"{backup}: this is a backup of the study {content.study!r}, and not of {study.id!r}")
+        holder = held_study(store)
+        if holder not in ("", study.id):
+            raise RelstudyError(f"the database {store.shown} holds the study {holder!r}, and not {study.id!r}")
+        if not yes:
+            words = f"{content.ratings} ratings, {content.when}"
+            click.confirm(f"Go back to this backup ({words})? The database of now is kept.", abort=True, err=True)
+        gone = forgotten_so_far(store, folder)
+        again, content = changed_copy(copy, lambda backup: (forget_again(backup, folder, gone), content_of(backup)))
+        kept = put_back(copy, store, folder)
     if as_json:
         kept_as = None if kept is None else str(kept)
         print_json({"ratings": content.ratings, "newest": content.newest, "kept": kept_as, "again": again})

@@ -290,11 +290,9 @@ def _systems(text: str | None) -> list[str] | None:
 def _given(file: Path | None) -> list[str] | None:
     if file is None:
         return None
-    from relstudy.common.tables import read_table
+    from relstudy.studyapp.commands.opening import query_ids
 
-    table = read_table(file, "query_id")
-    ids = list(table.texts("query_id"))
-    table.raise_faults()
+    ids = query_ids(file)
     if not ids:
         raise RelstudyError(f"{file}: there is no query in this table")
     return ids

@@ -109,12 +109,13 @@ def _fitted(name: str, folder: Path, shown: Collection) -> BuiltInSource:
     from relstudy.studyapp.sampling.sources import BuiltInSource
     from relstudy.studyapp.systems import fit, make
 
-    if getattr(make(name, folder), "by_all_items", False) and (folder / ITEMS).is_file():
+    unfitted = make(name, folder)
+    if getattr(unfitted, "by_all_items", False) and (folder / ITEMS).is_file():
         try:
             whole = open_collection(folder)
             system = fit(name, whole, folder, progress)
         except RelstudyError as error:
-            kept = getattr(make(name, folder), "kept", _nothing)(shown)
+            kept = unfitted.kept(shown) if hasattr(unfitted, "kept") else None
             if kept is not None:
                 say(
                     f"{name} weighs by all items of the collection, by the index that relstudy sample kept; the "
@@ -130,7 +131,3 @@ def _fitted(name: str, folder: Path, shown: Collection) -> BuiltInSource:
             return BuiltInSource(system.name, "", system, whole)
     system = fit(name, shown, folder, progress)
     return BuiltInSource(system.name, "", system, shown)
-
-
-def _nothing(shown: Collection) -> None:
-    """What systems that keep no index have of one."""
