@@ -20,8 +20,8 @@ import numpy as np
 from scipy import special
 
 import relstudy as rs
+from relstudy.analysis.resampling.best_set import PairedStatistics, ranks_of
 from relstudy.analysis.resampling.spread import DIFFERENCE
-from relstudy.analysis.scoring.best_set import PairedStatistics, ranks_of
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.common.console import print_table
 

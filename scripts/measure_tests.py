@@ -24,8 +24,8 @@ import argparse
 import numpy as np
 from scipy import special
 
+from relstudy.analysis.resampling.families import holm
 from relstudy.analysis.resampling.paired_tests import PairedDifference, TukeyRange, bootstrap, sign_flips
-from relstudy.analysis.scoring.families import holm
 
 QUERIES = (10, 25, 50)
 LEVEL = 0.05

@@ -23,11 +23,11 @@ from relstudy.analysis.judges.indices import (
 from relstudy.analysis.judges.systems import NAME, CannotHelp, SystemsJudge, notes_on_help, universe_of
 from relstudy.analysis.judges.table import JudgeTable
 from relstudy.analysis.judges.universe import Universe, context_for
+from relstudy.analysis.resampling.best_set import PairedStatistics, nothing_known, ranks_of
+from relstudy.analysis.resampling.families import holm
 from relstudy.analysis.resampling.spread import CORRELATION, DIFFERENCE, SHARE, Transform
-from relstudy.analysis.scoring.best_set import PairedStatistics, nothing_known, ranks_of
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.compared import Comparison
-from relstudy.analysis.scoring.families import holm
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import ScoreResult

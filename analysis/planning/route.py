@@ -14,9 +14,9 @@ import numpy as np
 from relstudy.analysis.indices.index import Index
 from relstudy.analysis.indices.known import CONDENSED, bare_name
 from relstudy.analysis.planning.worlds import Study
+from relstudy.analysis.resampling.best_set import PairedStatistics, Ranks, ranks_of
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.spread import PAIRED
-from relstudy.analysis.scoring.best_set import PairedStatistics, Ranks, ranks_of
 from relstudy.analysis.scoring.candidate import Candidate, candidate_from, with_estimates
 from relstudy.analysis.scoring.comparison import on_common_queries, p_value
 from relstudy.analysis.scoring.context import ScoringContext

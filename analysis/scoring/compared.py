@@ -32,7 +32,7 @@ class Comparison:
     p_value : two-sided; it and the difference's interval rest on one standard error and Student's t
         (`relstudy.analysis.scoring.comparison`); None if undefined
     p_family : the same corrected for all statements of its family together
-        (`relstudy.analysis.scoring.families.family_corrected`)
+        (`relstudy.analysis.resampling.families.family_corrected`)
     pairs : judged pairs that both score
     proposed : which of the two proposed pairs; None where it is not known who proposed them
     freedom : degrees of freedom of the standard error, at most queries - 1; None where there is no test

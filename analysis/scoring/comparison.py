@@ -17,13 +17,13 @@ import numpy as np
 
 from relstudy.analysis.indices.known import ESTIMATED, bare_name, index_of
 from relstudy.analysis.indices.measures import QueryValues
+from relstudy.analysis.resampling.best_set import PairedStatistics, Ranks, nothing_known, ranks_of
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
+from relstudy.analysis.resampling.families import centred, family_corrected
 from relstudy.analysis.resampling.spread import PAIRED, Spread
-from relstudy.analysis.scoring.best_set import PairedStatistics, Ranks, nothing_known, ranks_of
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.compared import Agreement, Comparison, Family, Ordering
 from relstudy.analysis.scoring.context import ScoringContext
-from relstudy.analysis.scoring.families import centred, family_corrected
 from relstudy.analysis.scoring.results import SystemScore
 from relstudy.analysis.scoring.scored_pairs import ScoredPairs, averaged
 from relstudy.common.estimates import Estimate

@@ -12,8 +12,8 @@ import pandas as pd
 from relstudy.analysis.indices.first_judged import COVERED
 from relstudy.analysis.indices.index import Index
 from relstudy.analysis.indices.known import bare_name, index_of
+from relstudy.analysis.resampling.best_set import Ranks
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
-from relstudy.analysis.scoring.best_set import Ranks
 from relstudy.analysis.scoring.compared import Agreement, Comparison, Ordering
 from relstudy.analysis.scoring.direction import SystemDirection
 from relstudy.analysis.scoring.judged import Population, Weighting

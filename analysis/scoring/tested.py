@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.indices.index import Index
+from relstudy.analysis.resampling.families import holm
 from relstudy.analysis.resampling.paired_tests import PairedDifference, TukeyRange, bootstrap, letters, sign_flips
-from relstudy.analysis.scoring.families import holm
 from relstudy.analysis.scoring.options import TestOptions
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.calibration.generalizability import Generalizability, generalizability

@@ -25,8 +25,8 @@ from relstudy.analysis.indices.precision_recall import Retrieval
 from relstudy.analysis.indices.same_query import SameQuery
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.draws import LeftOut, whole_queries
+from relstudy.analysis.resampling.families import centred, family_corrected, holm
 from relstudy.analysis.resampling.spread import DIFFERENCE
-from relstudy.analysis.scoring.families import centred, family_corrected, holm
 from relstudy.common.console import print_table, progress
 
 SEED, REPLICATES, PAIRS, SKILL, LEVEL = 5113, 300, 16, 0.6, 0.95

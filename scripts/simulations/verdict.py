@@ -38,14 +38,14 @@ from scipy import special
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.precision_recall import Retrieval
 from relstudy.analysis.indices.same_query import SameQuery
+from relstudy.analysis.resampling.best_set import PairedStatistics, ranks_of
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.draws import Draws, LeftOut, whole_queries
+from relstudy.analysis.resampling.families import holm
 from relstudy.analysis.resampling.spread import LEAST_FREEDOM
-from relstudy.analysis.scoring.best_set import PairedStatistics, ranks_of
 from relstudy.analysis.scoring.candidate import candidate_of
 from relstudy.analysis.scoring.comparison import compare
 from relstudy.analysis.scoring.context import ScoringContext
-from relstudy.analysis.scoring.families import holm
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.scored_pairs import ScoredPairs

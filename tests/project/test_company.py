@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from relstudy.analysis.scoring.best_set import ranks_of
+from relstudy.analysis.resampling.best_set import ranks_of
 from scripts.company import company, paired_of, rows_of, scored
 from tests.places import EXAMPLE
 

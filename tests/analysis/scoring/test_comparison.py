@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from relstudy.analysis.resampling.families import holm
 from relstudy.analysis.scoring.candidate import candidate_of
 from relstudy.analysis.scoring.comparison import first_shares, order_agreement
-from relstudy.analysis.scoring.families import holm
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.mapped import map_scores
 from relstudy.analysis.scoring.run import ScoringOptions, score_candidates, score_systems

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.indices.known import index_of, own_indices
-from relstudy.analysis.scoring.best_set import Ranks
+from relstudy.analysis.resampling.best_set import Ranks
 from relstudy.analysis.scoring.compared import Comparison, Ordering
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.primary import Primary

@@ -1,6 +1,6 @@
 """p-values of a family of statements, corrected together by the largest of their statistics (max-t).
 
-What decides is one statement of one index (`relstudy.analysis.scoring.best_set`). All else is told beside it, and
+What decides is one statement of one index (`relstudy.analysis.resampling.best_set`). All else is told beside it, and
 whoever reads many such statements finds one that chance alone made. So the statements of a family are corrected
 together: how often the largest of their statistics, all of them null, would be as large, the replicates of the same
 bootstrap tell, with all dependence between indices, systems and groups that share queries.

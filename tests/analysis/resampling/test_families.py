@@ -8,7 +8,7 @@ import pytest
 from scipy import special
 
 import relstudy as rs
-from relstudy.analysis.scoring.families import family_corrected, holm
+from relstudy.analysis.resampling.families import family_corrected, holm
 from tests.simulations import simulation
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from relstudy.analysis.scoring.best_set import PairedStatistics, Ranks, ranks_of
+from relstudy.analysis.resampling.best_set import PairedStatistics, Ranks, ranks_of
 
 
 def paired_of(values: np.ndarray, replicates: int = 300, seed: int = 0) -> PairedStatistics:
