@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
@@ -49,6 +49,20 @@ class Outcome:
     second: bool
     primary: str
     reason: str | None = None
+
+    @classmethod
+    def of(cls, comparison: Callable[[Index], ComparedSystems], index: Index, decides: Index) -> Outcome:
+        """From the comparison of a study's systems by an index, and by the one that its verdict rests on."""
+        compared = comparison(index)
+        best = (compared if decides == index else comparison(decides)).ranks.best
+        return cls(
+            float(index.sign * compared.better[0]),
+            float(compared.p_value[0]),
+            bool(best[0] and not best[1]),
+            bool(best[1] and not best[0]),
+            decides.name,
+            compared.reason,
+        )
 
 
 class StudySource(Protocol):
@@ -173,19 +187,7 @@ class Assumed:
         scored = ScoredStudy.of(
             study, seed, replicates=BOOTSTRAP, primary=primary, measures=(index.name,) if index.of_run else ()
         )
-        compared = scored.comparison(index)
-        decides = scored.context.primary.index
-        ranks = (compared if decides == index else scored.comparison(decides)).ranks
-        best = ranks.best
-        couple = compared.couples.index((0, 1))
-        return Outcome(
-            float(index.sign * compared.better[couple]),
-            float(compared.p_value[couple]),
-            bool(best[0] and not best[1]),
-            bool(best[1] and not best[0]),
-            decides.name,
-            compared.reason,
-        )
+        return Outcome.of(scored.comparison, index, scored.context.primary.index)
 
 
 def measure_under(name: str, unjudged: str) -> Index:
@@ -244,50 +246,22 @@ def with_weight_spread(shape: NormalShape, drawing: Drawing, spread: float) -> D
 
 
 @dataclass(frozen=True, eq=False)
-class SimulatedStudy:
-    """The yield of a study redrawn from a pilot: query numbers, judgments, weights, how relevant, both systems' scores,
-    what each pair weighs in its own precision (None takes its weight), and by name each measure's value of each query
-    by both (float [2, queries])."""
-
-    query: np.ndarray
-    judgment: np.ndarray
-    weight: np.ndarray
-    relevant: np.ndarray
-    first: np.ndarray
-    second: np.ndarray
-    own: np.ndarray | None = None
-    measured: Mapping[str, np.ndarray] = field(default_factory=dict)
-
-    def comparison(self, index: Index, seed: int) -> ComparedSystems:
-        """The two systems by an index, as score compares them, by design weights in the correlation too."""
-        queries = int(self.query.max()) + 1
-        counts, left_out = query_counts(queries, BOOTSTRAP, seed), LeftOut.of(self.query)
-        if index.of_run:
-            first, second = self.measured[index.name]
-            apart = QueryValues(first - second)
-            counted = int(np.isfinite(apart.values).sum())
-            mean = BootstrapStatistic(
-                apart.total(), apart.total(counts), clusters=counted, left_out=apart.left_out(), averaged=True
-            )
-            return ComparedSystems.of([mean], index, queries)
-        figures = [
-            index.over_draws(
-                SystemPairs(
-                    self.query, self.judgment, self.relevant.astype(float), scores, scores, self.weight,
-                    self.query, counts, self.weight, self.own, left_out,
-                )
-            )
-            for scores in (self.first, self.second)
-        ]  # fmt: skip
-        return ComparedSystems.of([figures[0] - figures[1]], index, queries)
-
-
-@dataclass(frozen=True, eq=False)
 class Piloted:
-    """Studies drawn from a pilot: whole queries with replacement, with their judgments and both systems' scores; what
-    each pair weighs in its own precision (None: its weight); what a person should know of the pilot; by name each
-    measure's value of each of the pilot's queries by both systems (float [2, queries]), as score has it; what measures
-    make of results that nobody judged; and the index that score would have decide between these systems."""
+    """Studies drawn from a pilot: whole queries with replacement, with their judgments and both systems' scores. A
+    study that was drawn is a pilot itself.
+
+    Parameters
+    ----------
+    query : number of each pair's query, int [pairs]
+    judgment, weight, relevant : of the pairs, float [pairs], relevant from 0 to 1 or bool
+    first, second : both systems' scores, higher is better, float [pairs]
+    own : what each pair weighs in its own precision, float [pairs]; None: its weight
+    ratings_each : ratings a pair
+    notes : what a person should know of the pilot, one sentence each
+    measured : each measure's value of each query by both systems, as score has it, float [2, queries], by its name
+    unjudged : what measures make of results that nobody judged
+    decides : name of the index that score would have decide between these systems
+    """
 
     query: np.ndarray
     judgment: np.ndarray
@@ -312,22 +286,47 @@ class Piloted:
         """Number of the pilot's queries."""
         return len(np.unique(self.query))
 
-    def draw(self, queries: int, random: np.random.Generator) -> SimulatedStudy:
+    def draw(self, queries: int, random: np.random.Generator) -> Piloted:
         """A study of so many of the pilot's queries."""
         return self.of_queries(random.integers(0, len(np.unique(self.query)), queries))
 
-    def of_queries(self, chosen: np.ndarray) -> SimulatedStudy:
+    def of_queries(self, chosen: np.ndarray) -> Piloted:
         """A study of these of the pilot's queries (int, by number from 0, some perhaps several times)."""
         order = np.argsort(self.query, kind="stable")
         start = np.searchsorted(self.query[order], np.unique(self.query))
         length = np.diff(np.r_[start, len(order)])
         rows = np.concatenate([order[start[k] : start[k] + length[k]] for k in chosen])
-        number = np.repeat(np.arange(len(chosen)), length[chosen])
-        columns = (self.judgment, self.weight, self.relevant, self.first, self.second)
-        measured = {name: values[:, chosen] for name, values in self.measured.items()}
-        judgment, weight, relevant, first, second = (column[rows] for column in columns)
-        own = None if self.own is None else self.own[rows]
-        return SimulatedStudy(number, judgment, weight, relevant, first, second, own, measured)
+        of_pairs = ("judgment", "weight", "relevant", "first", "second")
+        return replace(
+            self,
+            query=np.repeat(np.arange(len(chosen)), length[chosen]),
+            **{name: getattr(self, name)[rows] for name in of_pairs},
+            own=None if self.own is None else self.own[rows],
+            measured={name: values[:, chosen] for name, values in self.measured.items()},
+        )
+
+    def comparison(self, index: Index, seed: int) -> ComparedSystems:
+        """The two systems by an index, as score compares them, by design weights in the correlation too."""
+        queries = int(self.query.max()) + 1
+        counts, left_out = query_counts(queries, BOOTSTRAP, seed), LeftOut.of(self.query)
+        if index.of_run:
+            first, second = self.measured[index.name]
+            apart = QueryValues(first - second)
+            counted = int(np.isfinite(apart.values).sum())
+            mean = BootstrapStatistic(
+                apart.total(), apart.total(counts), clusters=counted, left_out=apart.left_out(), averaged=True
+            )
+            return ComparedSystems.of([mean], index, queries)
+        figures = [
+            index.over_draws(
+                SystemPairs(
+                    self.query, self.judgment, self.relevant.astype(float), scores, scores, self.weight,
+                    self.query, counts, self.weight, self.own, left_out,
+                )
+            )
+            for scores in (self.first, self.second)
+        ]  # fmt: skip
+        return ComparedSystems.of([figures[0] - figures[1]], index, queries)
 
     def as_scored(self, name: str) -> Index:
         """The index of a name, a measure as score has it of the pilot."""
@@ -342,14 +341,5 @@ class Piloted:
     ) -> Outcome:
         """The answer of a study of so many queries; the verdict rests on the index that is stated, else on that which
         score would choose for the pilot."""
-        study, decides = self.draw(queries, random), self.as_scored(primary or self.decides)
-        compared = study.comparison(index, seed)
-        best = (compared if decides == index else study.comparison(decides, seed)).ranks.best
-        return Outcome(
-            float(index.sign * compared.better[0]),
-            float(compared.p_value[0]),
-            bool(best[0] and not best[1]),
-            bool(best[1] and not best[0]),
-            decides.name,
-            compared.reason,
-        )
+        study = self.draw(queries, random)
+        return Outcome.of(lambda each: study.comparison(each, seed), index, self.as_scored(primary or self.decides))
