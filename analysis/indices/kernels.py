@@ -87,7 +87,7 @@ def retrieval(
     start: int,
     stop: int,
 ) -> np.ndarray:
-    """Average precision and area under the ROC curve, weighted.
+    """Sums behind average precision and the area under the ROC curve, weighted (`retrieval_of_sums`).
 
     Parameters
     ----------
@@ -100,7 +100,8 @@ def retrieval(
 
     Returns
     -------
-    float64 [2, stop - start]: average precision, area (ties count half; no pair is held against itself)
+    float64 [5, stop - start]: weight of all pairs and of what is relevant; precision at what is relevant, and what is
+    relevant above what is not, both by weight; and what of that each pair has with itself
     """
     width = stop - start
     seen, hits, precision, area, itself, seen_before, hits_before = 0, 1, 2, 3, 4, 5, 6
@@ -163,15 +164,23 @@ def retrieval(
                     sums[area, b] += (sums[seen, b] - sums[seen_before, b]) * sums[hits, b]
             some_relevant = False
             first = i + 1
-    figures = np.empty((2, width))
-    for b in lanes(width):
-        hit = sums[hits, b]
-        figures[0, b] = choose(hit > 0.0, sums[precision, b] / hit, np.nan)
-        misses = sums[seen, b] - hit
-        whole = hit * misses - sums[itself, b]
-        enough = (hit > 0.0) & (misses > 1e-12 * sums[seen, b]) & (whole > 1e-12 * sums[seen, b] * sums[seen, b])
-        figures[1, b] = choose(enough, (sums[area, b] - 0.5 * sums[itself, b]) / whole, np.nan)
-    return figures
+    return sums[: itself + 1]
+
+
+def retrieval_of_sums(sums: np.ndarray) -> np.ndarray:
+    """Average precision and area under the ROC curve (ties count half; no pair is held against itself), float64
+    [2, replicates], of the sums of `retrieval`; NaN where undefined."""
+    seen, hits, precision, area, itself = sums
+    misses = seen - hits
+    with np.errstate(invalid="ignore", divide="ignore"):
+        whole = hits * misses - itself
+        enough = (hits > 0.0) & (misses > 1e-12 * seen) & (whole > 1e-12 * seen * seen)
+        return np.stack(
+            [
+                np.where(hits > 0.0, precision / hits, np.nan),
+                np.where(enough, (area - 0.5 * itself) / whole, np.nan),
+            ]
+        )
 
 
 @compiled_for_many

@@ -195,13 +195,13 @@ class Retrieval:
         row, hit, w = self.row[order], self.relevant[order], weight[order].astype(np.float64)
         alone = w if own is None else own[order].astype(np.float64)
         end = group_ends(score[order])
-        point = kernels.retrieval(row, end, w, alone, hit, np.ones((self.times.shape[0], 1)), 0, 1)
 
-        def part_of(part: slice) -> np.ndarray:
-            figures: np.ndarray = kernels.retrieval(row, end, w, alone, hit, self.times, part.start, part.stop)
-            return figures
+        def figures(times: np.ndarray, part: slice) -> np.ndarray:
+            sums = kernels.retrieval(row, end, w, alone, hit, times, part.start, part.stop)
+            return kernels.retrieval_of_sums(sums)
 
-        replicates = in_threads(part_of, self._parts)
+        point = figures(np.ones((self.times.shape[0], 1)), slice(0, 1))
+        replicates = in_threads(partial(figures, self.times), self._parts)
         all_relevant = "all pairs are relevant" if (self.relevant == 1.0).all() else None
         without = [None, None]
         if self.left_out is not None:

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from relstudy.analysis.indices.correlation import group_ends, pearson_of_sums
+from relstudy.analysis.indices.kernels import retrieval_of_sums
 from relstudy.analysis.resampling.bootstrap import chunks
 from relstudy.common.compiled import choose, compiled_for_many, lanes
 
@@ -98,15 +99,7 @@ def _retrieval_by_replicate(
                     gain = w * share * (sums[good, b] - more * share) / (sums[seen, b] - more)
                     sums[precision, b] += choose(share > 0.0, gain, 0.0)
             first = i + 1
-    figures = np.empty((2, width))
-    for b in lanes(width):
-        hit = sums[good, b]
-        figures[0, b] = choose(hit > 0.0, sums[precision, b] / hit, np.nan)
-        misses = sums[seen, b] - hit
-        whole = hit * misses - sums[itself, b]
-        enough = (hit > 0.0) & (misses > 1e-12 * sums[seen, b]) & (whole > 1e-12 * sums[seen, b] * sums[seen, b])
-        figures[1, b] = choose(enough, (sums[area, b] - 0.5 * sums[itself, b]) / whole, np.nan)
-    return figures
+    return sums[: itself + 1]
 
 
 @compiled_for_many
@@ -156,8 +149,8 @@ class ReweightedPairs:
         order = np.argsort(-score, kind="stable")
         end, w = group_ends(score[order]), weight[order].astype(np.float64)
         alone = w if own is None else own[order].astype(np.float64)
-        figures = _retrieval_by_replicate(order, end, w, alone, self.mass, self.hits)
-        return np.stack([figures[0], 1.0 - figures[1]])
+        precision, area = retrieval_of_sums(_retrieval_by_replicate(order, end, w, alone, self.mass, self.hits))
+        return np.stack([precision, 1.0 - area])
 
     def points(self, score: np.ndarray, weight: np.ndarray, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Precision and recall where pairs with at least each threshold are retrieved, float [thresholds, replicates].
