@@ -27,10 +27,9 @@ from relstudy.analysis.resampling.best_set import PairedStatistics, nothing_know
 from relstudy.analysis.resampling.families import holm
 from relstudy.analysis.resampling.spread import CORRELATION, DIFFERENCE, SHARE, Transform
 from relstudy.analysis.scoring.candidate import Candidate
-from relstudy.analysis.scoring.compared import Comparison
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.analysis.scoring.results import ScoreResult
+from relstudy.analysis.scoring.results import Comparison, ScoreResult
 from relstudy.common.errors import RelstudyError
 
 FEWEST_QUERIES = 20

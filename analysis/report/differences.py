@@ -9,8 +9,7 @@ from relstudy.analysis.indices.known import PEARSON, index_of
 from relstudy.analysis.report.layout import Block, Paragraph
 from relstudy.analysis.report.tables import Cell, Column, DifferenceWithP, Table
 from relstudy.analysis.report.words import clear, orders_agree
-from relstudy.analysis.scoring.compared import Comparison, Ordering
-from relstudy.analysis.scoring.results import ScoreResult, SystemScore
+from relstudy.analysis.scoring.results import Comparison, Ordering, ScoreResult, SystemScore
 from relstudy.analysis.verdict.standings import MOST_IN_MATRIX, standings
 from relstudy.common.estimates import Estimate
 from relstudy.common.wording import count_of, listed_some, share_of_draws

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from relstudy.analysis.indices.known import NORMALISED_RANK, PEARSON, index_of
 from relstudy.analysis.report.layout import Sentence
 from relstudy.analysis.report.tables import shown_number
-from relstudy.analysis.scoring.compared import Comparison
-from relstudy.analysis.scoring.results import ScoreResult, SystemScore
+from relstudy.analysis.scoring.results import Comparison, ScoreResult, SystemScore
 from relstudy.analysis.verdict.standings import standings
 from relstudy.common.estimates import Estimate
 from relstudy.common.wording import listed

@@ -22,9 +22,8 @@ from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.families import centred, family_corrected
 from relstudy.analysis.resampling.spread import PAIRED, Spread
 from relstudy.analysis.scoring.candidate import Candidate
-from relstudy.analysis.scoring.compared import Agreement, Comparison, Family, Ordering
 from relstudy.analysis.scoring.context import ScoringContext
-from relstudy.analysis.scoring.results import SystemScore
+from relstudy.analysis.scoring.results import Agreement, Comparison, Family, Ordering, SystemScore
 from relstudy.analysis.scoring.scored_pairs import ScoredPairs, averaged
 from relstudy.common.estimates import Estimate
 from relstudy.common.wording import couples_in_words

@@ -12,12 +12,11 @@ import pandas as pd
 
 from relstudy.analysis.indices.measures import QueryValues
 from relstudy.analysis.scoring.candidate import Candidate
-from relstudy.analysis.scoring.compared import Family
 from relstudy.analysis.scoring.comparison import in_families
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.mapped import map_scores
 from relstudy.analysis.scoring.options import ScoringOptions, TestOptions, options_over
-from relstudy.analysis.scoring.results import Coverage, ScoreResult
+from relstudy.analysis.scoring.results import Coverage, Family, ScoreResult
 from relstudy.analysis.scoring.run import score_candidates
 from relstudy.analysis.scoring.tested import MeasureTests, measure_tests
 from relstudy.calibration.pair_ratings import PairRatings

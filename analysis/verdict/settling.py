@@ -10,8 +10,7 @@ from scipy import optimize, special
 
 from relstudy.analysis.indices.index import Index
 from relstudy.analysis.planning.study_plan import MOST_QUERIES
-from relstudy.analysis.scoring.compared import Comparison
-from relstudy.analysis.scoring.results import ScoreResult
+from relstudy.analysis.scoring.results import Comparison, ScoreResult
 from relstudy.analysis.verdict.facts import StudyFacts
 from relstudy.analysis.verdict.standings import Standings
 from relstudy.common.wording import count_of

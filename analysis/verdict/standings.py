@@ -9,8 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from relstudy.analysis.indices.index import Index
-from relstudy.analysis.scoring.compared import Comparison
-from relstudy.analysis.scoring.results import ScoreResult
+from relstudy.analysis.scoring.results import Comparison, ScoreResult
 from relstudy.common.estimates import Estimate
 
 MOST_IN_MATRIX = 12

@@ -11,8 +11,7 @@ import pytest
 from relstudy.analysis.report.paper.study import chose_pairs
 from relstudy.analysis.report.study import uniformity
 from relstudy.analysis.report.words import orders_agree
-from relstudy.analysis.scoring.compared import Comparison, Ordering
-from relstudy.analysis.scoring.results import ScoreResult
+from relstudy.analysis.scoring.results import Comparison, Ordering, ScoreResult
 from relstudy.common.estimates import Estimate
 
 pytestmark = pytest.mark.slow

@@ -12,10 +12,9 @@ import pandas as pd
 
 from relstudy.analysis.indices.known import index_of, own_indices
 from relstudy.analysis.resampling.best_set import Ranks
-from relstudy.analysis.scoring.compared import Comparison, Ordering
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.primary import Primary
-from relstudy.analysis.scoring.results import ScoreResult
+from relstudy.analysis.scoring.results import Comparison, Ordering, ScoreResult
 from relstudy.analysis.scoring.run import score_systems
 from relstudy.common.estimates import Estimate
 from tests.analysis.made import tables
