@@ -22,10 +22,9 @@ from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.scoring.candidate import Candidate, MappedScores, candidate_of, with_mapping
 from relstudy.analysis.scoring.comparison import agreements, compare, notes_on_alike, orderings
 from relstudy.analysis.scoring.context import ScoringContext
-from relstudy.analysis.scoring.conventions import conventions_of, notes_on, numbers
+from relstudy.analysis.scoring.conventions import conventions_of, notes_on, notes_on_figures, numbers
 from relstudy.analysis.scoring.direction import known_directions
 from relstudy.analysis.scoring.explained import explained
-from relstudy.analysis.scoring.figure_notes import explained_in_words, notes_on_figures
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import Correlations, PrecisionRecallPoint, ScoreResult, SystemScore
@@ -98,7 +97,7 @@ def score_candidates(
         found = chain.from_iterable(in_parts(_scoring, [replace(pairs), options], groups))  # pairs without what is kept
     scored = [next(found) for _ in (progress(candidates) if progress else candidates)]
     systems = [system for system, _ in scored]
-    conventions = conventions_of(context)
+    conventions = conventions_of(context, systems[0])
     if all(np.array_equal(each.used, candidates[0].used) for each in candidates):
         context.free()  # no two systems are compared on other pairs than their own
     comparisons, ranks, drawn = compare(context, candidates, systems)
@@ -112,7 +111,7 @@ def score_candidates(
         pairs.weighting(options.weights),
         pairs.population(options.population, options.replicates),
         context.rater_population,
-        conventions | {"explained": explained_in_words(systems[0])},
+        conventions,
         tuple(comparisons),
         tuple(ranked),
         tuple(agreements(context, systems)),

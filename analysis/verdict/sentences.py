@@ -10,8 +10,7 @@ import numpy as np
 from relstudy.analysis.indices.first_judged import COVERED, JUDGED
 from relstudy.analysis.indices.index import Index
 from relstudy.analysis.indices.known import CONDENSED, ESTIMATED, PEARSON, judged_beside
-from relstudy.analysis.scoring.conventions import FEW_QUERIES
-from relstudy.analysis.scoring.figure_notes import NO_INTERVAL
+from relstudy.analysis.scoring.conventions import FEW_QUERIES, NO_INTERVAL
 from relstudy.analysis.scoring.judged import Weighting
 from relstudy.analysis.scoring.options import MEASURES
 from relstudy.analysis.scoring.results import ScoreResult, SystemScore
