@@ -45,7 +45,6 @@ class ScoringRun:
     result : the figures, with everything that a person should know as notes
     candidates : the systems, those of the saved comparison first
     pairs : the judged pairs
-    facts : what is known of the study beyond the scores
     assisted : the same with an automatic judge's help; None: without a judge
     within : the same within groups of judged pairs; None: without groups
     places : where the new systems stand among those of a saved comparison, as sentences
@@ -58,13 +57,17 @@ class ScoringRun:
     result: ScoreResult
     candidates: Sequence[Candidate]
     pairs: JudgedPairs
-    facts: StudyFacts
     assisted: AssistedScores | None = None
     within: Groups | None = None
     places: tuple[str, ...] = ()
     tests: MeasureTests | None = None
     left_out: LeftOutOnes | None = None
     unhelped: tuple[str, ...] = ()
+
+    @cached_property
+    def facts(self) -> StudyFacts:
+        """What is known of the study beyond the scores."""
+        return StudyFacts.of(self.study.judgments, self.result)
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -125,8 +128,7 @@ def run_of_comparison(saved: SavedComparison) -> ScoringRun:
     """The systems of a saved comparison, scored anew: the same figures."""
     result = score_candidates(saved.pairs, saved.candidates, saved.options)
     result = replace(result, notes=(*saved.judgments.all_notes, *result.notes))
-    facts = StudyFacts.of(saved.judgments, result)
-    return ScoringRun(saved.study, result, saved.candidates, saved.pairs, facts)
+    return ScoringRun(saved.study, result, saved.candidates, saved.pairs)
 
 
 def score_tables(
@@ -175,9 +177,8 @@ def score_tables(
         tables, pairs, options, fitted, stated=stated, before=before,
         progress=lambda systems: progress(systems, "mapping", len(systems)),
     )  # fmt: skip
-    whole = [table.frame for _, table in tables]
     by_system = {name: rows for _, table in tables for name, rows in table.by_system()}
-    unjudged = notes_on_unjudged(study, whole, candidates, judge is not None)
+    unjudged = notes_on_unjudged(study, by_system, candidates, judge is not None)
     new = [candidate.name for candidate in candidates]
     candidates = candidates if saved is None else saved.beside(candidates)
     result = score_candidates(pairs, candidates, options, lambda systems: progress(systems, "scoring", len(systems)))
@@ -193,8 +194,7 @@ def score_tables(
     all_notes = (*notes, *unjudged, *helped, *unhelped)
     result = replace(result, notes=all_notes, drawn=None)  # families are corrected
     places = [] if saved is None else [sentence for name in new for sentence in place_among(result, name)]
-    facts = StudyFacts.of(judgments, result)
-    run = ScoringRun(study, result, candidates, pairs, facts, assisted, within, tuple(places), unhelped=tuple(unhelped))
+    run = ScoringRun(study, result, candidates, pairs, assisted, within, tuple(places), unhelped=tuple(unhelped))
     return with_left_out(run, by_system)
 
 

@@ -25,7 +25,6 @@ from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.saved import SavedComparison, is_saved_as, read_comparison
-from relstudy.analysis.verdict.facts import StudyFacts
 from relstudy.calibration.judgments import Judgments
 from relstudy.calibration.study_tables import JUDGMENTS, InputFile, StudyTables, read_study_tables
 from relstudy.common.errors import RelstudyError
@@ -98,13 +97,12 @@ class KeptRun:
     Parameters
     ----------
     inputs : what it rests on
-    result, candidates, facts, within : as `ScoringRun` has them
+    result, candidates, within : as `ScoringRun` has them
     """
 
     inputs: RunInputs
     result: ScoreResult
     candidates: tuple[Candidate, ...]
-    facts: StudyFacts
     within: Groups | None = None
 
     def without_comparison(self) -> KeptRun:
@@ -137,7 +135,7 @@ def keep_run(run: ScoringRun, folder: Path, files: Iterable[InputFile], reading:
     behind = [file for file in files if not from_comparison or file.name != COMPARISON]
     inputs = RunInputs.of(behind, run.result.options, run.pairs.cut(), reading, of_comparison)
     try:
-        kept = KeptRun(inputs, run.result, tuple(run.candidates), run.facts, run.within)
+        kept = KeptRun(inputs, run.result, tuple(run.candidates), run.within)
         write_kept(kept, "scoring run", folder / KEPT)
     except RelstudyError as error:
         return f"The run is not kept for `relstudy report`, which will score anew: {error}."
@@ -313,7 +311,7 @@ def _run_again(scored: StudyFolder, kept: KeptRun, options: ScoringOptions, by: 
     elif within is None or (within.column, within.apart) != (by, True):
         grouping = Grouping.of(scored.study, by, apart=True)
         within = groups_of_run(pairs, list(kept.candidates), grouping, kept.result)
-    run = ScoringRun(study, kept.result, list(kept.candidates), pairs, kept.facts, within=within)
+    run = ScoringRun(study, kept.result, list(kept.candidates), pairs, within=within)
     tables = scored.scores(options.low_coverage) if options.pool_depth is not None else []
     return with_left_out(run, {name: rows for _, table in tables for name, rows in table.by_system()})
 

@@ -5,7 +5,7 @@ Results outside the pool, pairs that were never asked about, and pairs that peop
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -20,14 +20,18 @@ EXAMPLES = 3
 THIRDS = ("best", "middle", "last")
 
 
+Scored = Sequence[tuple[Candidate, pd.DataFrame]]
+"""Systems, each with its query_id, result_id and score of everything that it scored."""
+
+
 def notes_on_unjudged(
-    study: StudyTables, tables: Sequence[pd.DataFrame], candidates: Sequence[Candidate], judged_too: bool = False
+    study: StudyTables, scores: Mapping[str, pd.DataFrame], candidates: Sequence[Candidate], judged_too: bool = False
 ) -> list[str]:
     """Notes on the pairs that systems score and people did not judge, one sentence each.
 
     Parameters
     ----------
-    tables : system, query_id, result_id, score: everything that the systems scored
+    scores : by system: query_id, result_id, score of everything that it scored; one without has no part
     candidates : the systems, with their scores of the judged pairs
     judged_too : whether an automatic judge's grades speak of pairs that nobody judged, so that these are not left out
 
@@ -35,33 +39,14 @@ def notes_on_unjudged(
     -----
     Where judged pairs were drawn with known probabilities they stand for the others, and nothing is said of these.
     """
-    judgments = study.judgments
-    outside = [] if study.pool is None else outside_notes(study.pool, tables, candidates, judgments.frame)
+    judgments, outside = study.judgments, list[str | None]()
+    scored = [(each, scores[each.name]) for each in candidates if each.name in scores]
+    if study.pool is not None:
+        queries = list(judgments.frame["query_id"].astype("str").unique())
+        outside = [outside_note(study.pool, each.name, rows, each.direction.higher, queries) for each, rows in scored]
     drawn = "inclusion_probability" in judgments.frame and judgments.frame["inclusion_probability"].notna().all()
-    beyond = [] if judged_too or drawn else beyond_notes(tables, candidates, judgments)
-    return [*outside, *undecided_notes(tables, candidates, judgments), *beyond]
-
-
-def outside_notes(
-    pool: Pool, tables: Iterable[pd.DataFrame], candidates: Iterable[Candidate], judgments: pd.DataFrame
-) -> list[str]:
-    """A sentence for each system that has results outside the pool (`outside_note`).
-
-    Parameters
-    ----------
-    tables : system, query_id, result_id, score: everything that the systems scored
-    candidates : the systems, whose directions they tell
-    judgments : query_id of the judged pairs
-    """
-    higher = {candidate.name: candidate.direction.higher for candidate in candidates}
-    queries = list(judgments["query_id"].astype("str").unique())
-    notes = [
-        outside_note(pool, str(name), rows, higher[str(name)], queries)
-        for scores in tables
-        for name, rows in scores.groupby("system", sort=False)
-        if str(name) in higher
-    ]
-    return [note for note in notes if note is not None]
+    beyond = [] if judged_too or drawn else beyond_notes(scored, judgments)
+    return [*filter(None, outside), *undecided_notes(scored, judgments), *beyond]
 
 
 def outside_note(pool: Pool, system: str, scores: pd.DataFrame, higher: bool, queries: Sequence[str]) -> str | None:
@@ -87,22 +72,13 @@ def outside_note(pool: Pool, system: str, scores: pd.DataFrame, higher: bool, qu
     )
 
 
-def beyond_notes(tables: Iterable[pd.DataFrame], candidates: Iterable[Candidate], judgments: Judgments) -> list[str]:
-    """Systems that score queries of which no pair is judged, a sentence for all with as many.
-
-    Parameters
-    ----------
-    tables : system, query_id, result_id, score: everything that the systems scored
-    candidates : the systems
-    """
-    scored = {candidate.name for candidate in candidates}
+def beyond_notes(scored: Scored, judgments: Judgments) -> list[str]:
+    """Systems that score queries of which no pair is judged, a sentence for all with as many."""
     judged = judgments.frame["query_id"].astype("str").unique()
     alike: dict[int, list[str]] = {}
-    for scores in tables:
-        for name, rows in scores.groupby("system", sort=False):
-            if str(name) in scored:
-                queries = rows["query_id"].astype("str")
-                alike.setdefault(int(queries[~queries.isin(judged)].nunique()), []).append(str(name))
+    for candidate, rows in scored:
+        queries = rows["query_id"].astype("str")
+        alike.setdefault(int(queries[~queries.isin(judged)].nunique()), []).append(candidate.name)
     return [
         f"{listed(names)} {'scores' if len(names) == 1 else 'score'} {count_of(number, 'query', 'queries')} of which "
         f"no pair is judged; {'it has' if number == 1 else 'they have'} no part."
@@ -111,35 +87,28 @@ def beyond_notes(tables: Iterable[pd.DataFrame], candidates: Iterable[Candidate]
     ]
 
 
-def undecided_notes(tables: Iterable[pd.DataFrame], candidates: Iterable[Candidate], judgments: Judgments) -> list[str]:
-    """The share of undecided pairs in each third by score, as a sentence; nothing where none is undecided.
+def undecided_notes(scored: Scored, judgments: Judgments) -> list[str]:
+    """The share of undecided pairs in each third by score, as a sentence; nothing where none is undecided. A system
+    that scores none of them is not named.
 
     Parameters
     ----------
-    tables : system, query_id, result_id, score: everything that the systems scored; a system that scores none of the
-        undecided pairs is not named
-    candidates : the systems, with their scores of the judged pairs
     judgments : with the pairs that nobody could decide, where they are known
     """
     blank = judgments.undecided
     if blank is None or blank.empty:
         return []
     wanted = blank[PAIR].astype("str")
-    by_name = {candidate.name: candidate for candidate in candidates}
     said = []
-    for scores in tables:
-        for name, rows in scores.groupby("system", sort=False):
-            candidate = by_name.get(str(name))
-            if candidate is None:
-                continue
-            rated = rows.assign(**{column: rows[column].astype("str") for column in PAIR}).merge(wanted, on=PAIR)
-            score = np.r_[candidate.given, rated["score"].to_numpy(dtype=float)]
-            undecided = np.arange(len(score)) >= len(candidate.given)
-            if not np.isfinite(score[undecided]).any():
-                continue
-            shares = shares_by_third(score if candidate.direction.higher else -score, undecided)
-            if shares is not None:
-                said.append(f"{name} " + ", ".join(f"{percent(share, 1)}" for share in shares))
+    for candidate, rows in scored:
+        rated = rows.assign(**{column: rows[column].astype("str") for column in PAIR}).merge(wanted, on=PAIR)
+        score = np.r_[candidate.given, rated["score"].to_numpy(dtype=float)]
+        undecided = np.arange(len(score)) >= len(candidate.given)
+        if not np.isfinite(score[undecided]).any():
+            continue
+        shares = shares_by_third(score if candidate.direction.higher else -score, undecided)
+        if shares is not None:
+            said.append(f"{candidate.name} " + ", ".join(f"{percent(share, 1)}" for share in shares))
     by_score = f" (in the best, middle and last third by score: {'; '.join(said)})" if said else ""
     have = "is undecided and has" if len(blank) == 1 else "are undecided and have"
     of = len(judgments) + len(blank)

@@ -262,12 +262,15 @@ def test_queries_of_which_no_pair_is_judged_are_counted_once_for_systems_alike()
     strange = scores.assign(query_id="other " + scores["query_id"].astype(str))
     table, pairs = pd.concat([scores, strange.iloc[::2]]), JudgedPairs.of(judgments)
     candidates, _ = candidates_of([("scores", table)], pairs, FEW)
-    assert beyond_notes([table], candidates, Judgments.of(judgments)) == [
-        "s0 and s1 score 4 queries of which no pair is judged; they have no part."
-    ]
+
+    def notes(table: pd.DataFrame) -> list[str]:
+        return beyond_notes(
+            [(each, table[table["system"] == each.name]) for each in candidates], Judgments.of(judgments)
+        )
+
+    assert notes(table) == ["s0 and s1 score 4 queries of which no pair is judged; they have no part."]
     unjudged = scores.assign(result_id="other " + scores["result_id"].astype(str))
-    of_judged_queries = pd.concat([scores, unjudged])
-    assert beyond_notes([of_judged_queries], candidates, Judgments.of(judgments)) == []  # so it is in every study
+    assert notes(pd.concat([scores, unjudged])) == []  # of judged queries, so it is in every study
 
 
 def test_judged_pairs_without_a_score_and_queries_without_any_are_counted() -> None:
