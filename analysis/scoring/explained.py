@@ -34,11 +34,10 @@ def reachable(context: ScoringContext, used: np.ndarray) -> BootstrapStatistic:
 def _reachable(context: ScoringContext, used: np.ndarray) -> BootstrapStatistic:
     pairs = context.pairs
     error, judgment = pairs.standard_error[used] ** 2, pairs.judgment[used]
-    nothing = np.full(context.draws.counts.shape[1], np.nan)
     if not len(error) or not np.isfinite(error).all():
-        return BootstrapStatistic(np.nan, nothing, "the standard errors of the judgments are not known")
+        return BootstrapStatistic(np.nan, context.nothing, "the standard errors of the judgments are not known")
     if np.ptp(judgment) == 0:
-        return BootstrapStatistic(np.nan, nothing, "all judgments are equal")
+        return BootstrapStatistic(np.nan, context.nothing, "all judgments are equal")
     weight = context.weights_of_correlation(used, context.collection)
     centred = judgment - judgment.mean()
     row, number = context.draws.row[used], context.draws.times.shape[0]

@@ -35,19 +35,11 @@ class Correlations:
     kendall: Estimate
 
     def as_json(self) -> dict[str, Any]:
-        return {
-            "pearson": self.pearson.as_json(),
-            "spearman": self.spearman.as_json(),
-            "kendall": self.kendall.as_json(),
-        }
+        return {name: each.as_json() for name, each in self.__dict__.items()}
 
-
-def _named(prefix: str, correlations: Correlations) -> dict[str, Estimate]:
-    return {
-        f"{prefix}_pearson": correlations.pearson,
-        f"{prefix}_spearman": correlations.spearman,
-        f"{prefix}_kendall": correlations.kendall,
-    }
+    def named(self, kind: str) -> dict[str, Estimate]:
+        """The three by their columns' names, such as raw_pearson."""
+        return {f"{kind}_{name}": each for name, each in self.__dict__.items()}
 
 
 @dataclass(frozen=True)
@@ -460,13 +452,9 @@ class ScoreResult:
         for system in self.systems:
             row: dict[str, Any] = {"system": system.name}
             figures = {
-                "raw_pearson": system.raw.pearson,
-                "raw_spearman": system.raw.spearman,
-                "raw_kendall": system.raw.kendall,
-                "mapped_pearson": system.mapped.pearson,
-                "mapped_spearman": system.mapped.spearman,
-                "mapped_kendall": system.mapped.kendall,
-                **({} if system.collection is None else _named("collection", system.collection)),
+                **system.raw.named("raw"),
+                **system.mapped.named("mapped"),
+                **({} if system.collection is None else system.collection.named("collection")),
                 "explained": system.explained.share,
                 "of_reachable": system.explained.of_reachable,
                 **system.indices,
