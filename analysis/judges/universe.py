@@ -122,7 +122,7 @@ class Universe:
         worth, other = self.worth, copy(self)
         other.__dict__ |= {"worth": worth}  # the same for both, and it takes long
         these = replace(options, raters="these")
-        other.context, other.jackknife = ScoringContext(context.pairs, draws, these), True
+        other.context, other.jackknife = ScoringContext(context.pairs, these, draws), True
         other.__dict__.pop("collection_times", None)
         return other
 
@@ -198,5 +198,4 @@ def context_for(
     """
     # within a query, replicates of a judge's own sample vary as whole queries alone
     population = options.population if (judge.probability == 1.0).all() else "open"
-    draws = pairs.draws(options.replicates, options.seed, population)
-    return ScoringContext(pairs, draws, replace(options, raters=raters, population=population))
+    return ScoringContext(pairs, replace(options, raters=raters, population=population))

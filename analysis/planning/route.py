@@ -89,7 +89,7 @@ class ScoredStudy:
             unjudged="skip" if condensed else "auto",
             directions={"*": "higher"},
         )
-        context = ScoringContext(pairs, pairs.draws(replicates, seed, options.population), options)
+        context = ScoringContext(pairs, options)
         place = frame["pair_id"].str[1:].astype(int).to_numpy()
         direction = SystemDirection(True, DirectionSource.STATED)
         candidates = [

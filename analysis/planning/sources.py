@@ -131,6 +131,7 @@ def piloted_studies(pilot: Pilot, planned: PlanOptions = DEFAULT, ratings_each: 
         raters="these",
         unjudged="skip" if any(each.name.startswith(CONDENSED) for each in asked) else "auto",
         primary=primary,
+        replicates=2,
     )
     both = []
     for name in names:
@@ -146,7 +147,7 @@ def piloted_studies(pilot: Pilot, planned: PlanOptions = DEFAULT, ratings_each: 
         )
     first, second = (candidate.ranking_of(used) for candidate in both)
     unjudged, queries = unjudged_in(pairs, options), np.unique(pairs.query[used])
-    context = ScoringContext(pairs, pairs.draws(2, 0, options.population), options)
+    context = ScoringContext(pairs, options)
     of_queries = {}
     for name in measures:
         values = [measured(context, each).get(name) for each in both]

@@ -89,6 +89,11 @@ class Candidate:
         """Scores turned so that higher is better, of some pairs (bool [judged pairs])."""
         return self.score[used] if self.direction.higher else -self.score[used]
 
+    def scores_as(self, other: Candidate) -> bool:
+        """True where another has the same scores in the same direction."""
+        alike = np.array_equal(self.given, other.given, equal_nan=True)
+        return alike and self.direction.higher == other.direction.higher
+
 
 def candidate_of(
     pairs: JudgedPairs,
@@ -212,11 +217,6 @@ def candidate_from(
         score = np.where(scored, aligned, worse_than_all(aligned[scored], direction.higher))
         used = np.ones(len(pairs), dtype=bool)
     return Candidate(name, aligned, score, used, direction, coverage, run=run)
-
-
-def with_mapping(candidate: Candidate, mapped: MappedScores | None) -> Candidate:
-    """The candidate with its scores on the human scale."""
-    return candidate if mapped is None else replace(candidate, mapped=mapped)
 
 
 def direction_of(

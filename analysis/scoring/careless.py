@@ -47,7 +47,7 @@ def sensitivity(
         return None
     pairs = JudgedPairs.of(careless.otherwise)
     few = replace(options, replicates=REPLICATES, raters="these", population="open")
-    context = ScoringContext(pairs, pairs.draws(REPLICATES, few.seed, few.population), few)
+    context = ScoringContext(pairs, few)
     both: dict[str, list[tuple[str, float, float]]] = {}
     for index in dict.fromkeys((result.primary.index, index_of(BESIDE))):
         both[index.name] = _both_ways(index, result, candidates, scores, context)

@@ -48,13 +48,19 @@ def collection_correlation(pairs: JudgedPairs, options: ScoringOptions) -> bool:
 
 
 class ScoringContext:
-    """Judged pairs and bootstrap draws, with what is computed once per set of pairs kept between systems."""
+    """Judged pairs and bootstrap draws, with what is computed once per set of pairs kept between systems.
 
-    def __init__(self, pairs: JudgedPairs, draws: Draws, options: ScoringOptions) -> None:
+    Parameters
+    ----------
+    pairs, options : of the run
+    draws : of the bootstrap; None: as the options say
+    """
+
+    def __init__(self, pairs: JudgedPairs, options: ScoringOptions, draws: Draws | None = None) -> None:
         self.pairs = pairs
         self.options = options
         self.indices = run_indices(asked_measures(options), unjudged_in(pairs, options))
-        self.draws = draws
+        self.draws = draws or pairs.draws(options.replicates, options.seed, options.population)
         self.weights_missing = pairs.weights_missing(options.weights)
         self.design = pairs.design_weights(options.weights)
         self.own = pairs.own_weight(options.weights)

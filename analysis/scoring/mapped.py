@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from relstudy.analysis.scoring.candidate import Candidate, MappedScores, with_mapping
+from relstudy.analysis.scoring.candidate import Candidate, MappedScores
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.mapping_used import MappingOrigin, MappingUsed
 from relstudy.analysis.scoring.options import ScoringOptions
@@ -51,7 +51,7 @@ def map_scores(
     whole = fitted_to_all(pairs, candidate, method, options, given)
     in_sample = np.full(len(pairs), np.nan)
     in_sample[candidate.used] = whole.predict(candidate.score[candidate.used])
-    return with_mapping(candidate, MappedScores(values, used, in_sample, whole))
+    return replace(candidate, mapped=MappedScores(values, used, in_sample, whole))
 
 
 def cross_fitted(

@@ -19,7 +19,7 @@ from relstudy.analysis.indices.normalised_rank import (
 )
 from relstudy.analysis.indices.precision_recall import precision_recall_curve
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
-from relstudy.analysis.scoring.candidate import Candidate, MappedScores, candidate_of, with_mapping
+from relstudy.analysis.scoring.candidate import Candidate, MappedScores, candidate_of
 from relstudy.analysis.scoring.comparison import agreements, compare, notes_on_alike, orderings
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.conventions import conventions_of, notes_on, notes_on_figures, numbers
@@ -77,7 +77,7 @@ def score_systems(
         candidate_of(pairs, name, rows, options, directions, name in table.runs) for name, rows in table.by_system()
     ]
     given = mapped or {}
-    return score_candidates(pairs, [with_mapping(each, given.get(each.name)) for each in candidates], options)
+    return score_candidates(pairs, [replace(each, mapped=given.get(each.name)) for each in candidates], options)
 
 
 def score_candidates(
@@ -89,7 +89,7 @@ def score_candidates(
     """Every index of every candidate, and the comparisons between them; `progress` may show how far it is."""
     if not candidates:
         raise RelstudyError("there is no system to score")
-    context = _context(pairs, options)
+    context = ScoringContext(pairs, options)
     found = _figures(context, candidates)
     if len(candidates) > 1 and on_a_cluster():
         size = -(-len(candidates) // parts_wanted())
@@ -130,10 +130,6 @@ def score_candidates(
     )
 
 
-def _context(pairs: JudgedPairs, options: ScoringOptions) -> ScoringContext:
-    return ScoringContext(pairs, pairs.draws(options.replicates, options.seed, options.population), options)
-
-
 def _figures(context: ScoringContext, candidates: Sequence[Candidate]) -> Iterator[tuple[SystemScore, pd.DataFrame]]:
     """Every index of each system, over all queries and of each; their correlations in one pass."""
     for candidate, correlated in zip(candidates, context.correlations(candidates), strict=True):
@@ -145,7 +141,7 @@ def _scoring(
     pairs: JudgedPairs, options: ScoringOptions
 ) -> Callable[[Sequence[Candidate]], list[tuple[SystemScore, pd.DataFrame]]]:
     """What gives the figures of some systems; its replicates are those of any other process, by the same seed."""
-    context = _context(pairs, options)
+    context = ScoringContext(pairs, options)
     return lambda candidates: list(_figures(context, candidates))
 
 

@@ -16,7 +16,7 @@ import pandas as pd
 
 from relstudy.analysis.indices.known import index_of
 from relstudy.analysis.indices.measures import QueryValues
-from relstudy.analysis.scoring.candidate import Candidate, MappedScores, candidate_from, with_mapping
+from relstudy.analysis.scoring.candidate import Candidate, MappedScores, candidate_from
 from relstudy.analysis.scoring.design_limits import DesignLimits
 from relstudy.analysis.scoring.direction import DirectionSource, SystemDirection
 from relstudy.analysis.scoring.judged import JudgedPairs
@@ -324,7 +324,7 @@ def _saved(content: dict[str, Any], file: str) -> SavedComparison:
         if "mapped" in entry:
             in_sample = None if entry["in_sample"] is None else _array(entry["in_sample"])
             used = MappingUsed.from_json(entry["mapping"])
-            candidate = with_mapping(candidate, MappedScores(_array(entry["mapped"]), used, in_sample))
+            candidate = replace(candidate, mapped=MappedScores(_array(entry["mapped"]), used, in_sample))
         candidates.append(candidate)
     return SavedComparison(judgments, candidates, options, file, pool)
 

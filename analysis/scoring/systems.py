@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
-from relstudy.analysis.scoring.candidate import Candidate, candidate_of, with_mapping
+from relstudy.analysis.scoring.candidate import Candidate, candidate_of
 from relstudy.analysis.scoring.direction import known_directions
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.mapped import fitted_to_all, map_scores
@@ -88,12 +87,7 @@ def _mapped(
     alike: bool,
 ) -> Candidate:
     """The candidate with its mapped scores: those that it had before, where scores and choices are the same."""
-    if not alike or before is None or before.mapped is None or not _same_scores(before, candidate):
+    if not alike or before is None or before.mapped is None or not before.scores_as(candidate):
         return map_scores(pairs, candidate, options, given)
     whole = fitted_to_all(pairs, candidate, before.mapped.mapping.method, options, given)
-    kept = replace(before, measures=candidate.measures)
-    return with_mapping(kept, replace(before.mapped, fitted=whole))
-
-
-def _same_scores(one: Candidate, other: Candidate) -> bool:
-    return one.direction.higher == other.direction.higher and np.array_equal(one.given, other.given, equal_nan=True)
+    return replace(before, measures=candidate.measures, mapped=replace(before.mapped, fitted=whole))

@@ -98,7 +98,7 @@ def study(world: World, panels: Panels, random: np.random.Generator) -> tuple[Ju
 def figures(pairs: JudgedPairs, candidate: Candidate, seed: int, raters: str) -> dict[str, tuple[float, float, float]]:
     """Value and interval of each index."""
     options = ScoringOptions(replicates=REPLICATES, seed=seed, raters=raters)
-    context = ScoringContext(pairs, pairs.draws(REPLICATES, seed), options)
+    context = ScoringContext(pairs, options)
     found = context.retrieval(candidate.ranking, candidate.used)
     found |= context.correlate(candidate.ranking, candidate.used, ("pearson", "spearman"), collection=True)
     values = {}

@@ -77,7 +77,7 @@ def study(world: str, queries: int, raters: int, random: np.random.Generator) ->
     options = ScoringOptions(
         replicates=REPLICATES, method="none", measures=(), directions={"*": "higher"}, raters="any", threshold=65.0
     )
-    context = ScoringContext(pairs, pairs.draws(REPLICATES, 0, "auto"), options)
+    context = ScoringContext(pairs, options)
     left, right = (
         ScoredPairs.of(context, candidate_of(pairs, name, ids.assign(score=score), options)).figures({})
         for name, score in (("one", one), ("two", two))

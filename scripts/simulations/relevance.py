@@ -131,7 +131,7 @@ def table(studies: int, ratings: int, spread: float) -> list[list[str]]:
                 options = ScoringOptions(
                     relevance=asked, threshold=cut, replicates=REPLICATES, seed=number, raters=raters
                 )
-                context = ScoringContext(pairs, draws, options)
+                context = ScoringContext(pairs, options, draws)
                 for index, figure in context.retrieval(score, everything).items():
                     estimate = context.estimate(figure)
                     low, high, true = estimate.low, estimate.high, truth[rule][index]

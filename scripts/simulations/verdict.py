@@ -248,7 +248,7 @@ def rated_study(drawn: Drawn, random: np.random.Generator) -> tuple[set[int], ..
         replicates=REPLICATES, seed=int(random.integers(2**31)),
     )  # fmt: skip
     pairs = JudgedPairs.of(judgments)
-    context = ScoringContext(pairs, pairs.draws(options.replicates, options.seed, options.population), options)
+    context = ScoringContext(pairs, options)
     candidates = [candidate_of(pairs, str(name), rows, options) for name, rows in scores.groupby("system")]
     systems = [SimpleNamespace(name=c.name, figures=ScoredPairs.of(context, c).figures({})) for c in candidates]
     comparisons, ranks, _ = compare(context, candidates, systems)
