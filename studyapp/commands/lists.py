@@ -15,6 +15,7 @@ from relstudy.common.command_options import taking
 from relstudy.common.errors import RelstudyError
 from relstudy.common.options import CommandOptions, option
 from relstudy.common.study_folder import score_files
+from relstudy.studyapp.collection.kinds import PLAYED
 
 if TYPE_CHECKING:
     from relstudy.studyapp.collection.items import Collection
@@ -133,10 +134,10 @@ def _page_cell(collection: Collection, entry: Ranked) -> str:
 
 
 def _item(collection: Collection, item_id: str) -> str:
-    """A picture as an image inside the page, a text as its beginning."""
+    """A picture as an image inside the page, anything else as the beginning of its words."""
     item = collection[item_id]
-    if item.path is None:
-        words = f"{item.title} {item.text}".strip()
+    if item.path is None or item.kind in PLAYED:
+        words = f"{item.title} {item.plain}".strip()
         return f'<span class="text">{escape(words[:160])}{"…" if len(words) > 160 else ""}</span>'
     data = io.BytesIO()
     collection.picture(collection.position(item_id), 240).save(data, "JPEG", quality=80)

@@ -20,6 +20,7 @@ from relstudy.studyapp.web.app import create_app
 from tests.commands import relstudy, succeeds
 from tests.places import EXAMPLE
 from tests.studyapp.browse import Browser, joined
+from tests.studyapp.items import write_items
 
 DOCUMENTS = (
     *("Rivers carry silt to the sea", "The harbour silts up every spring", "A recipe for fish soup"),
@@ -156,6 +157,18 @@ def test_ranked_lists_of_a_query_by_system_with_judgments_beside(tmp_path: Path)
     assert "photo2 (4.2)" in relstudy("lists", folder, "photo0").output
     refused = relstudy("lists", folder, "doc1")
     assert refused.exit_code == 1 and "no table of scores has the query 'doc1'; they have 1: photo0" in refused.output
+
+
+def test_a_page_of_lists_has_the_words_of_films_and_of_html(tmp_path: Path) -> None:
+    """A film among the results ended the command, and html was shown with its markup."""
+    folder = write_items(tmp_path / "items")
+    (folder / "scores").mkdir()
+    rows = [f"mine,q,{name},{rank}" for rank, name in enumerate("aeb")]
+    (folder / "scores" / "mine.csv").write_text("\n".join(["system,query_id,result_id,score", *rows]) + "\n")
+    page = tmp_path / "lists.html"
+    succeeds("lists", folder, "q", "-o", page)
+    html = page.read_text(encoding="utf-8")
+    assert ">The sea</span>" in html and ">Lakes Lakes A boat on the lake." in html and html.count("<img") == 1
 
 
 @pytest.mark.slow
