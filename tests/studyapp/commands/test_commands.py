@@ -22,6 +22,7 @@ from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.backup import copy_database
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.monitoring.export import people_table
+from relstudy.studyapp.web.app import create_app
 from tests.commands import relstudy, succeeds
 from tests.studyapp.browse import Browser, joined
 from tests.studyapp.serving import serving
@@ -55,8 +56,6 @@ def test_invite_makes_links_that_let_people_in_and_keeps_the_file_private(tmp_pa
     table = pd.read_csv(links)
     assert list(table.columns) == ["rater_id", "link", "completion_code"] and len(table) == 3
     assert stat.S_IMODE(links.stat().st_mode) == 0o600
-    from relstudy.studyapp.web.app import create_app
-
     browser = joined(create_app(folder), table["link"][0].removeprefix("https://study.example.org"))
     assert browser.address == "/rate/1"
     shown = json.loads(relstudy("invite", folder, "-n", "1", "--json").stdout)
@@ -208,9 +207,6 @@ def test_text_queries_with_documents_and_images_are_shown_and_rated(make_local: 
         "pair_id,query_id,result_id,paradigm,block\n"
         "b,q0,r0,image,base\nt1,words,essay,text,unique\nt2,words,r1,text,unique\n"
     )
-    from relstudy.studyapp.assignment.synchronisation import prepare
-    from relstudy.studyapp.web.app import create_app
-
     prepare(folder)
     browser = joined(create_app(folder))
     browser.rate()
@@ -314,9 +310,6 @@ def test_a_second_rater_can_be_given_what_the_first_has_done(make_local: Callabl
     first = joined(made.app)
     assert first.rate_all() == 2 + 6
     (made.folder / "study.toml").write_text(one_each + "ratings_per_pair = 2\n")
-    from relstudy.studyapp.assignment.synchronisation import prepare
-    from relstudy.studyapp.web.app import create_app
-
     prepare(made.folder, made.store)
     second = joined(create_app(made.folder, store=made.store))
     assert second.rate_all() == 2 + 6

@@ -51,6 +51,12 @@ def ask(folder: Path, url: str, *arguments: str) -> Result:
     return judge(folder, "--model", "vision", "--base-url", url, "--pairs", "judged", *arguments)
 
 
+def add_settings(folder: Path, settings: str) -> None:
+    """Add lines to [judges], which stands last."""
+    with (folder / "study.toml").open("a") as file:
+        file.write(settings)
+
+
 def table(folder: Path) -> pd.DataFrame:
     return pd.read_csv(folder / "judges" / "m.csv")
 
@@ -250,8 +256,7 @@ def test_a_line_that_a_crash_left_half_written_is_asked_for_again(folder: Path) 
 
 
 def test_costs_are_told_before_and_after(folder: Path) -> None:
-    toml = folder / "study.toml"
-    toml.write_text(toml.read_text() + "input_price = 2.5\noutput_price = 10\n")
+    add_settings(folder, "input_price = 2.5\noutput_price = 10\n")
     with serving() as stub:
         done = ask(folder, stub.url)
     assert "which cost about" in done.output
@@ -262,8 +267,7 @@ def test_costs_are_told_before_and_after(folder: Path) -> None:
 @pytest.mark.slow
 def test_with_one_of_two_prices_no_cost_is_told(folder: Path) -> None:
     """It was told that the answers cost 0.00."""
-    toml = folder / "study.toml"
-    toml.write_text(toml.read_text() + "input_price = 2.5\n")
+    add_settings(folder, "input_price = 2.5\n")
     with serving() as stub:
         done = ask(folder, stub.url)
     assert done.exit_code == 0 and "They cost" not in done.output
@@ -278,8 +282,7 @@ def test_the_bar_says_what_was_spent(folder: Path, monkeypatch: pytest.MonkeyPat
             said.append(s)
 
     monkeypatch.setattr(console, "counter", lambda what, total: Bar(total=total, disable=True))
-    toml = folder / "study.toml"
-    toml.write_text(toml.read_text() + "input_price = 2500\noutput_price = 10000\n")
+    add_settings(folder, "input_price = 2500\noutput_price = 10000\n")
     with serving() as stub:
         ask(folder, stub.url, "--limit", "2")
     assert said == ["cost 2.60", "cost 5.20"]
@@ -583,8 +586,7 @@ PRICES = "input_price = 1.0\noutput_price = 1.0\n"
 
 
 def test_a_budget_of_money_is_parted_between_people_and_the_judge_before_anything_is_asked(folder: Path) -> None:
-    toml = folder / "study.toml"
-    toml.write_text(toml.read_text() + PRICES + "person_price = 0.2\n")
+    add_settings(folder, PRICES + "person_price = 0.2\n")
     with serving(lambda before, text: Said(status=401)) as stub:
         done = ask(folder, stub.url, "--pairs", "sample", "--budget", "0.11")
     before, _, after = done.output.partition("questions are open")
@@ -595,8 +597,7 @@ def test_a_budget_of_money_is_parted_between_people_and_the_judge_before_anythin
 
 
 def test_what_the_judge_explains_so_far_decides_how_a_budget_is_parted(folder: Path) -> None:
-    toml = folder / "study.toml"
-    toml.write_text(toml.read_text() + PRICES + "person_price = 0.2\n")
+    add_settings(folder, PRICES + "person_price = 0.2\n")
     pairs = pd.read_csv(folder / "pairs.csv")
     good = np.arange(len(pairs)) % 4
     columns = ["query_id", "result_id"]
@@ -623,8 +624,7 @@ def test_a_budget_without_prices_is_of_questions(folder: Path) -> None:
 
 
 def test_money_without_the_price_of_a_person_cannot_be_parted(folder: Path) -> None:
-    toml = folder / "study.toml"
-    toml.write_text(toml.read_text() + PRICES)
+    add_settings(folder, PRICES)
     with serving() as stub:
         done = ask(folder, stub.url, "--pairs", "sample", "--budget", "5")
     assert done.exit_code == 1 and "person_price" in done.output and not stub.questions
