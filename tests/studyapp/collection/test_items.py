@@ -55,16 +55,6 @@ def test_all_faults_of_a_collection_are_listed_with_their_rows(tmp_path):
         assert part in message
 
 
-@pytest.mark.parametrize("path", ["../outside.png", "/etc/hostname", "sub/../../outside.png", "link.png"])
-def test_a_path_never_leaves_the_studys_folder(tmp_path, path):
-    folder = tmp_path / "study"
-    folder.mkdir()
-    picture(tmp_path / "outside.png")
-    os.symlink(tmp_path / "outside.png", folder / "link.png")
-    with pytest.raises(TableError, match="a path that stays inside the study's folder"):
-        Collection.load(write(folder, f"item_id,kind,path\na,image,{path}\n"))
-
-
 def test_a_broken_picture_is_named(tmp_path):
     (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\nnot a picture")
     collection = Collection.load(write(tmp_path, "item_id,path\na,a.png\n"))
@@ -122,7 +112,14 @@ def test_no_path_and_no_link_leads_out_of_the_folder_and_odd_ones_are_faults_lik
     (folder / "out").symlink_to(tmp_path)
     (folder / "loop.png").symlink_to("loop.png")
     os.mkfifo(folder / "pipe.png")
-    leading_out = ["../secret.png", str(secret), "link.png", "out/secret.png", "inside/../../secret.png"]
+    leading_out = [
+        "../secret.png",
+        str(secret),
+        "link.png",
+        "out/secret.png",
+        "inside/../../secret.png",
+        "none/../../secret.png",
+    ]
     for path in leading_out:
         with pytest.raises(TableError, match="stays inside the study's folder"):
             Collection.load(write(folder, f"item_id,kind,path\na,image,{path}\n"))

@@ -12,6 +12,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
+
+from relstudy.studyapp.judging.client import ChatClient
+
+KEY = "sk-very-secret-0123456789"
 Answer = Callable[[int, str], "Said"]
 """From how often this question was asked before, and its text, to what the server says."""
 
@@ -80,6 +85,14 @@ class Stub:
                 handler.send_header(name, value)
             handler.end_headers()
             handler.wfile.write(content)
+
+
+def change_default(monkeypatch: pytest.MonkeyPatch, old: object, new: object) -> None:
+    """Give clients another default: how they sleep, or how long they wait first."""
+    defaults = ChatClient.__init__.__defaults__ or ()
+    assert old in defaults
+    changed = tuple(new if each == old else each for each in defaults)
+    monkeypatch.setattr(ChatClient.__init__, "__defaults__", changed)
 
 
 @contextlib.contextmanager

@@ -18,29 +18,15 @@ from click.testing import Result
 from tqdm import tqdm
 
 from relstudy.common import console
-from relstudy.studyapp.judging import client as client_module
 from tests.commands import relstudy, succeeds
 from tests.places import ROOT
-from tests.studyapp.judging.stub import Said, serving
-from tests.studyapp.studies import TOML, write_study
-
-KEY = "sk-very-secret-0123456789"
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Eight picture queries of four results each: 32 pairs in pairs.csv."""
-    return write_study(tmp_path / "study", TOML + '\n[judges]\nkey_variable = "JUDGE_KEY"\n')
+from tests.studyapp.judging.stub import KEY, Said, change_default, serving
+from tests.studyapp.studies import TOML
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("JUDGE_KEY", KEY)
-    monkeypatch.setattr(client_module.ChatClient, "first_wait", 0.01)
-    defaults = client_module.ChatClient.__init__.__defaults__
-    assert 1.0 in defaults
-    changed = tuple(0.01 if each == 1.0 else each for each in defaults)
-    monkeypatch.setattr(client_module.ChatClient.__init__, "__defaults__", changed)
+    change_default(monkeypatch, 1.0, 0.01)
 
 
 def judge(folder: Path, *arguments: str) -> Result:
@@ -184,16 +170,7 @@ def log_lines(folder: Path) -> list[str]:
     return (folder / "judges" / "m.jsonl").read_text().splitlines()
 
 
-def test_a_busy_server_is_asked_again_after_as_long_as_it_says(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    waits: list[float] = []
-
-    def sleep(seconds: float) -> None:
-        waits.append(seconds)
-        time.sleep(seconds)
-
-    defaults = client_module.ChatClient.__init__.__defaults__
-    changed = tuple(sleep if each is time.sleep else each for each in defaults)
-    monkeypatch.setattr(client_module.ChatClient.__init__, "__defaults__", changed)
+def test_a_busy_server_is_asked_again_after_as_long_as_it_says(folder: Path, waits: list[float]) -> None:
     busy = [Said(status=429, headers={"Retry-After": "0.4"}), Said(status=503), Said(raw=b"{"), Said()]
     with serving(lambda before, text: busy[before]) as stub:
         done = ask(folder, stub.url, "--limit", "1")

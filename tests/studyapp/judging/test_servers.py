@@ -14,31 +14,7 @@ from click.testing import Result
 from relstudy.studyapp.judging import client as client_module
 from relstudy.studyapp.judging.client import ChatClient, Pace
 from tests.commands import relstudy
-from tests.studyapp.judging.stub import Said, serving
-from tests.studyapp.studies import TOML, write_study
-
-KEY = "sk-very-secret-0123456789"
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("JUDGE_KEY", KEY)
-    return write_study(tmp_path / "study", TOML + '\n[judges]\nkey_variable = "JUDGE_KEY"\n')
-
-
-@pytest.fixture
-def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Seconds of each pause, which is waited for; a busy machine adds nothing to them."""
-    waited: list[float] = []
-
-    def sleep(seconds: float) -> None:
-        waited.append(seconds)
-        time.sleep(seconds)
-
-    defaults = tuple(sleep if each is time.sleep else each for each in ChatClient.__init__.__defaults__ or ())
-    assert sleep in defaults
-    monkeypatch.setattr(ChatClient.__init__, "__defaults__", defaults)
-    return waited
+from tests.studyapp.judging.stub import KEY, Said, change_default, serving
 
 
 def ask(folder: Path, url: str, *arguments: str) -> Result:
@@ -128,10 +104,6 @@ def test_temperature_is_sent_only_where_it_is_set(folder: Path) -> None:
     assert done.exit_code == 0 and stub.questions[0]["temperature"] == 0
 
 
-def quick(url: str, first_wait: float = 0.02) -> ChatClient:
-    return ChatClient(url, "m", first_wait=first_wait)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("status", [429, 503])
 def test_all_of_120_questions_are_answered_by_a_server_that_limits_without_saying_how_long(
@@ -145,8 +117,7 @@ def test_all_of_120_questions_are_answered_by_a_server_that_limits_without_sayin
     rows = [f"{k},{a},{b},text,,1,1.0,unique" for k, (a, b) in enumerate(pairs)]
     head = "pair_id,query_id,result_id,paradigm,source,rank,inclusion_probability,block"
     (folder / "pairs.csv").write_text("\n".join([head, *rows]))
-    defaults = ChatClient.__init__.__defaults__ or ()
-    monkeypatch.setattr(ChatClient.__init__, "__defaults__", tuple(0.02 if each == 1.0 else each for each in defaults))
+    change_default(monkeypatch, 1.0, 0.02)
     taken: list[float] = []
 
     def limited(before: int, text: str) -> Said:
@@ -194,7 +165,7 @@ def test_the_time_that_a_server_names_is_kept_by_all_workers() -> None:
 def test_a_server_that_never_stops_limiting_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client_module, "LONGEST_PAUSE", 0.002)
     with serving(lambda before, text: said(429, "slow down")) as stub:
-        client = quick(stub.url, 0.001)
+        client = ChatClient(stub.url, "m", first_wait=0.001)
         with pytest.raises(client_module.NoReply, match="slow down"):
             client.ask([{"role": "user", "content": "?"}])
     assert len(stub.questions) == client_module.MOST_PAUSES + 1
