@@ -21,18 +21,8 @@ REQUIRED = {"license": "--license", "url": "--url", "creator": "--author"}
 """Fields that Croissant requires and only a person can fill, and the option for each."""
 
 _OWN = (
-    *(
-        "citeAs",
-        "column",
-        "equivalentProperty",
-        "extract",
-        "field",
-        "fileObject",
-        "fileProperty",
-        "fileSet",
-        "format",
-        "includes",
-    ),
+    *("citeAs", "column", "equivalentProperty", "extract", "field", "fileObject", "fileProperty", "fileSet"),
+    *("format", "includes"),
     *("isLiveDataset", "jsonPath", "key", "md5", "parentField", "path", "recordSet", "references", "regex"),
     *("repeated", "replace", "samplingRate", "separator", "source", "subField", "transform"),
 )

@@ -232,8 +232,7 @@ def _from_model(folder: Path, options: JudgeOptions, tuned: list[str] | None, as
     log = AnswerLog(judge_files(base, name)[2])
     log.require(run.interview.asked, name)
     changed = run.interview.read_anew(log)
-    every = [*run.questions, *run.again, *run.moved]
-    by_key = {each.key: each for each in every}  # items of one content are asked about once
+    by_key = {each.key: each for each in run.every}  # items of one content are asked about once
     open_questions = [each for key, each in by_key.items() if not log.answered(key)]
     for sentence in run.budget:
         click.echo(sentence, err=as_json)
@@ -274,7 +273,7 @@ def _from_model(folder: Path, options: JudgeOptions, tuned: list[str] | None, as
 
     if options.import_batch:
         with log:
-            import_batch(run.interview, run.client, every, options.import_batch, log)
+            import_batch(run.interview, run.client, run.every, options.import_batch, log)
         return written()
     try:
         complete = _ask(run, now, log, options.workers, as_json)
@@ -340,7 +339,7 @@ def _cost(run: _Run, log: AnswerLog) -> float | None:
     """Cost of the answers; None where prices are not known."""
     if run.interview.settings.cost(0, 0) is None:
         return None
-    return sum(log.records.get(each.key, {}).get("cost") or 0 for each in (*run.questions, *run.again, *run.moved))
+    return sum(log.records.get(each.key, {}).get("cost") or 0 for each in run.every)
 
 
 @dataclass(frozen=True)
@@ -367,6 +366,11 @@ class _Run:
     speaking: Sequence[str]
     budget: Sequence[str]
     couples: pd.DataFrame | None = None
+
+    @property
+    def every(self) -> list[Question]:
+        """All questions, those asked a second time after the others."""
+        return [*self.questions, *self.again, *self.moved]
 
 
 def _prepare(folder: Path, options: JudgeOptions) -> _Run:
@@ -433,13 +437,13 @@ def _ask(run: _Run, questions: Sequence[Question], log: AnswerLog, workers: int,
     from relstudy.common.console import counter
     from relstudy.studyapp.judging.asking import ask
 
-    interview, total = run.interview, len(run.questions) + len(run.again) + len(run.moved)
+    interview = run.interview
     tokens = interview.tokens(questions)
     cost = interview.settings.cost(tokens, 25 * len(questions))
     price = "" if cost is None else f", which cost about {cost:.2f}"
     twice = sum(each.repeat > 0 or each.moved for each in questions)
     click.echo(
-        f"{len(questions):,} of {total:,} questions are open, {twice:,} of them asked a second time. "
+        f"{len(questions):,} of {len(run.every):,} questions are open, {twice:,} of them asked a second time. "
         f"{_what_is_sent(interview, questions)} are sent to {run.client.host}: "
         f"about {tokens:,} tokens{price}.",
         err=quiet,

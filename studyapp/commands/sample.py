@@ -139,18 +139,19 @@ def sample(folder: Path, people: CostOptions, preview: bool, as_json: bool, **ch
         _complete_round(folder)
     study = _study(folder)
     cost = cost_of(folder, study, people)
-    draw = {FIRST: _draw_first, BY_MAPPINGS: _draw_by_mappings, BY_JUDGE: _draw_by_judge}[this]
-    draw(folder, study, cost, choices, preview, as_json)
+    if this is BY_JUDGE:
+        _draw_by_judge(folder, cost, choices, preview, as_json)
+    elif this is BY_MAPPINGS:
+        _draw_by_mappings(folder, study, cost, choices, preview, as_json)
+    else:
+        _draw_first(folder, study, cost, choices, preview, as_json)
 
 
-def _draw_by_judge(
-    folder: Path, study: Study | None, cost: Cost, choices: dict[str, Any], preview: bool, as_json: bool
-) -> None:
+def _draw_by_judge(folder: Path, cost: Cost, choices: dict[str, Any], preview: bool, as_json: bool) -> None:
     """Add a round where people's judgments tell most beside a judge; its pairs are of queries of any scale."""
     from relstudy.analysis.judges.study import judge_file
     from relstudy.studyapp.sampling.judge_round import draw_judge_round
 
-    del study
     stated = fields_given(JudgeRoundOptions, choices)
     options = JudgeRoundOptions(judge_file(folder, choices["judge"]), judgments=choices["judgments"], **stated)
     added = draw_judge_round(folder, options, progress)

@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal, get_args
@@ -123,9 +123,7 @@ def make_token(folder: Path, name: str, role: str) -> str:
 
 def account_of_token(folder: Path, token: str) -> Account | None:
     """The account that this token belongs to; None where it is nobody's."""
-    hashed = _hashed(token)
-    matching = [account for account in read_accounts(folder).values() if account.token]
-    return next((account for account in matching if secrets.compare_digest(account.token, hashed)), None)
+    return _account_of(folder, token, lambda account: account.token)
 
 
 def change_role(folder: Path, name: str, role: str) -> None:
@@ -162,9 +160,14 @@ def is_name(name: str) -> bool:
 
 def account_of_link(folder: Path, token: str) -> Account | None:
     """The account whose one-time link has this token."""
-    hashed = _hashed(token)
-    matching = [account for account in read_accounts(folder).values() if account.setup]
-    return next((account for account in matching if secrets.compare_digest(account.setup, hashed)), None)
+    return _account_of(folder, token, lambda account: account.setup)
+
+
+def _account_of(folder: Path, secret: str, kept: Callable[[Account], str]) -> Account | None:
+    """The account that keeps the hash of a secret; None where none does."""
+    hashed = _hashed(secret)
+    matching = [account for account in read_accounts(folder).values() if kept(account)]
+    return next((account for account in matching if secrets.compare_digest(kept(account), hashed)), None)
 
 
 def choose_password(folder: Path, token: str, password_hash: str) -> bool:

@@ -52,6 +52,16 @@ from relstudy.studyapp.config.study_toml import (
 )
 from relstudy.studyapp.config.toml_checker import ID, LANGUAGE, PUBLIC, TomlChecker, line_numbers
 
+TABLES = (
+    *("study", "handout", "entry", "scales", "display", "blocks", "practice", "attention", "qualification"),
+    *("screening", "groups", "limits", "questions", "texts", "judges", "analysis", "webhook", "sso", "collection"),
+)
+OF_STUDY = (
+    *("id", "title", "language", "languages", "contact", "url", "consent", "instructions", "thanks", "paused"),
+    *("minutes", "withdrawal", "keep_until"),
+)
+"""Settings of [study]."""
+
 
 @dataclass(frozen=True)
 class Study:
@@ -223,56 +233,13 @@ class Study:
 
 
 def _read(check: TomlChecker, data: dict[str, Any], folder: Path) -> Study:
-    check.keys(
-        data,
-        (),
-        (
-            "study",
-            "handout",
-            "entry",
-            "scales",
-            "display",
-            "blocks",
-            "practice",
-            "attention",
-            "qualification",
-            "screening",
-            "groups",
-            "limits",
-            "questions",
-            "texts",
-            "judges",
-            "analysis",
-            "webhook",
-            "sso",
-            "collection",
-        ),
-    )
+    check.keys(data, (), TABLES)
     if "study" not in data:
         check.fault(("study",), None, "the table [study] with id and title is required")
         data["study"] = {"id": "x", "title": "x"}
     head = check.table(data, (), "study")
     at = ("study",)
-    check.keys(
-        head,
-        at,
-        (
-            *(
-                "id",
-                "title",
-                "language",
-                "languages",
-                "contact",
-                "url",
-                "consent",
-                "instructions",
-                "thanks",
-                "paused",
-                "minutes",
-            ),
-            *("withdrawal", "keep_until"),
-        ),
-    )
+    check.keys(head, at, OF_STUDY)
     handout = check.table(data, (), "handout")
     check.keys(handout, ("handout",), ("lease_minutes", "seed"))
     scales = read_scales(check, check.table(data, (), "scales"))

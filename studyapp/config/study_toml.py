@@ -80,6 +80,12 @@ def read_scales(check: TomlChecker, data: dict[str, Any]) -> dict[str, Scale]:
     return scales
 
 
+OF_BLOCK = (
+    *("name", "pairs", "paradigm", "scale", "results_per_page", "question", "ratings_per_pair", "pairs_per_rater"),
+    *("more", "repeats", "questions", "not_shown", "highlight", "played", "ask"),
+)
+
+
 def read_blocks(check: TomlChecker, data: list[dict[str, Any]], scales: dict[str, Scale]) -> tuple[Block, ...]:
     """[[blocks]]; without any, one of the base block and one of the unique pairs."""
     data = data or [{"name": "base", "pairs": "base"}, {"name": "unique", "pairs": "unique"}]
@@ -87,16 +93,7 @@ def read_blocks(check: TomlChecker, data: list[dict[str, Any]], scales: dict[str
     seen: set[str] = set()
     for index, entry in enumerate(data):
         path = ("blocks", index)
-        check.keys(
-            entry,
-            path,
-            (
-                *("name", "pairs", "paradigm", "scale", "results_per_page", "question", "ratings_per_pair"),
-                *("pairs_per_rater", "more", "repeats", "questions", "not_shown"),
-                *("highlight", "played"),
-                "ask",
-            ),
-        )
+        check.keys(entry, path, OF_BLOCK)
         pairs = check.one_of(entry, path, "pairs", "unique", ("base", "unique"))
         name = check.text(entry, path, "name", pairs, NAME)
         if name in seen:
@@ -347,25 +344,16 @@ def _read_accepted(check: TomlChecker, entry: dict[str, Any], path: Keys, questi
     return {"accepted": accepted, **limits}
 
 
+OF_ENTRY = (
+    *("rules", "passphrase", "id_parameter", "group_parameter", "keep_parameters", "completion_url"),
+    *("completion_code", "code_needs_decided", "failed_checks_allowed", "joins_per_address", "outcomes"),
+)
+
+
 def read_entry(check: TomlChecker, data: dict[str, Any]) -> Entry:
     """The table [entry] of study.toml; faults are left with `check`."""
     path = ("entry",)
-    check.keys(
-        data,
-        path,
-        (
-            *(
-                "rules",
-                "passphrase",
-                "id_parameter",
-                "group_parameter",
-                "keep_parameters",
-                "completion_url",
-                "completion_code",
-            ),
-            *("code_needs_decided", "failed_checks_allowed", "joins_per_address", "outcomes"),
-        ),
-    )
+    check.keys(data, path, OF_ENTRY)
     rules = check.texts(data, path, "rules") if "rules" in data else ("personal",)
     for rule in rules:
         if rule not in ENTRY_RULES:

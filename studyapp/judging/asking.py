@@ -166,8 +166,8 @@ def ask(
     client: ChatClient,
     questions: Sequence[Question],
     log: AnswerLog,
-    workers: int = 8,
-    on_record: Callable[[dict[str, Any]], None] = lambda record: None,
+    workers: int,
+    on_record: Callable[[dict[str, Any]], None],
 ) -> bool:
     """Ask every question, and keep each answer as it comes.
 
@@ -325,8 +325,8 @@ def spread(questions: Sequence[Question], limit: int | None) -> list[Question]:
 
 def import_batch(
     interview: Interview, client: ChatClient, questions: Sequence[Question], paths: Sequence[Path], log: AnswerLog
-) -> int:
-    """Keep the answers of files of results; how many were new.
+) -> None:
+    """Keep the answers of files of results.
 
     Parameters
     ----------
@@ -346,10 +346,9 @@ def import_batch(
             f"{', '.join(map(str, paths))}: none of {len(results)} answers is to a question of this judge; the same "
             "--model, --prompt, parameters and collection as at --export-batch are needed"
         )
-    new = [(question, body) for question, body in matched if not log.answered(question.key)]
-    for question, body in new:
-        log.add(interview.record(question, client.without_key(body)))
-    return len(new)
+    for question, body in matched:
+        if not log.answered(question.key):
+            log.add(interview.record(question, client.without_key(body)))
 
 
 def _results(path: Path) -> Iterator[tuple[str, dict[str, Any] | None]]:

@@ -31,6 +31,7 @@ from relstudy.studyapp.sampling.response_model import ResponseShape
 from relstudy.studyapp.sampling.sources import Source, scores_of
 
 VERSION = 1
+DESIGN = "design.json"
 
 
 @dataclass(frozen=True)
@@ -283,14 +284,13 @@ class Design:
 
     def save(self, folder: Path) -> None:
         """Write FOLDER/design.json."""
-        write_json(
-            {"kind": "relstudy design", "version": VERSION, "rounds": [asdict(r) for r in self.rounds]}, path(folder)
-        )
+        rounds = [asdict(this) for this in self.rounds]
+        write_json({"kind": "relstudy design", "version": VERSION, "rounds": rounds}, folder / DESIGN)
 
     @classmethod
     def load(cls, folder: Path) -> Design:
         """Read FOLDER/design.json."""
-        file = path(folder)
+        file = folder / DESIGN
         data = read_json(file)
         try:
             if data["kind"] != "relstudy design" or data["version"] != VERSION:
@@ -319,8 +319,3 @@ class Design:
                         "scores are needed as they were, because the new pairs' probabilities under the old round rest "
                         "on them"
                     )
-
-
-def path(folder: Path) -> Path:
-    """Path of a study's design file."""
-    return Path(folder) / "design.json"

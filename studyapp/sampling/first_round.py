@@ -10,11 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from relstudy.common.drawing import (
-    base_block,
-    base_queries,
-    simple_random_sample,
-)
+from relstudy.common.drawing import base_block, base_queries, simple_random_sample
 from relstudy.common.errors import RelstudyError
 from relstudy.common.kept import NOT_KEPT
 from relstudy.common.option_words import option
@@ -182,23 +178,8 @@ def draw_sample_from(
     pairs["block"] = "unique"
     for paradigm in pairs["paradigm"].unique():
         rows_of = np.flatnonzero((pairs["paradigm"] == paradigm) & (pairs["pool"] == INSIDE))
-        if options.base_queries is None and options.base > len(rows_of):
-            raise RelstudyError(
-                f"the base block of {options.base} pairs is larger than the whole sample of {len(rows_of)} pairs by "
-                f"{paradigm}; draw more queries or results, or a smaller base block"
-            )
-        if options.base_queries is not None:
-            members = base_queries(pairs["query"].to_numpy()[rows_of], options.base_queries, rng)
-            pairs.loc[rows_of[members], "block"] = "base"
-            continue
-        if this.from_each:
-            key = pd.factorize(pd.MultiIndex.from_frame(pairs.loc[rows_of, ["query", PAGE]]))[0]
-            pages = -(-options.base * (key.max() + 1) // len(key))
-            pairs.loc[rows_of[base_queries(key, pages, rng)], "block"] = "base"
-            continue
-        page = options.page.get(str(paradigm), 4 if paradigm == "image" else 1)
-        chosen = base_block(pairs["query"].to_numpy()[rows_of], options.base, page, rng)
-        pairs.loc[rows_of[chosen], "block"] = "base"
+        members = _base_members(pairs.iloc[rows_of], str(paradigm), options, rng)
+        pairs.loc[rows_of[members], "block"] = "base"
     pairs = number_pairs(pairs, rng, first=1)
     if options.depth is None:
         pairs = pairs.drop(columns="pool")
@@ -208,6 +189,25 @@ def draw_sample_from(
     ordering, notes = directions_of(sources), (*notes_of(sources), *silent_systems(sources, ordering_systems))
     roles = collection.roles()
     return Sample(pairs, Design((this,)), expectation, scores, roles, whole_pool, ordering, notes, collection)
+
+
+def _base_members(pairs: pd.DataFrame, paradigm: str, options: SampleOptions, rng: np.random.Generator) -> np.ndarray:
+    """Which pairs of one way of asking everyone rates: those of whole queries, of whole pages of one result from each
+    system, or full pages of queries drawn, as the options say."""
+    of_query = pairs["query"].to_numpy()
+    if options.base_queries is not None:
+        return base_queries(of_query, options.base_queries, rng)
+    if options.base > len(pairs):
+        raise RelstudyError(
+            f"the base block of {options.base} pairs is larger than the whole sample of {len(pairs)} pairs by "
+            f"{paradigm}; draw more queries or results, or a smaller base block"
+        )
+    if options.one_from_each:
+        key = pd.factorize(pd.MultiIndex.from_frame(pairs[["query", PAGE]]))[0]
+        pages = -(-options.base * (key.max() + 1) // len(key))
+        return base_queries(key, pages, rng)
+    page = options.page.get(paradigm, 4 if paradigm == "image" else 1)
+    return base_block(of_query, options.base, page, rng)
 
 
 def results_from_each(options: SampleOptions, systems: int) -> int:

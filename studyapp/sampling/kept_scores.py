@@ -129,7 +129,7 @@ class ScoreTableWriter:
         """
         from relstudy.mapping.scores.table import write_scores
 
-        files = {name: [folder / "scores" / f"{name}{ending}" for ending in (".csv", ".parquet")] for name in systems}
+        files = {name: [folder / "scores" / f"{name}{ending}" for ending in ENDINGS] for name in systems}
         require_computed(path for pair in files.values() for path in pair)
         written = []
         for system, (target, other) in files.items():

@@ -16,11 +16,11 @@ import pandas as pd
 from relstudy.common.errors import RelstudyError
 from relstudy.common.pairs_table import write_pairs
 from relstudy.common.tables import write_table
-from relstudy.studyapp.sampling.design import Design
+from relstudy.studyapp.sampling.design import DESIGN, Design
 from relstudy.studyapp.sampling.kept_scores import CSV_ROWS
 
 STAGE = ".drawing"  # the folder beside them in which a draw is written whole, before its first file is moved
-PAIRS, DESIGN = "pairs.csv", "design.json"
+PAIRS = "pairs.csv"
 POOLS = ("pool.csv", "pool.parquet")
 NO_POOL = "pool.none"  # stands in the stage for a draw without a pool, with which an earlier one's goes
 

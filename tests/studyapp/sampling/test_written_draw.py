@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from relstudy.studyapp.sampling.design import Design
-from relstudy.studyapp.sampling.written_draw import DESIGN, POOLS, STAGE, complete_draw, written_draw
+from relstudy.studyapp.sampling.design import DESIGN, Design
+from relstudy.studyapp.sampling.written_draw import POOLS, STAGE, complete_draw, written_draw
 from tests.commands import relstudy
 
 
