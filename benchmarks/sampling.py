@@ -148,8 +148,10 @@ class Matrix:
     def __init__(self, name: str, collection: Any, scores: np.ndarray) -> None:
         self.name, self._collection, self._scores = name, collection, scores
 
-    def score(self, query: Any) -> np.ndarray:
-        return self._scores[self._collection.position(query.id)]
+    def scored(self, query: Any) -> Any:
+        from relstudy.studyapp.sampling.population import ScoredItems
+
+        return ScoredItems(self._scores[self._collection.position(query.id)])
 
 
 def at_cut(good: np.ndarray, score: np.ndarray, weight: np.ndarray, cut: float) -> tuple[float, float]:
@@ -305,7 +307,7 @@ def rounds(number: int = 1_000) -> None:
         for source in sources:
             score = np.concatenate(
                 [
-                    source.score(collection[query])[[collection.position(item) for item in group["result_id"]]]
+                    source.scored(collection[query]).scores[[collection.position(item) for item in group["result_id"]]]
                     for query, group in judged.groupby("query_id", sort=True)
                 ]
             )
