@@ -23,7 +23,7 @@ from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.collection.large import LargeCollection
 from relstudy.studyapp.collection.lists import RankedList, read_lists, write_lists
 from relstudy.studyapp.sampling.options import CouplesOptions
-from relstudy.studyapp.sampling.population import Eligible, ScoredItems, TieKeys, pool, tie_order, union_of
+from relstudy.studyapp.sampling.population import Eligible, ScoredItems, TieKeys, pool, tie_order
 from relstudy.studyapp.sampling.sources import Source, scores_of
 
 REACH = 2
@@ -87,8 +87,8 @@ def draw_couples(
     rng = np.random.default_rng([seed, 7])
     rows = []
     for query, of_query, scores in _queries(folder, collection, sources, of_lists=False):
-        lists = union_of(scores, list(scores))
-        candidates = pool(Eligible.of(query, collection), lists, depth, tie_order(collection, query)).candidates
+        eligible, ties = Eligible.of(query, collection), tie_order(collection, query)
+        candidates = pool(eligible, list(scores.values()), depth, ties).candidates
         if len(candidates) < 2:
             continue
         ranks = np.vstack([_ranks(said, candidates) for said in scores.values()])

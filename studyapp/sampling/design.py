@@ -24,7 +24,6 @@ from relstudy.studyapp.sampling.population import (
     ScoredItems,
     pool,
     tie_order,
-    union_of,
     whole_collection,
 )
 from relstudy.studyapp.sampling.response_model import ResponseShape
@@ -222,7 +221,7 @@ def population_of(this: Round, query: Item, collection: Collection, scores: Mapp
     eligible = Eligible.of(query, collection)
     if this.depth is None:
         return whole_collection(eligible, list(scores.values()))
-    lists = union_of(scores, this.pool or list(scores))
+    lists = [scores[name] for name in this.pool or scores if name in scores]
     return pool(eligible, lists, this.depth, tie_order(collection, query))
 
 

@@ -124,7 +124,7 @@ def extend(
         said = scores_of(query, sources)
         drawn_from = population_of(design.rounds[0], query, collection, said)
         shapes = {
-            each.number: candidate_probabilities(each, query, collection, sources_of(each, sources), drawn_from)
+            each.number: candidate_probabilities(each, query, collection, taking_part(each, sources), drawn_from)
             for each in design.rounds
         }
         chances = shapes[number]
@@ -218,6 +218,6 @@ def sizes_file(number: int) -> str:
     return f"rounds/round-{number}.csv"
 
 
-def sources_of(this: Round, sources: Sequence[Source]) -> list[Source]:
+def taking_part(this: Round, sources: Sequence[Source]) -> list[Source]:
     """The systems that took part in a round."""
     return [source for source in sources if source.name in this.systems]

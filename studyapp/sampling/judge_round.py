@@ -22,11 +22,10 @@ from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.collection.items import Item
 from relstudy.studyapp.sampling.design import candidate_probabilities, population_of
 from relstudy.studyapp.sampling.expected_gain import ExpectedGain, Widths
-from relstudy.studyapp.sampling.further_pairs import DrawnStudy, Extended, extend, sizes_file, sources_of
+from relstudy.studyapp.sampling.further_pairs import DrawnStudy, Extended, extend, sizes_file, taking_part
 from relstudy.studyapp.sampling.options import JudgeRoundOptions
 from relstudy.studyapp.sampling.response_model import MappedTerm, ResponseShape
-from relstudy.studyapp.sampling.sources import scores_of
-from relstudy.studyapp.sampling.sources import sources_of as sources_of_table
+from relstudy.studyapp.sampling.sources import scores_of, sources_of
 from relstudy.studyapp.systems.base import Progress, silent
 
 LEVELS = 50
@@ -165,7 +164,7 @@ def draw_judge_round(folder: Path, options: JudgeRoundOptions, progress: Progres
     name = f"judge-{judged.judge.name}-{number}"
     table, content, densities = _levels(wanted, queries, name)
     stamp = hashlib.sha256(content).hexdigest()[:16]
-    source = sources_of_table(table, so_far.collection, stamp, sizes_file(number))[0]
+    source = sources_of(table, so_far.collection, stamp, sizes_file(number))[0]
     last = len(densities) - 1
     shape = ResponseShape(
         {name: MappedTerm([0.0, last], [0.0, last])}, [k + 0.5 for k in range(last)], densities.tolist()
@@ -245,7 +244,7 @@ class _Open:
         collection, rounds = study.collection, study.design.rounds
         drawn_from = population_of(rounds[0], query, collection, scores_of(query, study.sources))
         of_round = [
-            candidate_probabilities(each, query, collection, sources_of(each, study.sources), drawn_from)
+            candidate_probabilities(each, query, collection, taking_part(each, study.sources), drawn_from)
             for each in rounds
         ]
         sized = replace(of_round[-1], probability=of_round[-1].parts.sum(axis=0))

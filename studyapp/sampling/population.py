@@ -6,7 +6,7 @@ Only results that a system scores are written down; all others are a number, sin
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -186,8 +186,3 @@ def tie_order(collection: Collection, query: Item) -> TieKeys:
         return np.asarray(mixed ^ (mixed >> np.uint64(31)))
 
     return keys
-
-
-def union_of(lists: Mapping[str, ScoredItems], names: Sequence[str]) -> list[ScoredItems]:
-    """The lists of some systems, where they answer."""
-    return [lists[name] for name in names if name in lists]

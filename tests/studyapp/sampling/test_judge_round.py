@@ -11,7 +11,7 @@ from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.sampling.design import Design, candidate_probabilities
 from relstudy.studyapp.sampling.expected_gain import ExpectedGain
-from relstudy.studyapp.sampling.further_pairs import DrawnStudy, drawn_pairs, extend, sources_of, sources_of_rounds
+from relstudy.studyapp.sampling.further_pairs import DrawnStudy, drawn_pairs, extend, sources_of_rounds, taking_part
 from relstudy.studyapp.sampling.judge_round import draw_judge_round
 from relstudy.studyapp.sampling.next_round import draw_next_round_from
 from relstudy.studyapp.sampling.options import JudgeRoundOptions, NextOptions
@@ -104,7 +104,7 @@ def test_pairs_come_in_as_often_as_their_probability_says(study):
     often, probability = [], []
     for query in queries:
         chances = candidate_probabilities(
-            design.rounds[-1], query, collection, sources_of(design.rounds[-1], drawn.sources)
+            design.rounds[-1], query, collection, taking_part(design.rounds[-1], drawn.sources)
         )
         for position, p in zip(chances.candidates, chances.probability, strict=True):
             pair = (query.id, collection.ids[position])
