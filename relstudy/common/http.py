@@ -1,8 +1,11 @@
-"""Requests that carry a key, a token or a signature: what they may be sent to, and that nothing redirects them."""
+"""Requests that carry a key, a token or a signature: what they may be sent to, that nothing redirects them, and when
+they are worth sending again."""
 
 from __future__ import annotations
 
+import email.utils
 import re
+import time
 import urllib.parse
 import urllib.request
 from typing import Any
@@ -11,6 +14,10 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 """Names of this machine, to which http is as good as https."""
 BRACKETED = r"\[[^][]+\](:[0-9]*)?"
 """An address of IPv6 in an address of the web, and its port."""
+AGAIN = (408, 409, 425, 500, 502, 504)
+"""Statuses after which the same request is worth sending again."""
+LIMITED = (429, 503, 529)
+"""Statuses of a server that has too much to do, and wants to be left alone for a while."""
 
 
 def address(url: str) -> urllib.parse.SplitResult | None:
@@ -73,3 +80,24 @@ class _NoRedirection(urllib.request.HTTPRedirectHandler):
         return None
 
     http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
+
+
+def retry_after(header: str | None) -> float | None:
+    """Seconds that a server wants to be left alone for; None where it doesn't say.
+
+    Examples
+    --------
+    >>> retry_after("3"), retry_after(None), retry_after("soon")
+    (3.0, None, None)
+    """
+    if header is None:
+        return None
+    try:
+        return max(0.0, float(header))
+    except ValueError:
+        pass
+    try:
+        date = email.utils.parsedate_to_datetime(header)
+    except ValueError:
+        return None
+    return max(0.0, date.timestamp() - time.time())

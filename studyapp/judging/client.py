@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import email.utils
 import http.client
 import json
 import random
@@ -19,13 +18,9 @@ from typing import Any
 
 from relstudy.common.damage import NO_JSON
 from relstudy.common.errors import RelstudyError
-from relstudy.common.http import address, opener_for
+from relstudy.common.http import AGAIN, LIMITED, address, opener_for, retry_after
 from relstudy.studyapp.judging.answers import server_error
 
-AGAIN = (408, 409, 425, 500, 502, 504)
-"""Statuses after which the same question is worth asking again."""
-LIMITED = (429, 503, 529)
-"""Statuses of a server that has too much to do: all workers leave it alone for a while."""
 LONGEST_WAIT = 300.0
 LONGEST_PAUSE = 60.0
 MOST_PAUSES = 12
@@ -287,24 +282,3 @@ def _message(body: bytes) -> str:
     parts = [error.get(name) for name in ("message", "code", "type")] if isinstance(error, dict) else [error]
     words = [" ".join(part.split()) for part in parts if isinstance(part, str)]
     return ", ".join(dict.fromkeys(word for word in words if word))[:300]
-
-
-def retry_after(header: str | None) -> float | None:
-    """Seconds that a server wants to be left alone for; None where it doesn't say.
-
-    Examples
-    --------
-    >>> retry_after("3"), retry_after(None), retry_after("soon")
-    (3.0, None, None)
-    """
-    if header is None:
-        return None
-    try:
-        return max(0.0, float(header))
-    except ValueError:
-        pass
-    try:
-        date = email.utils.parsedate_to_datetime(header)
-    except ValueError:
-        return None
-    return max(0.0, date.timestamp() - time.time())

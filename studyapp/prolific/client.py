@@ -15,8 +15,7 @@ from typing import Any
 
 from relstudy.common.damage import NO_JSON
 from relstudy.common.errors import RelstudyError
-from relstudy.common.http import can_be_sent, is_private, opener_for
-from relstudy.studyapp.judging.client import AGAIN, LIMITED, retry_after
+from relstudy.common.http import AGAIN, LIMITED, can_be_sent, is_private, opener_for, retry_after
 
 TOKEN_VARIABLE = "PROLIFIC_TOKEN"
 """Environment variable of the token; it stands in no file and no message."""
