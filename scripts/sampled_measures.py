@@ -188,14 +188,14 @@ def rows(world: World, design: Design, samples: int, seed: int) -> Iterator[tupl
             drawn = {int(q): world.draw(design, q, random) for q in queries}
             judged = {q: each for q, (each, _) in drawn.items()}
             lists = [world.listed(design, system, q, *each) for q, each in drawn.items()]
-            values = [[estimated(name, each, False).value for name in MEASURES] for each in lists]
+            values = [[estimated(name, each) for name in MEASURES] for each in lists]
             pools = []
             if design.shares:
                 pools = [
                     world.by_strata(design, system, q, each, one)
                     for (q, each), one in zip(judged.items(), lists, strict=True)
                 ]
-                by_strata = [[estimated(name, each, False).value for name in BY_STRATA] for each in pools]
+                by_strata = [[estimated(name, each) for name in BY_STRATA] for each in pools]
                 values = [[*one, *other] for one, other in zip(values, by_strata, strict=True)]
             table = np.array(values)
             if not alone:

@@ -145,21 +145,6 @@ class SampledList:
         )
 
 
-@dataclass(frozen=True)
-class SampledValue:
-    """A measure of a query as the sample gives it.
-
-    Parameters
-    ----------
-    value, error : NaN where the sample does not give it; the error is that of drawing results
-    reason : why there is no value; None where there is one
-    """
-
-    value: float
-    error: float = float("nan")
-    reason: str | None = None
-
-
 def is_estimable(name: str) -> bool:
     """True where a sample of judged pairs estimates a measure.
 
@@ -172,31 +157,41 @@ def is_estimable(name: str) -> bool:
     return measure.NAME in ESTIMABLE and set(measure.params) <= PARAMETERS
 
 
-def estimated(name: str, judged: SampledList, with_error: bool = True) -> SampledValue:
-    """A measure of one query, with the standard error of drawing its results.
-
-    Sums have Hájek's variance of a fixed number of draws, recall its linear form (Särndal, Swensson and Wretman 1992,
-    result 5.6.2), and average precision and nDCG the jackknife of Berger and Skinner 2005.
-
-    Parameters
-    ----------
-    with_error : whether the error is computed
+def estimated(name: str, judged: SampledList) -> float:
+    """A measure of one query; NaN where none of its results was judged, or none of those judged is relevant and the
+    measure rests on their number.
 
     Examples
     --------
     >>> five = np.arange(1, 6)
     >>> whole = SampledList(five, np.array([2.0, 0, 1, 0, 0]), np.array([1.0, 0, 1, 0, 0]), np.ones(5), 5)
-    >>> estimated("P@2", whole), round(estimated("AP", whole).value, 4)
-    (SampledValue(value=0.5, error=0.0, reason=None), 0.8333)
+    >>> estimated("P@2", whole), round(estimated("AP", whole), 4)
+    (0.5, 0.8333)
     """
-    measure = parsed_measure(name)
+    return _estimator(name, judged).figure(judged) if _is_told(name, judged) else float("nan")
+
+
+def error_of_drawing(name: str, judged: SampledList) -> float:
+    """The standard error of a measure of one query, of drawing its results; NaN where the sample does not tell it.
+
+    Sums have Hájek's variance of a fixed number of draws, recall its linear form (Särndal, Swensson and Wretman 1992,
+    result 5.6.2), and average precision and nDCG the jackknife of Berger and Skinner 2005.
+
+    Examples
+    --------
+    >>> error_of_drawing("P@2", SampledList(np.array([1, 2]), np.ones(2), np.ones(2), np.ones(2), 2))
+    0.0
+    """
+    if not _is_told(name, judged):
+        return float("nan")
     estimator = _estimator(name, judged)
-    if not len(judged.rank):
-        return SampledValue(float("nan"), reason="none of its results was judged")
-    if measure.NAME in ON_RELEVANT and not (estimator.relevance(judged) > 0).any():
-        return SampledValue(float("nan"), reason="none of its judged results is relevant")
-    value = estimator.figure(judged)
-    return SampledValue(value, estimator.error(judged, value) if with_error else float("nan"))
+    return estimator.error(judged, estimator.figure(judged))
+
+
+def _is_told(name: str, judged: SampledList) -> bool:
+    """True where the sample gives a measure of a query."""
+    rests_on_relevant = parsed_measure(name).NAME in ON_RELEVANT
+    return len(judged.rank) > 0 and (not rests_on_relevant or bool(is_relevant(name, judged).any()))
 
 
 def uncertainty(name: str, judged: SampledList) -> float:
@@ -249,8 +244,7 @@ def room(name: str, judged: SampledList, gain: float) -> float:
     unseen = judged.unseen(depth_looked_at(name))
     if not len(unseen):
         return 0.0
-    best = estimated(name, judged.with_best(unseen, gain), False).value
-    value = estimated(name, judged, False).value
+    best, value = estimated(name, judged.with_best(unseen, gain)), estimated(name, judged)
     return abs(best - (value if np.isfinite(value) else 0.0))
 
 

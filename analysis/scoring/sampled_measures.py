@@ -17,6 +17,7 @@ from relstudy.analysis.indices.sample_estimators import (
     SampledList,
     Strata,
     depth_looked_at,
+    error_of_drawing,
     estimated,
     is_relevant,
     room,
@@ -165,12 +166,11 @@ def _over_queries(
     reason = uncounted(name, lists) if parsed_measure(name).NAME in ON_RELEVANT else None
     if reason is not None and not any(each.strata for each in lists):
         return QueryValues(np.full(len(lists), np.nan), missing=reason)
-    found = [estimated(name, each, with_errors) for each in lists]
-    values, errors = (np.array([getattr(each, part) for each in found]) for part in ("value", "error"))
+    values = np.array([estimated(name, each) for each in lists])
+    errors = np.array([error_of_drawing(name, each) for each in lists]) if with_errors else None
     # of strata people look for the published figures, which lean as the others do
-    own_errors = errors if with_errors else None
     reason = reason or unsure(name, lists) or uncovered(name, lists, values, worth, best, system)
-    return QueryValues(values, errors=own_errors, withheld=reason)
+    return QueryValues(values, errors=errors, withheld=reason)
 
 
 def uncovered(

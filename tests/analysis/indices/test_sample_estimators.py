@@ -8,7 +8,15 @@ import ir_measures
 import numpy as np
 import pytest
 
-from relstudy.analysis.indices.sample_estimators import SampledList, Strata, estimated, is_estimable, room, uncertainty
+from relstudy.analysis.indices.sample_estimators import (
+    SampledList,
+    Strata,
+    error_of_drawing,
+    estimated,
+    is_estimable,
+    room,
+    uncertainty,
+)
 
 MEASURES = ("P@5", "P(rel=2)@10", "R@10", "AP", "AP@8", "nDCG@10", "nDCG", "RBP(p=0.8,rel=1)")
 EXACT = 1e-9  # sums of some tens of doubles in another order
@@ -31,9 +39,8 @@ def test_where_all_is_judged_values_are_those_of_ir_measures_without_error(name:
     run = [ir_measures.ScoredDoc("q", f"d{k}", -float(rank)) for k, rank in enumerate(judged.rank) if rank]
     measure = ir_measures.parse_measure(name)
     theirs = ir_measures.calc_aggregate([measure], qrels, run)[measure]
-    found = estimated(name, judged)
-    assert found.value == pytest.approx(theirs, abs=EXACT)
-    assert found.error == pytest.approx(0, abs=EXACT)
+    assert estimated(name, judged) == pytest.approx(theirs, abs=EXACT)
+    assert error_of_drawing(name, judged) == pytest.approx(0, abs=EXACT)
 
 
 @pytest.mark.parametrize("name", ["P@3", "RBP(p=0.7,rel=1)"])
@@ -41,13 +48,14 @@ def test_precision_is_right_on_average_and_its_error_is_the_true_one(name: str) 
     """Over all samples of 3 of 7 results, each as likely."""
     gain = np.array([2.0, 0, 1, 0, 3, 0, 0])
     every = SampledList(np.arange(1, 8), gain, (gain >= 1) * 1.0, np.ones(7), 7)
-    found = [
-        estimated(name, SampledList(every.rank[k], gain[k], every.relevance[k], np.full(3, 3 / 7), 7))
+    samples = [
+        SampledList(every.rank[k], gain[k], every.relevance[k], np.full(3, 3 / 7), 7)
         for k in map(list, itertools.combinations(range(7), 3))
     ]
-    values = np.array([each.value for each in found])
-    assert values.mean() == pytest.approx(estimated(name, every).value, abs=EXACT)
-    assert np.mean([each.error**2 for each in found]) == pytest.approx(values.var(), abs=EXACT)
+    values = np.array([estimated(name, each) for each in samples])
+    assert values.mean() == pytest.approx(estimated(name, every), abs=EXACT)
+    variances = [error_of_drawing(name, each) ** 2 for each in samples]
+    assert np.mean(variances) == pytest.approx(values.var(), abs=EXACT)
 
 
 def test_recall_leans_by_less_than_half_of_what_the_ratio_of_the_two_sums_does() -> None:
@@ -62,11 +70,11 @@ def test_recall_leans_by_less_than_half_of_what_the_ratio_of_the_two_sums_does()
         total, varies = relevant.sum(), (1 - chance[k]) * relevant**2
         ratio.append((relevant * seen).sum() / total)
         judged = SampledList(np.array(k) + 1, gain[k], gain[k], chance[k], 17)
-        found.append(estimated("R@5", judged).value)
+        found.append(estimated("R@5", judged))
         # Beale 1962, with the Poisson variances that `uncertainty` has
         by_hand = ratio[-1] * (1 + (varies * seen).sum() / (ratio[-1] * total**2)) / (1 + varies.sum() / total**2)
         assert found[-1] == pytest.approx(by_hand, abs=EXACT)
-        assert estimated("R@17", judged).value == pytest.approx(1, abs=EXACT)
+        assert estimated("R@17", judged) == pytest.approx(1, abs=EXACT)
     truth = 3 / 6
     assert abs(np.mean(found) - truth) < 0.5 * abs(np.mean(ratio) - truth)
 
@@ -87,7 +95,7 @@ def test_average_precision_is_that_of_its_definition() -> None:
             both = chance[i] * chance[j] * (1 - (1 - chance[i]) * (1 - chance[j]) / varies)
             above += (gain[j] >= 1) * chance[i] / both
         found += (1 + above) / rank[i] / chance[i]
-    assert estimated("AP", judged).value == pytest.approx(found / total, abs=EXACT)
+    assert estimated("AP", judged) == pytest.approx(found / total, abs=EXACT)
 
 
 def test_the_best_order_has_as_many_results_of_each_gain_as_the_sample_stands_for() -> None:
@@ -97,7 +105,7 @@ def test_the_best_order_has_as_many_results_of_each_gain_as_the_sample_stands_fo
     discount = 1 / np.log2(np.arange(2, 12))
     ideal = 2 * discount[:2].sum() + discount[2:6].sum()
     expected = (2 / 0.5 * discount[0] + 1 / 0.25 * discount[2]) / ideal
-    assert estimated("nDCG@10", judged).value == pytest.approx(expected, abs=EXACT)
+    assert estimated("nDCG@10", judged) == pytest.approx(expected, abs=EXACT)
     assert uncertainty("nDCG@10", judged) == pytest.approx(np.sqrt(0.5 * 4 + 0.75 * 16) / 6)
 
 
@@ -110,18 +118,18 @@ def test_the_jackknifes_error_is_near_the_spread_of_samples() -> None:
     for _ in range(1500):
         drawn = random.choice(120, 40, replace=False)
         one = gain[drawn]
-        found = estimated("nDCG@20", SampledList(drawn + 1, one, (one >= 1) * 1.0, np.full(40, 1 / 3), 120))
-        values.append(found.value)
-        errors.append(found.error**2)
+        sample = SampledList(drawn + 1, one, (one >= 1) * 1.0, np.full(40, 1 / 3), 120)
+        values.append(estimated("nDCG@20", sample))
+        errors.append(error_of_drawing("nDCG@20", sample) ** 2)
     assert np.sqrt(np.mean(errors)) == pytest.approx(np.std(values), rel=0.12)
 
 
-def test_what_a_sample_does_not_tell_is_empty_with_its_reason() -> None:
+def test_what_a_sample_does_not_tell_is_empty() -> None:
     none = SampledList(np.array([1, 2]), np.zeros(2), np.zeros(2), np.full(2, 0.5), 9)
-    assert estimated("AP", none).reason == "none of its judged results is relevant"
-    assert estimated("P@5", none).value == 0
+    assert np.isnan([estimated("AP", none), error_of_drawing("AP", none)]).all(), "none of those judged is relevant"
+    assert estimated("P@5", none) == 0
     nothing = SampledList(*(np.empty(0) for _ in range(4)), 9)
-    assert estimated("P@5", nothing).reason == "none of its results was judged"
+    assert np.isnan([estimated("P@5", nothing), error_of_drawing("P@5", nothing)]).all()
     assert [is_estimable(name) for name in ("ERR@5", "P(judged_only=True)@5", "R@9")] == [False, False, True]
 
 
