@@ -32,6 +32,7 @@ from relstudy.calibration.study_tables import Decision, StudyTables
 from relstudy.common.console import progress
 from relstudy.common.errors import RelstudyError
 from relstudy.mapping.fitted import FittedMapping
+from relstudy.mapping.scores.directions import refuse_unknown_systems
 from relstudy.mapping.scores.score_table import ScoreTable
 
 
@@ -173,15 +174,14 @@ def score_tables(
             "a judge's help is for queries that count alike, and these have weights: leave one of them out"
         )
     pairs = JudgedPairs.of(judgments, study.pool)
-    candidates, unmapped = candidates_of(
-        tables, pairs, options, fitted, stated=stated, before=before,
-        progress=lambda systems: progress(systems, "mapping", len(systems)),
-    )  # fmt: skip
     by_system = {name: rows for _, table in tables for name, rows in table.by_system()}
+    there = [*by_system, *([] if before is None else [each.name for each in before.candidates])]
+    refuse_unknown_systems(stated, list(dict.fromkeys(there)), "the scores")
+    candidates, unmapped = candidates_of(tables, pairs, options, fitted, before=before, progress=progress)
     unjudged = notes_on_unjudged(study, by_system, candidates, judge is not None)
     new = [candidate.name for candidate in candidates]
     candidates = candidates if saved is None else saved.beside(candidates)
-    result = score_candidates(pairs, candidates, options, lambda systems: progress(systems, "scoring", len(systems)))
+    result = score_candidates(pairs, candidates, options, progress)
     within = None if grouping is None else groups_of_run(pairs, candidates, grouping, result)
     assisted: AssistedScores | None = None
     unhelped: list[str] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -93,6 +93,15 @@ class Candidate:
         """True where another has the same scores in the same direction."""
         alike = np.array_equal(self.given, other.given, equal_nan=True)
         return alike and self.direction.higher == other.direction.higher
+
+
+Progress = Callable[[Sequence[Candidate], str], Iterable[Candidate]]
+"""Gives systems back one by one and shows how far it is with them; the text says what is done."""
+
+
+def not_shown(candidates: Sequence[Candidate], what: str) -> Iterable[Candidate]:
+    """The candidates, of which nothing is shown."""
+    return candidates
 
 
 def candidate_of(

@@ -3,7 +3,7 @@ conventions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -19,7 +19,7 @@ from relstudy.analysis.indices.normalised_rank import (
 )
 from relstudy.analysis.indices.precision_recall import precision_recall_curve
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
-from relstudy.analysis.scoring.candidate import Candidate, MappedScores, candidate_of
+from relstudy.analysis.scoring.candidate import Candidate, MappedScores, Progress, candidate_of, not_shown
 from relstudy.analysis.scoring.comparison import agreements, compare, notes_on_alike, orderings
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.conventions import conventions_of, notes_on, notes_on_figures, numbers
@@ -84,9 +84,9 @@ def score_candidates(
     pairs: JudgedPairs,
     candidates: list[Candidate],
     options: ScoringOptions,
-    progress: Callable[[Sequence[Candidate]], Iterable[Candidate]] | None = None,
+    progress: Progress = not_shown,
 ) -> ScoreResult:
-    """Every index of every candidate, and the comparisons between them; `progress` may show how far it is."""
+    """Every index of every candidate, and the comparisons between them."""
     if not candidates:
         raise RelstudyError("there is no system to score")
     context = ScoringContext(pairs, options)
@@ -95,7 +95,7 @@ def score_candidates(
         size = -(-len(candidates) // parts_wanted())
         groups = [candidates[start : start + size] for start in range(0, len(candidates), size)]
         found = chain.from_iterable(in_parts(_scoring, [replace(pairs), options], groups))  # pairs without what is kept
-    scored = [next(found) for _ in (progress(candidates) if progress else candidates)]
+    scored = [next(found) for _ in progress(candidates, "scoring")]
     systems = [system for system, _ in scored]
     conventions = conventions_of(context, systems[0])
     if all(np.array_equal(each.used, candidates[0].used) for each in candidates):

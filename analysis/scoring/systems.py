@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 
-from relstudy.analysis.scoring.candidate import Candidate, candidate_of
+from relstudy.analysis.scoring.candidate import Candidate, Progress, candidate_of, not_shown
 from relstudy.analysis.scoring.direction import known_directions
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.mapped import fitted_to_all, map_scores
@@ -16,10 +16,7 @@ from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.saved import SavedComparison
 from relstudy.common.errors import RelstudyError
 from relstudy.mapping.fitted import FittedMapping
-from relstudy.mapping.scores.directions import refuse_unknown_systems
 from relstudy.mapping.scores.score_table import ScoreTable
-
-Progress = Callable[[Sequence[Candidate]], Iterable[Candidate]]
 
 
 def candidates_of(
@@ -28,9 +25,8 @@ def candidates_of(
     options: ScoringOptions,
     fitted: Mapping[str, FittedMapping] | None = None,
     *,
-    stated: Iterable[str] = (),
     before: SavedComparison | None = None,
-    progress: Progress = iter,
+    progress: Progress = not_shown,
 ) -> tuple[list[Candidate], list[str]]:
     """The systems with their mapped scores, in the order of the tables.
 
@@ -38,10 +34,9 @@ def candidates_of(
     ----------
     tables : what messages call a table, and the table, as `read_scores` gives it, or a DataFrame of the same columns
     fitted : fitted mappings by system; a system without one is mapped by `options.method`
-    stated : systems whose direction was stated, "*" for all: a name that is not there is refused
     before : a comparison of these very systems: mapped scores are taken from it where scores and choices are the same,
         and its systems without a score table come last
-    progress : wraps the systems as they are mapped
+    progress : shows how far it is
 
     Returns
     -------
@@ -50,7 +45,7 @@ def candidates_of(
     Raises
     ------
     RelstudyError
-        where two systems have one name, a direction is stated for a system that is not there, or coverage is too low
+        where two systems have one name, or coverage is too low
     """
     fitted = fitted or {}
     candidates: dict[str, Candidate] = {}
@@ -68,12 +63,11 @@ def candidates_of(
             candidates[name] = candidate_of(pairs, name, rows, options, directions, name in table.runs)
     earlier = {} if before is None else {each.name: each for each in before.candidates}
     alike = before is not None and before.maps_as(options)
-    refuse_unknown_systems(stated, [*candidates, *earlier], "the scores")
     unused = [name for name in fitted if name not in candidates]
     notes = [f"Mappings of systems that are not in the scores are left out: {', '.join(unused)}."] if unused else []
     mapped = [
         _mapped(pairs, each, options, fitted.get(each.name), earlier.pop(each.name, None), alike)
-        for each in progress(list(candidates.values()))
+        for each in progress(list(candidates.values()), "mapping")
     ]
     return [*mapped, *earlier.values()], notes
 

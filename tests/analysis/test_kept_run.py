@@ -13,6 +13,7 @@ import pytest
 from relstudy.analysis import study_run
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.study_run import KEPT, read_study_folder, run_of_study
+from relstudy.common.errors import RelstudyError
 from tests.analysis.test_one_run import run
 from tests.places import EXAMPLE
 
@@ -52,6 +53,13 @@ def test_nothing_is_scored_again_where_nothing_changed(study: Path, monkeypatch:
     assert origin == AS_KEPT
     printed = json.loads(run("score", study, *FEW, "--json"))
     assert json.loads(json.dumps(again.as_json())) == printed
+
+
+def test_a_direction_of_a_system_that_is_not_there_is_refused_with_each_name_once(study: Path) -> None:
+    run("score", study, *FEW, "--save", study / "comparison.json")
+    (study / KEPT).unlink()
+    with pytest.raises(RelstudyError, match=r"no system named 'x' in the scores; there are: gift, keywords$"):
+        run_of_study(read_study_folder(study), OPTIONS, stated=["x"])
 
 
 @pytest.mark.parametrize("name", ["judgments.csv", "calibrated.csv", "pairs.csv", "scores/gift.csv"])

@@ -55,7 +55,7 @@ def test_a_worker_that_is_killed_costs_time_only(judged: Path) -> None:
     ):
         victim = next(iter(cluster.workers.values())).pid
 
-        def kill_after_two(systems: Sequence[Candidate]) -> Iterator[Candidate]:
+        def kill_after_two(systems: Sequence[Candidate], what: str) -> Iterator[Candidate]:
             for number, system in enumerate(systems):
                 if number == 2:
                     os.kill(victim, signal.SIGKILL)
