@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.resampling.spread import degrees_of, effective_number
+from relstudy.analysis.resampling.spread import degrees_of, effective_number, means_without_each
 from relstudy.common.errors import RelstudyError
 
 ByQuery = dict[str, dict[str, Any]]
@@ -88,8 +88,6 @@ class QueryValues:
         --------
         >>> QueryValues(np.array([0.0, 0.5, 1.0])).left_out().tolist()
         [0.75, 0.5, 0.25]
-        >>> QueryValues(np.array([0.0, 0.5, 1.0]), weight=np.array([1.0, 1.0, 2.0])).left_out().round(3).tolist()
-        [0.833, 0.667, 0.25]
         """
         known = np.isfinite(self.values)
         if not known.all():
@@ -98,9 +96,7 @@ class QueryValues:
         if number < 2:
             return None
         if self.weight is not None:
-            counted = self.values * self.weight
-            rest: np.ndarray = (counted.sum() - counted) / (self.weight.sum() - self.weight)
-            return rest
+            return means_without_each(self.values, self.weight)
         without: np.ndarray = (self.values.sum() - self.values) / (number - 1)
         return number * without if self.summed else without
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from relstudy.analysis.resampling.spread import degrees_of, effective_number, error_where_alike
+from relstudy.analysis.resampling.spread import degrees_of, effective_number, error_where_alike, means_without_each
 
 DRAWS = 10_000
 """Of signs, orders or queries."""
@@ -120,8 +120,7 @@ class PairedDifference:
 
 def _jackknife(values: np.ndarray, weight: np.ndarray) -> float:
     """The standard error of a weighted mean by leaving out each query; with equal weights that of the plain mean."""
-    counted = values * weight
-    rest = (counted.sum() - counted) / (weight.sum() - weight)
+    rest = means_without_each(values, weight)
     return float(np.sqrt((len(rest) - 1) / len(rest) * ((rest - rest.mean()) ** 2).sum()))
 
 

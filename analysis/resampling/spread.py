@@ -78,6 +78,19 @@ def effective_number(weight: np.ndarray) -> float:
     return float(weight.sum() ** 2 / (weight**2).sum())
 
 
+def means_without_each(values: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """The weighted mean of the values without each of them, float [values].
+
+    Examples
+    --------
+    >>> means_without_each(np.array([0.0, 0.5, 1.0]), np.array([1.0, 1.0, 2.0])).round(3).tolist()
+    [0.833, 0.667, 0.25]
+    """
+    counted = values * weight
+    means: np.ndarray = (counted.sum() - counted) / (weight.sum() - weight)
+    return means
+
+
 def degrees_of(worth: float) -> float:
     """Degrees of freedom of a mean over queries that are worth so many of equal weight; at least one."""
     return max(worth - 1.0, 1.0)
