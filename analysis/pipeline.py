@@ -15,7 +15,7 @@ from relstudy.analysis.judges.table import JudgeTable
 from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.careless import sensitivity
-from relstudy.analysis.scoring.groups import Grouping, Groups, leads_of_people, score_by
+from relstudy.analysis.scoring.groups import Grouping, Groups
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.left_out import LeftOutOnes, left_out
 from relstudy.analysis.scoring.options import ScoringOptions, TestOptions
@@ -26,8 +26,8 @@ from relstudy.analysis.scoring.systems import candidates_of
 from relstudy.analysis.scoring.tested import MeasureTests, measure_tests
 from relstudy.analysis.scoring.unjudged import notes_on_unjudged
 from relstudy.analysis.verdict.facts import StudyFacts
-from relstudy.analysis.verdict.leader_in_groups import leader_in_groups
 from relstudy.analysis.verdict.verdict import Verdict, verdict_of
+from relstudy.analysis.verdict.within_groups import groups_of_run
 from relstudy.calibration.study_tables import Decision, StudyTables
 from relstudy.common.console import progress
 from relstudy.common.errors import RelstudyError
@@ -104,19 +104,6 @@ class ScoringRun:
     def save(self, path: str) -> None:
         """Keep the comparison for a later `against`."""
         save_comparison(self.pairs, list(self.candidates), self.result.options, path)
-
-
-def groups_of_run(
-    pairs: JudgedPairs, candidates: Sequence[Candidate], grouping: Grouping, overall: ScoreResult
-) -> Groups:
-    """The figures of the systems within groups, by the options of those over all pairs, and decided by their index."""
-    options, primary = overall.options, overall.primary
-    results = score_by(pairs, candidates, grouping, replace(options, primary=primary.name))
-    results = {name: replace(each, primary=primary, options=options) for name, each in results.items()}
-    without = tuple(sorted({str(name) for name in grouping.values} - set(results)))
-    lost = tuple(leader_in_groups(overall, results, grouping.column))
-    leads = leads_of_people(pairs, candidates, grouping, options.seed) if grouping.of_people else None
-    return Groups(grouping.column, grouping.apart, results, without, lost, leads)
 
 
 def decided(options: ScoringOptions, decision: Decision) -> ScoringOptions:

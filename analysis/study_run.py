@@ -18,13 +18,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.pipeline import ScoringRun, groups_of_run, score_tables, with_left_out
+from relstudy.analysis.pipeline import ScoringRun, score_tables, with_left_out
 from relstudy.analysis.scoring.candidate import LEAST_COVERAGE, Candidate
 from relstudy.analysis.scoring.groups import Grouping, Groups
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.saved import SavedComparison, is_saved_as, read_comparison
+from relstudy.analysis.verdict.within_groups import groups_of_run
 from relstudy.calibration.judgments import Judgments
 from relstudy.calibration.study_tables import JUDGMENTS, InputFile, StudyTables, read_study_tables
 from relstudy.common.errors import RelstudyError

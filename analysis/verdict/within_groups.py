@@ -1,12 +1,29 @@
-"""The system that leads over all pairs, in the groups of pairs in which it does not."""
+"""Figures within groups of pairs or people, decided by the index of the whole, and the groups that its leader loses."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
+from relstudy.analysis.scoring.candidate import Candidate
+from relstudy.analysis.scoring.groups import Grouping, Groups, leads_of_people, score_by
+from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.verdict.standings import Standings, standings
 from relstudy.common.wording import listed_some, span
+
+
+def groups_of_run(
+    pairs: JudgedPairs, candidates: Sequence[Candidate], grouping: Grouping, overall: ScoreResult
+) -> Groups:
+    """The figures of the systems within groups, by the options of those over all pairs, and decided by their index."""
+    options, primary = overall.options, overall.primary
+    results = score_by(pairs, candidates, grouping, replace(options, primary=primary.name))
+    results = {name: replace(each, primary=primary, options=options) for name, each in results.items()}
+    without = tuple(sorted({str(name) for name in grouping.values} - set(results)))
+    lost = tuple(leader_in_groups(overall, results, grouping.column))
+    leads = leads_of_people(pairs, candidates, grouping, options.seed) if grouping.of_people else None
+    return Groups(grouping.column, grouping.apart, results, without, lost, leads)
 
 
 def leader_in_groups(overall: ScoreResult, groups: Mapping[str, ScoreResult], column: str) -> list[str]:

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from relstudy.analysis.pipeline import ScoringRun, groups_of_run
+from relstudy.analysis.pipeline import ScoringRun
 from relstudy.analysis.report.inputs import PageTables
 from relstudy.analysis.report.paper.study import PaperStudy
 from relstudy.analysis.scoring.groups import Grouping
+from relstudy.analysis.verdict.within_groups import groups_of_run
 from relstudy.calibration.ratings import Ratings, read_ratings
 from relstudy.common.errors import RelstudyError
 from relstudy.common.probabilities import PAIR

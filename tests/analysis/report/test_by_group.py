@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from relstudy.analysis.pipeline import groups_of_run
 from relstudy.analysis.report import by_group
 from relstudy.analysis.report.by_group import groups_section
 from relstudy.analysis.report.layout import Paragraph, Section
@@ -15,6 +14,7 @@ from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.run import score_candidates
 from relstudy.analysis.scoring.systems import candidates_of
+from relstudy.analysis.verdict.within_groups import groups_of_run
 from tests.analysis.made import tables
 
 
