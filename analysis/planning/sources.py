@@ -20,7 +20,6 @@ from relstudy.analysis.scoring.direction import known_directions
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.measured import measured, withheld
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.analysis.scoring.primary import unjudged_in
 from relstudy.calibration.components import Variances, variances_of
 from relstudy.calibration.judgments import Judgments
 from relstudy.calibration.ratings import Ratings
@@ -146,17 +145,16 @@ def piloted_studies(pilot: Pilot, planned: PlanOptions = DEFAULT, ratings_each: 
             "whole queries; at least two are needed, and a dozen to rest on"
         )
     first, second = (candidate.ranking_of(used) for candidate in both)
-    unjudged, queries = unjudged_in(pairs, options), np.unique(pairs.query[used])
-    context = ScoringContext(pairs, options)
+    queries, context = np.unique(pairs.query[used]), ScoringContext(pairs, options)
     of_queries = {}
     for name in measures:
         values = [measured(context, each).get(name) for each in both]
-        missing = [withheld(pairs, options) if each is None else each.missing or each.withheld for each in values]
+        missing = [withheld(context) if each is None else each.missing or each.withheld for each in values]
         if any(missing):
             reason = next(filter(None, missing))
             raise RelstudyError(f"{files[1]}: {name} cannot be planned for, as score has no test of it: {reason}")
         by_query = np.stack([each.values for each in values if each is not None])
-        of_queries[measure_under(name, unjudged).name] = by_query[:, queries]
+        of_queries[measure_under(name, context.unjudged).name] = by_query[:, queries]
     return Piloted(
         pairs.query[used],
         pairs.judgment[used],
@@ -172,6 +170,6 @@ def piloted_studies(pilot: Pilot, planned: PlanOptions = DEFAULT, ratings_each: 
             f"{used.sum()} of {len(pairs)} judged pairs are scored by both",
         ),
         of_queries,
-        unjudged,
+        context.unjudged,
         context.primary.name,
     )

@@ -59,7 +59,10 @@ class ScoringContext:
     def __init__(self, pairs: JudgedPairs, options: ScoringOptions, draws: Draws | None = None) -> None:
         self.pairs = pairs
         self.options = options
-        self.indices = run_indices(asked_measures(options), unjudged_in(pairs, options))
+        self.measures = asked_measures(options)
+        self.unjudged = unjudged_in(pairs, options)
+        """What measures make of results that nobody judged."""
+        self.indices = run_indices(self.measures, self.unjudged)
         self.draws = draws or pairs.draws(options.replicates, options.seed, options.population)
         self.weights_missing = pairs.weights_missing(options.weights)
         self.design = pairs.design_weights(options.weights)
@@ -67,6 +70,7 @@ class ScoringContext:
         self.collection = collection_correlation(pairs, options)
         self.relevance = relevance_of(pairs, options.relevance, options.threshold)
         self.primary = primary_of(pairs, self.relevance, options)
+        self.population = pairs.population(options.population, options.replicates)
         self.rater_population = rater_population(pairs, options.raters)
         self.evaluations: list[Evaluation] | None = None
         """Of measures, made when one is first asked for."""
@@ -81,9 +85,8 @@ class ScoringContext:
         """The judged pairs under other raters; None where intervals speak of these raters alone."""
         if self.rater_population.raters is None:
             return None
-        options = self.options
-        finite = self.pairs.population(options.population, options.replicates).finite
-        return RaterDraws.of(self.pairs, self.relevance, options.replicates, options.seed, finite)
+        replicates, seed = self.options.replicates, self.options.seed
+        return RaterDraws.of(self.pairs, self.relevance, replicates, seed, self.population.finite)
 
     def free(self) -> None:
         """Let go of what every system was held against, the largest part of a run; whoever needs it makes it anew."""

@@ -18,9 +18,7 @@ from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.judged import JudgedPairs, Weighting
 from relstudy.analysis.scoring.mapping_used import MappingOrigin
 from relstudy.analysis.scoring.measured import withheld
-from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.analysis.scoring.primary import asked_measures, unjudged_in
-from relstudy.analysis.scoring.relevance import Relevance, RelevanceRule
+from relstudy.analysis.scoring.relevance import RelevanceRule
 from relstudy.analysis.scoring.results import SystemScore
 from relstudy.analysis.scoring.trec import gains_in_words
 from relstudy.common.wording import AGAINST, count_of, listed, listed_some, percent
@@ -84,7 +82,7 @@ def conventions_of(context: ScoringContext, system: SystemScore) -> dict[str, An
             "at shares of the collection, whose cut the judged pairs tell, so intervals let it vary; where more than "
             f"{percent(TIED)} of what is retrieved ties at the cut, at that score (`tied`)"
         ),
-        "population": pairs.population(options.population, options.replicates).sentence(),
+        "population": context.population.sentence(),
         "raters": context.rater_population.sentence(),
         "comparison": (
             "first minus second on the pairs both score (measures: of what each has for every query), same replicates; "
@@ -94,7 +92,7 @@ def conventions_of(context: ScoringContext, system: SystemScore) -> dict[str, An
             "p_family is corrected together, by the largest statistic in the same replicates, over the pairs of "
             "systems in the primary index, over those in all other indices, and over those of all groups"
         ),
-        "measures": _measures(pairs, relevance, options),
+        "measures": _measures(context),
         "level": options.level,
         "replicates": options.replicates,
         "seed": options.seed,
@@ -138,12 +136,12 @@ def _proposed(pairs: JudgedPairs) -> str:
     return ", ".join(pairs.proposers)
 
 
-def _measures(pairs: JudgedPairs, relevance: Relevance, options: ScoringOptions) -> str:
-    measures = asked_measures(options)
+def _measures(context: ScoringContext) -> str:
+    pairs, relevance, measures = context.pairs, context.relevance, context.measures
     if pairs.qrels:
         words = (
             "condensed: ir-measures on what of a system's results somebody judged"
-            if unjudged_in(pairs, options) == "skip"
+            if context.unjudged == "skip"
             else "ir-measures on everything that a system retrieved, what nobody judged counting as poor"
         )
         words += ", by the whole qrels as they are; mean over the qrels' queries, one without results counting 0; "
@@ -161,7 +159,7 @@ def _measures(pairs: JudgedPairs, relevance: Relevance, options: ScoringOptions)
     shares = relevance.rule is RelevanceRule.SHARE
     taken = "pairs that more than half of their ratings call relevant" if shares else "the threshold"
     words = ""
-    if unjudged_in(pairs, options) == "weigh":
+    if context.unjudged == "weigh":
         words = (
             "estimated: of everything that a system scored, each judged pair standing for one over its probability of "
             "the results like it (AP as statAP, nDCG by estimated numbers of each gain); mean over the queries that "
@@ -171,7 +169,7 @@ def _measures(pairs: JudgedPairs, relevance: Relevance, options: ScoringOptions)
         if all(map(is_estimable, measures)):
             return words
         words += "; others "
-    empty = withheld(pairs, options)
+    empty = withheld(context)
     if empty is not None:
         return f"{words}left empty: {empty}"
     return words + (
@@ -199,7 +197,7 @@ def notes_on(context: ScoringContext, candidates: list[Candidate]) -> list[str]:
     if at_the_cut is not None:
         notes.append(at_the_cut)
     uncorrected = int(np.sum((context.draws.step == 1) & (pairs.fraction > 0)))
-    if uncorrected and pairs.population(options.population, options.replicates).finite:
+    if uncorrected and context.population.finite:
         notes.append(
             f"Intervals are not corrected for the part of {count_of(uncorrected, 'query', 'queries')} in the "
             "collection: all but one of their pairs were certain to be drawn, which does not tell how others would "
@@ -240,7 +238,7 @@ def notes_on(context: ScoringContext, candidates: list[Candidate]) -> list[str]:
     for candidate in candidates:
         if candidate.ties is not None and candidate.measures is not None:
             notes.append(ties.in_words(candidate.name, candidate.ties, candidate.measures))
-        notes.extend(_uncovered(candidate, asked_measures(options)))
+        notes.extend(_uncovered(candidate, context.measures))
     if pairs.proposers is not None and len(candidates) > 1:
         newcomers = [candidate.name for candidate in candidates if candidate.name not in pairs.proposers]
         if newcomers and len(newcomers) < len(candidates):

@@ -19,9 +19,6 @@ from relstudy.analysis.indices.measures import (
 )
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.context import ScoringContext
-from relstudy.analysis.scoring.judged import JudgedPairs
-from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.analysis.scoring.primary import unjudged_in
 from relstudy.analysis.scoring.trec import gains, whole_multiple
 from relstudy.common.option_words import option
 
@@ -30,22 +27,23 @@ def measured(context: ScoringContext, candidate: Candidate) -> dict[str, QueryVa
     """The measures asked for, of each query, by their names without "condensed "; of whole runs under qrels."""
     if context.pairs.qrels:
         return dict(candidate.measures or {})
-    if unjudged_in(context.pairs, context.options) == "weigh":
+    if context.unjudged == "weigh":
         kept = candidate.measures or {}
         asked = [bare_name(index.name) for index in context.indices if index.name.startswith(ESTIMATED)]
         return {name: kept[name] for name in asked if name in kept}
-    if withheld(context.pairs, context.options) is not None:
+    if withheld(context) is not None:
         return {}
     return condensed(context, candidate) if any(index.of_run for index in context.indices) else {}
 
 
-def withheld(pairs: JudgedPairs, options: ScoringOptions) -> str | None:
+def withheld(context: ScoringContext) -> str | None:
     """The reason why measures of condensed lists are left empty, as a phrase; None where they are not.
 
     Where the results of a query were drawn by lot, a condensed list is a short one of mostly other results: nDCG@10 of
     .342 was printed for .588 where 600 of 50,000 pairs were drawn. Who wants it all the same asks for it.
     """
-    if pairs.qrels or options.unjudged == "skip" or not pairs.results_drawn:
+    pairs = context.pairs
+    if pairs.qrels or context.options.unjudged == "skip" or not pairs.results_drawn:
         return None
     return (
         "a query's results were drawn by lot, and lists of the few that were judged are other lists "

@@ -109,7 +109,7 @@ def score_candidates(
         options,
         context.relevance,
         pairs.weighting(options.weights),
-        pairs.population(options.population, options.replicates),
+        context.population,
         context.rater_population,
         conventions,
         tuple(comparisons),

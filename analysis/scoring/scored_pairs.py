@@ -20,7 +20,6 @@ from relstudy.analysis.resampling.spread import Transform
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.measured import measured, withheld
-from relstudy.analysis.scoring.primary import asked_measures, unjudged_in
 from relstudy.analysis.scoring.rater_draws import whole_steps
 
 
@@ -158,7 +157,7 @@ class ScoredPairs(SystemPairs):
     def first_judged(self) -> dict[str, QueryValues]:
         """The first results that are judged, or of which judged ones speak, counted as deep as the measures look, and
         residuals of measures that have them; empty where that is not known."""
-        asked = asked_measures(self.context.options)
+        asked = self.context.measures
         names = [*map(judged_name, depths_of(asked)), *filter(None, map(residual_name, asked))]
         names += [covered_name(depth) for depth in sorted({*map(depth_looked_at, asked)})]
         measures = self.candidate.measures or {}
@@ -172,12 +171,9 @@ class ScoredPairs(SystemPairs):
     def over_queries(self, name: str) -> BootstrapStatistic:
         """A measure over all queries. Replicates draw whole queries and know of no collection and no raters."""
         if name not in self.measures:
-            reason = (
-                withheld(self.context.pairs, self.context.options) or "the saved comparison does not hold this measure"
-            )
+            reason = withheld(self.context) or "the saved comparison does not hold this measure"
             return BootstrapStatistic(np.nan, self.context.nothing, reason)
-        sampled = unjudged_in(self.context.pairs, self.context.options) == "weigh"
-        return averaged(self.context, self.measures[name], sampled)
+        return averaged(self.context, self.measures[name], sampled=self.context.unjudged == "weigh")
 
 
 def averaged(
