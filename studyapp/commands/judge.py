@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from relstudy.studyapp.config.study import Study
     from relstudy.studyapp.judging.answer_log import AnswerLog
     from relstudy.studyapp.judging.asking import Interview, Question
-    from relstudy.studyapp.judging.client import ChatClient
 
 NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 NOWHERE = "http://localhost/v1"
@@ -230,7 +229,7 @@ def _from_model(folder: Path, options: JudgeOptions, tuned: list[str] | None, as
     run = _prepare(folder, options)
     base = options.folder(folder)
     log = AnswerLog(judge_files(base, name)[2])
-    log.require(run.interview.asked, name)
+    log.require(run.interview.common, name)
     changed = run.interview.read_anew(log)
     by_key = {each.key: each for each in run.every}  # items of one content are asked about once
     open_questions = [each for key, each in by_key.items() if not log.answered(key)]
@@ -238,7 +237,7 @@ def _from_model(folder: Path, options: JudgeOptions, tuned: list[str] | None, as
         click.echo(sentence, err=as_json)
     now = spread(open_questions, options.limit)
     if options.export_batch:
-        files = export_batch(run.interview, run.client, now, options.export_batch)
+        files = export_batch(run.interview, now, options.export_batch)
         if not as_json:
             click.echo(f"{len(now):,} questions are in {', '.join(map(str, files))}; nothing was sent.")
         return {"questions": len(now), "files": [str(file) for file in files]} if as_json else {}
@@ -253,7 +252,7 @@ def _from_model(folder: Path, options: JudgeOptions, tuned: list[str] | None, as
         if run.probability is not None:
             table["inclusion_probability"] = run.probability
         said = {
-            **run.interview.asked.as_json(),
+            **run.interview.common,
             "answer": run.interview.form.name,
             "base_url": options.base_url,
             **({} if options.question is None else {"question": options.question}),
@@ -273,7 +272,7 @@ def _from_model(folder: Path, options: JudgeOptions, tuned: list[str] | None, as
 
     if options.import_batch:
         with log:
-            import_batch(run.interview, run.client, run.every, options.import_batch, log)
+            import_batch(run.interview, run.every, options.import_batch, log)
         return written()
     try:
         complete = _ask(run, now, log, options.workers, as_json)
@@ -311,7 +310,7 @@ def _notes(
     cut = sum(is_cut_off(record.get("answer") or {}) and record.get("status") == "unparsed" for record in records)
     if cut:
         notes.append(f"{cut:,} answers were cut off twice; --parameter max_tokens=N lets them be longer.")
-    expected = run.interview.asked.parameters.get("logprobs")
+    expected = run.interview.client.parameters.get("logprobs")
     if expected:
         whole = sum(
             record["rating"] in run.interview.scale_of(record["query_id"]).values
@@ -344,7 +343,7 @@ def _cost(run: _Run, log: AnswerLog) -> float | None:
 
 @dataclass(frozen=True)
 class _Run:
-    """The questions and the server that is asked.
+    """The questions that a command asks.
 
     Parameters
     ----------
@@ -357,7 +356,6 @@ class _Run:
     """
 
     interview: Interview
-    client: ChatClient
     questions: Sequence[Question]
     again: Sequence[Question]
     moved: Sequence[Question]
@@ -378,7 +376,6 @@ def _prepare(folder: Path, options: JudgeOptions) -> _Run:
     from relstudy.studyapp.collection.items import Collection
     from relstudy.studyapp.collection.lists import read_lists
     from relstudy.studyapp.config.study import Study
-    from relstudy.studyapp.judging.answer_log import Asked
     from relstudy.studyapp.judging.answers import AnswerForm
     from relstudy.studyapp.judging.asking import Interview
     from relstudy.studyapp.judging.budget import share_for
@@ -391,7 +388,6 @@ def _prepare(folder: Path, options: JudgeOptions) -> _Run:
         as_judged,
         require_words,
         speaks_to_a_judge,
-        text_hash,
     )
 
     study = Study.load(folder)
@@ -411,12 +407,11 @@ def _prepare(folder: Path, options: JudgeOptions) -> _Run:
     question = study.question_called(options.question)
     prompts = {kind: Prompt.of_study(study, kind, prompt.template, chosen, question, options.ask) for kind in kinds}
     parameters = _parameters(options.parameters) | (PROBABILITIES if options.expected_grades else {})
-    asked = Asked(options.model, parameters, text_hash("\x1e".join(prompts[kind].hash for kind in kinds)))
     form = AnswerForm(options.answer or prompt.form)
-    interview = Interview(asked, prompts, collection, study.judges, form, lists)
     address = options.base_url or NOWHERE
     key = _key(study, needed=options.base_url is not None)
     client = ChatClient(address, options.model, parameters, key, options.timeout)
+    interview = Interview(client, prompts, collection, study.judges, form, lists)
     probability: np.ndarray | None = None
     share, said = options.share or SHARE, list[str]()
     if options.pairs == "sample":
@@ -430,7 +425,7 @@ def _prepare(folder: Path, options: JudgeOptions) -> _Run:
     require_words(collection, items)
     speaking = [item for item in items if speaks_to_a_judge(collection[item])]
     twice = interview.again(questions, options.repeat)
-    return _Run(interview, client, questions, *twice, probability, share, speaking, said, couples)
+    return _Run(interview, questions, *twice, probability, share, speaking, said, couples)
 
 
 def _ask(run: _Run, questions: Sequence[Question], log: AnswerLog, workers: int, quiet: bool) -> bool:
@@ -444,7 +439,7 @@ def _ask(run: _Run, questions: Sequence[Question], log: AnswerLog, workers: int,
     twice = sum(each.repeat > 0 or each.moved for each in questions)
     click.echo(
         f"{len(questions):,} of {len(run.every):,} questions are open, {twice:,} of them asked a second time. "
-        f"{_what_is_sent(interview, questions)} are sent to {run.client.host}: "
+        f"{_what_is_sent(interview, questions)} are sent to {interview.client.host}: "
         f"about {tokens:,} tokens{price}.",
         err=quiet,
     )
@@ -460,7 +455,7 @@ def _ask(run: _Run, questions: Sequence[Question], log: AnswerLog, workers: int,
                 bar.set_postfix_str(f"cost {spent:.2f}", refresh=False)
             bar.update()
 
-        return ask(interview, run.client, questions, log, workers, on_record)
+        return ask(interview, questions, log, workers, on_record)
 
 
 def _what_is_sent(interview: Interview, questions: Sequence[Question]) -> str:

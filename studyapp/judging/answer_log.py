@@ -6,50 +6,17 @@ import json
 import os
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from relstudy.common.damage import NO_JSON
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.judging.prompt import text_hash
 
 try:
     import fcntl
 except ImportError:  # Windows: two processes must not ask one judge at a time
     fcntl = None  # type: ignore[assignment]
-
-
-@dataclass(frozen=True)
-class Asked:
-    """Common parts of a set of questions; pairs are distinguished by their content.
-
-    Parameters
-    ----------
-    model : its name
-    parameters : of the model
-    prompt : the prompt's hash
-    """
-
-    model: str
-    parameters: dict[str, Any]
-    prompt: str
-
-    def key(self, query: str, result: str, repeat: int = 0, moved: bool = False) -> str:
-        """The key of a pair's answer: model, parameters, prompt, and the hashes of both contents.
-
-        Parameters
-        ----------
-        repeat : 0, or the number of the repetition that shows how consistent the judge is
-        moved : whether the items' texts stand in another place than usual
-        """
-        parts = [self.model, json.dumps(self.parameters, sort_keys=True), self.prompt, query, result]
-        return text_hash("\x1f".join([*parts, *([str(repeat)] if repeat else []), *(["moved"] if moved else [])]))
-
-    def as_json(self) -> dict[str, Any]:
-        """Fields that stand in every line."""
-        return {"model": self.model, "parameters": self.parameters, "prompt": self.prompt}
 
 
 class AnswerLog:
@@ -73,10 +40,10 @@ class AnswerLog:
         for record in _lines(path):
             self.records[record["key"]] = record
 
-    def require(self, asked: Asked, name: str) -> None:
-        """Refuse answers to other questions under this judge's name."""
+    def require(self, common: dict[str, Any], name: str) -> None:
+        """Refuse answers to other questions under this judge's name: each must have what all questions of now have."""
         for record in self.records.values():
-            for field, now in asked.as_json().items():
+            for field, now in common.items():
                 if record[field] != now:
                     what = "another prompt" if field == "prompt" else f"{field} {record[field]!r} instead of {now!r}"
                     raise RelstudyError(

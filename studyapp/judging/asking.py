@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,10 @@ from relstudy.common.files import replacing
 from relstudy.common.scales import Scale
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.config.study_parts import JudgeSettings
-from relstudy.studyapp.judging.answer_log import AnswerLog, Asked
+from relstudy.studyapp.judging.answer_log import AnswerLog
 from relstudy.studyapp.judging.answers import Answer, AnswerForm, is_cut_off, read_reply
 from relstudy.studyapp.judging.client import ChatClient, NoReply
-from relstudy.studyapp.judging.prompt import Prompt, content_hash
+from relstudy.studyapp.judging.prompt import Prompt, content_hash, text_hash
 
 
 @dataclass(frozen=True)
@@ -52,19 +53,38 @@ class Interview:
 
     Parameters
     ----------
-    asked : what all questions have in common
+    client : of the server that is asked
     prompts : by the kind of the query
     settings : of the study, with prices
     form : in which an answer names its grade
     lists : the results of each list that is compared
     """
 
-    asked: Asked
+    client: ChatClient
     prompts: dict[str, Prompt]
     collection: Collection
     settings: JudgeSettings
     form: AnswerForm
     lists: Mapping[str, tuple[str, ...]]
+
+    @cached_property
+    def common(self) -> dict[str, Any]:
+        """What all questions have in common, and stands in every line of the log: model, parameters, the prompts'
+        hash."""
+        prompt = text_hash("\x1e".join(self.prompts[kind].hash for kind in sorted(self.prompts)))
+        return {"model": self.client.model, "parameters": dict(self.client.parameters), "prompt": prompt}
+
+    def key(self, query: str, results: str, repeat: int = 0, moved: bool = False) -> str:
+        """The key of an answer: of what is common, and of the contents by their hashes.
+
+        Parameters
+        ----------
+        repeat : 0, or the number of the repetition that shows how consistent the judge is
+        moved : whether the items' texts stand in another place than usual
+        """
+        model, parameters, prompt = self.common.values()
+        parts = [model, json.dumps(parameters, sort_keys=True), prompt, query, results]
+        return text_hash("\x1f".join([*parts, *([str(repeat)] if repeat else []), *(["moved"] if moved else [])]))
 
     def items(self, name: str) -> list[Item]:
         """The item of that id, or those of a list."""
@@ -76,7 +96,7 @@ class Interview:
         hashes = {name: "\x1e".join(content_hash(item) for item in self.items(name)) for name in names}
         return [
             Question(
-                self.asked.key(hashes[query], "\x1f".join(hashes[each] for each in (result, *right)), repeat, moved),
+                self.key(hashes[query], "\x1f".join(hashes[each] for each in (result, *right)), repeat, moved),
                 query,
                 result,
                 repeat,
@@ -117,7 +137,7 @@ class Interview:
             **({"right_id": question.right_id} if question.right_id else {}),
             **({"repeat": question.repeat} if question.repeat else {}),
             **({"moved": True} if question.moved else {}),
-            **self.asked.as_json(),
+            **self.common,
             "at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             "seconds": seconds,
         }
@@ -136,7 +156,7 @@ class Interview:
 
     def read(self, query_id: str, body: dict[str, Any]) -> Answer:
         """The reading of an answer."""
-        expected = bool(self.asked.parameters.get("logprobs"))
+        expected = bool(self.client.parameters.get("logprobs"))
         return read_reply(body, self.scale_of(query_id), self.form, expected)
 
     def read_anew(self, log: AnswerLog) -> int:
@@ -163,7 +183,6 @@ LEAST_TOKENS = 2048
 
 def ask(
     interview: Interview,
-    client: ChatClient,
     questions: Sequence[Question],
     log: AnswerLog,
     workers: int,
@@ -192,7 +211,7 @@ def ask(
     stopped = threading.Event()
 
     def work(question: Question) -> dict[str, Any]:
-        record = _asked(interview, client, question)
+        record = _asked(interview, question)
         log.add(record)
         return record
 
@@ -216,15 +235,15 @@ def ask(
                     on_record(record)
                     in_vain = in_vain + 1 if record["status"] == "error" else 0
                     if in_vain >= patience and failure is None:
-                        failure = RelstudyError(_hopeless(client, in_vain, record))
+                        failure = RelstudyError(_hopeless(interview.client, in_vain, record))
     if failure is not None:
         raise failure
     return next(left, None) is None
 
 
-def _asked(interview: Interview, client: ChatClient, question: Question) -> dict[str, Any]:
+def _asked(interview: Interview, question: Question) -> dict[str, Any]:
     """The line of the log for a question, asked a second time with more tokens where the answer was cut off."""
-    messages = interview.messages(question)
+    client, messages = interview.client, interview.messages(question)
     try:
         reply = client.ask(messages)
         record = interview.record(question, reply.body, round(reply.seconds, 3))
@@ -285,7 +304,7 @@ MOST_BYTES = 100_000_000
 """The most that batch interfaces take in one file."""
 
 
-def export_batch(interview: Interview, client: ChatClient, questions: Sequence[Question], path: Path) -> list[Path]:
+def export_batch(interview: Interview, questions: Sequence[Question], path: Path) -> list[Path]:
     """Write one request a line, each known by its answer's key; the files, several where one would be too large.
 
     Further files are called after the first: questions.jsonl, questions-2.jsonl and so on.
@@ -298,7 +317,7 @@ def export_batch(interview: Interview, client: ChatClient, questions: Sequence[Q
         lines = size = 0
         with replacing(file) as beside, beside.open("wb") as handle:
             while line is not None:
-                body = client.body(interview.messages(line))
+                body = interview.client.body(interview.messages(line))
                 content = {"custom_id": line.key, "method": "POST", "url": ADDRESS, "body": body}
                 text = json.dumps(content, ensure_ascii=False).encode() + b"\n"
                 if lines and (lines >= MOST_LINES or size + len(text) > MOST_BYTES):
@@ -323,9 +342,7 @@ def spread(questions: Sequence[Question], limit: int | None) -> list[Question]:
     return [by_chance[k] for k in order[:limit]]
 
 
-def import_batch(
-    interview: Interview, client: ChatClient, questions: Sequence[Question], paths: Sequence[Path], log: AnswerLog
-) -> None:
+def import_batch(interview: Interview, questions: Sequence[Question], paths: Sequence[Path], log: AnswerLog) -> None:
     """Keep the answers of files of results.
 
     Parameters
@@ -348,7 +365,7 @@ def import_batch(
         )
     for question, body in matched:
         if not log.answered(question.key):
-            log.add(interview.record(question, client.without_key(body)))
+            log.add(interview.record(question, interview.client.without_key(body)))
 
 
 def _results(path: Path) -> Iterator[tuple[str, dict[str, Any] | None]]:
