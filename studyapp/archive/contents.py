@@ -20,7 +20,8 @@ import pandas as pd
 from relstudy.common.errors import RelstudyError
 from relstudy.common.files import replacing, whole_files
 from relstudy.common.study_folder import score_files
-from relstudy.studyapp.archive.metadata import About, citation, croissant, versions
+from relstudy.studyapp.archive.metadata import citation, croissant, versions
+from relstudy.studyapp.archive.options import ArchiveOptions
 from relstudy.studyapp.archive.tables import (
     NOT_KEPT,
     ArchivedTable,
@@ -152,9 +153,7 @@ class Archive:
     notes: tuple[str, ...] = ()
 
 
-def make_archive(
-    study: Study, ratings: pd.DataFrame, secret: bytes, about: About, described: Mapping[str, str] | None = None
-) -> Archive:
+def make_archive(study: Study, ratings: pd.DataFrame, secret: bytes, options: ArchiveOptions) -> Archive:
     """A study as one anonymised set of files, the same for the same study, day and versions.
 
     Parameters
@@ -162,15 +161,14 @@ def make_archive(
     study : as it is served
     ratings : one row per rating, as `relstudy export` gives them
     secret : of the study, which the new codes of raters are drawn by
-    about : what a person says of the archive
-    described : meanings of columns that are the study's own, by name; without one a column is left out
+    options : what a person says of the archive; a column of the study's own is left out without its meaning
 
     Raises
     ------
     RelstudyError
         where the tables of the folder do not go with the ratings
     """
-    folder, meanings = study.folder, dict(described or {})
+    folder, meanings = study.folder, dict(options.columns)
     codes = NewCodes(ratings["rater_id"].astype("str"), secret)
     tables = [
         archived("ratings", ratings, codes, meanings),
@@ -193,12 +191,12 @@ def make_archive(
         notes.append(f"{COMPARISON} holds every system in scores/: {', '.join(systems)}.")
     except RelstudyError as error:
         notes.append(f"There is no {COMPARISON} for `relstudy score NEW --against`: {error}.")
-    if missing := about.missing():
+    if missing := options.missing():
         notes.append(f"Croissant requires what only you can say: {', '.join(missing)}.")
     left_out = (*NEVER, *_left_out(tables, settings_left_out))
     description = f"Ratings of how well results match queries, by {len(codes.new)} people: {study.title}"
-    files["CITATION.cff"] = citation(study.title, about).encode()
-    files["croissant.json"] = _json(croissant(study.title, description, about, tables))
+    files["CITATION.cff"] = citation(study.title, options).encode()
+    files["croissant.json"] = _json(croissant(study.title, description, options, tables))
     files["README.md"] = _readme(study, tables, files, left_out).encode()
     rows = {table.path: table.content.count(b"\n") - 1 for table in tables if table.path.endswith(".csv")}
     return Archive(dict(sorted(files.items())), rows, left_out, tuple(notes))

@@ -11,14 +11,11 @@ import json
 import platform
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import metadata
 from typing import Any
 
+from relstudy.studyapp.archive.options import ArchiveOptions
 from relstudy.studyapp.archive.tables import ArchivedTable
-
-REQUIRED = {"license": "--license", "url": "--url", "creator": "--author"}
-"""Fields that Croissant requires and only a person can fill, and the option for each."""
 
 _OWN = (
     *("citeAs", "column", "equivalentProperty", "extract", "field", "fileObject", "fileProperty", "fileSet"),
@@ -42,30 +39,7 @@ _CONTEXT: dict[str, Any] = {
 _FORMATS = {".csv": "text/csv", ".parquet": "application/x-parquet"}
 
 
-@dataclass(frozen=True)
-class About:
-    """Bibliographic data that a person gives for the archive.
-
-    Parameters
-    ----------
-    authors : "Family, Given", or a name as a whole
-    licence : an SPDX name or an address; empty: not stated
-    url : where the archive is to be found; empty: not stated
-    date : of publication, YYYY-MM-DD
-    """
-
-    authors: tuple[str, ...] = ()
-    licence: str = ""
-    url: str = ""
-    date: str = ""
-
-    def missing(self) -> list[str]:
-        """The options that would say what Croissant requires."""
-        said = {"license": self.licence, "url": self.url, "creator": self.authors}
-        return [option for name, option in REQUIRED.items() if not said[name]]
-
-
-def citation(title: str, about: About) -> str:
+def citation(title: str, options: ArchiveOptions) -> str:
     """CITATION.cff."""
     lines = [
         "cff-version: 1.2.0",
@@ -74,15 +48,17 @@ def citation(title: str, about: About) -> str:
         f"title: {json.dumps(title, ensure_ascii=False)}",
         "authors:",
     ]
-    for author in about.authors or ("anonymous",):
+    for author in options.authors or ("anonymous",):
         family, comma, given = author.partition(",")
         if comma:
             lines += [f"  - family-names: {_quoted(family)}", f"    given-names: {_quoted(given)}"]
         else:
             lines.append(f"  - name: {_quoted(author)}")
-    lines += [f"date-released: {about.date}"] if about.date else []
-    lines += [f"url: {_quoted(about.url)}"] if about.url else []
-    lines += [f"license{'-url' if '://' in about.licence else ''}: {_quoted(about.licence)}"] if about.licence else []
+    lines.append(f"date-released: {options.published}")
+    lines += [f"url: {_quoted(options.url)}"] if options.url else []
+    if options.licence:
+        field = "license-url" if "://" in options.licence else "license"
+        lines.append(f"{field}: {_quoted(options.licence)}")
     return "\n".join(lines) + "\n"
 
 
@@ -90,7 +66,7 @@ def _quoted(text: str) -> str:
     return json.dumps(text.strip(), ensure_ascii=False)
 
 
-def croissant(title: str, description: str, about: About, tables: Sequence[ArchivedTable]) -> dict[str, Any]:
+def croissant(title: str, description: str, options: ArchiveOptions, tables: Sequence[ArchivedTable]) -> dict[str, Any]:
     """Croissant metadata of the archive's tables; addresses are those in the archive's folder."""
     content: dict[str, Any] = {
         "@context": _CONTEXT,
@@ -101,11 +77,11 @@ def croissant(title: str, description: str, about: About, tables: Sequence[Archi
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "version": "1.0.0",
     }
-    content |= {"datePublished": about.date} if about.date else {}
-    content |= {"license": about.licence} if about.licence else {}
-    content |= {"url": about.url} if about.url else {}
-    if about.authors:
-        content["creator"] = [{"@type": "sc:Person", "name": author} for author in about.authors]
+    content["datePublished"] = options.published
+    content |= {"license": options.licence} if options.licence else {}
+    content |= {"url": options.url} if options.url else {}
+    if options.authors:
+        content["creator"] = [{"@type": "sc:Person", "name": author} for author in options.authors]
     content["distribution"] = [_file(table) for table in tables]
     content["recordSet"] = [_records(table) for table in tables if table.kinds]
     return content

@@ -2,56 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import date, datetime
 from pathlib import Path
 
 import click
 
 from relstudy.common.command_options import taking
-from relstudy.common.errors import RelstudyError
-from relstudy.common.options import CommandOptions, option
-
-
-def _day(text: str) -> str:
-    try:
-        return datetime.strptime(text, "%Y-%m-%d").date().isoformat()
-    except ValueError:
-        raise RelstudyError(f"a day is needed, such as 2026-01-31, not {text!r}") from None
-
-
-def _described(texts: Sequence[str]) -> dict[str, str]:
-    """The meaning of each column, from texts of the form NAME=MEANING."""
-    meanings = {}
-    for text in texts:
-        name, equals, meaning = text.partition("=")
-        if not (name.strip() and equals and meaning.strip()):
-            raise RelstudyError(f'{text!r} is not understood; category="what is sold" would be right')
-        meanings[name.strip()] = meaning.strip()
-    return meanings
-
-
-@dataclass(frozen=True, kw_only=True)
-class ArchiveOptions(CommandOptions):
-    """Options of `relstudy archive`."""
-
-    output: Path | None = option(
-        None, "A .zip file, or a folder that is new.", flags=("-o", "--output"), shown="FOLDER/study.zip"
-    )
-    authors: tuple[str, ...] = option(
-        (), 'For the citation, as "Family, Given"; once for each.', flags=("--author",), metavar="TEXT"
-    )
-    licence: str = option("", "An SPDX name such as CC-BY-4.0, or an address.", flags=("--license",))
-    url: str = option("", "Where the archive will be found.")
-    date: str | None = option(None, "Of publication.", metavar="YYYY-MM-DD", shown="today", read=_day)
-    columns: Mapping[str, str] = option(
-        dict,
-        "Keep a column of your own tables, and what it means; once for each.",
-        flags=("--column",),
-        metavar="NAME=MEANING",
-        read=_described,
-    )
+from relstudy.studyapp.archive.options import ArchiveOptions
 
 
 @click.command()
@@ -70,13 +26,11 @@ def archive(folder: Path, options: ArchiveOptions, as_json: bool) -> None:
     """
     from relstudy.common.console import print_json, say
     from relstudy.studyapp.archive.contents import make_archive, write_archive
-    from relstudy.studyapp.archive.metadata import About
     from relstudy.studyapp.commands.opening import ratings_of_study
     from relstudy.studyapp.config.secret import read_secret
 
     study, ratings, where = ratings_of_study(folder)
-    about = About(options.authors, options.licence, options.url, options.date or date.today().isoformat())
-    made = make_archive(study, ratings, read_secret(folder), about, options.columns)
+    made = make_archive(study, ratings, read_secret(folder), options)
     target = options.output or folder / "study.zip"
     write_archive(made.files, target)
     if as_json:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Round:
+class RoundKind:
     """A kind of round, and the command's arguments that it takes beside those of every round."""
 
     name: str
@@ -60,9 +60,13 @@ def _names(options: type) -> set[str]:
     return {each.argument for each in declared(options)}
 
 
-FIRST = Round("a first round", SampleOptions, frozenset({"systems", "given", "good", "skill", "overwrite"}))
-BY_MAPPINGS = Round("a round with --from-mappings", NextOptions, frozenset({"from_mappings", "mappings", "judgments"}))
-BY_JUDGE = Round("a round with --next --judge NAME", JudgeRoundOptions, frozenset({"by_judge", "judge", "judgments"}))
+FIRST = RoundKind("a first round", SampleOptions, frozenset({"systems", "given", "good", "skill", "overwrite"}))
+BY_MAPPINGS = RoundKind(
+    "a round with --from-mappings", NextOptions, frozenset({"from_mappings", "mappings", "judgments"})
+)
+BY_JUDGE = RoundKind(
+    "a round with --next --judge NAME", JudgeRoundOptions, frozenset({"by_judge", "judge", "judgments"})
+)
 ROUNDS = (FIRST, BY_MAPPINGS, BY_JUDGE)
 
 
