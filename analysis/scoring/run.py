@@ -32,11 +32,13 @@ from relstudy.analysis.scoring.scored_pairs import ScoredPairs
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.cluster import in_parts, on_a_cluster, parts_wanted
 from relstudy.common.errors import RelstudyError
+from relstudy.common.estimates import Estimate
 from relstudy.mapping.scores.score_table import ScoreTable
 
 __all__ = ["ScoringOptions", "score_candidates", "score_systems"]
 
 CONSTANT = "the mapping is constant: no monotone relation was found"
+UNMAPPED = Correlations(*(Estimate.missing("no mapping was fitted") for _ in CORRELATIONS))
 
 
 def score_systems(
@@ -101,28 +103,27 @@ def score_candidates(
     if all(np.array_equal(each.used, candidates[0].used) for each in candidates):
         context.free()  # no two systems are compared on other pairs than their own
     comparisons, ranks, drawn = compare(context, candidates, systems)
-    ranked = orderings(context, candidates, systems)
     notes = [*notes_on(context, candidates), *notes_on_alike(comparisons, drawn)]
     return ScoreResult(
-        tuple(systems),
-        numbers(context),
-        options,
-        context.relevance,
-        pairs.weighting(options.weights),
-        context.population,
-        context.rater_population,
-        conventions,
-        tuple(comparisons),
-        tuple(ranked),
-        tuple(agreements(context, systems)),
-        pd.concat([by_query for _, by_query in scored], ignore_index=True),
-        (*notes, *notes_on_figures(systems, notes)),
-        context.collection,
-        pairs.query_id,
-        pairs.result_id,
-        pairs.judgment,
-        pairs.design_weights(options.weights),
-        pairs.proposers,
+        systems=tuple(systems),
+        pairs=numbers(context),
+        options=options,
+        relevance=context.relevance,
+        weighting=pairs.weighting(options.weights),
+        population=context.population,
+        raters=context.rater_population,
+        conventions=conventions,
+        comparisons=tuple(comparisons),
+        orderings=tuple(orderings(context, candidates, systems)),
+        agreement=tuple(agreements(context, systems)),
+        per_query=pd.concat([by_query for _, by_query in scored], ignore_index=True),
+        notes=(*notes, *notes_on_figures(systems, notes)),
+        collection=context.collection,
+        query_id=pairs.query_id,
+        result_id=pairs.result_id,
+        judgment=pairs.judgment,
+        weight=context.design,
+        proposers=pairs.proposers,
         primary=context.primary,
         ranks=ranks,
         drawn=drawn,
@@ -148,47 +149,46 @@ def _scoring(
 def score_one(pairs: ScoredPairs, correlated: Mapping[str, dict[str, BootstrapStatistic]]) -> SystemScore:
     """Every index of one system, whose correlations are known (`ScoringContext.correlations`)."""
     context, candidate, used, ranking = pairs.context, pairs.candidate, pairs.used, pairs.ranking
-    raw, by_collection, in_sample = correlated["raw"], correlated.get("collection"), correlated.get("in_sample")
-    compared = ranking if candidate.mapped is None else candidate.mapped.values[used]
-    collected = _correlations if candidate.mapped is None else _mapped_correlations
-    figures: dict[str, BootstrapStatistic] = {f"raw_{name}": figure for name, figure in raw.items()}
-    mapped = None
-    if candidate.mapped is not None:
-        mapped = correlated["mapped"]
-        if np.ptp(candidate.mapped.values[used]) == 0:
-            mapped = {name: replace(each, reason=CONSTANT) for name, each in mapped.items()}
-        figures |= {f"mapped_{name}": figure for name, figure in mapped.items()}
+    fitted = candidate.mapped
+    if fitted is not None and np.ptp(fitted.values[used]) == 0:
+        of_mapped = ("mapped", "collection")
+        correlated = {kind: _constant(each) if kind in of_mapped else each for kind, each in correlated.items()}
+    raw, mapped, by_collection = correlated["raw"], correlated.get("mapped"), correlated.get("collection")
+    in_sample = correlated.get("in_sample")
     if by_collection is not None:
-        if np.ptp(compared) == 0 and candidate.mapped is not None:
-            by_collection = {name: replace(each, reason=CONSTANT) for name, each in by_collection.items()}
         compared_by = by_collection["pearson"]
     elif mapped is not None:
         compared_by = mapped["pearson"]
     else:
         # a distance is compared in the direction in which it ranks
         compared_by = raw["pearson"] if candidate.direction.higher else -raw["pearson"]
+    figures = {f"{kind}_{name}": r for kind in ("raw", "mapped") for name, r in correlated.get(kind, {}).items()}
     figures |= pairs.figures({PEARSON.name: compared_by})
-    missing = {name: _without_figure() for name in CORRELATIONS}
+    collected = _correlations if fitted is None else _mapped_correlations
     return SystemScore(
-        candidate.name,
-        candidate.direction,
-        _correlations(context, raw),
-        _correlations(context, missing) if mapped is None else _mapped_correlations(context, mapped),
-        None if by_collection is None else collected(context, by_collection),
-        None if candidate.mapped is None else candidate.mapped.mapping,
-        None if in_sample is None else _correlations(context, in_sample),
-        {index.name: context.estimate(figures[index.name]) for index in context.indices},
-        _variants(context, ranking, used),
-        _points(context, ranking, used, candidate.direction.higher),
-        _curve(context, ranking, used, candidate.direction.higher),
-        candidate.coverage,
-        candidate.score if used.all() else np.where(used, candidate.score, np.nan),
-        None if candidate.mapped is None else candidate.mapped.values,
-        None if candidate.mapped is None else candidate.mapped.fitted,
-        figures,
-        explained(context, used, compared_by),
-        {name: each.total() for name, each in pairs.first_judged.items()},
+        name=candidate.name,
+        direction=candidate.direction,
+        raw=_correlations(context, raw),
+        mapped=UNMAPPED if mapped is None else _mapped_correlations(context, mapped),
+        collection=None if by_collection is None else collected(context, by_collection),
+        mapping=None if fitted is None else fitted.mapping,
+        in_sample=None if in_sample is None else _correlations(context, in_sample),
+        indices={index.name: context.estimate(figures[index.name]) for index in context.indices},
+        normalised_rank_variants=_variants(context, ranking, used),
+        points=_points(context, ranking, used, candidate.direction.higher),
+        curve=_curve(context, ranking, used, candidate.direction.higher),
+        coverage=candidate.coverage,
+        pair_scores=candidate.score if used.all() else np.where(used, candidate.score, np.nan),
+        mapped_scores=None if fitted is None else fitted.values,
+        fitted_mapping=None if fitted is None else fitted.fitted,
+        figures=figures,
+        explained=explained(context, used, compared_by),
+        first_judged={name: each.total() for name, each in pairs.first_judged.items()},
     )
+
+
+def _constant(figures: Mapping[str, BootstrapStatistic]) -> dict[str, BootstrapStatistic]:
+    return {name: replace(each, reason=CONSTANT) for name, each in figures.items()}
 
 
 def _correlations(context: ScoringContext, figures: Mapping[str, BootstrapStatistic]) -> Correlations:
@@ -265,10 +265,6 @@ def _curve(context: ScoringContext, ranking: np.ndarray, used: np.ndarray, highe
             "recall": curve.recall[keep],
         }
     )
-
-
-def _without_figure() -> BootstrapStatistic:
-    return BootstrapStatistic(np.nan, np.empty(0), "no mapping was fitted")
 
 
 def indices_by_query(pairs: ScoredPairs) -> pd.DataFrame:
