@@ -153,8 +153,8 @@ class ComparedSystems:
         """From the differences of every two systems over so many queries, over raters already."""
         systems = round((1 + np.sqrt(1 + 8 * len(differences))) / 2)
         couples = list(combinations(range(systems), 2))
-        p = np.array([p_value(each, each.clusters or queries) for each in differences])
         spreads = [each.spread(PAIRED, each.clusters or queries) for each in differences]
+        p = np.array([p_value(each, spread) for each, spread in zip(differences, spreads, strict=True)])
         finite = np.isfinite(p)
         better = index.sign * np.array([each.value for each in differences])
         paired = PairedStatistics.of(

@@ -60,14 +60,14 @@ def compare(
             difference = known.get(index.name) or _difference(systems[a], systems[b], index.name)
             clusters = (difference.clusters or context.draws.queries) if index.of_run else queries
             spread = difference.spread(PAIRED, clusters)
-            p = _p_value(difference, spread)
+            p = p_value(difference, spread)
             drawn[len(results)] = centred(difference.replicates)
             results.append(
                 Comparison(
                     systems[a].name,
                     systems[b].name,
                     index.name,
-                    _estimate(difference, spread, context.options.level),
+                    difference_estimate(difference, spread, context.options.level),
                     None if np.isnan(p) else float(p),
                     None,
                     pairs,
@@ -196,12 +196,8 @@ def _proposed(context: ScoringContext, *names: str) -> tuple[str, ...] | None:
     return None if proposers is None else tuple(name for name in names if name in proposers)
 
 
-def difference_estimate(difference: BootstrapStatistic, clusters: int, level: float) -> Estimate:
-    """The difference with its interval by Student's t."""
-    return _estimate(difference, difference.spread(PAIRED, clusters), level)
-
-
-def _estimate(difference: BootstrapStatistic, spread: Spread, level: float) -> Estimate:
+def difference_estimate(difference: BootstrapStatistic, spread: Spread, level: float) -> Estimate:
+    """The difference with its interval by Student's t, from its spread as a paired one."""
     if not np.isfinite(difference.value) or difference.withheld is not None:
         return difference.estimate(level)
     low, high = spread.interval(level)
@@ -213,22 +209,18 @@ def _estimate(difference: BootstrapStatistic, spread: Spread, level: float) -> E
     return Estimate.of(difference.value, low, high)
 
 
-def p_value(difference: BootstrapStatistic, clusters: int) -> float:
-    """Two-sided p from the standard error and Student's t.
+def p_value(difference: BootstrapStatistic, spread: Spread) -> float:
+    """Two-sided p from the standard error and Student's t, NaN where the difference has no test.
 
     A share of replicates could not go below 2 / (replicates + 1), which a correction over many pairs would turn into 1;
     hence the standard error.
 
     Examples
     --------
-    >>> spread = np.tile([-1.0, 1.0], 500)
-    >>> round(p_value(BootstrapStatistic(2.0, 2.0 + spread), 100), 3)
+    >>> difference = BootstrapStatistic(2.0, 2.0 + np.tile([-1.0, 1.0], 500))
+    >>> round(p_value(difference, difference.spread(PAIRED, 100)), 3)
     0.049
     """
-    return _p_value(difference, difference.spread(PAIRED, clusters))
-
-
-def _p_value(difference: BootstrapStatistic, spread: Spread) -> float:
     if not np.isfinite(difference.value) or difference.withheld is not None:
         return float("nan")
     return spread.p_value()

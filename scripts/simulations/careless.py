@@ -29,6 +29,7 @@ from relstudy.analysis.indices.known import index_of
 from relstudy.analysis.indices.precision_recall import Retrieval
 from relstudy.analysis.planning.route import ScoredStudy
 from relstudy.analysis.planning.worlds import Drawing, NormalShape, People, World
+from relstudy.analysis.resampling.spread import PAIRED
 from relstudy.analysis.scoring.comparison import difference_estimate
 from relstudy.calibration.options import CalibrationOptions
 from relstudy.common.console import print_table, progress
@@ -60,7 +61,8 @@ def figures_of(scored: ScoredStudy, true: dict[tuple[str, str], float]) -> dict[
     found = {}
     for name in INDICES:
         figures = scored.figures(index_of(name))
-        difference = difference_estimate((figures[0] - figures[1]).over_raters(), QUERIES, 0.95)
+        apart = (figures[0] - figures[1]).over_raters()
+        difference = difference_estimate(apart, apart.spread(PAIRED, QUERIES), 0.95)
         estimates = [*(scored.context.estimate(each) for each in figures), difference]
         truths = [true[first, name], true[second, name], true[first, name] - true[second, name]]
         rows = []

@@ -24,6 +24,7 @@ from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.precision_recall import Retrieval
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.draws import LeftOut, whole_queries
+from relstudy.analysis.resampling.spread import PAIRED
 from relstudy.analysis.scoring.comparison import p_value
 from relstudy.common.console import print_table, progress
 from relstudy.common.drawing import inclusion_probabilities, rank_share, systematic_sample
@@ -94,7 +95,7 @@ def table(shape: tuple[float, float], studies: int, queries: int, items: int) ->
             random = np.random.default_rng([SEED, number, one])
             null, reach = study((0.6, 0.6), proposers, queries, items, random, shape)
             for index, difference in null.items():
-                rejected[index] += p_value(difference, queries) < 0.05
+                rejected[index] += p_value(difference, difference.spread(PAIRED, queries)) < 0.05
                 mean[index] += difference.value / studies
             if proposers == (0,):
                 random = np.random.default_rng([SEED, 9, one])

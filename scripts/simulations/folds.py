@@ -21,6 +21,7 @@ import numpy as np
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, query_counts
 from relstudy.analysis.resampling.draws import LeftOut
+from relstudy.analysis.resampling.spread import PAIRED
 from relstudy.analysis.scoring.comparison import p_value
 from relstudy.common.console import print_table
 from relstudy.mapping.cross_fitting import around_training_means, correlation, cross_fit
@@ -75,7 +76,8 @@ def differ(one: ScoredPairs, method: str, settings: FitSettings, random: np.rand
         figures.append(
             figure_of(pairs, around_training_means(fit.predictions, pairs, settings), fit.noise, settings.seed)
         )
-    return p_value(figures[0] - figures[1], len(order)) < 0.05
+    difference = figures[0] - figures[1]
+    return p_value(difference, difference.spread(PAIRED, len(order))) < 0.05
 
 
 def main(arguments: list[str] | None = None) -> None:

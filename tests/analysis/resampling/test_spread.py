@@ -16,6 +16,7 @@ from relstudy.analysis.resampling.spread import (
     CORRELATION,
     DIFFERENCE,
     LEAST_FREEDOM,
+    PAIRED,
     SHARE,
     Spread,
     degrees_of_freedom,
@@ -107,8 +108,9 @@ def test_interval_and_test_of_a_difference_take_the_degrees_of_few_queries_that_
     other = BootstrapStatistic(0.0, np.zeros(2000), clusters=60, left_out=np.zeros(60))
     error = (one - other).spread(DIFFERENCE, 60).standard_error
     difference = replace(one - other, value=2.05 * error)
-    assert stats.t.sf(2.05, 59) * 2 < 0.05 < p_value(difference, 60)
-    found = difference_estimate(difference, 60, 0.95)
+    spread = difference.spread(PAIRED, 60)
+    assert stats.t.sf(2.05, 59) * 2 < 0.05 < p_value(difference, spread)
+    found = difference_estimate(difference, spread, 0.95)
     assert found.low is not None
     assert found.low < 0
 

@@ -14,9 +14,11 @@ from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.precision_recall import Retrieval
 from relstudy.analysis.indices.within_query import FEWEST_RELEVANT, within_queries
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, query_counts
+from relstudy.analysis.resampling.spread import PAIRED
 from relstudy.analysis.scoring.comparison import difference_estimate, p_value
 from relstudy.analysis.scoring.judged import JudgedPairs
-from relstudy.analysis.scoring.run import ScoringOptions, score_systems
+from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.run import score_systems
 from relstudy.calibration.study_tables import read_study_tables
 from relstudy.common.errors import RelstudyError
 from tests.analysis.made import tables
@@ -93,7 +95,8 @@ def test_systems_are_compared_by_the_collections_correlation_where_probabilities
 def test_an_interval_holds_0_exactly_where_the_test_does_not_reject(seed: int, queries: int, level: float) -> None:
     random = np.random.default_rng(seed)
     difference = BootstrapStatistic(float(2 * random.normal()), random.normal(size=300))
-    estimate, p = difference_estimate(difference, queries, level), p_value(difference, queries)
+    spread = difference.spread(PAIRED, queries)
+    estimate, p = difference_estimate(difference, spread, level), p_value(difference, spread)
     assert estimate.low is not None and estimate.high is not None
     assert (estimate.low <= 0 <= estimate.high) == (p >= 1 - level)
 
@@ -105,7 +108,8 @@ def test_with_five_queries_a_test_of_equal_means_has_its_size() -> None:
     for seed in range(2000):
         values = random.normal(size=5)
         replicates = values @ query_counts(5, 400, seed) / 5
-        rejected += p_value(BootstrapStatistic(float(values.mean()), replicates), 5) < 0.05
+        difference = BootstrapStatistic(float(values.mean()), replicates)
+        rejected += p_value(difference, difference.spread(PAIRED, 5)) < 0.05
     # standard error of a share of .05 in 2,000: .005
     assert rejected / 2000 == pytest.approx(0.05, abs=0.013)
 
@@ -218,7 +222,8 @@ def test_a_newcomer_is_not_favoured_by_others_having_proposed_the_pairs(monkeypa
     # standard errors of the means: .004 and .007
     assert judged.mean() > 0.0125 > abs(whole.mean())
     rejected = {
-        name: np.mean([p_value(each[name], 60) < 0.05 for each in drawn]) for name in ("judged pearson", "pearson")
+        name: np.mean([p_value(each[name], each[name].spread(PAIRED, 60)) < 0.05 for each in drawn])
+        for name in ("judged pearson", "pearson")
     }
     assert rejected["judged pearson"] > 0.1 > rejected["pearson"]
 
