@@ -192,7 +192,8 @@ def run_rows(lines: int) -> list[list[str]]:
 
 def whole_command_row(pairs: int, systems: int) -> list[list[str]]:
     """Scoring as the command does it: direction, all indices, comparisons, orderings, per query."""
-    from relstudy.analysis.scoring.run import ScoringOptions, score_systems
+    from relstudy.analysis.scoring.options import ScoringOptions
+    from relstudy.analysis.scoring.run import score_systems
 
     random = np.random.default_rng(3)
     ids = {
@@ -212,7 +213,8 @@ def whole_command_row(pairs: int, systems: int) -> list[list[str]]:
 
 def raters_row(pairs: int, systems: int, raters: int = 12) -> list[list[str]]:
     """The same with one rating per pair, and intervals that speak of any raters like those who rated."""
-    from relstudy.analysis.scoring.run import ScoringOptions, score_systems
+    from relstudy.analysis.scoring.options import ScoringOptions
+    from relstudy.analysis.scoring.run import score_systems
     from relstudy.calibration.averaging import make_judgments
     from relstudy.calibration.methods.by_name import fit_lines
     from relstudy.calibration.panel import Panel

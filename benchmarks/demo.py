@@ -26,7 +26,7 @@ import click
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.scoring.run import ScoringOptions as Scoring
+from relstudy.analysis.scoring.options import ScoringOptions as Scoring
 from relstudy.analysis.scoring.run import score_systems
 from relstudy.calibration.judgments import Judgments
 from relstudy.calibration.options import CalibrationOptions

@@ -229,12 +229,6 @@ class JudgedPairs:
         return self._factors[1]
 
     @cached_property
-    def levels(self) -> tuple[np.ndarray, np.ndarray]:
-        """Distinct judgments, ascending, and each pair's index into them (int64)."""
-        values, level = np.unique(self.judgment, return_inverse=True)
-        return values, level.astype(np.int64)
-
-    @cached_property
     def fingerprint(self) -> str:
         """A short hash of pairs, judgments and probabilities, for telling whether two results rest on the same data."""
         # comparisons saved before unknown probabilities were NaN hold the fingerprint of ones
@@ -289,17 +283,13 @@ class JudgedPairs:
         own: np.ndarray = self.worth / np.nanmean(self.worth / self.probability)
         return own
 
-    def counts(self, replicates: int = REPLICATES, seed: int = 0) -> np.ndarray:
-        """Counts of each query drawn with replacement, float64 [queries, replicates]."""
-        return query_counts(len(self.queries), replicates, seed)
-
     def correlation_of(self, scored: np.ndarray, replicates: int, seed: int) -> CorrelationBootstrap:
         """The judgments of some pairs (bool [pairs]), prepared for correlation over whole queries drawn anew; kept for
         the next system that scores the same pairs."""
         key = replicates, seed, np.packbits(scored).tobytes()
         if key not in self._correlations:
             self._correlations.clear()
-            counts = self.counts(replicates, seed)
+            counts = query_counts(len(self.queries), replicates, seed)
             self._correlations[key] = CorrelationBootstrap(self.query[scored], self.judgment[scored], counts)
         return self._correlations[key]
 

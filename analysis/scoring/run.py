@@ -35,8 +35,6 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
 from relstudy.mapping.scores.score_table import ScoreTable
 
-__all__ = ["ScoringOptions", "score_candidates", "score_systems"]
-
 CONSTANT = "the mapping is constant: no monotone relation was found"
 UNMAPPED = Correlations(*(Estimate.missing("no mapping was fitted") for _ in CORRELATIONS))
 

@@ -12,8 +12,9 @@ import pandas as pd
 
 from relstudy.analysis.indices.index import Needs
 from relstudy.analysis.indices.known import own_indices
+from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import ScoreResult
-from relstudy.analysis.scoring.run import ScoringOptions, score_systems
+from relstudy.analysis.scoring.run import score_systems
 from relstudy.common.wording import percent
 from relstudy.studyapp.demo.panel import SimulatedPanel
 from relstudy.studyapp.rendered.collection import DemoCollection

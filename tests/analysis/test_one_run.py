@@ -191,8 +191,8 @@ def alone(tmp_path: Path, *names: str) -> Path:
 
 
 def scored(folder: Path) -> dict[str, Any]:
-    gift = EXAMPLE / "scores" / "gift.csv"
     """What `score` prints of one system as JSON."""
+    gift = EXAMPLE / "scores" / "gift.csv"
     content: dict[str, Any] = json.loads(
         run("score", gift, "-j", folder / "judgments.csv", "--method", "none", *FEW, "--json")
     )

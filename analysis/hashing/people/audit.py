@@ -14,8 +14,9 @@ from relstudy.analysis.indices.known import AVERAGE_PRECISION, NORMALISED_RANK
 from relstudy.analysis.resampling.bootstrap import query_counts
 from relstudy.analysis.resampling.spread import percentile_interval
 from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import ScoreResult
-from relstudy.analysis.scoring.run import ScoringOptions, score_systems
+from relstudy.analysis.scoring.run import score_systems
 from relstudy.calibration.judgments import Judgments
 from relstudy.common.estimates import Estimate
 from relstudy.common.wording import listed, percent

@@ -32,8 +32,9 @@ from relstudy.analysis.report.rendering import html_of
 from relstudy.analysis.report.tables import Table
 from relstudy.analysis.report.trust import coverage_sentence
 from relstudy.analysis.report.words import system_sentences
+from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import ScoreResult
-from relstudy.analysis.scoring.run import ScoringOptions, score_systems
+from relstudy.analysis.scoring.run import score_systems
 from relstudy.analysis.study_run import read_study_folder, score_study
 from relstudy.analysis.verdict.verdict import verdict_of
 from relstudy.common import tables as readers

@@ -5,11 +5,30 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import special
 
 import relstudy as rs
 from relstudy.analysis.resampling.families import family_corrected, holm
 from tests.simulations import simulation
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+@settings(max_examples=60, deadline=None)
+def test_holm_equals_the_step_down_rule_worked_one_by_one(values: list[float]) -> None:
+    corrected = holm(values)
+    order = sorted(range(len(values)), key=lambda k: values[k])
+    running = 0.0
+    for step, k in enumerate(order):
+        running = max(running, min(1.0, values[k] * (len(values) - step)))
+        assert corrected[k] == pytest.approx(running)
+
+
+def test_holm_leaves_undefined_tests_out_of_the_count() -> None:
+    corrected = holm([0.02, float("nan"), 0.5])
+    assert corrected[0] == pytest.approx(0.04)
+    assert np.isnan(corrected[1])
 
 
 def test_the_step_down_rule_is_that_of_its_source_worked_one_by_one() -> None:

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from relstudy.analysis.resampling.families import holm
 from relstudy.analysis.scoring.candidate import candidate_of
 from relstudy.analysis.scoring.comparison import first_shares, order_agreement
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.mapped import map_scores
-from relstudy.analysis.scoring.run import ScoringOptions, score_candidates, score_systems
+from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.run import score_candidates, score_systems
 from relstudy.analysis.scoring.saved import (
     comparison_json,
     read_comparison,
@@ -28,23 +28,6 @@ from relstudy.common.errors import RelstudyError
 from tests.analysis.made import tables
 
 FEW = ScoringOptions(replicates=200, measures=())
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
-@settings(max_examples=60, deadline=None)
-def test_holm_equals_the_step_down_rule_worked_one_by_one(values: list[float]) -> None:
-    corrected = holm(values)
-    order = sorted(range(len(values)), key=lambda k: values[k])
-    running = 0.0
-    for step, k in enumerate(order):
-        running = max(running, min(1.0, values[k] * (len(values) - step)))
-        assert corrected[k] == pytest.approx(running)
-
-
-def test_holm_leaves_undefined_tests_out_of_the_count() -> None:
-    corrected = holm([0.02, float("nan"), 0.5])
-    assert corrected[0] == pytest.approx(0.04)
-    assert np.isnan(corrected[1])
 
 
 def test_a_clearly_better_system_is_first_and_the_difference_is_significant() -> None:

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from relstudy.analysis.scoring.mapped import map_scores
-from relstudy.analysis.scoring.run import ScoringOptions, score_systems
+from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.run import score_systems
 from relstudy.calibration.judgments import read_judgments
 from relstudy.mapping.scores.table import read_scores
 

@@ -17,7 +17,8 @@ from relstudy.analysis.scoring.candidate import MappedScores
 from relstudy.analysis.scoring.groups import Grouping, Groups, score_by
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.mapping_used import MappingUsed
-from relstudy.analysis.scoring.run import ScoringOptions, score_systems
+from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.run import score_systems
 from relstudy.analysis.scoring.systems import candidates_of
 from relstudy.analysis.scoring.unjudged import beyond_notes
 from relstudy.api.scoring import score
