@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -87,7 +87,9 @@ class Checked:
         more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
         return f"{', '.join(names[:MOST_NAMES])}{more}" if names else "none"
 
-    def add(self, wrong: np.ndarray | pd.Series, column: str, allowed: str | Callable[[str], str]) -> None:
+    def add(
+        self, wrong: np.ndarray | pd.Series | Sequence[bool], column: str, allowed: str | Callable[[str], str]
+    ) -> None:
         """Note every row where `wrong` (bool, one entry a row) holds; a value that stands in many is noted once."""
         positions = np.flatnonzero(np.asarray(wrong, dtype=bool))
         if not len(positions):

@@ -154,39 +154,28 @@ class Collection:
         table.require("item_id")
         frame = table.frame.fillna("")
         number = len(frame)
-        columns = {name: frame[name].astype("str").str.strip() if name in frame else None for name in COLUMNS}
-        values = {name: [""] * number if column is None else list(column) for name, column in columns.items()}
+        values = {
+            name: list(frame[name].astype("str").str.strip()) if name in frame else [""] * number for name in COLUMNS
+        }
         ids = table.texts("item_id")
-        table.add(ids.duplicated().to_numpy(), "item_id", "each item may stand there once")
+        table.add(ids.duplicated(), "item_id", "each item may stand there once")
         kinds = [
             kind.lower() or ("image" if path else "text")
             for kind, path in zip(values["kind"], values["path"], strict=True)
         ]
-        if columns["kind"] is not None:
-            table.add(
-                np.array([kind not in KINDS for kind in kinds], bool), "kind", f"one of {', '.join(KINDS)} is allowed"
-            )
-        if columns["role"] is not None:
-            table.add(
-                np.array([role not in (*ROLES, "") for role in values["role"]], bool),
-                "role",
-                "query, result or both is allowed, or empty",
-            )
-        _check_files(table, folder, kinds, values, columns)
-        silent = np.array(
-            [
-                kind in ("text", "html", "markdown") and not text and not title
-                for kind, text, title in zip(kinds, values["text"], values["title"], strict=True)
-            ],
-            bool,
-        )
-        if silent.any():
-            table.add(silent, "item_id", "this text needs a value in column text or title")
-        untitled = np.array([kind == "card" and not t for kind, t in zip(kinds, values["title"], strict=True)], bool)
-        if untitled.any():
-            table.add(untitled, "item_id", "this card needs a value in column title")
         spans = [_spans(said, text) for said, text in zip(values["highlights"], values["text"], strict=True)]
-        unread = np.array([span is None for span in spans], bool)
+        table.add([kind not in KINDS for kind in kinds], "kind", f"one of {', '.join(KINDS)} is allowed")
+        roles_allowed = "query, result or both is allowed, or empty"
+        table.add([role not in (*ROLES, "") for role in values["role"]], "role", roles_allowed)
+        _check_files(table, folder, kinds, values)
+        silent = [
+            kind in ("text", "html", "markdown") and not text and not title
+            for kind, text, title in zip(kinds, values["text"], values["title"], strict=True)
+        ]
+        table.add(silent, "item_id", "this text needs a value in column text or title")
+        untitled = [kind == "card" and not title for kind, title in zip(kinds, values["title"], strict=True)]
+        table.add(untitled, "item_id", "this card needs a value in column title")
+        unread = [span is None for span in spans]
         table.add(unread, "highlights", "begins and ends in the text are allowed, such as 12-30 41-50")
         table.raise_faults()
         if number == 0:
@@ -374,23 +363,17 @@ def tokens(text: str) -> frozenset[str]:
     return frozenset(re.findall(r"\w+", text.lower()))
 
 
-def _check_files(
-    table: Checked, folder: Path, kinds: list[str], values: Mapping[str, list[str]], columns: Mapping[str, Any]
-) -> None:
+def _check_files(table: Checked, folder: Path, kinds: list[str], values: Mapping[str, list[str]]) -> None:
     """Note every file that is absent, leads out of the folder, or is nothing that browsers show or play."""
-    root = folder.resolve()
-    if columns["path"] is None:
-        if any(kind in ("image", *PLAYED) for kind in kinds):
-            table.require("path")
-    else:
-        paths = values["path"]
+    root, paths = folder.resolve(), values["path"]
+    if "path" in table.frame:
+        played = np.array([kind in PLAYED for kind in kinds], bool)
         has_file = np.array(
             [kind in FILES and (kind != "card" or path != "") for kind, path in zip(kinds, paths, strict=True)], bool
         )
         inside = np.array([_inside(root, path) for path in paths], bool)
         there = np.array([ok and os.path.isfile(root / path) for path, ok in zip(paths, inside, strict=True)], bool)
         table.add(has_file & ~inside, "path", f"a path that stays inside the study's folder {folder} is allowed")
-        played = np.array([kind in PLAYED for kind in kinds], bool)
         for of_kind, what in ((~played, "picture"), (played, "sound's or a film")):
             table.add(
                 of_kind & has_file & inside & ~there, "path", f"a {what}'s file is needed there, seen from {folder}"
@@ -402,10 +385,13 @@ def _check_files(
         wrong = ~np.array(shown, bool)
         table.add(wrong & ~played, "path", "a picture that browsers show is needed: JPEG, PNG, GIF or WebP")
         table.add(wrong & played, "path", "a sound or a film that browsers play is needed: MP4, WebM, Ogg, MP3, WAV")
-    if columns["captions"] is not None:
-        files = values["captions"]
-        good = [not path or (_inside(root, path) and begins_captions(head_of(root / path))) for path in files]
-        table.add(~np.array(good, bool), "captions", f"a file of captions in WebVTT is needed, inside {folder}")
+    elif any(kind in ("image", *PLAYED) for kind in kinds):
+        table.require("path")
+    faulty = [
+        path != "" and not (_inside(root, path) and begins_captions(head_of(root / path)))
+        for path in values["captions"]
+    ]
+    table.add(faulty, "captions", f"a file of captions in WebVTT is needed, inside {folder}")
 
 
 def _spans(said: str, text: str) -> tuple[tuple[int, int], ...] | None:
