@@ -136,9 +136,9 @@ def test_any_score_table_or_run_is_a_system(tmp_path):
     (tmp_path / "other.run").write_text("a Q0 c 1 7.5 theirs\n")
     sources = open_sources(tmp_path, collection, ["mine.csv", "other.run"])
     assert [source.name for source in sources] == ["mine", "theirs"]
-    np.testing.assert_array_equal(sources[0].score(collection["a"]), [np.nan, 0.5, 0.9])
-    np.testing.assert_array_equal(sources[1].score(collection["a"]), [np.nan, np.nan, 7.5])
-    assert sources[0].score(collection["b"]) is None
+    said = [source.scored(collection["a"]).at(np.arange(3)) for source in sources]
+    np.testing.assert_array_equal(said, [[np.nan, 0.5, 0.9], [np.nan, np.nan, 7.5]])
+    assert sources[0].scored(collection["b"]) is None
     assert {source.name for source in open_sources(tmp_path, collection, None)} == {"keywords", "mine"}
 
 
