@@ -167,8 +167,8 @@ def comparison_json(pairs: JudgedPairs, candidates: list[Candidate], options: Sc
             "relevant_share": _numbers(relevance.values if shares else pairs.relevant_share),
             "relevance_cut": relevance.cut if shares else pairs.share_cut,
             "standard_error": _numbers(pairs.standard_error),
-            "gain": None if pairs.gain is None else _numbers(pairs.gain),
-            "query_weight": None if pairs.query_weight is None else _numbers(pairs.query_weight),
+            "gain": _numbers(pairs.gain),
+            "query_weight": _numbers(pairs.query_weight),
             "stratum": None if pairs.stratum is None else pairs.stratum.tolist(),
             "scale": pairs.scale.as_json(),
             "qrels": pairs.qrels,
@@ -214,17 +214,21 @@ def _system_json(candidate: Candidate) -> dict[str, Any]:
     if candidate.mapped is not None:
         content["mapping"] = candidate.mapped.mapping.as_json()
         content["mapped"] = _numbers(candidate.mapped.values)
-        in_sample = candidate.mapped.in_sample
-        content["in_sample"] = None if in_sample is None else _numbers(in_sample)
+        content["in_sample"] = _numbers(candidate.mapped.in_sample)
     return content
 
 
-def _numbers(values: np.ndarray) -> list[float | None]:
-    return [float(value) if np.isfinite(value) else None for value in values]
+def _numbers(values: np.ndarray | None) -> list[float | None] | None:
+    """Numbers as JSON has them, a NaN as null; None where there are none."""
+    return None if values is None else [float(value) if np.isfinite(value) else None for value in values]
 
 
 def _array(numbers: list[float | None]) -> np.ndarray:
     return np.array([np.nan if number is None else number for number in numbers], dtype=float)
+
+
+def _array_or_none(numbers: list[float | None] | None) -> np.ndarray | None:
+    return None if numbers is None else _array(numbers)
 
 
 def read_comparison(path: str | os.PathLike[str]) -> SavedComparison:
@@ -263,18 +267,20 @@ def _options_of(content: dict[str, Any]) -> ScoringOptions:
 
 def _saved(content: dict[str, Any], file: str) -> SavedComparison:
     table = content["judgments"]
-    probability, of_query = table["inclusion_probability"], table.get("query_probability")
-    share = table.get("relevant_share")
+
+    def known(values: list[float | None] | None) -> np.ndarray | float:
+        return np.nan if values is None else _array(values)
+
     frame = pd.DataFrame(
         {
             "query_id": pd.Series(table["query_id"], dtype="str"),
             "result_id": pd.Series(table["result_id"], dtype="str"),
             "judgment": _array(table["judgment"]),
-            "inclusion_probability": np.nan if probability is None else _array(probability),
-            "query_probability": np.nan if of_query is None else _array(of_query),
-            "relevant_share": np.nan if share is None else _array(share),
+            "inclusion_probability": known(table["inclusion_probability"]),
+            "query_probability": known(table.get("query_probability")),
+            "relevant_share": known(table.get("relevant_share")),
             "relevance_cut": table.get("relevance_cut", np.nan),
-            "standard_error": np.nan if table.get("standard_error") is None else _array(table["standard_error"]),
+            "standard_error": known(table.get("standard_error")),
         }
     )
     scale = KnownScale.from_json(table["scale"])
@@ -312,7 +318,7 @@ def _saved(content: dict[str, Any], file: str) -> SavedComparison:
                 name: QueryValues(
                     _array(each["by_query"]),
                     bool(each["summed"]),
-                    errors=None if "errors" not in each else _array(each["errors"]),
+                    errors=_array_or_none(each.get("errors")),
                     missing=each.get("missing"),
                     withheld=each.get("withheld"),
                 )
@@ -322,8 +328,7 @@ def _saved(content: dict[str, Any], file: str) -> SavedComparison:
                 raise ValueError("a measure needs a value for each query")
             candidate = replace(candidate, measures=measures)
         if "mapped" in entry:
-            in_sample = None if entry["in_sample"] is None else _array(entry["in_sample"])
-            used = MappingUsed.from_json(entry["mapping"])
+            in_sample, used = _array_or_none(entry["in_sample"]), MappingUsed.from_json(entry["mapping"])
             candidate = replace(candidate, mapped=MappedScores(_array(entry["mapped"]), used, in_sample))
         candidates.append(candidate)
     return SavedComparison(judgments, candidates, options, file, pool)
