@@ -315,8 +315,6 @@ class Retrieval:
         weight : float [pairs]; a pair of weight 0 is not among them
         among : bool [pairs], or None for all
         """
-        if not self.guard:
-            return self._unguarded(value, replicates, left_out)
         inside = weight > 0 if among is None else among & (weight > 0)
         weights, hits = weight[inside], hit[inside]
         many, size = float(hits.sum()), len(weights)

@@ -319,7 +319,7 @@ class World:
         inside = self.probability > 0
         share, mean, variance = share[inside], mean[inside], variance[inside] / (ratings or self.people.ratings_each)
         once, row = np.ones(len(mean)), np.zeros(len(mean), dtype=np.int64)
-        whole = Retrieval(row, share, np.ones((1, 1)), guard=False)
+        whole = Retrieval(row, share, np.ones((1, 1)))
         found: dict[tuple[str, str], float] = {}
         for name, scores in self.collection.scores.items():
             score = scores[inside]

@@ -189,12 +189,6 @@ class ScoringContext:
         queries, number = self.queries_of(used), self.raters.raters
         return [RaterReplicates(*parts, queries, number) for parts in zip(drawn, both, strict=True)]
 
-    def correlate(
-        self, score: np.ndarray, used: np.ndarray, indices: tuple[str, ...] = CORRELATIONS, collection: bool = False
-    ) -> dict[str, BootstrapStatistic]:
-        """Correlations of some scores with the judgments of the pairs used."""
-        return self.correlate_all([score], used, indices, collection)[0]
-
     def correlate_all(
         self,
         scores: Sequence[np.ndarray],
@@ -202,7 +196,7 @@ class ScoringContext:
         indices: tuple[str, ...] = CORRELATIONS,
         collection: bool = False,
     ) -> list[dict[str, BootstrapStatistic]]:
-        """The same for the scores of several systems, float [pairs used] each.
+        """Correlations of the scores of several systems, float [pairs used] each, with the judgments of these pairs.
 
         What raters add is computed of Pearson's r; rho and tau, which rest on the same pairs, get the same share.
         """
@@ -238,7 +232,7 @@ class ScoringContext:
     ) -> dict[str, BootstrapStatistic]:
         """Correlations of mapped scores, replicates widened by the fits' own noise; of the ranking where none are."""
         score = candidate.ranking_of(used) if candidate.mapped is None else candidate.mapped.values[used]
-        return self.widened(candidate, self.correlate(score, used, indices, collection))
+        return self.widened(candidate, self.correlate_all([score], used, indices, collection)[0])
 
     def widened(self, candidate: Candidate, figures: dict[str, BootstrapStatistic]) -> dict[str, BootstrapStatistic]:
         """Correlations of mapped scores with the noise of the fits; as they are where nothing was mapped."""

@@ -27,6 +27,12 @@ from relstudy.common.probabilities import PAIR
 from relstudy.common.ranks import ranks
 from relstudy.common.scales import KnownScale
 
+OF_PAIRS = (
+    *("query_id", "result_id", "judgment", "probability", "query_probability", "relevant_share", "standard_error"),
+    *("gain", "query_weight", "stratum"),
+)
+"""Fields of `JudgedPairs` with an entry a pair; the last three may be None."""
+
 
 class Weighting(StrEnum):
     """Weightings of judged pairs."""
@@ -124,29 +130,31 @@ class JudgedPairs:
         def known(name: str) -> np.ndarray:
             return frame[name].to_numpy(dtype=float) if name in frame else np.full(number, np.nan)
 
+        def texts(name: str) -> np.ndarray:
+            return frame[name].astype("str").to_numpy(dtype=object)
+
+        undecided = 0 if judgments.undecided is None else len(judgments.undecided)
         cuts = known("relevance_cut")
         cuts = cuts[np.isfinite(cuts)]
         return cls(
-            frame["query_id"].astype("str").to_numpy(dtype=object),
-            frame["result_id"].astype("str").to_numpy(dtype=object),
-            frame["judgment"].to_numpy(dtype=float),
-            judgments.probability,
-            known("query_probability"),
-            known("relevant_share"),
-            float(cuts[0]) if len(cuts) else judgments.scale.scale.cut,
-            judgments.scale,
-            judgments.qrels,
-            None if judgments.ratings is None else PairRatings.of(judgments.ratings, frame),
-            DesignLimits.of(
-                frame, judgments.outside_pool, 0 if judgments.undecided is None else len(judgments.undecided)
-            ),
-            judgments.proposers,
-            known("standard_error"),
-            judgments.unjudged,
-            stated_gains(judgments),
-            known("query_weight") if "query_weight" in frame else None,
-            frame["stratum"].astype("str").to_numpy(dtype=object) if "stratum" in frame else None,
-            pool,
+            query_id=texts("query_id"),
+            result_id=texts("result_id"),
+            judgment=known("judgment"),
+            probability=judgments.probability,
+            query_probability=known("query_probability"),
+            relevant_share=known("relevant_share"),
+            share_cut=float(cuts[0]) if len(cuts) else judgments.scale.scale.cut,
+            scale=judgments.scale,
+            qrels=judgments.qrels,
+            ratings=None if judgments.ratings is None else PairRatings.of(judgments.ratings, frame),
+            design=DesignLimits.of(frame, judgments.outside_pool, undecided),
+            proposers=judgments.proposers,
+            standard_error=known("standard_error"),
+            unjudged=judgments.unjudged,
+            gain=stated_gains(judgments),
+            query_weight=known("query_weight") if "query_weight" in frame else None,
+            stratum=texts("stratum") if "stratum" in frame else None,
+            pool=pool,
         )
 
     def __len__(self) -> int:
@@ -154,19 +162,9 @@ class JudgedPairs:
 
     def part(self, inside: np.ndarray) -> JudgedPairs:
         """Some of the pairs, bool [pairs], in the same order."""
-        of_pairs = ("query_id", "result_id", "judgment", "probability", "query_probability")
-        names = (*of_pairs, "relevant_share", "standard_error")
-        ratings = None if self.ratings is None else self.ratings.part(inside)
-        gain = None if self.gain is None else self.gain[inside]
-        counted = None if self.query_weight is None else self.query_weight[inside]
-        return replace(
-            self,
-            **{name: getattr(self, name)[inside] for name in names},
-            ratings=ratings,
-            gain=gain,
-            query_weight=counted,
-            stratum=None if self.stratum is None else self.stratum[inside],
-        )
+        of_pairs = {name: getattr(self, name) for name in OF_PAIRS}
+        chosen: dict[str, Any] = {name: None if x is None else x[inside] for name, x in of_pairs.items()}
+        return replace(self, ratings=None if self.ratings is None else self.ratings.part(inside), **chosen)
 
     def judged_by(self, rows: np.ndarray) -> JudgedPairs:
         """The pairs as some of the ratings judge them, bool [ratings]: those that have any, by these alone."""

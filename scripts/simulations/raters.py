@@ -100,7 +100,8 @@ def figures(pairs: JudgedPairs, candidate: Candidate, seed: int, raters: str) ->
     options = ScoringOptions(replicates=REPLICATES, seed=seed, raters=raters)
     context = ScoringContext(pairs, options)
     found = context.retrieval(candidate.ranking, candidate.used)
-    found |= context.correlate(candidate.ranking, candidate.used, ("pearson", "spearman"), collection=True)
+    asked = ("pearson", "spearman")
+    found |= context.correlate_all([candidate.ranking], candidate.used, asked, collection=True)[0]
     values = {}
     for index in INDICES:
         estimate = context.estimate(found[index])
