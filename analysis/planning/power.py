@@ -91,9 +91,8 @@ def plan_study(
         guess = abs(float(finite.mean())) / spread / np.sqrt(look.queries) if spread > 0 and len(finite) else 0.0
         middle = ((z + stats.norm.ppf(power)) / max(guess, 1e-9)) ** 2 if guess > 0 else np.inf
         if not np.isfinite(middle) or middle > MOST_QUERIES:
-            nothing = Steepness(guess, 0.0)
             seen = float(np.nanmean(differences))
-            return StudyPlan(index, power, alpha, seen, seen, nothing, None, None, None, (look,))
+            return StudyPlan(index, power, alpha, seen, seen, Steepness(guess, 0.0), (look,))
         sizes = sorted({max(4, least, round(middle * factor)) for factor in (0.3, 0.6, 1.0, 1.4)})
     points, means = [], []
     for size in sizes:
@@ -111,20 +110,17 @@ def plan_study(
     steepness = _steepness(source, options, points, difference)
     if options.difference is not None and source.piloted is not None:
         difference = options.difference
+    plan = StudyPlan(index, power, alpha, difference, simulated, steepness, tuple(points), pilot=source.piloted)
     queries = steepness.queries(power, alpha, MOST_QUERIES)
     if queries is None:
-        return StudyPlan(
-            index, power, alpha, difference, simulated, steepness, None, None, None, tuple(points), source.piloted
-        )
+        return plan
     queries = max(queries, least)
     pairs = int(np.ceil(queries * source.results))
     load = workload(
         pairs, source.ratings_each, options.base, options.ratings_per_rater, options.cost_per_rating, options.raters
     )
     more = more_of(source, queries, options, progress) if options.advise and isinstance(source, Assumed) else ()
-    return StudyPlan(
-        index, power, alpha, difference, simulated, steepness, queries, pairs, load, tuple(points), source.piloted, more
-    )
+    return replace(plan, queries=queries, pairs=pairs, load=load, more=more)
 
 
 def more_of(

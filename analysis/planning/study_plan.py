@@ -77,9 +77,9 @@ class StudyPlan:
     difference : of the index, first minus second, that is planned for: the one stated, else as simulated
     simulated : mean difference of the index in the simulated studies, first minus second
     steepness : a in power = Phi(a sqrt(queries) - z), fitted to the points, and how surely
+    points : the simulated points
     queries, pairs : what is needed; None where no size up to the limit is enough
     load : what that asks of people; None likewise
-    points : the simulated points
     pilot : how many pilot queries it rests on, None where on assumptions
     more : the planned study and those with more of one thing, where they were looked at
     matters : the smallest difference that matters, where it is stated
@@ -91,10 +91,10 @@ class StudyPlan:
     difference: float
     simulated: float
     steepness: Steepness
-    queries: int | None
-    pairs: int | None
-    load: Workload | None
     points: tuple[PowerPoint, ...]
+    queries: int | None = None
+    pairs: int | None = None
+    load: Workload | None = None
     pilot: int | None = None
     more: tuple[MoreOf, ...] = ()
     matters: float | None = None
