@@ -99,6 +99,12 @@ class Index:
         if self.figure is None and (self.draws is None or self.each_query is None):
             raise ValueError(f"index {self.name}: a figure is needed, or how it is computed over draws and by query")
 
+    def is_called(self, text: str) -> bool:
+        """True where a text is its name, its term or another of its names; case does not matter, and an underscore is
+        as good as a space."""
+        said = text.replace("_", " ").lower()
+        return said in [each.replace("_", " ").lower() for each in (self.name, self.term, *self.also)]
+
     @property
     def title(self) -> str:
         """The term as a heading; nDCG stays nDCG."""

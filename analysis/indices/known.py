@@ -253,9 +253,8 @@ def index_called(name: str, unjudged: str = "poor") -> Index:
     >>> index_called("correlation").name, index_called("nDCG@10", "skip").name
     ('pearson', 'condensed nDCG@10')
     """
-    plain = name.strip().lower().replace("_", " ")
     for index in _own:
-        if plain in (each.lower().replace("_", " ") for each in (index.name, index.term, *index.also)):
+        if index.is_called(name.strip()):
             return index
     try:
         return index_of(name if unjudged == "poor" else named_under(name, unjudged))

@@ -29,7 +29,7 @@ def retrieval_without(
     own: np.ndarray,
     relevant: np.ndarray,
 ) -> np.ndarray:
-    """As `relstudy.analysis.indices.kernels.retrieval` gives them with `left_out.times`.
+    """As of the sums that `relstudy.analysis.indices.kernels.retrieval` gives with `left_out.times`.
 
     Parameters
     ----------

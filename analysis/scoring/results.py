@@ -399,13 +399,12 @@ class ScoreResult:
     def index_called(self, text: str) -> Index | None:
         """The index of the run that somebody names; None where there is none, or several fit.
 
-        Case does not matter, and an underscore is as good as a space. A measure may go without "condensed " or
-        "estimated " before it, where one fits.
+        A measure may go without "condensed " or "estimated " before it, where one fits.
         """
-        said = text.replace("_", " ").lower()
         for index in self.indices:
-            if said in [name.replace("_", " ").lower() for name in (index.name, index.term, *index.also)]:
+            if index.is_called(text):
                 return index
+        said = text.replace("_", " ").lower()
         fitting = [index for index in self.indices if said == bare_name(index.name).lower()]
         return fitting[0] if len(fitting) == 1 else None
 
