@@ -21,7 +21,6 @@ from relstudy.analysis.resampling.draws import LeftOut
 SHARES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, *np.round(np.arange(0.1, 1.0001, 0.05), 2).tolist())
 """Shares of the collection retrieved at which precision and recall are given with intervals."""
 
-
 TIED = 0.1
 """Fewer equal scores are taken for what rounding leaves; a jump over them moves a share by no more than this of it."""
 

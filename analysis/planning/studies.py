@@ -14,7 +14,7 @@ from relstudy.analysis.indices.known import CONDENSED, PEARSON, bare_name, index
 from relstudy.analysis.indices.measures import QueryValues
 from relstudy.analysis.indices.pairs import SystemPairs
 from relstudy.analysis.indices.sample_estimators import is_estimable
-from relstudy.analysis.planning.route import ComparedSystems, ScoredStudy
+from relstudy.analysis.planning.route import REPLICATES, ComparedSystems, ScoredStudy
 from relstudy.analysis.planning.workload import workload
 from relstudy.analysis.planning.worlds import Drawing, NormalShape, People, Study, World
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, query_counts
@@ -23,7 +23,6 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.reach import LEAST_REACH
 from relstudy.common.wording import percent
 
-BOOTSTRAP = 200
 REFERENCE = 200
 """Queries of the collection from which the cut and the design's reach are taken."""
 EXPONENTS = (0.5, 1.0, 1.5, 2.0, 2.5)
@@ -184,9 +183,7 @@ class Assumed:
 
     def answer(self, study: Study, index: Index, primary: str | None, seed: int) -> Outcome:
         """The answer of a study's tables on the first two systems, as calibrate and score would give it."""
-        scored = ScoredStudy.of(
-            study, seed, replicates=BOOTSTRAP, primary=primary, measures=(index.name,) if index.of_run else ()
-        )
+        scored = ScoredStudy.of(study, seed, primary=primary, measures=(index.name,) if index.of_run else ())
         return Outcome.of(scored.comparison, index, scored.context.primary.index)
 
 
@@ -308,7 +305,7 @@ class Piloted:
     def comparison(self, index: Index, seed: int) -> ComparedSystems:
         """The two systems by an index, as score compares them, by design weights in the correlation too."""
         queries = int(self.query.max()) + 1
-        counts, left_out = query_counts(queries, BOOTSTRAP, seed), LeftOut.of(self.query)
+        counts, left_out = query_counts(queries, REPLICATES, seed), LeftOut.of(self.query)
         if index.of_run:
             first, second = self.measured[index.name]
             apart = QueryValues(first - second)

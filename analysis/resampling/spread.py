@@ -14,6 +14,15 @@ from functools import cached_property
 import numpy as np
 from scipy import special
 
+LEVEL = 0.95
+MOST_UNDEFINED = 0.05
+"""An interval is given only where at most this share of the replicates has no value."""
+NEAREST = 1e-4
+"""Shares nearer to 0 or 1 than this are taken for as near, so that they have a logit."""
+ROUNDING = 1e-12
+"""Figures that vary by less do not vary. Indices are at most 1, doubles hold 1e-16."""
+LEAST_CHANCE = 1e-12
+"""That random signs are all alike in so many queries that it is less than this tells no more."""
 LEAST_FREEDOM = 4.0
 """Few queries do not show fewer: the fourth powers they rest on are those of one query."""
 
@@ -94,17 +103,6 @@ def means_without_each(values: np.ndarray, weight: np.ndarray) -> np.ndarray:
 def degrees_of(worth: float) -> float:
     """Degrees of freedom of a mean over queries that are worth so many of equal weight; at least one."""
     return max(worth - 1.0, 1.0)
-
-
-LEVEL = 0.95
-MOST_UNDEFINED = 0.05
-"""An interval is given only where at most this share of the replicates has no value."""
-NEAREST = 1e-4
-"""Shares nearer to 0 or 1 than this are taken for as near, so that they have a logit."""
-ROUNDING = 1e-12
-"""Figures that vary by less do not vary. Indices are at most 1, doubles hold 1e-16."""
-LEAST_CHANCE = 1e-12
-"""That random signs are all alike in so many queries that it is less than this tells no more."""
 
 
 def percentile_interval(replicates: np.ndarray, level: float = LEVEL) -> tuple[float, float]:

@@ -95,7 +95,7 @@ def _in_words(index: Index, figures: Sequence[tuple[str, float, float]]) -> str:
 
 
 def _leader(figures: Sequence[tuple[str, float, float]], index: Index) -> str:
-    """True where another system would come first, as a clause."""
+    """The system that comes first either way, or the one that would, as a clause; empty of a single system."""
     if len(figures) < 2:
         return ""
     signed = [(index.sign * now, index.sign * then, system) for system, now, then in figures]
