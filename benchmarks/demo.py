@@ -53,14 +53,15 @@ def all_scores(collection: Collection, sources: list[Source]) -> pd.DataFrame:
     parts = []
     for source in sources:
         for query in collection:
-            scores = source.score(query)
-            if scores is None:
+            said = source.scored(query)
+            if said is None:
                 continue
             places = collection.results(query.kind)
-            places = places[np.isfinite(scores[places]) & (collection.ids[places] != query.id)]
-            kept = scores[places].astype(np.float32).astype(float)
-            ids = {"query_id": query.id, "result_id": collection.ids[places]}
-            parts.append(pd.DataFrame({"system": source.name, **ids, "score": kept}))
+            scores = said.at(places)
+            kept = np.isfinite(scores) & (collection.ids[places] != query.id)
+            ids = {"query_id": query.id, "result_id": collection.ids[places[kept]]}
+            score = scores[kept].astype(np.float32).astype(float)
+            parts.append(pd.DataFrame({"system": source.name, **ids, "score": score}))
     return pd.concat(parts, ignore_index=True)
 
 
