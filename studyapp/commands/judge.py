@@ -430,11 +430,11 @@ def _prepare(folder: Path, options: JudgeOptions) -> _Run:
 
 def _ask(run: _Run, questions: Sequence[Question], log: AnswerLog, workers: int, quiet: bool) -> bool:
     from relstudy.common.console import counter
-    from relstudy.studyapp.judging.asking import ask
+    from relstudy.studyapp.judging.asking import ANSWER_TOKENS, ask
 
     interview = run.interview
     tokens = interview.tokens(questions)
-    cost = interview.settings.cost(tokens, 25 * len(questions))
+    cost = interview.settings.cost(tokens, ANSWER_TOKENS * len(questions))
     price = "" if cost is None else f", which cost about {cost:.2f}"
     twice = sum(each.repeat > 0 or each.moved for each in questions)
     click.echo(

@@ -27,6 +27,9 @@ from relstudy.studyapp.judging.answers import Answer, AnswerForm, is_cut_off, re
 from relstudy.studyapp.judging.client import ChatClient, NoReply
 from relstudy.studyapp.judging.prompt import Prompt, content_hash, text_hash
 
+ANSWER_TOKENS = 25
+"""Of an answer, in an estimate of costs."""
+
 
 @dataclass(frozen=True)
 class Question:

@@ -16,7 +16,7 @@ from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.calibration.study_tables import read_study_tables
 from relstudy.common.errors import RelstudyError
 from relstudy.common.wording import percent
-from relstudy.studyapp.judging.asking import Interview
+from relstudy.studyapp.judging.asking import ANSWER_TOKENS, Interview
 from relstudy.studyapp.judging.results import judge_files
 
 STEPS = 2000
@@ -94,8 +94,6 @@ def best_split(
     return Split(int(people + 1e-9), round(questions), round(error / alone, 3))
 
 
-ANSWER_TOKENS = 25
-"""Of an answer, in an estimate of costs."""
 SOME = 200
 """Questions from whose length the price of one is estimated."""
 
