@@ -12,7 +12,7 @@ from relstudy.analysis.indices.first_judged import covered_name, depths_of, firs
 from relstudy.analysis.indices.measures import QueryValues, parsed_measure
 from relstudy.analysis.indices.sample_estimators import is_estimable
 from relstudy.analysis.indices.ties import TieRange, tie_range
-from relstudy.analysis.scoring.direction import DirectionSource, SystemDirection
+from relstudy.analysis.scoring.direction import SystemDirection, direction_of
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.mapping_used import MappingUsed
 from relstudy.analysis.scoring.options import ScoringOptions
@@ -24,13 +24,9 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.option_words import option
 from relstudy.common.wording import percent
 from relstudy.mapping.fitted import FittedMapping
-from relstudy.mapping.pooling import is_increasing
 
 LEAST_COVERAGE = 0.5
 """A system that scores a smaller share of the judged pairs is refused unless `ScoringOptions.low_coverage`."""
-
-DIRECTION_REPLICATES = 200
-"""Replicates behind the interval that decides whether a system runs against the judgments."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,37 +222,6 @@ def candidate_from(
         score = np.where(scored, aligned, worse_than_all(aligned[scored], direction.higher))
         used = np.ones(len(pairs), dtype=bool)
     return Candidate(name, aligned, score, used, direction, coverage, run=run)
-
-
-def direction_of(
-    pairs: JudgedPairs,
-    name: str,
-    aligned: np.ndarray,
-    options: ScoringOptions,
-    definite: Mapping[str, SystemDirection] | None = None,
-) -> SystemDirection:
-    """The direction of a system's scores: as stated, else `definite`, else higher unless the judgments deny it."""
-    stated = options.stated_direction(name)
-    if stated != "auto":
-        return SystemDirection(stated == "higher", DirectionSource.STATED)
-    if definite is not None and name in definite:
-        return definite[name]
-    if runs_against(pairs, aligned, True, options):
-        return SystemDirection(False, DirectionSource.FOUND)
-    return SystemDirection(True, DirectionSource.USUAL)
-
-
-def runs_against(pairs: JudgedPairs, aligned: np.ndarray, higher: bool, options: ScoringOptions) -> bool:
-    """True where Spearman's correlation with the judgments contradicts a direction, its whole interval included."""
-    scored = np.isfinite(aligned)
-    # an interval beyond 0 lies about a figure beyond 0, which costs a hundredth of it
-    if not scored.any() or is_increasing(aligned[scored] * (1.0 if higher else -1.0), pairs.judgment[scored]):
-        return False
-    correlation = pairs.correlation_of(scored, DIRECTION_REPLICATES, options.seed)
-    interval = correlation.correlate(aligned[scored], ("spearman",))["spearman"].estimate(options.level)
-    if interval.low is None or interval.high is None:
-        return False
-    return interval.high < 0 if higher else interval.low > 0
 
 
 def worse_than_all(scores: np.ndarray, higher: bool) -> float:

@@ -13,8 +13,9 @@ from relstudy.analysis.indices.known import index_of, own_indices
 from relstudy.analysis.indices.measures import RANKED_BY_NAME, parsed_measure, takes_relevant_or_not
 from relstudy.analysis.indices.precision_recall import RARE, TIED
 from relstudy.analysis.indices.sample_estimators import depth_looked_at, is_estimable
-from relstudy.analysis.scoring.candidate import Candidate, runs_against
+from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.context import ScoringContext
+from relstudy.analysis.scoring.direction import runs_against
 from relstudy.analysis.scoring.judged import JudgedPairs, Weighting
 from relstudy.analysis.scoring.mapping_used import MappingOrigin
 from relstudy.analysis.scoring.measured import withheld

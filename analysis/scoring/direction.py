@@ -6,7 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+import numpy as np
+
+from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.mapping.fitted import FittedMapping
+from relstudy.mapping.pooling import is_increasing
+
+REPLICATES = 200
+"""Replicates behind the interval that decides whether a system runs against the judgments."""
 
 
 class DirectionSource(StrEnum):
@@ -72,3 +80,34 @@ def known_directions(
     for name, direction in (definite or {}).items():
         directions[name] = SystemDirection(direction == "higher", DirectionSource.DEFINITION)
     return directions
+
+
+def direction_of(
+    pairs: JudgedPairs,
+    name: str,
+    aligned: np.ndarray,
+    options: ScoringOptions,
+    definite: Mapping[str, SystemDirection] | None = None,
+) -> SystemDirection:
+    """The direction of a system's scores: as stated, else `definite`, else higher unless the judgments deny it."""
+    stated = options.stated_direction(name)
+    if stated != "auto":
+        return SystemDirection(stated == "higher", DirectionSource.STATED)
+    if definite is not None and name in definite:
+        return definite[name]
+    if runs_against(pairs, aligned, True, options):
+        return SystemDirection(False, DirectionSource.FOUND)
+    return SystemDirection(True, DirectionSource.USUAL)
+
+
+def runs_against(pairs: JudgedPairs, aligned: np.ndarray, higher: bool, options: ScoringOptions) -> bool:
+    """True where Spearman's correlation with the judgments contradicts a direction, its whole interval included."""
+    scored = np.isfinite(aligned)
+    # an interval beyond 0 lies about a figure beyond 0, which costs a hundredth of it
+    if not scored.any() or is_increasing(aligned[scored] * (1.0 if higher else -1.0), pairs.judgment[scored]):
+        return False
+    correlation = pairs.correlation_of(scored, REPLICATES, options.seed)
+    interval = correlation.correlate(aligned[scored], ("spearman",))["spearman"].estimate(options.level)
+    if interval.low is None or interval.high is None:
+        return False
+    return interval.high < 0 if higher else interval.low > 0
