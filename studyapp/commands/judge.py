@@ -169,7 +169,7 @@ def judge(folder: Path, options: JudgeOptions, as_json: bool) -> None:
         Study.load(folder).question_called(options.question)
     tuned = None if options.tuned_on is None else query_ids(options.tuned_on)
     if options.several:
-        content = _from_several(base, name, options.mean_of, options.best, as_json)
+        content = _from_several(base, options, tuned, as_json)
     elif options.scores is not None:
         content = _from_file(base, folder, name, options.scores, tuned)
     else:
@@ -194,10 +194,11 @@ def _from_file(own: Path, folder: Path, name: str, path: Path, tuned: list[str] 
     return write_judge(own, name, table, said)
 
 
-def _from_several(folder: Path, name: str, mean_of: Sequence[str], best: int | None, quiet: bool) -> dict[str, Any]:
+def _from_several(base: Path, options: JudgeOptions, tuned: list[str] | None, quiet: bool) -> dict[str, Any]:
     from relstudy.studyapp.judging.results import mean_of_study
 
-    content, among = mean_of_study(folder, name, mean_of, best, _today())
+    said = {"date": _today(), **_tuned(tuned)}
+    content, among = mean_of_study(base, options.name, options.mean_of, options.best, said)
     members = ", ".join(
         f"{each['judge']} (R² {each['r_squared']:.2f}{', in reverse' if each['turned'] else ''})"
         for each in content["mean_of"]

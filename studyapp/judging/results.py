@@ -147,7 +147,7 @@ def write_judge(folder: Path, name: str, table: pd.DataFrame, description: dict[
 
 
 def mean_of_study(
-    folder: Path, name: str, mean_of: Sequence[str], best: int | None, date: str
+    folder: Path, name: str, mean_of: Sequence[str], best: int | None, said: dict[str, Any]
 ) -> tuple[dict[str, Any], int]:
     """Write the judge `name`, the mean of others of the study in `folder`.
 
@@ -155,6 +155,7 @@ def mean_of_study(
     ----------
     mean_of : names of the judges to choose from; none takes all of the study that are no means themselves
     best : how many to take, those that explain people's judgments best; None takes all
+    said : what judges/NAME.json says of it beside its members
 
     Returns
     -------
@@ -176,7 +177,7 @@ def mean_of_study(
     file = table_in(folder, "judgments.csv", "relstudy calibrate")
     pairs = JudgedPairs.of(read_study_tables(file).judgments)
     mean, members = mean_of_judges(judges, pairs, best)
-    return write_judge(folder, name, mean, {"mean_of": members, "date": date}), len(judges)
+    return write_judge(folder, name, mean, {"mean_of": members, **said}), len(judges)
 
 
 def _is_mean(path: Path) -> bool:

@@ -359,6 +359,20 @@ def test_a_table_of_grades_or_scores_is_a_judge(folder: Path, tmp_path: Path) ->
     assert strange.exit_code == 1 and "the id of an item in collection.csv is needed" in strange.output
 
 
+def test_a_mean_of_judges_keeps_the_queries_that_it_was_tuned_on(folder: Path, tmp_path: Path) -> None:
+    """They were dropped without a word."""
+    pairs = pd.read_csv(folder / "pairs.csv")[["query_id", "result_id"]]
+    (folder / "judges").mkdir()
+    for number, name in enumerate("ab"):
+        grades = pairs.assign(rating=[1 + (k + number) % 5 for k in range(32)])
+        grades.to_csv(folder / "judges" / f"{name}.csv", index=False)
+    pairs.assign(judgment=[1 + k % 5 for k in range(32)]).to_csv(folder / "judgments.csv", index=False)
+    (tmp_path / "queries.csv").write_text("query_id\nq0\n")
+    done = judge(folder, "--mean-of", "a", "--mean-of", "b", "--tuned-on", str(tmp_path / "queries.csv"), "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads((folder / "judges" / "m.json").read_text())["tuned_on"] == ["q0"]
+
+
 def test_scores_never_take_the_name_of_a_judge_that_was_asked(folder: Path, tmp_path: Path) -> None:
     with serving() as stub:
         assert ask(folder, stub.url).exit_code == 0
