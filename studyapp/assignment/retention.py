@@ -16,17 +16,12 @@ from relstudy.studyapp.database.tables import raters
 KNOWN = raters.c.session_key != ""  # of who has been made nobody, the key is empty
 
 
-def count_known(connection: sa.Connection) -> int:
-    """Raters of whom it is still stored who they are."""
-    return int(connection.execute(sa.select(sa.func.count()).select_from(raters).where(KNOWN)).scalar_one())
-
-
 def retention_notes(connection: sa.Connection, study: Study, folder: Path, today: date | None = None) -> Iterator[str]:
     """Sentences once the study's `keep_until` has passed (in UTC) while people are still identifiable."""
     day = today or datetime.now(UTC).date()
     if study.keep_until is None or day <= study.keep_until:
         return
-    count = count_known(connection)
+    count = connection.execute(sa.select(sa.func.count()).select_from(raters).where(KNOWN)).scalar_one()
     if count:
         command = f"relstudy forget {shlex.quote(str(folder))} --all-people"
         yield (

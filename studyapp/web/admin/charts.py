@@ -23,16 +23,12 @@ class Line:
     points: tuple[tuple[float, float | None], ...]
 
 
-def _general(value: float) -> str:
-    return f"{value:g}"
-
-
 @dataclass(frozen=True)
 class Axis:
     """Range and name of an axis, and the format of its values."""
 
     name: str = ""
-    show: Callable[[float], str] = _general
+    show: Callable[[float], str] = "{:g}".format
 
 
 NO_NAME = Axis()
