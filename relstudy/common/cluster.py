@@ -336,7 +336,7 @@ class _Cluster:
                 yield future
             if self.client.status != "running":
                 raise FutureCancelledError("all", "scheduler lost")
-            if self._any_worker():
+            if self._addresses():
                 seen = time.monotonic()
             elif time.monotonic() - seen > PATIENCE:
                 raise self._nobody_left()
@@ -344,15 +344,12 @@ class _Cluster:
     def _wait_for_others(self, fruitless: int) -> None:
         """Wait until there is a worker again, after results or data were lost."""
         until = time.monotonic() + PATIENCE
-        while self.client.status == "running" and time.monotonic() < until and not self._any_worker():
+        while self.client.status == "running" and time.monotonic() < until and not self._addresses():
             time.sleep(GLANCE / 4)
         if self.client.status != "running":
             raise RelstudyError(f"the dask scheduler at {self.where} was lost on the way")
-        if fruitless >= TRIES or not self._any_worker():
+        if fruitless >= TRIES or not self._addresses():
             raise self._nobody_left()
-
-    def _any_worker(self) -> bool:
-        return bool(self.client.scheduler_info()["workers"])
 
     def _nobody_left(self) -> RelstudyError:
         return RelstudyError(
