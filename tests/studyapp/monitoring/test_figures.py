@@ -29,6 +29,17 @@ from tests.studyapp.browse import joined
 from tests.studyapp.desk import toml
 from tests.studyapp.studies import Made
 
+CHECKED = """repeats = 2
+[[practice]]
+query_id = "q0"
+result_id = "q0"
+expected = [4]
+[[attention]]
+query_id = "q1"
+result_id = "r0"
+expected = [1]
+"""
+
 
 @pytest.mark.slow
 def test_figures_rest_on_the_ratings_of_the_export_and_leases_are_listed(make_study: Callable[..., Made]) -> None:
@@ -59,17 +70,7 @@ def test_figures_rest_on_the_ratings_of_the_export_and_leases_are_listed(make_st
 
 @pytest.mark.slow
 def test_checks_repeats_and_practice_are_in_no_figure_of_a_block(make_study: Callable[..., Made]) -> None:
-    extra = """repeats = 2
-[[practice]]
-query_id = "q0"
-result_id = "q0"
-expected = [4]
-[[attention]]
-query_id = "q1"
-result_id = "r0"
-expected = [1]
-"""
-    made = make_study(toml(page=2, per_rater="8", extra=extra), base_queries=0, unique_queries=6)
+    made = make_study(toml(page=2, per_rater="8", extra=CHECKED), base_queries=0, unique_queries=6)
     browser = joined(made.app)
     browser.rate_all()
     study = Study.load(made.folder)
@@ -82,17 +83,7 @@ expected = [1]
 
 @pytest.mark.slow
 def test_status_is_what_going_through_the_ratings_one_by_one_gives(make_study: Callable[..., Made]) -> None:
-    extra = """repeats = 2
-[[practice]]
-query_id = "q0"
-result_id = "q0"
-expected = [4]
-[[attention]]
-query_id = "q1"
-result_id = "r0"
-expected = [1]
-"""
-    made = make_study(toml(page=2, per_rater="8", extra=extra), base_queries=2, unique_queries=6)
+    made = make_study(toml(page=2, per_rater="8", extra=CHECKED), base_queries=2, unique_queries=6)
     study = Study.load(made.folder)
     for pages in (99, 99, 2, 0):
         browser = joined(made.app)
