@@ -155,10 +155,10 @@ def one_person(study: PaperStudy) -> list[Block]:
     apart: list[str] = []
     level = study.result.options.level
     for name, (one, others, both) in parted.figures.items():
-        difference = one - others
-        rows.append([name, *(_with_error(each) for each in (one, others, both)), difference.estimate(level)])
-        ends = percentile_ends(difference.estimate(level))
-        apart += [name] if ends is not None and (ends[0] > 0 or ends[1] < 0) else []
+        difference = (one - others).estimate(level)
+        rows.append([name, *(_with_error(each) for each in (one, others, both)), difference])
+        if difference.low is not None and difference.high is not None and (difference.low > 0 or difference.high < 0):
+            apart.append(name)
     if not rows:
         return [Paragraph("Table 5.9 needs systems with mapped scores.")]
     said = (
@@ -205,8 +205,3 @@ def _with_error(figure: BootstrapStatistic) -> Cell:
     if not np.isfinite(figure.value):
         return figure.estimate()
     return f"{figure.value:.2f} ({float(np.nanstd(figure.replicates, ddof=1)):.2f})"
-
-
-def percentile_ends(estimate: Estimate) -> tuple[float, float] | None:
-    """Both ends of an interval, or None where it has none."""
-    return None if estimate.low is None or estimate.high is None else (estimate.low, estimate.high)
