@@ -30,7 +30,7 @@ def compile_scoring() -> None:
     from relstudy.analysis.scoring.systems import candidates_of
     from relstudy.calibration.options import CalibrationOptions
     from relstudy.calibration.pipeline import calibrate
-    from relstudy.calibration.ratings import check_ratings
+    from relstudy.calibration.tables.ratings import check_ratings
     from relstudy.common.checked import Checked
     from relstudy.common.compiled import FEW
 

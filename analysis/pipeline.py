@@ -28,7 +28,7 @@ from relstudy.analysis.scoring.unjudged import notes_on_unjudged
 from relstudy.analysis.verdict.facts import StudyFacts
 from relstudy.analysis.verdict.verdict import Verdict, verdict_of
 from relstudy.analysis.verdict.within_groups import groups_of_run
-from relstudy.calibration.study_tables import Decision, StudyTables
+from relstudy.calibration.tables.study_tables import Decision, StudyTables
 from relstudy.common.console import progress
 from relstudy.common.errors import RelstudyError
 from relstudy.mapping.fitted import FittedMapping

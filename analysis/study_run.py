@@ -26,8 +26,8 @@ from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.saved import SavedComparison, is_saved_as, read_comparison
 from relstudy.analysis.verdict.within_groups import groups_of_run
-from relstudy.calibration.judgments import Judgments
-from relstudy.calibration.study_tables import JUDGMENTS, InputFile, StudyTables, read_study_tables
+from relstudy.calibration.tables.judgments import Judgments
+from relstudy.calibration.tables.study_tables import JUDGMENTS, InputFile, StudyTables, read_study_tables
 from relstudy.common.errors import RelstudyError
 from relstudy.common.kept import read_content, read_kept, write_kept
 from relstudy.common.probabilities import PAIR

@@ -28,10 +28,10 @@ import pandas as pd
 
 from relstudy.analysis.scoring.options import ScoringOptions as Scoring
 from relstudy.analysis.scoring.run import score_systems
-from relstudy.calibration.judgments import Judgments
 from relstudy.calibration.options import CalibrationOptions
 from relstudy.calibration.pipeline import calibrate
-from relstudy.calibration.ratings import read_ratings
+from relstudy.calibration.tables.judgments import Judgments
+from relstudy.calibration.tables.ratings import read_ratings
 from relstudy.common.console import print_table, progress
 from relstudy.common.files import read_json
 from relstudy.common.scales import SCALES

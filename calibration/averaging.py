@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from relstudy.calibration.judgments import Judgments
 from relstudy.calibration.noise import RaterNoise
 from relstudy.calibration.panel import Panel
+from relstudy.calibration.tables.judgments import Judgments
 from relstudy.common.probabilities import PAIR
 from relstudy.common.scales import KnownScale, Scale
 

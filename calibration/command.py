@@ -145,8 +145,8 @@ def calibrate(
     if by is not None and packed:
         raise click.UsageError("--by writes a folder for each part, so -o needs a folder, too.")
     from relstudy.calibration import pipeline
-    from relstudy.calibration.ratings import add_judge, read_ratings, with_people
-    from relstudy.calibration.study_tables import write_with_provenance
+    from relstudy.calibration.tables.ratings import add_judge, read_ratings, with_people
+    from relstudy.calibration.tables.study_tables import write_with_provenance
     from relstudy.common.reading import Reading
     from relstudy.common.tables import read_table, release_unused
 
@@ -246,7 +246,7 @@ def _print_beside(rows: list[Beside], told: list[str]) -> None:
 
 def _draw(result: Calibration, folder: Path, binary: Path | None) -> None:
     from relstudy.calibration.plots import binary_against_graded, pictures
-    from relstudy.calibration.ratings import read_ratings
+    from relstudy.calibration.tables.ratings import read_ratings
     from relstudy.common.files import write_text
 
     drawings = pictures(result)

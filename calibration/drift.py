@@ -157,7 +157,7 @@ def session_drift(panel: Panel, order: np.ndarray, seed: int = 0, level: float =
 
     Examples
     --------
-    >>> from relstudy.calibration.session import session_order
+    >>> from relstudy.calibration.tables.session import session_order
     >>> rng = np.random.default_rng(2)
     >>> rows = pd.DataFrame({"rater_id": np.repeat(range(8), 40), "pair_id": np.tile(range(40), 8),
     ...                      "position": rng.permuted(np.tile(range(40), (8, 1)), axis=1).ravel()})

@@ -16,7 +16,7 @@ import pandas as pd
 
 from relstudy.calibration.options import RatingsOptions
 from relstudy.calibration.pipeline import Calibration
-from relstudy.calibration.ratings import Ratings, read_ratings, with_people
+from relstudy.calibration.tables.ratings import Ratings, read_ratings, with_people
 from relstudy.common.checked import Checked
 from relstudy.common.estimates import Estimate
 from relstudy.common.files import file_names
@@ -45,7 +45,7 @@ def read_interfaces(
 
     Parameters
     ----------
-    table : as `relstudy.calibration.ratings.read_ratings` takes it
+    table : as `relstudy.calibration.tables.ratings.read_ratings` takes it
     column : one of the table's, or of the pairs'; "scale" is put together from scale_low and scale_high where
         there is no column of that name
     pairs : a table of pairs, for columns that the ratings lack

@@ -12,15 +12,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtr
 
-from relstudy.calibration import agreement, rater_pairs
 from relstudy.calibration.averaging import make_judgments
-from relstudy.calibration.ceiling import noise_ceiling
 from relstudy.calibration.choice import ASKED_FOR, Choice, check_hand_out, choose_method
-from relstudy.calibration.design import DrawnPairs, with_design
 from relstudy.calibration.drift import Drift, drift_note, session_drift
-from relstudy.calibration.generalizability import of_panel
-from relstudy.calibration.intraclass import Icc, intraclass
-from relstudy.calibration.judgments import CARELESS, CarelessRaters, Judgments, write_careless, write_judgments
 from relstudy.calibration.methods import METHODS, WEIGHTED
 from relstudy.calibration.methods.by_category import ByCategory
 from relstudy.calibration.methods.by_name import fit_method
@@ -29,11 +23,12 @@ from relstudy.calibration.noise import RaterNoise, rater_noise
 from relstudy.calibration.options import CalibrationOptions
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.raters import LEAST_CARE, chance_of_care, rater_profiles
-from relstudy.calibration.ratings import Ratings
-from relstudy.calibration.session import order_note, ordered_by, session_order
-from relstudy.calibration.two_way import Figure, Scale
-from relstudy.calibration.undecided import undecided_pairs
-from relstudy.calibration.variance import (
+from relstudy.calibration.reliability import agreement, rater_pairs
+from relstudy.calibration.reliability.ceiling import noise_ceiling
+from relstudy.calibration.reliability.generalizability import of_panel
+from relstudy.calibration.reliability.intraclass import Icc, intraclass
+from relstudy.calibration.reliability.two_way import Figure, Scale
+from relstudy.calibration.reliability.variance import (
     Progress,
     Scored,
     leave_one_out_figure,
@@ -41,6 +36,11 @@ from relstudy.calibration.variance import (
     scored_rows,
     variance_figure,
 )
+from relstudy.calibration.tables.design import DrawnPairs, with_design
+from relstudy.calibration.tables.judgments import CARELESS, CarelessRaters, Judgments, write_careless, write_judgments
+from relstudy.calibration.tables.ratings import Ratings
+from relstudy.calibration.tables.session import order_note, ordered_by, session_order
+from relstudy.calibration.undecided import undecided_pairs
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
@@ -172,7 +172,7 @@ def calibrate(ratings: Ratings, options: CalibrationOptions | None = None, *, al
 
     Examples
     --------
-    >>> from relstudy.calibration.ratings import check_ratings
+    >>> from relstudy.calibration.tables.ratings import check_ratings
     >>> from relstudy.common.tables import Checked
     >>> frame = pd.DataFrame({"rater_id": list("aabb"), "query_id": ["q"] * 4, "result_id": list("xyxy"),
     ...                       "rating": ["1", "3", "3", "5"]})

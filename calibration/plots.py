@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from relstudy.calibration.variance import pair_variances
+from relstudy.calibration.reliability.variance import pair_variances
 from relstudy.common.errors import RelstudyError
 from relstudy.common.figures import GRID, INK, MUTED, SERIES, drawing, svg
 

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from relstudy.calibration.blocks import is_couple, rows_aside
-from relstudy.calibration.judgments import Judgments, write_judgments
 from relstudy.calibration.methods.preference import EQUAL, LEFT, RIGHT, SPREADS, Couples, Preferences, fit_preferences
-from relstudy.calibration.set_aside import without_set_aside
-from relstudy.calibration.two_way import FEW, LEAST_RATERS, interval, of_couples
+from relstudy.calibration.reliability.two_way import FEW, LEAST_RATERS, interval, of_couples
+from relstudy.calibration.tables.blocks import is_couple, rows_aside
+from relstudy.calibration.tables.judgments import Judgments, write_judgments
+from relstudy.calibration.tables.set_aside import without_set_aside
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate

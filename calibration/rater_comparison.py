@@ -20,7 +20,7 @@ import pandas as pd
 from relstudy.calibration.choice import method_sentence
 from relstudy.calibration.pipeline import Calibration, notes_on
 from relstudy.calibration.raters import agreement_with_others
-from relstudy.calibration.variance import bootstrap_interval
+from relstudy.calibration.reliability.variance import bootstrap_interval
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
 from relstudy.common.groups import said_once

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from relstudy.calibration.judgments import Judgments
+from relstudy.calibration.tables.judgments import Judgments
 from relstudy.common.pairs_table import OUTSIDE, one_row_per_source
 from relstudy.common.probabilities import PAIR
 from relstudy.common.wording import percent

@@ -20,7 +20,7 @@ from relstudy.mapping.options import MAPPED, FitOptions
 from relstudy.mapping.vector_options import VectorOptions
 
 if TYPE_CHECKING:
-    from relstudy.calibration.judgments import Judgments
+    from relstudy.calibration.tables.judgments import Judgments
     from relstudy.mapping.scores.score_table import ScoreTable
     from relstudy.mapping.systems import SystemFit
 
@@ -86,8 +86,8 @@ def fit(
     folder: its scores/ and judgments.csv are read, and mappings/ written there. Methods are compared out of fold, folds
     by query; the in-sample correlation stands beside it only to show how much it flatters.
     """
-    from relstudy.calibration.judgments import read_judgments
-    from relstudy.calibration.study_tables import pairs_beside
+    from relstudy.calibration.tables.judgments import read_judgments
+    from relstudy.calibration.tables.study_tables import pairs_beside
     from relstudy.common.files import file_names
     from relstudy.common.groups import groups_of
     from relstudy.common.reading import Reading

@@ -49,9 +49,9 @@ if TYPE_CHECKING:
     from relstudy.api.sampling import sample as sample
     from relstudy.api.scores import Scores as Scores
     from relstudy.api.scoring import score as score
-    from relstudy.calibration.generalizability import Generalizability as Generalizability
     from relstudy.calibration.options import CalibrationOptions as CalibrationOptions
-    from relstudy.calibration.ratings import Ratings as Ratings
+    from relstudy.calibration.reliability.generalizability import Generalizability as Generalizability
+    from relstudy.calibration.tables.ratings import Ratings as Ratings
     from relstudy.common.cluster import on_cluster as on_cluster
     from relstudy.common.errors import RelstudyError as RelstudyError
     from relstudy.common.results import Result as Result
@@ -69,14 +69,14 @@ _OWNERS = {
     "Couples": "relstudy.api.comparing",
     "FitOptions": "relstudy.mapping.options",
     "FittedMapping": "relstudy.mapping.fitted",
-    "Generalizability": "relstudy.calibration.generalizability",
+    "Generalizability": "relstudy.calibration.reliability.generalizability",
     "Inspection": "relstudy.api.reading",
     "JoinedJudgments": "relstudy.api.joining",
     "MappingGroups": "relstudy.api.by_groups",
     "Mappings": "relstudy.api.fitting",
     "Plan": "relstudy.api.planning",
     "Preferences": "relstudy.api.comparing",
-    "Ratings": "relstudy.calibration.ratings",
+    "Ratings": "relstudy.calibration.tables.ratings",
     "RelstudyError": "relstudy.common.errors",
     "RemoteStudy": "relstudy.api.remote",
     "Result": "relstudy.common.results",

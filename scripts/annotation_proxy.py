@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import kendalltau, spearmanr
 
-from relstudy.calibration.judgments import read_judgments
+from relstudy.calibration.tables.judgments import read_judgments
 from relstudy.mapping.scores.table import read_scores
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.systems import fit

@@ -30,13 +30,13 @@ import pandas as pd
 
 import relstudy as rs
 from relstudy.analysis.indices.measures import Evaluation, parsed_measure
-from relstudy.calibration.agreement import krippendorff_alpha
-from relstudy.calibration.intraclass import intraclass
 from relstudy.calibration.methods.by_category import ByCategory
 from relstudy.calibration.methods.by_name import fit_lines, fit_method
 from relstudy.calibration.methods.itu import screened
 from relstudy.calibration.noise import rater_noise
 from relstudy.calibration.panel import Panel
+from relstudy.calibration.reliability.agreement import krippendorff_alpha
+from relstudy.calibration.reliability.intraclass import intraclass
 
 ROOT = Path(__file__).resolve().parent.parent
 PEERS = ("ir-measures", "pytrec-eval-terrier", "ranx", "scipy", "pingouin", "krippendorff", "crowd-kit", "cwl-eval")
@@ -282,7 +282,7 @@ def write_speed(folder: Path) -> None:
 
 def our_seconds(folder: Path) -> float:
     """Seconds of a processor for the same reading and measures by query."""
-    from relstudy.calibration.judgments import read_judgments
+    from relstudy.calibration.tables.judgments import read_judgments
     from relstudy.mapping.scores.table import read_scores
 
     def once(files: list[Path]) -> None:

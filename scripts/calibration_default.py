@@ -28,9 +28,9 @@ from scipy.special import ndtr
 from relstudy.calibration.methods import METHODS
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.pipeline import calibrate
-from relstudy.calibration.ratings import Ratings, read_ratings
-from relstudy.calibration.two_way import Figure
-from relstudy.calibration.variance import out_of_sample, scored_rows
+from relstudy.calibration.reliability.two_way import Figure
+from relstudy.calibration.reliability.variance import out_of_sample, scored_rows
+from relstudy.calibration.tables.ratings import Ratings, read_ratings
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
 

@@ -19,9 +19,9 @@ from relstudy.calibration.averaging import make_judgments
 from relstudy.calibration.choice import choose_method
 from relstudy.calibration.methods.by_name import fit_lines
 from relstudy.calibration.panel import Panel
-from relstudy.calibration.ratings import read_ratings
+from relstudy.calibration.reliability.variance import leave_one_out_correlation
 from relstudy.calibration.simulation import SimulatedPanel, simulate_panel
-from relstudy.calibration.variance import leave_one_out_correlation
+from relstudy.calibration.tables.ratings import read_ratings
 from relstudy.common.ratings_table import HandOut
 
 METHODS = ("none", "mean", "zscore", "shrunk", "pooled")

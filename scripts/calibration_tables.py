@@ -11,7 +11,7 @@ from pathlib import Path
 from relstudy.calibration.options import CalibrationOptions
 from relstudy.calibration.pipeline import calibrate, variance_reduction
 from relstudy.calibration.plots import rater_lines, variance_by_mean
-from relstudy.calibration.ratings import read_ratings
+from relstudy.calibration.tables.ratings import read_ratings
 from relstudy.common.estimates import Estimate
 from relstudy.common.files import write_text
 

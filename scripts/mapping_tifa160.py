@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from sklearn.isotonic import IsotonicRegression
 
-from relstudy.calibration.judgments import read_judgments
+from relstudy.calibration.tables.judgments import read_judgments
 from relstudy.common.console import print_table, progress
 from relstudy.mapping.cross_fitting import around_training_means, correlation, cross_fit
 from relstudy.mapping.folds import folds_by_group

@@ -23,9 +23,9 @@ from relstudy.analysis.report.paper.reading import paper_study
 from relstudy.analysis.report.tables import Cell, Column, Table, shown_number
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.study_run import read_study_folder, score_study
-from relstudy.calibration.judgments import write_judgments
 from relstudy.calibration.pipeline import calibrate
-from relstudy.calibration.ratings import check_ratings
+from relstudy.calibration.tables.judgments import write_judgments
+from relstudy.calibration.tables.ratings import check_ratings
 from relstudy.common.checked import Checked
 from relstudy.common.console import print_table, progress
 from relstudy.common.estimates import Estimate

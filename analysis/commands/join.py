@@ -37,7 +37,7 @@ def join(tables: tuple[Path, ...], output: Path, pairs: Path | None, as_json: bo
     relstudy join study/1-5 study/1-9 study/binary -o joined --pairs pairs.csv
     """
     from relstudy.analysis.linking.joined import join_judgments
-    from relstudy.calibration.judgments import read_judgments
+    from relstudy.calibration.tables.judgments import read_judgments
     from relstudy.mapping.scored_pairs import FitSettings
 
     if output.is_file():

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from relstudy.analysis.planning.studies import StudySource
     from relstudy.analysis.planning.study_plan import StudyPlan
-    from relstudy.calibration.components import Variances
+    from relstudy.calibration.reliability.components import Variances
 
 
 @click.command(cls=GroupedCommand, most_used=("--difference", "--power", "--ratings", "--judgments", "--advise"))
@@ -114,7 +114,7 @@ def _source(choices: dict[str, Any]) -> tuple[StudySource, Variances | None, lis
     assumptions = Assumptions(**fields_given(Assumptions, choices))
     read, notes = None, []
     if choices["ratings"] is not None:
-        from relstudy.calibration.ratings import read_ratings
+        from relstudy.calibration.tables.ratings import read_ratings
 
         read = read_ratings(choices["ratings"], reading=reading)
         notes = [read.scale.sentence(), *read.notes]
@@ -124,7 +124,7 @@ def _source(choices: dict[str, Any]) -> tuple[StudySource, Variances | None, lis
 
 def _piloted(choices: dict[str, Any]) -> tuple[StudySource, list[str]]:
     from relstudy.analysis.planning.sources import Pilot, piloted_studies
-    from relstudy.calibration.judgments import read_judgments
+    from relstudy.calibration.tables.judgments import read_judgments
     from relstudy.common.reading import Reading
     from relstudy.mapping.scores.table import read_score_files
 

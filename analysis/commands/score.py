@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from relstudy.analysis.judges.table import JudgeTable
     from relstudy.analysis.pipeline import ScoringRun
     from relstudy.analysis.scoring.saved import SavedComparison
-    from relstudy.calibration.judgments import Judgments
-    from relstudy.calibration.study_tables import StudyTables
+    from relstudy.calibration.tables.judgments import Judgments
+    from relstudy.calibration.tables.study_tables import StudyTables
     from relstudy.common.reading import Reading
 
 
@@ -125,7 +125,7 @@ def score(
     from relstudy.analysis.scoring.saved import read_comparison
     from relstudy.analysis.scoring.trec import qrels_gains
     from relstudy.analysis.study_run import KEPT
-    from relstudy.calibration.study_tables import InputFile
+    from relstudy.calibration.tables.study_tables import InputFile
     from relstudy.common.reading import Reading
     from relstudy.common.tables import read_table
     from relstudy.mapping.fitted import mapping_files, read_mappings
@@ -231,7 +231,7 @@ def _read_judged(
     file: str | None, ratings: str | None, reading: Reading, saved: SavedComparison | None, folder: Path | None
 ) -> StudyTables:
     """The judgments of a file with what lies beside them, or those of the saved comparison; one of the two is given."""
-    from relstudy.calibration.study_tables import read_study_tables
+    from relstudy.calibration.tables.study_tables import read_study_tables
 
     if file is None:
         assert saved is not None
@@ -286,7 +286,7 @@ def _write_tables(run: ScoringRun, folder: Path) -> None:
 def _keep(run: ScoringRun, folder: Path, read: Sequence[str | Path], reading: Reading) -> str | None:
     """Keep the run in the study's folder; why it is not kept, in a sentence, else None."""
     from relstudy.analysis.study_run import keep_run
-    from relstudy.calibration.study_tables import InputFile
+    from relstudy.calibration.tables.study_tables import InputFile
 
     files = [*run.study.files, *(InputFile.of(Path(file), folder) for file in read)]
     return keep_run(run, folder, files, repr(reading) if reading else "")
@@ -296,7 +296,7 @@ def _report(run: ScoringRun, path: str, folder: Path | None, read: Sequence[str]
     from relstudy.analysis.report.inputs import page_tables
     from relstudy.analysis.report.rendering import html_of
     from relstudy.analysis.report.study import study_page
-    from relstudy.calibration.study_tables import InputFile
+    from relstudy.calibration.tables.study_tables import InputFile
     from relstudy.common.files import write_text
 
     tables = page_tables(run.study, folder, [InputFile.of(Path(file), folder) for file in read])

@@ -11,7 +11,7 @@ import pandas as pd
 
 from relstudy.analysis.inspection.answers import Answers, read_answers
 from relstudy.analysis.inspection.finding import ColumnRole, Inspection
-from relstudy.calibration.rating_rows import alike_note
+from relstudy.calibration.tables.rating_rows import alike_note
 from relstudy.common.checked import ROUNDED, Checked
 from relstudy.common.option_words import list_entry
 from relstudy.common.scales import SCALE_COLUMNS

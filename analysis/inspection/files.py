@@ -17,8 +17,8 @@ from relstudy.analysis.inspection.columns import SCORE_USES
 from relstudy.analysis.inspection.finding import Inspection
 from relstudy.analysis.inspection.tables import inspect_table
 from relstudy.analysis.scoring.saved import KIND as COMPARISON
-from relstudy.calibration.judgments import read_judgments
-from relstudy.calibration.qrels import is_qrels
+from relstudy.calibration.tables.judgments import read_judgments
+from relstudy.calibration.tables.qrels import is_qrels
 from relstudy.common.damage import NO_JSON
 from relstudy.common.errors import RelstudyError
 from relstudy.common.json_files import is_json, read_records

@@ -35,7 +35,7 @@ from relstudy.analysis.inspection.columns import (
 )
 from relstudy.analysis.inspection.finding import ColumnRole, Inspection
 from relstudy.analysis.inspection.tools import inspect_export, tool_of
-from relstudy.calibration.rating_rows import alike_note
+from relstudy.calibration.tables.rating_rows import alike_note
 from relstudy.common.checked import Checked
 from relstudy.common.headers import plain_name, under_own_names
 from relstudy.common.option_words import list_entry

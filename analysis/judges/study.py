@@ -14,8 +14,8 @@ from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.systems import candidates_of
-from relstudy.calibration.judgments import Judgments
-from relstudy.calibration.study_tables import read_study_tables
+from relstudy.calibration.tables.judgments import Judgments
+from relstudy.calibration.tables.study_tables import read_study_tables
 from relstudy.common.errors import RelstudyError
 from relstudy.common.files import whole_files
 from relstudy.common.probabilities import PAIR

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.scoring.candidate import Candidate, worse_than_all
-from relstudy.calibration.qrels import is_qrels, read_qrels
+from relstudy.calibration.tables.qrels import is_qrels, read_qrels
 from relstudy.common.arguments import shown
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError

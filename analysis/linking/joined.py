@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.linking.link import ScaleLink, link_scales
-from relstudy.calibration.design import with_design
-from relstudy.calibration.judgments import COLUMNS, Judgments, write_judgments
+from relstudy.calibration.tables.design import with_design
+from relstudy.calibration.tables.judgments import COLUMNS, Judgments, write_judgments
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.files import file_names

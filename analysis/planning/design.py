@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from relstudy.calibration.study_tables import read_decision
+from relstudy.calibration.tables.study_tables import read_decision
 from relstudy.common.errors import RelstudyError
 from relstudy.common.files import read_json, read_toml
 from relstudy.common.pairs_table import read_pairs

@@ -27,7 +27,7 @@ from relstudy.analysis.scoring.primary import asked_measures, unjudged_in
 from relstudy.analysis.scoring.scored_pairs import ScoredPairs
 from relstudy.calibration.options import CalibrationOptions
 from relstudy.calibration.pipeline import Calibration, calibrate
-from relstudy.calibration.ratings import Ratings
+from relstudy.calibration.tables.ratings import Ratings
 from relstudy.common.probabilities import PROBABILITIES
 from relstudy.common.ratings_table import HandOut
 from relstudy.common.reach import REACH

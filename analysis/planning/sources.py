@@ -20,10 +20,10 @@ from relstudy.analysis.scoring.direction import known_directions
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.measured import measured, withheld
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.calibration.components import Variances, variances_of
-from relstudy.calibration.judgments import Judgments
-from relstudy.calibration.ratings import Ratings
-from relstudy.calibration.study_tables import Decision, pool_and_decision
+from relstudy.calibration.reliability.components import Variances, variances_of
+from relstudy.calibration.tables.judgments import Judgments
+from relstudy.calibration.tables.ratings import Ratings
+from relstudy.calibration.tables.study_tables import Decision, pool_and_decision
 from relstudy.common.errors import RelstudyError
 from relstudy.common.scales import scale_named
 from relstudy.mapping.scores.score_table import ScoreTable

@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.report.collection import Items
-from relstudy.calibration.intraclass import Icc, intraclass
-from relstudy.calibration.judgments import Judgments
 from relstudy.calibration.panel import Panel
-from relstudy.calibration.ratings import Ratings, read_ratings
-from relstudy.calibration.study_tables import InputFile, StudyTables
+from relstudy.calibration.reliability.intraclass import Icc, intraclass
+from relstudy.calibration.tables.judgments import Judgments
+from relstudy.calibration.tables.ratings import Ratings, read_ratings
+from relstudy.calibration.tables.study_tables import InputFile, StudyTables
 from relstudy.common.files import read_toml
 from relstudy.common.probabilities import PAIR
 from relstudy.common.study_folder import COLLECTION, items_file

@@ -18,7 +18,7 @@ from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.verdict.verdict import by_who_judges, verdict_of
-from relstudy.calibration.judgments import Judgments
+from relstudy.calibration.tables.judgments import Judgments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
 from relstudy.common.files import whole_files

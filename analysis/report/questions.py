@@ -10,8 +10,8 @@ from scipy.special import stdtrit
 
 from relstudy.analysis.report.layout import Block, Paragraph, Section
 from relstudy.analysis.report.tables import Cell, Column, Table
-from relstudy.calibration.judgments import Judgments
-from relstudy.calibration.study_tables import read_study_tables
+from relstudy.calibration.tables.judgments import Judgments
+from relstudy.calibration.tables.study_tables import read_study_tables
 from relstudy.common.estimates import Estimate
 from relstudy.common.probabilities import PAIR
 from relstudy.common.study_folder import QUESTIONS

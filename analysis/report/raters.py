@@ -13,16 +13,16 @@ from relstudy.analysis.report import pictures
 from relstudy.analysis.report.inputs import PageTables
 from relstudy.analysis.report.layout import Block, Folded, Paragraph, Picture, Section, Terms
 from relstudy.analysis.report.tables import MINUS, Cell, Column, Table, number
-from relstudy.calibration.agreement import gwet, krippendorff_alpha
 from relstudy.calibration.drift import by_tenth, session_drift
-from relstudy.calibration.generalizability import of_panel
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.place_effect import PlaceEffect, place_effect
-from relstudy.calibration.rater_pairs import pairwise
 from relstudy.calibration.raters import FLAGS
-from relstudy.calibration.ratings import Ratings
-from relstudy.calibration.session import session_order
-from relstudy.calibration.variance import scored_rows, within_item_variance
+from relstudy.calibration.reliability.agreement import gwet, krippendorff_alpha
+from relstudy.calibration.reliability.generalizability import of_panel
+from relstudy.calibration.reliability.rater_pairs import pairwise
+from relstudy.calibration.reliability.variance import scored_rows, within_item_variance
+from relstudy.calibration.tables.ratings import Ratings
+from relstudy.calibration.tables.session import session_order
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
 from relstudy.common.ratings_table import LEAST_SECONDS

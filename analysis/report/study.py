@@ -25,7 +25,7 @@ from relstudy.analysis.report.tested import section_of_left_out, section_of_test
 from relstudy.analysis.report.trust import coverage_sentence, trust_section
 from relstudy.analysis.scoring.relevance import RelevanceRule
 from relstudy.analysis.scoring.results import ScoreResult
-from relstudy.calibration.ratings import Ratings
+from relstudy.calibration.tables.ratings import Ratings
 from relstudy.common.estimates import Estimate
 from relstudy.common.pairs_table import RANDOM, one_row_per_source
 from relstudy.common.probabilities import PAIR

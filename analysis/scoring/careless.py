@@ -15,7 +15,7 @@ from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.scored_pairs import ScoredPairs
-from relstudy.calibration.judgments import CarelessRaters
+from relstudy.calibration.tables.judgments import CarelessRaters
 from relstudy.common.errors import RelstudyError
 from relstudy.common.wording import listed
 

@@ -2,7 +2,8 @@
 
 Judgments are means of few ratings, so even a system that knew what people think of each pair on average would not
 follow them exactly: what is reachable is the judgments' variance less their mean squared standard error, over
-that variance (`relstudy.calibration.ceiling`). Here pairs count as in the correlation that systems are compared by.
+that variance (`relstudy.calibration.reliability.ceiling`). Here pairs count as in the correlation that systems are
+compared by.
 """
 
 from __future__ import annotations

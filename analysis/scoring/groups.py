@@ -19,9 +19,9 @@ from relstudy.analysis.scoring.options import ScoringOptions, TestOptions, optio
 from relstudy.analysis.scoring.results import Coverage, Family, ScoreResult
 from relstudy.analysis.scoring.run import score_candidates
 from relstudy.analysis.scoring.tested import MeasureTests, measure_tests
-from relstudy.calibration.pair_ratings import PairRatings
 from relstudy.calibration.rater_comparison import OrderRow, all_orders_hold, leads_apart, ranked_differently
-from relstudy.calibration.study_tables import StudyTables
+from relstudy.calibration.tables.pair_ratings import PairRatings
+from relstudy.calibration.tables.study_tables import StudyTables
 from relstudy.common.checked import Checked
 from relstudy.common.groups import EMPTY
 from relstudy.common.wording import in_words, listed, listed_some

@@ -18,9 +18,9 @@ from relstudy.analysis.resampling.bootstrap import REPLICATES, query_counts
 from relstudy.analysis.resampling.draws import MOST_CELLS, Draws, two_stages, whole_queries
 from relstudy.analysis.scoring.design_limits import DesignLimits
 from relstudy.analysis.scoring.trec import stated_gains
-from relstudy.calibration.judgments import OF_QRELS, Judgments
-from relstudy.calibration.pair_ratings import PairRatings
-from relstudy.calibration.study_tables import Pool
+from relstudy.calibration.tables.judgments import OF_QRELS, Judgments
+from relstudy.calibration.tables.pair_ratings import PairRatings
+from relstudy.calibration.tables.study_tables import Pool
 from relstudy.common.errors import RelstudyError
 from relstudy.common.option_words import option
 from relstudy.common.probabilities import PAIR

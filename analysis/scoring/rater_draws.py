@@ -22,7 +22,7 @@ from scipy import sparse
 from relstudy.analysis.indices.reweighted import ReweightedPairs
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.relevance import Relevance, RelevanceRule
-from relstudy.calibration.pair_ratings import PairRatings
+from relstudy.calibration.tables.pair_ratings import PairRatings
 from relstudy.common.errors import RelstudyError
 from relstudy.common.option_words import option
 

@@ -29,7 +29,7 @@ from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import Correlations, PrecisionRecallPoint, ScoreResult, SystemScore
 from relstudy.analysis.scoring.scored_pairs import ScoredPairs
-from relstudy.calibration.judgments import Judgments
+from relstudy.calibration.tables.judgments import Judgments
 from relstudy.common.cluster import in_parts, on_a_cluster, parts_wanted
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
@@ -49,7 +49,7 @@ def score_systems(
 
     Parameters
     ----------
-    judgments : as `relstudy.calibration.judgments.read_judgments` gives them, or a DataFrame of theirs
+    judgments : as `relstudy.calibration.tables.judgments.read_judgments` gives them, or a DataFrame of theirs
     scores : as `relstudy.mapping.scores.table.read_scores` gives them, or a DataFrame of the same columns
     mapped : per system its scores on the human scale, aligned with the rows of `judgments`; None scores raw only
     options : threshold, weights, coverage policy, bootstrap

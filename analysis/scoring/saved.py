@@ -25,9 +25,9 @@ from relstudy.analysis.scoring.options import ScoringOptions, options_over
 from relstudy.analysis.scoring.relevance import RelevanceRule, relevance_of
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.trec import gains
-from relstudy.calibration.judgments import Judgments
-from relstudy.calibration.pair_ratings import PairRatings
-from relstudy.calibration.study_tables import Pool, StudyTables
+from relstudy.calibration.tables.judgments import Judgments
+from relstudy.calibration.tables.pair_ratings import PairRatings
+from relstudy.calibration.tables.study_tables import Pool, StudyTables
 from relstudy.common.archived import in_archive
 from relstudy.common.errors import RelstudyError
 from relstudy.common.files import read_json, write_json

@@ -15,7 +15,7 @@ from relstudy.analysis.resampling.families import holm
 from relstudy.analysis.resampling.paired_tests import PairedDifference, TukeyRange, bootstrap, letters, sign_flips
 from relstudy.analysis.scoring.options import TestOptions
 from relstudy.analysis.scoring.results import ScoreResult
-from relstudy.calibration.generalizability import Generalizability, generalizability
+from relstudy.calibration.reliability.generalizability import Generalizability, generalizability
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
 from relstudy.common.wording import capital, couples_in_words, listed_some

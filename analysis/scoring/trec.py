@@ -13,7 +13,7 @@ from relstudy.common.files import replacing
 from relstudy.common.scales import Scale
 
 if TYPE_CHECKING:
-    from relstudy.calibration.judgments import Judgments
+    from relstudy.calibration.tables.judgments import Judgments
 
 
 def gains(judgment: np.ndarray, scale: Scale) -> np.ndarray:

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.scoring.candidate import Candidate
-from relstudy.calibration.judgments import Judgments
-from relstudy.calibration.study_tables import Pool, StudyTables
+from relstudy.calibration.tables.judgments import Judgments
+from relstudy.calibration.tables.study_tables import Pool, StudyTables
 from relstudy.common.probabilities import PAIR
 from relstudy.common.wording import count_of, listed, percent
 

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.scoring.results import ScoreResult
-from relstudy.calibration.ceiling import reachable_correlation
-from relstudy.calibration.judgments import Judgments
+from relstudy.calibration.reliability.ceiling import reachable_correlation
+from relstudy.calibration.tables.judgments import Judgments
 
 FEWEST_KNOWN = 0.5
 """Of the judged pairs, at least this share must have a standard error for the reachable correlation to be given."""

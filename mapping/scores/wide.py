@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from relstudy.calibration import judgments, ratings
+from relstudy.calibration.tables import judgments, ratings
 from relstudy.common import pairs_table
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError

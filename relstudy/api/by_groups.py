@@ -16,7 +16,7 @@ from relstudy.api.fitting import FitReadingChanges, Mappings, fitted, write_mapp
 from relstudy.api.inputs import ScoredSystems, judgments_of, refuse_unknown, scores_of, table_of
 from relstudy.calibration.interfaces import joined_tables, pairs_asked_alike, read_interfaces, side_by_side, write_parts
 from relstudy.calibration.options import CalibrationOptions, RatingsOptions
-from relstudy.calibration.study_tables import pairs_beside
+from relstudy.calibration.tables.study_tables import pairs_beside
 from relstudy.common.arguments import check_arguments
 from relstudy.common.checked import Checked
 from relstudy.common.errors import NotHere, UnknownName

@@ -12,8 +12,6 @@ import pandas as pd
 
 from relstudy.api.inputs import ScoredSystems, refuse_unknown, scores_of, table_of, unread
 from relstudy.calibration import pipeline
-from relstudy.calibration import ratings as ratings_table
-from relstudy.calibration.generalizability import Generalizability, of_panel
 from relstudy.calibration.methods import METHODS, methods_named
 from relstudy.calibration.options import (
     CalibrationChanges,
@@ -23,7 +21,9 @@ from relstudy.calibration.options import (
 )
 from relstudy.calibration.plots import pictures
 from relstudy.calibration.rater_comparison import compare_rater
-from relstudy.calibration.ratings import Ratings
+from relstudy.calibration.reliability.generalizability import Generalizability, of_panel
+from relstudy.calibration.tables import ratings as ratings_table
+from relstudy.calibration.tables.ratings import Ratings
 from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.figures import figure_of

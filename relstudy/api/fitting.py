@@ -33,7 +33,7 @@ from relstudy.mapping.vector_options import VectorOptions
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from relstudy.calibration.judgments import Judgments
+    from relstudy.calibration.tables.judgments import Judgments
     from relstudy.common.estimates import Estimate
     from relstudy.mapping.scores.score_table import ScoreTable
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from relstudy.calibration.judgments import Judgments, judgments_in, qrels_in, read_judgments
 from relstudy.calibration.pipeline import Calibration
-from relstudy.calibration.study_tables import (
+from relstudy.calibration.tables.judgments import Judgments, judgments_in, qrels_in, read_judgments
+from relstudy.calibration.tables.study_tables import (
     StudyTables,
     judgments_with_ratings,
     read_study_tables,

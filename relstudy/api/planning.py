@@ -18,8 +18,8 @@ from relstudy.analysis.planning.sources import Pilot, assumed_studies, piloted_s
 from relstudy.analysis.planning.study_plan import StudyPlan
 from relstudy.api.calibrating import CalibratedPanel, ratings_given
 from relstudy.api.inputs import ScoredSystems, judgments_of, scores_of, unread
-from relstudy.calibration.components import Variances
-from relstudy.calibration.ratings import Ratings
+from relstudy.calibration.reliability.components import Variances
+from relstudy.calibration.tables.ratings import Ratings
 from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.figures import figure_of

@@ -34,7 +34,7 @@ __all__ = ["Inspection", "inspect", "read"]
 NAME = "the DataFrame"
 
 CLASSES = {
-    "ratings": "relstudy.calibration.ratings.Ratings",
+    "ratings": "relstudy.calibration.tables.ratings.Ratings",
     "panel": "relstudy.api.calibrating.CalibratedPanel",
     "parts": "relstudy.api.by_groups.CalibratedParts",
     "joined judgments": "relstudy.api.joining.JoinedJudgments",
@@ -43,7 +43,7 @@ CLASSES = {
     "comparison": "relstudy.api.scores.Scores",
     "preferences": "relstudy.api.comparing.Preferences",
     "couples": "relstudy.api.comparing.Couples",
-    "generalizability": "relstudy.calibration.generalizability.Generalizability",
+    "generalizability": "relstudy.calibration.reliability.generalizability.Generalizability",
     "plan": "relstudy.api.planning.Plan",
     "judge check": "relstudy.api.judging.CheckedJudge",
     "sample": "relstudy.api.sampling.Sample",

@@ -20,8 +20,8 @@ from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.saved import comparison_json
 from relstudy.analysis.scoring.tested import between_systems, measure_tests
 from relstudy.analysis.verdict.verdict import Verdict
-from relstudy.calibration.generalizability import Generalizability
-from relstudy.calibration.study_tables import StudyTables
+from relstudy.calibration.reliability.generalizability import Generalizability
+from relstudy.calibration.tables.study_tables import StudyTables
 from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.figures import figure_of

@@ -16,7 +16,7 @@ from relstudy.api.calibrating import CalibratedPanel
 from relstudy.api.fitting import Mappings
 from relstudy.api.inputs import Scored, ScoredSystems, judgments_of, scores_of, study_tables_of, table_of, unread
 from relstudy.api.scores import Scores
-from relstudy.calibration.study_tables import StudyTables, read_study_tables
+from relstudy.calibration.tables.study_tables import StudyTables, read_study_tables
 from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.libraries import Source, path_or_frame

@@ -13,12 +13,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from relstudy.calibration.agreement import gwet, krippendorff_alpha
-from relstudy.calibration.intraclass import intraclass
 from relstudy.calibration.panel import Panel
-from relstudy.calibration.rater_pairs import pairwise
-from relstudy.calibration.simulation import simulate_panel
-from relstudy.calibration.variance import (
+from relstudy.calibration.reliability.agreement import gwet, krippendorff_alpha
+from relstudy.calibration.reliability.intraclass import intraclass
+from relstudy.calibration.reliability.rater_pairs import pairwise
+from relstudy.calibration.reliability.variance import (
     bootstrap_interval,
     leave_one_out_correlation,
     leave_one_out_figure,
@@ -27,6 +26,7 @@ from relstudy.calibration.variance import (
     variance_figure,
     within_item_variance,
 )
+from relstudy.calibration.simulation import simulate_panel
 from relstudy.common.console import print_table, progress
 from relstudy.common.estimates import Estimate
 

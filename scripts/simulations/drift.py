@@ -34,8 +34,8 @@ from relstudy.calibration.drift import UNLIKELY, session_drift
 from relstudy.calibration.options import CalibrationOptions
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.pipeline import calibrate
-from relstudy.calibration.ratings import check_ratings
-from relstudy.calibration.session import session_order
+from relstudy.calibration.tables.ratings import check_ratings
+from relstudy.calibration.tables.session import session_order
 from relstudy.common.checked import Checked
 from relstudy.common.console import progress
 from scripts.simulations.careless import INDICES, QUERIES, figures_of, world_of

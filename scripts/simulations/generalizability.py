@@ -22,9 +22,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import gamma, ndtr, ndtri
 
-from relstudy.calibration.generalizability import Generalizability, generalizability, of_panel
 from relstudy.calibration.panel import Panel
-from relstudy.calibration.ratings import read_ratings
+from relstudy.calibration.reliability.generalizability import Generalizability, generalizability, of_panel
+from relstudy.calibration.tables.ratings import read_ratings
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
 from scripts.calibration_default import PANELS

@@ -28,8 +28,8 @@ from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.scored_pairs import ScoredPairs
-from relstudy.calibration.judgments import Judgments
-from relstudy.calibration.study_tables import judgments_with_ratings
+from relstudy.calibration.tables.judgments import Judgments
+from relstudy.calibration.tables.study_tables import judgments_with_ratings
 from relstudy.common.console import print_table, progress
 from relstudy.common.drawing import inclusion_probabilities, rank_share, systematic_sample
 

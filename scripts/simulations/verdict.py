@@ -49,7 +49,7 @@ from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.scored_pairs import ScoredPairs
-from relstudy.calibration.judgments import Judgments
+from relstudy.calibration.tables.judgments import Judgments
 from relstudy.common.console import print_table, progress
 
 SEED, REPLICATES, PAIRS, LEVEL, BEST = 4210, 300, 16, 0.95, 0.60

@@ -255,7 +255,7 @@ def _options_of(folder: Path) -> ScoringOptions:
 def _comparison(files: Mapping[str, bytes], options: ScoringOptions) -> tuple[dict[str, bytes], list[str]]:
     """The saved comparison that `relstudy score NEW --against` reads, made of the archive's own tables; its systems."""
     from relstudy.analysis.pipeline import score_tables as scored
-    from relstudy.calibration.study_tables import read_study_tables
+    from relstudy.calibration.tables.study_tables import read_study_tables
     from relstudy.mapping.fitted import read_mappings
     from relstudy.mapping.scores.table import read_scores
 

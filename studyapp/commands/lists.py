@@ -165,7 +165,7 @@ def ranked_lists(folder: Path, query_id: str, top: int) -> dict[str, list[Ranked
     RelstudyError
         when no table of scores has the query
     """
-    from relstudy.calibration.judgments import read_judgments
+    from relstudy.calibration.tables.judgments import read_judgments
     from relstudy.mapping.fitted import read_mappings
     from relstudy.mapping.scores.table import read_scores
 
@@ -199,7 +199,7 @@ def ranked_lists(folder: Path, query_id: str, top: int) -> dict[str, list[Ranked
 
 def scale_of_judgments(folder: Path) -> str | None:
     """The name of the scale of FOLDER/judgments.csv; None where there is no such file."""
-    from relstudy.calibration.judgments import read_judgments
+    from relstudy.calibration.tables.judgments import read_judgments
 
     return read_judgments(folder / JUDGMENTS).scale.scale.name if (folder / JUDGMENTS).is_file() else None
 

@@ -13,7 +13,7 @@ from relstudy.analysis.judges.several import POINT
 from relstudy.analysis.judges.table import read_judge
 from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.scoring.judged import JudgedPairs
-from relstudy.calibration.study_tables import read_study_tables
+from relstudy.calibration.tables.study_tables import read_study_tables
 from relstudy.common.errors import RelstudyError
 from relstudy.common.wording import percent
 from relstudy.studyapp.judging.asking import ANSWER_TOKENS, Interview

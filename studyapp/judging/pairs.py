@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from relstudy.calibration.study_tables import Pool, find_pool
+from relstudy.calibration.tables.study_tables import Pool, find_pool
 from relstudy.common.errors import RelstudyError
 from relstudy.common.pairs_table import OTHER, OUTSIDE, read_pairs
 from relstudy.common.probabilities import PAIR

@@ -14,8 +14,8 @@ from relstudy.analysis.judges.study import judge_file
 from relstudy.analysis.judges.table import COLUMNS, check_judge, judge_rows, read_judge
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.calibration.preferences import read_preferences
-from relstudy.calibration.qrels import is_qrels
-from relstudy.calibration.study_tables import read_study_tables
+from relstudy.calibration.tables.qrels import is_qrels
+from relstudy.calibration.tables.study_tables import read_study_tables
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.files import read_json, whole_files, write_json

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.indices.uniformity import uniformity_table
-from relstudy.calibration.judgments import read_judgments
+from relstudy.calibration.tables.judgments import read_judgments
 from relstudy.common.drawing import simple_random_sample
 from relstudy.common.errors import RelstudyError
 from relstudy.common.option_words import option

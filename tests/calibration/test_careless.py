@@ -13,12 +13,12 @@ from relstudy.calibration.averaging import make_judgments
 from relstudy.calibration.methods.linear import none
 from relstudy.calibration.noise import RaterNoise
 from relstudy.calibration.options import CalibrationOptions
-from relstudy.calibration.pair_ratings import PairRatings
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.pipeline import calibrate, notes_on
 from relstudy.calibration.raters import chance_of_care
-from relstudy.calibration.ratings import Ratings, check_ratings
-from relstudy.calibration.study_tables import read_study_tables
+from relstudy.calibration.tables.pair_ratings import PairRatings
+from relstudy.calibration.tables.ratings import Ratings, check_ratings
+from relstudy.calibration.tables.study_tables import read_study_tables
 from relstudy.common.checked import Checked
 
 pytestmark = pytest.mark.slow

@@ -13,8 +13,8 @@ from relstudy.calibration.drift import Drift, by_tenth, drift_note, session_drif
 from relstudy.calibration.options import CalibrationOptions
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.pipeline import calibrate, notes_on
-from relstudy.calibration.ratings import Ratings, check_ratings
-from relstudy.calibration.session import session_order
+from relstudy.calibration.tables.ratings import Ratings, check_ratings
+from relstudy.calibration.tables.session import session_order
 from relstudy.common.checked import Checked
 from relstudy.common.estimates import Estimate
 from scripts.simulations.careless import INDICES

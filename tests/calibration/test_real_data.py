@@ -12,13 +12,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from relstudy.calibration import agreement
 from relstudy.calibration.options import CalibrationOptions
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.pipeline import calibrate
 from relstudy.calibration.randomisation_test import balance
-from relstudy.calibration.ratings import Ratings, read_ratings
-from relstudy.calibration.variance import leave_one_out_correlation, pair_variances, scored_rows, within_item_variance
+from relstudy.calibration.reliability import agreement
+from relstudy.calibration.reliability.variance import (
+    leave_one_out_correlation,
+    pair_variances,
+    scored_rows,
+    within_item_variance,
+)
+from relstudy.calibration.tables.ratings import Ratings, read_ratings
 from relstudy.common.errors import RelstudyError
 from tests.commands import succeeds
 from tests.places import ROOT

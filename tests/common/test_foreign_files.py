@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from relstudy.calibration.judgments import read_judgments
-from relstudy.calibration.ratings import read_ratings
+from relstudy.calibration.tables.judgments import read_judgments
+from relstudy.calibration.tables.ratings import read_ratings
 from relstudy.common.errors import RelstudyError, TableError
 from relstudy.common.json_files import read_records
 from relstudy.common.reading import Reading

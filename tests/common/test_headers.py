@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from relstudy.calibration.judgments import check_judgments
-from relstudy.calibration.ratings import read_ratings
+from relstudy.calibration.tables.judgments import check_judgments
+from relstudy.calibration.tables.ratings import read_ratings
 from relstudy.common.checked import Checked
 from relstudy.common.errors import TableError
 from relstudy.common.headers import under_own_names

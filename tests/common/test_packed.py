@@ -15,7 +15,7 @@ import pytest
 
 from relstudy.analysis.hashing.codes.arrays import load_array
 from relstudy.analysis.inspection.files import inspect_file
-from relstudy.calibration.judgments import read_judgments
+from relstudy.calibration.tables.judgments import read_judgments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.tables import read_table
 from relstudy.mapping.scores.table import read_scores

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from relstudy.analysis.study_run import read_study_folder
-from relstudy.calibration.design import with_design
-from relstudy.calibration.judgments import Judgments
+from relstudy.calibration.tables.design import with_design
+from relstudy.calibration.tables.judgments import Judgments
 from relstudy.common.checked import Checked
 from relstudy.common.errors import TableError
 from relstudy.common.pairs_table import COLUMNS, read_pairs, write_pairs

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 import relstudy as rs
-from relstudy.calibration.judgments import read_judgments
-from relstudy.calibration.ratings import read_ratings
+from relstudy.calibration.tables.judgments import read_judgments
+from relstudy.calibration.tables.ratings import read_ratings
 from relstudy.common.errors import RelstudyError, TableError
 from relstudy.common.reading import Reading
 from tests.commands import relstudy

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.isotonic import IsotonicRegression
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from relstudy.calibration.judgments import read_judgments
+from relstudy.calibration.tables.judgments import read_judgments
 from relstudy.common.errors import RelstudyError
 from relstudy.mapping.changepoint.mapping import BayesMapping
 from relstudy.mapping.changepoint.ogive.mapping import OgiveMapping

@@ -116,7 +116,7 @@ def _judged(options: TruthOptions) -> tuple[ListedTruth, list[str]]:
     """The pairs that people judged relevant, and notes on what was left out."""
     from relstudy.analysis.hashing.people.scores import judged_truth, left_out, rows_of_pairs
     from relstudy.analysis.hashing.truth.labels import read_ids
-    from relstudy.calibration.judgments import read_judgments
+    from relstudy.calibration.tables.judgments import read_judgments
 
     assert options.judgments is not None and options.query_ids is not None and options.database_ids is not None
     judged = read_judgments(options.judgments)

@@ -50,7 +50,7 @@ def scores_command(options: ScoresOptions, as_json: bool) -> None:
           --judgments judgments.csv -o cross.csv
     """
     from relstudy.analysis.hashing.people.scores import graded_ndcg, hamming_scores
-    from relstudy.calibration.judgments import read_judgments
+    from relstudy.calibration.tables.judgments import read_judgments
     from relstudy.mapping.scores.table import write_scores
 
     system, k, output = options.system, options.k, options.output
@@ -135,7 +135,7 @@ def audit_command(options: AuditOptions, as_json: bool) -> None:
     from relstudy.analysis.hashing.people.audit import audit_truths
     from relstudy.analysis.hashing.people.scores import DescribedItems
     from relstudy.analysis.hashing.truth.labels import read_ids, read_labels
-    from relstudy.calibration.judgments import read_judgments
+    from relstudy.calibration.tables.judgments import read_judgments
     from relstudy.common.errors import RelstudyError
 
     ids, vectors, labels = options.ids, options.vectors, options.labels

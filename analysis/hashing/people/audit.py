@@ -17,7 +17,7 @@ from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.run import score_systems
-from relstudy.calibration.judgments import Judgments
+from relstudy.calibration.tables.judgments import Judgments
 from relstudy.common.estimates import Estimate
 from relstudy.common.wording import listed, percent
 

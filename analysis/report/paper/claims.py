@@ -29,8 +29,8 @@ from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, query_counts
 from relstudy.analysis.scoring.comparison import order_agreement
 from relstudy.calibration.interfaces import rating_times
-from relstudy.calibration.ratings import Ratings
-from relstudy.calibration.variance import pair_variances
+from relstudy.calibration.reliability.variance import pair_variances
+from relstudy.calibration.tables.ratings import Ratings
 from relstudy.common.estimates import Estimate
 from relstudy.common.pairs_table import NO_SYSTEM, one_row_per_source
 from relstudy.common.probabilities import PAIR

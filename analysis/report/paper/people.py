@@ -14,8 +14,8 @@ from relstudy.analysis.report.paper.study import PaperStudy
 from relstudy.analysis.report.raters import scale_values
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
-from relstudy.calibration.ratings import Ratings
-from relstudy.calibration.variance import within_item_variance
+from relstudy.calibration.reliability.variance import within_item_variance
+from relstudy.calibration.tables.ratings import Ratings
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
 from relstudy.common.pairs_table import RANDOM, one_row_per_source

@@ -13,7 +13,7 @@ from relstudy.analysis.report.inputs import PageTables
 from relstudy.analysis.report.paper.study import PaperStudy
 from relstudy.analysis.scoring.groups import Grouping
 from relstudy.analysis.verdict.within_groups import groups_of_run
-from relstudy.calibration.ratings import Ratings, read_ratings
+from relstudy.calibration.tables.ratings import Ratings, read_ratings
 from relstudy.common.errors import RelstudyError
 from relstudy.common.probabilities import PAIR
 

@@ -16,7 +16,7 @@ from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.draws import Draws
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.results import ScoreResult, SystemScore
-from relstudy.calibration.ratings import Ratings
+from relstudy.calibration.tables.ratings import Ratings
 from relstudy.common.pairs_table import COMBINED, RANDOM, source_members
 from relstudy.common.probabilities import PAIR
 

@@ -12,7 +12,7 @@ import pytest
 
 from relstudy.analysis.inspection.files import inspect_file
 from relstudy.analysis.inspection.finding import Inspection
-from relstudy.calibration.ratings import read_ratings
+from relstudy.calibration.tables.ratings import read_ratings
 from relstudy.common.errors import RelstudyError
 from relstudy.common.reading import Reading
 from tests.commands import relstudy, succeeds

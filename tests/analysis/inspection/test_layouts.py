@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from relstudy.analysis.inspection.files import inspect_file
-from relstudy.calibration.judgments import read_judgments
-from relstudy.calibration.ratings import read_ratings
+from relstudy.calibration.tables.judgments import read_judgments
+from relstudy.calibration.tables.ratings import read_ratings
 from relstudy.common.reading import Reading
 from relstudy.mapping.scores.table import read_scores
 from tests.analysis.inspection.layouts import LAYOUTS, Layout

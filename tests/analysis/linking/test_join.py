@@ -13,7 +13,7 @@ from click.testing import Result
 from relstudy.analysis.linking import link
 from relstudy.analysis.linking.joined import Joined, join_judgments
 from relstudy.analysis.linking.link import agreement
-from relstudy.calibration.judgments import Judgments
+from relstudy.calibration.tables.judgments import Judgments
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 from tests.commands import relstudy

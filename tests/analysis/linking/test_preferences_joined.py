@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from relstudy.analysis.linking.joined import join_judgments, with_levels
-from relstudy.calibration.judgments import Judgments
 from relstudy.calibration.preferences import PreferenceStudy, read_preferences
+from relstudy.calibration.tables.judgments import Judgments
 from tests.commands import succeeds
 
 pytestmark = pytest.mark.slow

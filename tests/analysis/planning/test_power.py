@@ -29,8 +29,8 @@ from relstudy.analysis.planning.sources import Pilot, assumed_studies, piloted_s
 from relstudy.analysis.planning.studies import Assumed, Piloted
 from relstudy.analysis.planning.study_plan import PowerPoint
 from relstudy.analysis.planning.workload import Steepness, workload
-from relstudy.calibration.components import Variances, variances_of
-from relstudy.calibration.judgments import Judgments
+from relstudy.calibration.reliability.components import Variances, variances_of
+from relstudy.calibration.tables.judgments import Judgments
 from relstudy.common.errors import RelstudyError
 from tests.commands import relstudy, succeeds
 

@@ -14,8 +14,8 @@ from relstudy.analysis.report.layout import Page
 from relstudy.analysis.report.study import study_page
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.study_run import read_study_folder, score_study
-from relstudy.calibration.judgments import Judgments
-from relstudy.calibration.study_tables import StudyTables
+from relstudy.calibration.tables.judgments import Judgments
+from relstudy.calibration.tables.study_tables import StudyTables
 from relstudy.mapping.scores.score_table import ScoreTable
 
 

@@ -19,7 +19,7 @@ from relstudy.analysis.scoring.comparison import difference_estimate, p_value
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.run import score_systems
-from relstudy.calibration.study_tables import read_study_tables
+from relstudy.calibration.tables.study_tables import read_study_tables
 from relstudy.common.errors import RelstudyError
 from tests.analysis.made import tables
 from tests.simulations import simulation

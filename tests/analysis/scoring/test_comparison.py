@@ -23,7 +23,7 @@ from relstudy.analysis.scoring.saved import (
     read_comparison,
     save_comparison,
 )
-from relstudy.calibration.judgments import Judgments
+from relstudy.calibration.tables.judgments import Judgments
 from relstudy.common.errors import RelstudyError
 from tests.analysis.made import tables
 

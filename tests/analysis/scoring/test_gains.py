@@ -10,7 +10,7 @@ import pytest
 from click.testing import Result
 
 from relstudy.analysis.inspection.files import inspect_file
-from relstudy.calibration.judgments import read_judgments
+from relstudy.calibration.tables.judgments import read_judgments
 from relstudy.common.reading import Reading
 from tests.commands import relstudy
 

@@ -10,7 +10,7 @@ from relstudy.analysis.scoring.candidate import candidate_of
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.mapped import map_scores
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.calibration.judgments import Judgments
+from relstudy.calibration.tables.judgments import Judgments
 from relstudy.mapping.cross_fitting import correlation
 from relstudy.mapping.systems import FitOptions, fit_systems
 from tests.analysis.made import tables

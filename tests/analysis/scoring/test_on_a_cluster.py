@@ -16,7 +16,7 @@ from relstudy.analysis.scoring.candidate import Candidate, candidate_of
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.run import score_candidates
-from relstudy.calibration.study_tables import read_study_tables
+from relstudy.calibration.tables.study_tables import read_study_tables
 from relstudy.common.cluster import ClusterOptions, at_work
 from tests.commands import succeeds
 from tests.places import ROOT

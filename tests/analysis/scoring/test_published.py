@@ -11,7 +11,7 @@ import pytest
 from relstudy.analysis.scoring.mapped import map_scores
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.run import score_systems
-from relstudy.calibration.judgments import read_judgments
+from relstudy.calibration.tables.judgments import read_judgments
 from relstudy.mapping.scores.table import read_scores
 
 # README of the data, (a): against tifa_human_avg; Pearson / Kendall tau-b, six digits

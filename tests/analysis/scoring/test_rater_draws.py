@@ -16,7 +16,7 @@ from relstudy.analysis.scoring.rater_draws import _reweighted, moved_cuts
 from relstudy.analysis.scoring.relevance import RelevanceRule
 from relstudy.api.calibrating import CalibratedPanel, calibrate
 from relstudy.api.scoring import score
-from relstudy.calibration.pair_ratings import PairRatings
+from relstudy.calibration.tables.pair_ratings import PairRatings
 from relstudy.common.errors import RelstudyError
 from tests.commands import relstudy, succeeds
 from tests.simulations import simulation

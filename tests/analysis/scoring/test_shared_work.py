@@ -15,7 +15,7 @@ from relstudy.analysis.resampling import bootstrap
 from relstudy.analysis.scoring import judged
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.run import score_systems
-from relstudy.calibration.judgments import read_judgments
+from relstudy.calibration.tables.judgments import read_judgments
 from relstudy.mapping.scores.score_table import ScoreTable
 
 

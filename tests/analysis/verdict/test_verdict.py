@@ -22,7 +22,7 @@ from relstudy.analysis.scoring.run import score_systems
 from relstudy.analysis.verdict.facts import StudyFacts
 from relstudy.analysis.verdict.standings import standings
 from relstudy.analysis.verdict.verdict import Verdict, verdict_of
-from relstudy.calibration.judgments import Judgments
+from relstudy.calibration.tables.judgments import Judgments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
 from tests.analysis.made import tables

@@ -12,8 +12,8 @@ from relstudy.calibration.choice import choose_method
 from relstudy.calibration.methods.by_name import fit_lines
 from relstudy.calibration.methods.crossed import components, crossed_effects
 from relstudy.calibration.panel import Panel
+from relstudy.calibration.reliability.variance import leave_one_out_correlation
 from relstudy.calibration.simulation import SimulatedPanel, simulate_panel
-from relstudy.calibration.variance import leave_one_out_correlation
 from relstudy.common.errors import RelstudyError
 from relstudy.common.ratings_table import HandOut
 

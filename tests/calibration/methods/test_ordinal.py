@@ -13,9 +13,9 @@ from scipy.special import expit
 from relstudy.calibration.methods.cumulative_link import Likelihood, category_scores
 from relstudy.calibration.methods.ordinal import fit_ordinal
 from relstudy.calibration.panel import Panel
-from relstudy.calibration.ratings import read_ratings
+from relstudy.calibration.reliability.variance import leave_one_out_correlation
 from relstudy.calibration.simulation import simulate_panel
-from relstudy.calibration.variance import leave_one_out_correlation
+from relstudy.calibration.tables.ratings import read_ratings
 from relstudy.common.console import hushed
 from relstudy.common.errors import RelstudyError
 from tests.commands import succeeds

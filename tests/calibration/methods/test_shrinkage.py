@@ -12,8 +12,8 @@ from relstudy.calibration.methods import shrinkage
 from relstudy.calibration.methods.by_name import fit_lines
 from relstudy.calibration.methods.shrinkage import centred_by_block, crossed_offsets, shrink
 from relstudy.calibration.panel import Panel
+from relstudy.calibration.reliability.variance import leave_one_out_correlation
 from relstudy.calibration.simulation import simulate_panel
-from relstudy.calibration.variance import leave_one_out_correlation
 
 
 @pytest.mark.slow

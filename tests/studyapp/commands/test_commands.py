@@ -126,7 +126,7 @@ def test_export_writes_the_contract_says_how_pairs_were_handed_out_and_reads_bac
     assert set(table.loc[table["block"] == "unique", "handed_out"]) == {HandOut.RANDOM.value}
     assert table.loc[table["block"] == "base", "handed_out"].isna().all(), "everyone rates the base block"
     assert pd.read_csv(people)[["question_age", "entry"]].to_numpy().tolist() == [[41, "open"]]
-    from relstudy.calibration.ratings import read_ratings
+    from relstudy.calibration.tables.ratings import read_ratings
 
     ratings = read_ratings(made.folder / "ratings.csv")
     assert len(ratings.frame) == 16 and ratings.handed_out is HandOut.RANDOM

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from relstudy.calibration.judgments import read_judgments
-from relstudy.calibration.ratings import read_ratings
+from relstudy.calibration.tables.judgments import read_judgments
+from relstudy.calibration.tables.ratings import read_ratings
 from relstudy.common.errors import RelstudyError
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.scores.table import read_scores

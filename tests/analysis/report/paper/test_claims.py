@@ -21,7 +21,7 @@ from relstudy.analysis.report.paper.study import PaperStudy
 from relstudy.analysis.report.tables import Table
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.study_run import read_study_folder, score_study
-from relstudy.calibration.ratings import Ratings
+from relstudy.calibration.tables.ratings import Ratings
 from relstudy.common.estimates import Estimate
 from relstudy.common.scales import SCALES, KnownScale
 from tests.places import EXAMPLE

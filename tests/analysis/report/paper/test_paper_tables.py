@@ -44,7 +44,7 @@ from relstudy.analysis.scoring.judged import rank_power_weights
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.study_run import read_study_folder
 from relstudy.calibration.panel import Panel
-from relstudy.calibration.ratings import Ratings
+from relstudy.calibration.tables.ratings import Ratings
 from relstudy.common.errors import RelstudyError
 from relstudy.common.scales import SCALES, KnownScale
 from relstudy.mapping.changepoint.mapping import BayesMapping

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from relstudy.calibration.preferences import read_preferences
-from relstudy.calibration.ratings import read_ratings
+from relstudy.calibration.tables.ratings import read_ratings
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.assignment.synchronisation import prepare

@@ -13,8 +13,9 @@ import pytest
 from scipy.stats import spearmanr
 from sklearn.metrics import cohen_kappa_score
 
-from relstudy.calibration import agreement, intraclass, randomisation_test, rater_pairs
+from relstudy.calibration import randomisation_test
 from relstudy.calibration.panel import Panel
+from relstudy.calibration.reliability import agreement, intraclass, rater_pairs
 from relstudy.calibration.simulation import simulate_panel
 
 

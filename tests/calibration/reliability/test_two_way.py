@@ -8,17 +8,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from relstudy.calibration import agreement, intraclass, rater_pairs
 from relstudy.calibration.panel import Panel
-from relstudy.calibration.simulation import simulate_panel
-from relstudy.calibration.two_way import interval
-from relstudy.calibration.variance import (
+from relstudy.calibration.reliability import agreement, intraclass, rater_pairs
+from relstudy.calibration.reliability.two_way import interval
+from relstudy.calibration.reliability.variance import (
     agreement_figure,
     leave_one_out_figure,
     scored_rows,
     variance_figure,
     within_item_variance,
 )
+from relstudy.calibration.simulation import simulate_panel
 from relstudy.common.estimates import Estimate
 
 GWET = [  # Gwet's example of four raters, as irrCAC publishes it (cac.raw4raters)

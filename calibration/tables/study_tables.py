@@ -17,10 +17,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from relstudy.calibration.judgments import CARELESS, Judgments, read_judgments, with_careless
-from relstudy.calibration.pair_ratings import PairRatings
-from relstudy.calibration.qrels import is_dataset
-from relstudy.calibration.ratings import read_ratings
+from relstudy.calibration.tables.judgments import CARELESS, Judgments, read_judgments, with_careless
+from relstudy.calibration.tables.pair_ratings import PairRatings
+from relstudy.calibration.tables.qrels import is_dataset
+from relstudy.calibration.tables.ratings import read_ratings
 from relstudy.common.archived import in_archive
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError

@@ -15,9 +15,9 @@ from relstudy.calibration.methods.by_name import fit_lines
 from relstudy.calibration.options import CalibrationOptions
 from relstudy.calibration.pipeline import calibrate, summary
 from relstudy.calibration.raters import rater_profiles
-from relstudy.calibration.ratings import check_ratings
+from relstudy.calibration.reliability.variance import leave_one_out_correlation
 from relstudy.calibration.simulation import simulate_panel
-from relstudy.calibration.variance import leave_one_out_correlation
+from relstudy.calibration.tables.ratings import check_ratings
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from relstudy.calibration.moments import is_iso, is_plain, read_moments
+from relstudy.calibration.tables.moments import is_iso, is_plain, read_moments
 from relstudy.common.checked import Checked
 from relstudy.common.wording import count_of, listed_some
 

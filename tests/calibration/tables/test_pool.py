@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from relstudy.calibration.judgments import Judgments, check_judgments
 from relstudy.calibration.options import CalibrationOptions
 from relstudy.calibration.pipeline import calibrate, notes_on, summary
-from relstudy.calibration.pool import pool_misses
-from relstudy.calibration.ratings import check_ratings
+from relstudy.calibration.tables.judgments import Judgments, check_judgments
+from relstudy.calibration.tables.pool import pool_misses
+from relstudy.calibration.tables.ratings import check_ratings
 from relstudy.common.checked import Checked
 from relstudy.common.reach import REACH
 

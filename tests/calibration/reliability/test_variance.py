@@ -9,11 +9,10 @@ import pandas as pd
 import pytest
 from scipy.stats import spearmanr
 
-from relstudy.calibration import variance
 from relstudy.calibration.methods.linear import Lines, none
 from relstudy.calibration.panel import Panel
-from relstudy.calibration.simulation import simulate_panel
-from relstudy.calibration.variance import (
+from relstudy.calibration.reliability import variance
+from relstudy.calibration.reliability.variance import (
     bootstrap_interval,
     leave_one_out_correlation,
     out_of_sample,
@@ -22,6 +21,7 @@ from relstudy.calibration.variance import (
     scored_rows,
     within_item_variance,
 )
+from relstudy.calibration.simulation import simulate_panel
 
 
 def test_pair_variances_agree_with_pandas() -> None:

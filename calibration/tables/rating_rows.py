@@ -12,7 +12,7 @@ from unicodedata import normalize
 import numpy as np
 import pandas as pd
 
-from relstudy.calibration.blocks import rows_aside
+from relstudy.calibration.tables.blocks import rows_aside
 from relstudy.common.checked import Checked
 from relstudy.common.errors import Fault, TableError
 from relstudy.common.known_scale import known_scale

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from relstudy.calibration.generalizability import Generalizability, of_panel
 from relstudy.calibration.panel import Panel
+from relstudy.calibration.reliability.generalizability import Generalizability, of_panel
 from relstudy.common.errors import RelstudyError
 from relstudy.common.option_words import option
 
@@ -42,7 +42,7 @@ class Variances:
 
 
 def variances_of(ratings: pd.DataFrame) -> Variances:
-    """Of pilot ratings, by restricted maximum likelihood (`relstudy.calibration.generalizability`).
+    """Of pilot ratings, by restricted maximum likelihood (`relstudy.calibration.reliability.generalizability`).
 
     What a rater thinks of a query differently from others counts as noise here, which it is for a pair.
 

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from relstudy.calibration.judgments import read_judgments
-from relstudy.calibration.ratings import Ratings, read_ratings
+from relstudy.calibration.tables.judgments import read_judgments
+from relstudy.calibration.tables.ratings import Ratings, read_ratings
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.ratings_table import HandOut

@@ -11,12 +11,18 @@ from typing import Any, Literal, cast
 import numpy as np
 import pandas as pd
 
-from relstudy.calibration.blocks import rows_aside
-from relstudy.calibration.pool import inside_pool
-from relstudy.calibration.qrels import dataset_qrels, is_dataset, is_qrels, read_qrels, without_negative
-from relstudy.calibration.rating_rows import alike_note, aside_note, merge_duplicates, merged_note, rating_numbers
-from relstudy.calibration.set_aside import COLUMN as SET_ASIDE
-from relstudy.calibration.set_aside import without_set_aside
+from relstudy.calibration.tables.blocks import rows_aside
+from relstudy.calibration.tables.pool import inside_pool
+from relstudy.calibration.tables.qrels import dataset_qrels, is_dataset, is_qrels, read_qrels, without_negative
+from relstudy.calibration.tables.rating_rows import (
+    alike_note,
+    aside_note,
+    merge_duplicates,
+    merged_note,
+    rating_numbers,
+)
+from relstudy.calibration.tables.set_aside import COLUMN as SET_ASIDE
+from relstudy.calibration.tables.set_aside import without_set_aside
 from relstudy.common.archived import in_archive
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError

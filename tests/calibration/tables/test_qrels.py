@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from relstudy.calibration.judgments import Judgments, read_judgments
-from relstudy.calibration.study_tables import read_study_tables
+from relstudy.calibration.tables.judgments import Judgments, read_judgments
+from relstudy.calibration.tables.study_tables import read_study_tables
 from relstudy.common.errors import TableError
 from relstudy.common.reading import Reading
 from relstudy.common.scales import stated_scale

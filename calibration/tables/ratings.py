@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from relstudy.calibration.blocks import (
+from relstudy.calibration.tables.blocks import (
     check_base_is_of_pairs,
     marked_base,
     rated_by_all,
     rows_aside,
     without_couples,
 )
-from relstudy.calibration.rating_rows import (
+from relstudy.calibration.tables.rating_rows import (
     KEY,
     alike_note,
     aside_note,
@@ -34,9 +34,9 @@ from relstudy.calibration.rating_rows import (
     rating_numbers,
     scales_note,
 )
-from relstudy.calibration.session import MOMENT, PLACE, with_moments
-from relstudy.calibration.set_aside import COLUMN as SET_ASIDE
-from relstudy.calibration.set_aside import without_not_shown, without_set_aside
+from relstudy.calibration.tables.session import MOMENT, PLACE, with_moments
+from relstudy.calibration.tables.set_aside import COLUMN as SET_ASIDE
+from relstudy.calibration.tables.set_aside import without_not_shown, without_set_aside
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.figures import SERIES, drawing, figure_of, svg

@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 import relstudy as rs
-from relstudy.calibration.generalizability import (
+from relstudy.calibration.panel import Panel
+from relstudy.calibration.reliability.generalizability import (
     Generalizability,
     Layout,
     beyond_normal,
@@ -18,9 +19,8 @@ from relstudy.calibration.generalizability import (
     of_panel,
     study_of,
 )
-from relstudy.calibration.intraclass import intraclass
-from relstudy.calibration.panel import Panel
-from relstudy.calibration.ratings import read_ratings
+from relstudy.calibration.reliability.intraclass import intraclass
+from relstudy.calibration.tables.ratings import read_ratings
 from relstudy.common.errors import RelstudyError
 from scripts.simulations.generalizability import VARIANCES, of_ratings, ratings
 
@@ -238,8 +238,8 @@ def test_a_large_table_is_read_by_raters_and_whole_queries_at_random_and_says_so
     table = ratings(2, 30, 4, 12, None, steps=False)
     whole = of_ratings(table)
     assert whole.notes == ()
-    monkeypatch.setattr("relstudy.calibration.generalizability.MOST_CONDITIONS", 6)
-    monkeypatch.setattr("relstudy.calibration.generalizability.MOST_WORK", 11 * 25**3 + 1)
+    monkeypatch.setattr("relstudy.calibration.reliability.generalizability.MOST_CONDITIONS", 6)
+    monkeypatch.setattr("relstudy.calibration.reliability.generalizability.MOST_WORK", 11 * 25**3 + 1)
     part = of_ratings(table)
     assert part.sizes == (44, 6, 11, 264) and part.each == whole.each == pytest.approx(12)
     assert part.notes == ("variances are of 264 of 1,440 values, taken at random as whole pairs and raters",)

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import relstudy as rs
-from relstudy.calibration.study_tables import read_study_tables
+from relstudy.calibration.tables.study_tables import read_study_tables
 from relstudy.studyapp.cli import main
 from tests.places import EXAMPLE
 

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from relstudy.calibration.ceiling import noise_ceiling
-from relstudy.calibration.components import variances_of
-from relstudy.calibration.generalizability import of_panel
 from relstudy.calibration.methods.by_name import fit_lines
 from relstudy.calibration.noise import rater_noise
 from relstudy.calibration.panel import Panel
+from relstudy.calibration.reliability.ceiling import noise_ceiling
+from relstudy.calibration.reliability.components import variances_of
+from relstudy.calibration.reliability.generalizability import of_panel
 from relstudy.calibration.simulation import simulate_panel
 
 

@@ -10,13 +10,13 @@ import pytest
 from scipy.stats import norm
 
 from relstudy.calibration.averaging import make_judgments
-from relstudy.calibration.design import with_design
-from relstudy.calibration.judgments import Judgments, read_judgments, write_judgments
 from relstudy.calibration.options import CalibrationOptions
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.pipeline import calibrate
-from relstudy.calibration.ratings import read_ratings
 from relstudy.calibration.simulation import simulate_panel
+from relstudy.calibration.tables.design import with_design
+from relstudy.calibration.tables.judgments import Judgments, read_judgments, write_judgments
+from relstudy.calibration.tables.ratings import read_ratings
 from relstudy.common.errors import RelstudyError, TableError
 from relstudy.common.reading import Reading
 from tests.places import EXAMPLE, Write

@@ -1,0 +1,1 @@
+"""How far ratings and judgments can be relied upon: agreement, where they vary, and what any system could explain."""

@@ -1,0 +1,1 @@
+"""Tables in and out: ratings, judgments, the pairs as they were drawn, and what travels with them."""
