@@ -11,15 +11,14 @@ wherever it runs, so a worker that is lost costs the time of its parts and nothi
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import logging
 import os
+import pickle
 import pkgutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import wait as wait_for
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
@@ -34,7 +33,7 @@ Part = TypeVar("Part")
 Result = TypeVar("Result")
 
 PATIENCE = 30
-"""Seconds that a cluster may be without a worker, or a worker without an answer, before the work is given up."""
+"""Seconds that a cluster may be without a worker, or workers without a first answer, before the work is given up."""
 GLANCE = 1.0
 """Seconds between two looks at whether there are workers left."""
 TRIES = 3
@@ -264,10 +263,11 @@ class _Cluster:
             try:
                 shared = self._shared([place, *data])
                 futures = {
-                    self.client.submit(_on_worker, parts[number], *shared, pure=False): number for number in left
+                    self.client.submit(_on_worker, _Carried(parts[number]), *shared, pure=False): number
+                    for number in left
                 }
                 for future in self._as_they_come(list(futures)):
-                    done[futures.pop(future)] = future.result()
+                    done[futures.pop(future)] = future.result().value
                     fruitless = 0
                     while given in done:
                         yield done.pop(given)
@@ -277,42 +277,22 @@ class _Cluster:
                 futures = {}
                 self._held.clear()
                 self._wait_for_others(fruitless)
-            except TimeoutError:
-                raise self._silent() from None
             except KilledWorker as error:
                 raise RelstudyError(f"the same part of the work has ended several dask workers ({error})") from None
             except (ImportError, MemoryError, OSError) as error:
                 raise RelstudyError(f"the dask workers cannot do this work ({error})") from None
 
     def _shared(self, data: Sequence[Any]) -> list[Any]:
-        """Futures of the data, of which each worker holds a copy; data of earlier work that have no part in this are
-        let go."""
+        """Futures of the data, of which each worker fetches a copy with its first part; data of earlier work that have
+        no part in this are let go."""
         kept = {id(each): self._held[id(each)] for each in data if id(each) in self._held}
         self._held = kept
         for each in data:
             if id(each) not in kept:
-                kept[id(each)] = (each, self._sent(each))
+                # A task and not dask's scatter: the scheduler knows how to make anew what went with a worker, and
+                # dask's own sending goes on for ever where a worker is lost on the way.
+                kept[id(each)] = (each, self.client.submit(_kept, _Carried(each), pure=False))
         return [kept[id(each)][1] for each in data]
-
-    def _sent(self, data: Any) -> Any:
-        """A future of which each worker holds a copy; raises that it was cancelled where a worker went on the way,
-        since dask goes on sending to one that is gone."""
-        from distributed.client import FutureCancelledError
-
-        async def send() -> Any:
-            return await self.client.scatter([data], broadcast=True, hash=False, timeout=PATIENCE)
-
-        receivers = self._addresses()
-        sending = asyncio.run_coroutine_threadsafe(send(), self.client.loop.asyncio_loop)
-        while not wait_for([sending], timeout=GLANCE).done:
-            if self.client.status != "running" or not receivers <= self._addresses():
-                sending.cancel()
-                raise FutureCancelledError("data", "worker lost")
-        try:
-            (future,) = sending.result()
-        except (OSError, KeyError) as error:  # a worker went meanwhile, or there is none
-            raise FutureCancelledError("data", str(error)) from None
-        return future
 
     def _addresses(self) -> set[str]:
         return set(self.client.scheduler_info(n_workers=-1)["workers"])
@@ -391,14 +371,36 @@ class _Place:
         return self.work
 
 
-def _on_worker(part: Any, place: _Place, *data: Any) -> Any:
+@dataclass(frozen=True, eq=False)
+class _Carried:
+    """What goes from process to process: its arrays arrive where numpy would have put them. dask leaves them at any
+    byte of a message, and sums of numbers that no word of the machine holds have other last digits."""
+
+    value: Any
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from distributed.protocol.pickle import dumps
+
+        return _arrived, (dumps(self.value),)
+
+
+def _arrived(packed: bytes) -> _Carried:
+    return _Carried(pickle.loads(packed))
+
+
+def _kept(data: _Carried) -> _Carried:
+    return data
+
+
+def _on_worker(part: _Carried, carried: _Carried, *data: _Carried) -> _Carried:
     from distributed import get_worker
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+    place: _Place = carried.value
     _task.threads = int(get_worker().state.nthreads)
     # one part at a time, which may use all threads of the worker: what parts share need not bear two at once
     with place.lock, threadpool_limits(place.threads, user_api="blas"), in_words(place.reader):
-        return place.function(data)(part)
+        return _Carried(place.function([each.value for each in data])(part.value))
 
 
 def _threads_of_products() -> int:

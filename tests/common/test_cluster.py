@@ -125,6 +125,27 @@ def test_a_fault_that_a_worker_finds_is_raised_here_and_the_work_may_go_on(distr
         assert sums() == alone
 
 
+class Adding:
+    """The sum of all numbers, and the numbers."""
+
+    def __init__(self, values: np.ndarray) -> None:
+        self.values = values
+
+    def __call__(self, part: np.ndarray) -> tuple[list[float], np.ndarray]:
+        return [float(self.values.sum()), float(part.sum())], part
+
+
+@pytest.mark.slow
+def test_a_plain_sum_has_the_digits_it_has_here_of_data_of_parts_and_of_results(distributed: ModuleType) -> None:
+    """numpy adds numbers in another order where they begin between two words of the machine, as dask leaves them."""
+    long, parts = np.random.default_rng(1).normal(size=100_001), list(np.random.default_rng(2).normal(size=(6, 5001)))
+    alone = list(in_parts(Adding, [long], parts))
+    with at_work(ClusterOptions("dask")):
+        there = list(in_parts(Adding, [long], parts))
+    assert [sums for sums, _ in there] == [sums for sums, _ in alone]
+    assert [part.sum() for _, part in there] == [part.sum() for _, part in alone]
+
+
 class Alone:
     """Says whether another part was begun meanwhile."""
 
@@ -167,7 +188,7 @@ def test_data_go_to_the_workers_once_and_are_let_go(distributed: ModuleType) -> 
         large = np.zeros(1_000_000)
 
         def held() -> int:
-            return sum(getattr(each, "nbytes", 0) == large.nbytes for each in dict(worker.data).values())
+            return sum(getattr(each.value, "nbytes", 0) == large.nbytes for each in dict(worker.data).values())
 
         with at_work(ClusterOptions("dask", cluster.scheduler_address)):
             sums(large)
