@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from relstudy.common.errors import Fault, TableError
+from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.option_words import words
 from relstudy.common.whole_ids import whole_ids
 
@@ -16,8 +16,29 @@ ROUNDED = r"\d(?:[.,]\d+)?(?:E\+\d+|e\+1[5-9])"
 """A whole number of many digits as a spreadsheet, or pandas after a gap, writes it, such as a rater's id."""
 MOST_NAMES = 40
 """So many names of columns at most stand in a message."""
+MOST_COLUMNS = 20_000
+"""Columns of a table that are read; spreadsheets have up to 16,384."""
 SAME_VALUE = 3
 """So many rows with one wrong value in a column are one fault with a count."""
+
+
+def refuse_many_columns(file: str, columns: int) -> None:
+    """Refuse a table of more than MOST_COLUMNS columns, before they are read.
+
+    Raises
+    ------
+    RelstudyError
+        where there are more
+
+    Examples
+    --------
+    >>> refuse_many_columns("ratings.csv", 4)
+    """
+    if columns > MOST_COLUMNS:
+        raise RelstudyError(
+            f"{file}: this table has {columns:,} columns, and up to {MOST_COLUMNS:,} are read; "
+            "keep those that are needed"
+        )
 
 
 class Checked:

@@ -8,14 +8,16 @@ from __future__ import annotations
 import csv as csv_module
 import json
 import re
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
-from typing import Any
+from itertools import chain, islice
+from typing import Any, TextIO
 
 import numpy as np
 import pandas as pd
 
-from relstudy.common.checked import Checked
+from relstudy.common.checked import Checked, refuse_many_columns
 from relstudy.common.damage import NO_JSON
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.headers import plain_name
@@ -37,6 +39,8 @@ SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".ods", ".numbers")
 OLD_OFFICE, WEB_PAGE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", (b"<html", b"<!doctype", b"<table")
 """How files of Excel before 2007 begin, and the pages that some tools name .xls."""
 IMPORT_ID = '{"ImportId":'
+MOST_LINE = 1 << 26
+"""Characters of a row that are read at a time."""
 MOST_TITLES = 5
 """Lines of a title above the header."""
 REVIEW = ["Approve", "Reject"]
@@ -114,30 +118,39 @@ def _layout(file: str) -> Layout:
     if encoding != "utf-16" and b"\x00" in start:
         raise RelstudyError(f"{file}: this is not a text file; a CSV table in UTF-8 is needed")
     notes = ["the file is in UTF-16, as Excel and Qualtrics write it"] if encoding == "utf-16" else []
-    with open_text(file, encoding) as text:
+    with open_text(file, encoding) as opened:
+        text = _Lines(file, opened)
         lines, skipped, separator = _before_header(text)
         lines += list(islice(text, MOST_TITLES + 1 - len(lines)))
-        above, title = (0, "") if skipped else _titles(lines, separator)
+        try:
+            above, title = (0, "") if skipped else _titles(lines, separator)
+        except csv_module.Error:
+            raise RelstudyError(_long_name(file, 1)) from None
         lines, skipped = lines[above:], skipped + above
+        header = skipped + 1
         if skipped:
             said = f": {title}" if title else ""
             notes.append(f"{skipped} line{'s' * (skipped > 1)} before the header passed over{said}")
         separator = separator or _separator(lines[0])
-        names = next(csv_module.reader(_Chained(lines, text), delimiter=separator), [])
+        try:
+            names = next(csv_module.reader(chain(lines, text), delimiter=separator), [])
+        except csv_module.Error:
+            raise RelstudyError(_long_name(file, header)) from None
+    refuse_many_columns(file, len(names))
     stripped = [name.strip() for name in names]
     unnamed = 0 if not any(stripped) else len(names) - max(number for number, name in enumerate(stripped, 1) if name)
     if unnamed > 1:  # a spreadsheet's empty columns, which are looked at once they are read
         stripped = stripped[:-unnamed]
         names[-unnamed:] = [f"{NO_NAME}{number}" for number in range(unnamed)]
     if not any(stripped):
-        raise RelstudyError(f"{file}, row 1: this row is blank; the header row must come first")
+        raise RelstudyError(f"{file}, row {header}: this row is blank; the header row must come first")
     nameless = stripped.count("")
     if nameless > 1:
-        raise RelstudyError(f"{file}, row 1: {nameless} columns have no name; the header row must come first")
-    doubled = sorted({name for name in stripped if stripped.count(name) > 1})
+        raise RelstudyError(f"{file}, row {header}: {nameless} columns have no name; the header row must come first")
+    doubled = sorted(name for name, count in Counter(stripped).items() if count > 1)
     if doubled:
         raise RelstudyError(
-            f"{file}, row 1: column {doubled[0]!r} stands there more than once; column names must differ"
+            f"{file}, row {header}: column {doubled[0]!r} stands there more than once; column names must differ"
         )
     if separator in SEPARATORS:
         notes.append(f"fields are separated by {SEPARATORS[separator]}")
@@ -155,35 +168,54 @@ def _titles(lines: list[str], separator: str | None) -> tuple[int, str]:
     A title is one field with a space in it; below it, after blank lines at most, comes a row of three different names
     or more that are no numbers.
     """
-    rows = [
-        [cell.strip() for cell in next(csv_module.reader([line], delimiter=separator or _separator(line)), [])]
-        for line in lines
-    ]
-    filled = [[cell for cell in row if cell] for row in rows]
-    above = next((number for number, cells in enumerate(filled) if len(cells) > 1), 0)
-    if not above or len(filled[0]) != 1 or " " not in filled[0][0]:
+    filled: list[list[str]] = []
+    names: list[str] = []
+    for line in lines:
+        row = next(csv_module.reader([line], delimiter=separator or _separator(line)), [])
+        names = [cell.strip() for cell in row]
+        filled.append([cell for cell in names if cell])
+        if len(filled[-1]) > 1:
+            break
+    above = len(filled) - 1
+    if not above or len(filled[-1]) < 2 or len(filled[0]) != 1 or " " not in filled[0][0]:
         return 0, ""
-    names = rows[above]
     is_header = len(names) > 2 and "" not in names and len(set(names)) == len(names)
     if not is_header or any(re.fullmatch(DECIMAL_COMMA.replace(",", "[.,]"), name) for name in names):
         return 0, ""
     return above, " / ".join(cells[0] for cells in filled[:above] if cells)
 
 
-class _Chained:
-    """Lines that were read already, then those that follow."""
+def _long_name(file: str, row: int) -> str:
+    """The sentence on a header of which a name does not end."""
+    most = csv_module.field_size_limit()
+    return f"{file}, row {row}: a name of over {most:,} characters; a quotation mark may not be closed"
 
-    def __init__(self, lines: list[str], rest: Any) -> None:
-        self.lines, self.rest = list(lines), rest
 
-    def __iter__(self) -> _Chained:
+class _Lines:
+    """The lines of a text; RelstudyError where one has over MOST_LINE characters, before more of it is read."""
+
+    def __init__(self, file: str, text: TextIO) -> None:
+        self.file, self.text, self.row = file, text, 0
+
+    def __iter__(self) -> _Lines:
         return self
 
     def __next__(self) -> str:
-        return self.lines.pop(0) if self.lines else next(self.rest)
+        line = self.text.readline(MOST_LINE + 1)
+        if not line:
+            raise StopIteration
+        self.row += 1
+        if len(line) > MOST_LINE:
+            raise RelstudyError(_long_row(self.file, f"row {self.row}: this row"))
+        return line
 
 
-def _before_header(text: Any) -> tuple[list[str], int, str | None]:
+def _long_row(file: str, which: str) -> str:
+    """The sentence on a row of more than MOST_LINE characters."""
+    return f"{file}, {which} has over {MOST_LINE:,} characters, as no table's has; a quotation mark may not be closed"
+
+
+def _before_header(text: Iterator[str]) -> tuple[list[str], int, str | None]:
     """The first lines from the header on, how many were passed over, and the separator where Excel's `sep=` names it.
 
     Lines that start with # are passed over, but for one that is as wide as the row below it: that is the header.
@@ -192,12 +224,11 @@ def _before_header(text: Any) -> tuple[list[str], int, str | None]:
     stated = re.fullmatch(r"sep=(.)", line.strip("\r\n \ufeff"))
     if stated:
         return [next(text, "")], 1, stated[1]
-    comments: list[str] = []
+    comment = line
     while line.startswith("#"):
-        comments.append(line)
         line, skipped = next(text, ""), skipped + 1
-    if len(comments) == 1 and comments[0].count(",") == line.count(",") > 0:
-        return [comments[0], line], 0, None
+    if skipped == 1 and comment.count(",") == line.count(",") > 0:
+        return [comment, line], 0, None
     return [line], skipped, None
 
 
@@ -247,7 +278,7 @@ def _parsed(file: str, layout: Layout, names: list[str]) -> tuple[pd.DataFrame, 
     read = csv.ReadOptions(
         # rows have numbers only when read in one go
         use_threads=False,
-        block_size=1 << 26,
+        block_size=MOST_LINE,
         skip_rows=layout.skipped + (not from_file),
         column_names=None if from_file else [name.strip() for name in names],
     )
@@ -268,7 +299,12 @@ def _parsed(file: str, layout: Layout, names: list[str]) -> tuple[pd.DataFrame, 
         if layout.encoding == "utf-16":
             content = decoded.encode("utf-8")
         source = pa.BufferReader(content if content.endswith((b"\n", b"\r")) else content + b"\n")
-        table = csv.read_csv(source, read, csv.ParseOptions(**plain, invalid_row_handler=odd_row), convert)
+        try:
+            table = csv.read_csv(source, read, csv.ParseOptions(**plain, invalid_row_handler=odd_row), convert)
+        except pa.ArrowInvalid as error:
+            if "straddl" not in str(error):
+                raise
+            raise RelstudyError(_long_row(file, f"below row {layout.skipped + 1}: a row")) from None
     return table.to_pandas(), ragged, more, blank
 
 

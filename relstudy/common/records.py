@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from relstudy.common.checked import Checked
+from relstudy.common.checked import Checked, refuse_many_columns
 
 ANSWERS = ("rating", "number", "choices", "text", "value", "label")
 """Keys under which Label Studio, Argilla and MTurk keep what was answered."""
@@ -36,6 +36,7 @@ class Records:
     def table(self, file: str) -> Checked:
         """The records as a table of text; rows are counted from 1."""
         names = list(dict.fromkeys(name for row in self.rows for name in row))
+        refuse_many_columns(file, len(names))
         columns = {name: [cell_text(row.get(name)) for row in self.rows] for name in names}
         table = Checked(pd.DataFrame(columns, dtype="str"), file, np.arange(1, len(self.rows) + 1))
         table.notes = (*self.notes, "records of JSON are counted as rows, from 1")

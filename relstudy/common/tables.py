@@ -16,7 +16,7 @@ from typing import IO, Any
 import numpy as np
 import pandas as pd
 
-from relstudy.common.checked import Checked
+from relstudy.common.checked import Checked, refuse_many_columns
 from relstudy.common.csv_files import IDS, read_csv
 from relstudy.common.errors import RelstudyError
 from relstudy.common.files import replacing
@@ -90,6 +90,7 @@ def _refuse_swelling_parquet(file: str) -> None:
     import pyarrow.parquet as pq
 
     stored = pq.read_metadata(file)
+    refuse_many_columns(file, stored.num_columns)
     refuse_swelling(file, 8 * stored.num_rows * stored.num_columns)
 
 

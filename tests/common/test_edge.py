@@ -71,6 +71,57 @@ def test_a_file_that_is_no_table_says_what_is_wrong(tmp_path: Path, content: byt
     assert refusal(written(tmp_path, content)) == message
 
 
+SWALLOWED = b'a,"b,c\n' + b"1,2,3\n" * 40_000
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"a" * 200_000, "FILE, row 1: a name of over 131,072 characters; a quotation mark may not be closed"),
+        (SWALLOWED, "FILE, row 1: a name of over 131,072 characters; a quotation mark may not be closed"),
+        (
+            b"# A title\n" + SWALLOWED,
+            "FILE, row 2: a name of over 131,072 characters; a quotation mark may not be closed",
+        ),
+        (b"#\n" * 5 + b"\n", "FILE, row 6: this row is blank; the header row must come first"),
+    ],
+)
+def test_a_header_that_does_not_end_is_one_sentence(tmp_path: Path, content: bytes, message: str) -> None:
+    assert refusal(written(tmp_path, content)) == message
+
+
+def test_a_line_that_does_not_end_is_not_read_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("relstudy.common.csv_files.MOST_LINE", 1000)
+    message = "FILE, row 2: this row has over 1,000 characters, as no table's has; a quotation mark may not be closed"
+    assert refusal(written(tmp_path, b"a title\n" + b"a," * 2000 + b"b\n")) == message
+    below = written(tmp_path, b"a,b\n" + b"1,2\n" * 20 + b'1,"' + b"a\n" * 1000)
+    message = (
+        "FILE, below row 1: a row has over 1,000 characters, as no table's has; a quotation mark may not be closed"
+    )
+    assert refusal(below) == message
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "jsonl", "parquet"])
+def test_a_table_of_more_columns_than_anything_has_is_refused_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str
+) -> None:
+    monkeypatch.setattr("relstudy.common.checked.MOST_COLUMNS", 3)
+    path = tmp_path / f"t.{ending}"
+    frame = pd.DataFrame({name: [1] for name in "abcd"})
+    if ending == "parquet":
+        frame.to_parquet(path)
+    elif ending == "jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    else:
+        frame.to_csv(path, index=False)
+    assert refusal(path) == "FILE: this table has 4 columns, and up to 3 are read; keep those that are needed"
+
+
+def test_a_long_text_in_the_first_rows_is_read(tmp_path: Path) -> None:
+    table = read_table(written(tmp_path, b"a,b\n1," + b"x" * 200_000 + b"\n"))
+    assert table.frame["b"].str.len().tolist() == [200_000]
+
+
 def test_absent_files_and_folders_are_named(tmp_path: Path) -> None:
     assert refusal(tmp_path / "none.csv").endswith("there is no such file")
     assert refusal(tmp_path / "none.parquet").endswith("there is no such file")
