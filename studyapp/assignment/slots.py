@@ -155,7 +155,7 @@ def settle(connection: sa.Connection, assignment: Assignment) -> bool:
         free = (
             sa.select(slots.c.id)
             .where(slots.c.page_id == assignment.page_id, slots.c.state.in_([OPEN, LEASED]))
-            .order_by(slots.c.state, slots.c.leased_until)
+            .order_by(slots.c.state, slots.c.leased_until, slots.c.id)
             .limit(1)
         )
         slot_id = connection.execute(free).scalar_one_or_none()
@@ -194,7 +194,7 @@ def weigh_answer(visit: Visit, assignment: Assignment, *, decided: bool) -> bool
                 sa.insert(slots).values(
                     page_id=assignment.page_id,
                     block=assignment.block,
-                    order_key=random.Random(f"{visit.rater.seed}:again:{assignment.id}").getrandbits(62),
+                    order_key=random.Random(f"{visit.rater.seed}:again:{assignment.page_id}").getrandbits(62),
                     state=OPEN,
                     leased_until=0.0,
                 )

@@ -411,7 +411,8 @@ def _add_slots(connection: sa.Connection, study: Study, block: Block) -> None:
     for page_id, count in connection.execute(counts):
         have[page_id] = count
     generator = random.Random(f"{study.seed}:{block.name}:slots:{sum(have.values())}")
-    query = sa.select(pages.c.id, pages.c.active).where(pages.c.block == block.name, pages.c.kind == "pair")
+    of_pairs = (pages.c.block == block.name) & (pages.c.kind == "pair")
+    query = sa.select(pages.c.id, pages.c.active).where(of_pairs).order_by(pages.c.id)
     new: list[tuple[int, int]] = []
     for page in connection.execute(query).all():
         target = block.ratings_per_pair if page.active else 0
@@ -420,7 +421,7 @@ def _add_slots(connection: sa.Connection, study: Study, block: Block) -> None:
             spare = (
                 sa.select(slots.c.id)
                 .where(slots.c.page_id == page.id, slots.c.state.in_([OPEN, LEASED]))
-                .order_by(slots.c.state)
+                .order_by(slots.c.state, slots.c.id)
                 .limit(have[page.id] - target)
             )
             connection.execute(sa.delete(slots).where(slots.c.id.in_(spare)))
