@@ -17,6 +17,7 @@ OWN_FILES = (
     *(
         "study.db.lock",
         "study.serving",
+        "study.preparing",
         "secret.key",
         "admin.hash",
         "admin.logout",

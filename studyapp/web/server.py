@@ -13,7 +13,7 @@ from pathlib import Path
 from relstudy.common.console import say
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.database.serving_lock import hold_as_server, require_sound_database
+from relstudy.studyapp.database.serving_lock import hold_as_server, one_prepares, require_sound_database
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.web.admin.access import make_setup_link
 from relstudy.studyapp.web.app import create_app, log_to
@@ -72,7 +72,8 @@ def run_preview(serving: Serving) -> None:
 def _run(serving: Serving, *, reset_admin: bool) -> None:
     notifier = notifier_of(Study.load(serving.folder), serving.folder)
     require_proxy(Study.load(serving.folder), serving.server.trusted_proxy)
-    study = work_apart(lambda: take_over(serving.folder))
+    with one_prepares(serving.folder):
+        study = work_apart(lambda: take_over(serving.folder))
     if reset_admin:
         (serving.folder / "admin.hash").unlink(missing_ok=True)
     # Made once: all workers, and those that replace them, serve the same study, whatever becomes of its files.
