@@ -10,8 +10,8 @@ from pathlib import Path
 from flask import Blueprint, Response, abort, request
 from flask.typing import ResponseReturnValue
 
+from relstudy.studyapp.collection import kinds
 from relstudy.studyapp.collection.displayed import DisplayedItem
-from relstudy.studyapp.collection.kinds import HEAD, PLAYED, image_type, played_type
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.admin.researchers import may_preview
 from relstudy.studyapp.web.large import send_whole
@@ -31,9 +31,8 @@ def item(key: str) -> ResponseReturnValue:
         abort(404)
     try:
         with open(found.path, "rb") as handle:
-            head = handle.read(HEAD)
-            is_played = found.kind in PLAYED
-            media_type = played_type(head, found.kind) if is_played else image_type(head)
+            is_played = found.kind in kinds.PLAYED
+            media_type = kinds.media_type(handle.read(kinds.HEAD), found.kind)
             if media_type is None:
                 abort(404)
             if is_played and _asks_for_a_part(found.path):
