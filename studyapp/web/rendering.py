@@ -17,6 +17,7 @@ from markupsafe import Markup, escape
 from werkzeug.exceptions import HTTPException
 
 from relstudy.common.scales import Scale, show_value
+from relstudy.common.wording import moment
 from relstudy.studyapp.assignment.raters import Rater
 from relstudy.studyapp.collection.displayed import CardField, DisplayedItem
 from relstudy.studyapp.collection.markup import mark_spans, mark_words
@@ -47,8 +48,8 @@ def _may_withdraw(rater: Rater | session.Claim | None, study: Study) -> bool:
 
 
 def prepare_templates(environment: Environment) -> None:
-    """Give all templates the filter `at`, through which goes every address of the study, and `preview`."""
-    environment.filters["at"] = _address_of_page
+    """Give all templates `preview`, and the filters `moment` and `at`; through `at` goes every address of the study."""
+    environment.filters.update(at=_address_of_page, moment=moment)
     environment.globals["preview"] = current_preview
 
 

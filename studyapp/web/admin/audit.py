@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from flask import Blueprint
 from flask.typing import ResponseReturnValue
 
-from relstudy.common.wording import moment
 from relstudy.studyapp.monitoring.audit_log import MOST, Entry, read_entries
 from relstudy.studyapp.web.admin.researchers import role_required
 from relstudy.studyapp.web.rendering import show
@@ -18,10 +17,10 @@ blueprint = Blueprint("admin_log", __name__, url_prefix="/admin")
 
 @dataclass(frozen=True)
 class LogPage:
-    """The newest entries, each with its time as shown."""
+    """The newest entries."""
 
     tab: str
-    entries: tuple[tuple[str, Entry], ...]
+    entries: tuple[Entry, ...]
     most: int = MOST
 
 
@@ -29,5 +28,4 @@ class LogPage:
 @role_required("owner", logged=False)
 def log() -> ResponseReturnValue:
     """The log of actions, the newest first."""
-    entries = tuple((moment(entry.at, "%Y-%m-%d %H:%M:%S"), entry) for entry in read_entries(current_site().store))
-    return show("admin/log.html", LogPage("log", entries))
+    return show("admin/log.html", LogPage("log", tuple(read_entries(current_site().store))))

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from flask import Blueprint
 from flask.typing import ResponseReturnValue
 
-from relstudy.common.wording import moment
 from relstudy.studyapp.assignment.slots import Lease, read_leases
 from relstudy.studyapp.web.admin.figures import BlockView, block_views, recent_figures
 from relstudy.studyapp.web.admin.researchers import admin_required
@@ -18,22 +17,13 @@ blueprint = Blueprint("admin_handout", __name__, url_prefix="/admin")
 
 
 @dataclass(frozen=True)
-class LeaseRow:
-    """A lease with its times as shown."""
-
-    lease: Lease
-    handed: str
-    until: str
-
-
-@dataclass(frozen=True)
 class HandoutPage:
     """Pages that raters hold."""
 
     tab: str
     minutes: float
     blocks: tuple[BlockView, ...]
-    leases: tuple[LeaseRow, ...]
+    leases: tuple[Lease, ...]
 
 
 @blueprint.get("/handout")
@@ -41,9 +31,6 @@ class HandoutPage:
 def handout() -> ResponseReturnValue:
     """Pages of unique pairs in raters' hands."""
     status, _ = recent_figures()
-    rows = tuple(
-        LeaseRow(lease, moment(lease.handed_at), moment(lease.leased_until))
-        for lease in read_leases(current_site().store)
-    )
+    leases = tuple(read_leases(current_site().store))
     blocks = tuple(view for view in block_views(status) if view.status.pages_wanted is not None)
-    return show("admin/handout.html", HandoutPage("handout", current_site().study.lease_minutes, blocks, rows))
+    return show("admin/handout.html", HandoutPage("handout", current_site().study.lease_minutes, blocks, leases))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from flask import Blueprint, abort, redirect, request
@@ -67,7 +66,6 @@ class Overview:
     agreement: Chart | None
     sources: tuple[tuple[str, tuple[SourceChart, ...]], ...]
     gain: Gain | None
-    moment: Callable[[float], str] = moment
 
 
 @blueprint.get("/")

@@ -113,7 +113,7 @@ def test_the_log_tells_who_did_what_on_pages_and_by_commands(made: Made) -> None
     ]
     assert told[-1][0].startswith("command line (") and told[-1][1:] == ("remove account", "ben")
     page = log_in(made, "", PASSWORD).get("/admin/log")
-    assert re.search(rf"anna forget {rater}", page.text)
+    assert re.search(rf"\d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d anna forget {rater}", page.text)
     assert read_entries(made.store, 1)[0].did == "log in", "who only reads the log adds nothing to it"
     shown = relstudy("log", made.folder, "-n", "3").output
     assert "log in" in shown and "remove account" in shown and "paused" not in shown

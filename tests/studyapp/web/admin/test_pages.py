@@ -15,6 +15,7 @@ import pytest
 import sqlalchemy as sa
 from flask.testing import FlaskClient
 
+from relstudy.common.wording import moment
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.assignment.raters import read_raters
 from relstudy.studyapp.assignment.slots import read_leases
@@ -227,7 +228,8 @@ def test_a_page_in_a_raters_hands_is_listed_until_it_expires(make_lab: Callable[
     assert not any(lease.expired for lease in held)
     assert all(lease.expired for lease in read_leases(lab.store, now=time.time() + 31 * 60))
     words = _words(lab.admin().get("/admin/handout").text)
-    assert f"{held[0].rater_id} unique {held[0].pairs}" in words
+    times = f"{moment(held[0].handed_at)} {moment(held[0].leased_until)}"
+    assert f"{held[0].rater_id} unique {held[0].pairs} {times}" in words
     answer = relstudy("status", lab.folder, "--leases")
     assert held[0].rater_id in answer.output
 
