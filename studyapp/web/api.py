@@ -33,7 +33,7 @@ from relstudy.studyapp.web.site import current_site
 blueprint = Blueprint("api", __name__, url_prefix="/api")
 
 NO_TOKEN = "this needs a valid token in the header `Authorization: Bearer TOKEN`"
-COUNTING = "the ratings are being counted for the first time; please try again in a few seconds"
+COUNTING = "the ratings are being counted; please try again in a few seconds"
 CURSOR = "X-Relstudy-Cursor"
 ISO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)", re.ASCII)
 View = Callable[..., ResponseReturnValue]

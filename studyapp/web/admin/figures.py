@@ -8,13 +8,13 @@ import threading
 import time
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from flask import Flask, Response, abort, current_app, make_response, request
 from markupsafe import Markup
 from werkzeug.exceptions import ServiceUnavailable
 
 from relstudy.common.wording import number
-from relstudy.studyapp.database.errors import DATABASE_ERRORS
 from relstudy.studyapp.monitoring.statistics import StudyStatistics, study_statistics
 from relstudy.studyapp.monitoring.status import BlockStatus, Status, may_have_ratings, study_status
 from relstudy.studyapp.web.admin import charts
@@ -27,6 +27,7 @@ FRESH = 5.0  # seconds that the figures may be old
 WAITED_FOR = 0.5  # seconds: figures that took longer the last time are worked out behind the pages
 FEW = 50_000  # ratings, of which the figures take about a second
 ASK_AGAIN = 2  # seconds
+AGED = 60.0  # seconds beyond that, or as long again, for which they are shown while new ones are worked out
 SHARE = 20  # and so many times as long as they took to work out, so that a page left open costs the raters little
 
 
@@ -47,6 +48,19 @@ class KeptFigures:
     def is_fresh(self) -> bool:
         return time.monotonic() <= self.until
 
+    @property
+    def is_shown(self) -> bool:
+        """False where they are so old that new ones are waited for: nobody may have looked since yesterday."""
+        return time.monotonic() <= self.until + max(AGED, SHARE * self.seconds)
+
+
+@dataclass(frozen=True)
+class _Failure:
+    """The error in which working the figures out ended, and until when (`time.monotonic`) nobody tries again."""
+
+    error: Exception
+    until: float
+
 
 def recent_figures() -> tuple[Status, StudyStatistics]:
     """Status and statistics, a little while old.
@@ -66,19 +80,27 @@ def are_few() -> bool:
 
 
 def kept_figures() -> KeptFigures | None:
-    """The last figures; None where there are none yet, which are then being worked out behind the request."""
-    cache: dict[str, KeptFigures] = current_app.extensions.setdefault("relstudy-figures", {})
-    kept = cache.get("figures")
+    """The last figures; None where there are none, or old ones, and new ones are being worked out behind the request.
+
+    Where that has just failed, its error is raised instead of None.
+    """
+    cache: dict[str, Any] = current_app.extensions.setdefault("relstudy-figures", {})
+    kept: KeptFigures | None = cache.get("figures")
     is_quick = kept.seconds <= WAITED_FOR if kept is not None else are_few()
-    if kept is not None and (kept.is_fresh or is_being_made()):
+    if kept is not None and (kept.is_fresh or (is_quick and is_being_made())):
         return kept
     if is_quick:
         with one_at_a_time():
             return _fresh_figures(cache)
-    if not is_being_made():
+    shown = kept if kept is not None and kept.is_shown else None
+    failure: _Failure | None = cache.get("failure")
+    has_failed = failure is not None and time.monotonic() <= failure.until
+    if shown is None and failure is not None and has_failed:
+        raise failure.error.with_traceback(None)
+    if not has_failed and not is_being_made():
         app = current_app._get_current_object()  # type: ignore[attr-defined]
         threading.Thread(target=_work_out_behind, args=(app, cache), daemon=True).start()
-    return kept
+    return shown
 
 
 def _please_wait() -> Response:
@@ -88,7 +110,7 @@ def _please_wait() -> Response:
     return make_response(show("message.html", page), 202, {"Refresh": str(ASK_AGAIN)})
 
 
-def _work_out_behind(app: Flask, cache: dict[str, KeptFigures]) -> None:
+def _work_out_behind(app: Flask, cache: dict[str, Any]) -> None:
     """Make the figures fresh while no page waits for them."""
     with app.app_context():
         try:
@@ -96,13 +118,14 @@ def _work_out_behind(app: Flask, cache: dict[str, KeptFigures]) -> None:
                 _fresh_figures(cache)
         except ServiceUnavailable:  # something else is being made: a later page asks again
             return
-        except DATABASE_ERRORS:
+        except Exception as error:
+            cache["failure"] = _Failure(error, time.monotonic() + FRESH)
             logging.getLogger("relstudy").exception("figures")
 
 
-def _fresh_figures(cache: dict[str, KeptFigures]) -> KeptFigures:
+def _fresh_figures(cache: dict[str, Any]) -> KeptFigures:
     """The figures as they are now; those that somebody else has just worked out."""
-    kept = cache.get("figures")
+    kept: KeptFigures | None = cache.get("figures")
     if kept is None or not kept.is_fresh:
         site = current_site()
         began = time.monotonic()

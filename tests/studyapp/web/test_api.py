@@ -363,7 +363,7 @@ def test_the_status_of_many_ratings_is_the_last_one_counted_and_no_request_waits
         told = rs.study(address, token).status()  # which asks again
     assert told.pop("counted_at") > few.pop("counted_at") and told == few
     cache = made.app.extensions["relstudy-figures"]
-    cache["figures"] = replace(cache["figures"], seconds=figures.WAITED_FOR + 1, until=0.0)
+    cache["figures"] = replace(cache["figures"], seconds=figures.WAITED_FOR + 1, until=time.monotonic())
     go_on.clear()
     joined(made.app)
     assert json.loads(ask(made, "/api/status", token)[1])["raters"] == few["raters"]
@@ -372,3 +372,46 @@ def test_the_status_of_many_ratings_is_the_last_one_counted_and_no_request_waits
     while json.loads(ask(made, "/api/status", token)[1])["raters"] == few["raters"] and time.monotonic() < deadline:
         time.sleep(0.02)
     assert json.loads(ask(made, "/api/status", token)[1])["raters"] == few["raters"] + 1
+
+
+def settled(made: Made, token: str) -> tuple[int, str]:
+    """The status of many ratings once it is no longer being counted."""
+    deadline = time.monotonic() + 30
+    while "being counted" in (answer := ask(made, "/api/status", token))[1] and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return answer
+
+
+@pytest.mark.slow
+def test_a_status_that_was_counted_yesterday_is_counted_anew_before_it_is_told(
+    made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = token_of(made, "nightly")
+    monkeypatch.setattr(figures, "FEW", -1)  # none are few
+    before = json.loads(settled(made, token)[1])
+    cache = made.app.extensions["relstudy-figures"]
+    yesterday = time.monotonic() - 86_400
+    cache["figures"] = replace(cache["figures"], seconds=figures.WAITED_FOR + 1, until=yesterday)
+    joined(made.app)
+    assert json.loads(settled(made, token)[1])["raters"] == before["raters"] + 1
+
+
+@pytest.mark.slow
+def test_a_status_that_cannot_be_counted_is_told_as_an_error_and_is_counted_once_it_can_be(
+    made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token, tried = token_of(made, "nightly"), []
+
+    def fail(*given: object) -> None:
+        tried.append(given)
+        raise ValueError("no figures")
+
+    monkeypatch.setattr(figures, "FEW", -1)  # none are few
+    made.app.testing = False  # the answer of a server, and not the error itself
+    with monkeypatch.context() as failing:
+        failing.setattr(figures, "study_statistics", fail)
+        assert settled(made, token)[0] == 500
+        assert [ask(made, "/api/status", token)[0] for _ in range(20)] == [500] * 20 and len(tried) == 1
+    cache = made.app.extensions["relstudy-figures"]
+    cache["failure"] = replace(cache["failure"], until=time.monotonic())
+    assert settled(made, token)[0] == 200

@@ -385,7 +385,7 @@ def test_figures_that_take_long_are_worked_out_behind_the_page_which_shows_the_l
     admin.get("/admin/")
     cache = lab.app.extensions["relstudy-figures"]
     joined(lab.app, invite(lab.store, lab.study, 1)[0].path)
-    slow = cache["figures"] = replace(cache["figures"], seconds=WAITED_FOR + 1, until=0.0)
+    slow = cache["figures"] = replace(cache["figures"], seconds=WAITED_FOR + 1, until=time.monotonic())
     with lab.app.test_request_context():
         assert recent_figures() == slow.figures
         deadline = time.monotonic() + 30
