@@ -196,6 +196,26 @@ def test_one_persons_correlation_is_over_that_persons_ratings(study: PaperStudy,
         people.one_person(replace(study, author="nobody"))
 
 
+def test_below_table_59_stand_the_systems_whose_difference_lies_on_one_side_of_0(study: PaperStudy) -> None:
+    """Each rater of the example in turn: with some a system is above 0, with some below, with some none is either."""
+    assert study.ratings is not None
+    sides = set()
+    for author in study.ratings.frame["rater_id"].unique():
+        table, sentence = people.one_person(replace(study, author=author))
+        assert isinstance(table, Table) and isinstance(sentence, Paragraph)
+        side = {row[0]: (row[-1].low > 0) - (row[-1].high < 0) for row in table.rows}  # type: ignore[union-attr, operator]
+        apart = [str(name) for name, beyond in side.items() if beyond]
+        assert sentence.text == (
+            f"The correlations of {' and '.join(apart)} on this rater's pairs and on the others' differ beyond their "
+            "intervals."
+            if apart
+            else "No system's correlation differs between this rater's pairs and the others' beyond its interval, so "
+            "the paper's finding holds here."
+        )
+        sides.add(sum(side.values()))
+    assert sides == {-1, 0, 1}
+
+
 def test_the_claim_on_colour_is_judged_by_the_figures() -> None:
     names = ("Colour only", "Texture only", "Texture and colour")
     assert "holds here" in claim(dict(zip(names, (0.18, 0.07, 0.19), strict=True)))
