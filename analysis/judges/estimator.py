@@ -107,17 +107,13 @@ class Assisted:
     @property
     def width(self) -> float:
         """Of the interval; infinite where there is none."""
-        return _width(self.estimate)
+        return np.inf if self.estimate.width is None else self.estimate.width
 
     @property
     def width_ratio(self) -> float | None:
         """The interval's width against that of people alone; None where either is missing."""
-        widths = [None if each.low is None or each.high is None else each.high - each.low for each in self._both]
-        return None if widths[0] is None or not widths[1] else widths[0] / widths[1]
-
-    @property
-    def _both(self) -> tuple[Estimate, Estimate]:
-        return self.estimate, self.people
+        helped, alone = self.estimate.width, self.people.width
+        return None if helped is None or not alone else helped / alone
 
     @property
     def p_value(self) -> float | None:
@@ -171,7 +167,7 @@ def assist(terms: Terms, clusters: int, transform: Transform = SHARE, level: flo
     varying = {k: each for k, each in enumerate(terms.brackets()) if _varies(each)}
     if varying and clusters - 1 - len(varying) >= 1 and alone.standard_error > 0:
         helped = _tuned(terms, varying, clusters, transform, alone, level)
-        if _width(helped.estimate) < _width(alone.estimate):
+        if helped.width < alone.width:
             best = helped
     return replace(best, people=alone.estimate)
 
@@ -236,10 +232,6 @@ def _interval(spread: Spread, effective: float | None, level: float) -> Assisted
         return Assisted(estimate, estimate)
     estimate = Estimate.of(value, *spread.interval(level, effective))
     return Assisted(estimate, estimate, (0.0, 0.0), error, spread.degrees, spread.replicates)
-
-
-def _width(estimate: Estimate) -> float:
-    return np.inf if estimate.low is None or estimate.high is None else estimate.high - estimate.low
 
 
 def as_json(figures: Mapping[str, Assisted]) -> dict[str, Any]:

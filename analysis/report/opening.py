@@ -114,8 +114,9 @@ def _in_figures(index: Index, estimate: Estimate, alone: bool = False) -> str:
         return "–"
     unit, form = (100, ".0f") if index.in_100 else (1, ".2f")
     text = number(unit * shown.value, form)
-    if alone and shown.low is not None and shown.high is not None:
-        text += f" ({span(unit * shown.low, unit * shown.high, form)})"
+    if alone and shown.ends is not None:
+        low, high = shown.ends
+        text += f" ({span(unit * low, unit * high, form)})"
     return text
 
 

@@ -78,8 +78,8 @@ def _draw_intervals(axes: Axes, panel: Panel) -> None:
     for row, estimate in enumerate(panel.estimates.values()):
         if estimate.value is None:
             continue
-        if estimate.low is not None and estimate.high is not None:
-            axes.plot([estimate.low, estimate.high], [row, row], color=SERIES[0], linewidth=2.2, alpha=RANGE)
+        if estimate.ends is not None:
+            axes.plot(estimate.ends, [row, row], color=SERIES[0], linewidth=2.2, alpha=RANGE)
         axes.plot([estimate.value], [row], "o", color=SERIES[0], markersize=5.5, markeredgewidth=0)
     axes.set_ylim(len(panel.estimates) - 0.4, -0.6)
     axes.tick_params(axis="y", labelcolor=INK)

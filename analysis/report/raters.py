@@ -86,9 +86,9 @@ def place_sentence(effect: PlaceEffect) -> str:
     """The effect of the place on the page on a rating, with its interval, in a sentence or two."""
     asked = f"{count_of(effect.pages, 'page')} by {count_of(effect.raters, 'rater')}"
     last = effect.last
-    if last.value is None or last.low is None or last.high is None:
+    if last.value is None or last.ends is None:
         return f"What a result's place on its page does to its rating has no interval: {last.reason} ({asked})."
-    ends = span(last.low, last.high, "+.2f")
+    ends = span(*last.ends, "+.2f")
     figures = f"{figure(last.value, '+.2f')} points, 95 % interval {ends}, {asked}".replace("-", MINUS)
     if not effect.is_found:
         return f"No order effect is seen: from the first place of a page to the last a rating changes by {figures}."

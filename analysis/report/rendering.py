@@ -130,17 +130,18 @@ def _cell_for_page(cell: Cell, column: Column, best: bool, scale: tuple[float, f
 
 def _bar(estimate: Estimate | None, scale: tuple[float, float] | None) -> dict[str, str] | None:
     """Where an interval's bar begins and ends, its value and 0, in percent of the column's scale."""
-    if estimate is None or scale is None or estimate.value is None or estimate.low is None or estimate.high is None:
+    if estimate is None or scale is None or estimate.value is None or estimate.ends is None:
         return None
     low, high = scale
+    left, right = estimate.ends
 
     def at(value: float) -> float:
         return 100 * (min(max(value, low), high) - low) / (high - low)
 
     zero = f"{at(0.0):.1f}" if low < 0 < high else ""
     return {
-        "left": f"{at(estimate.low):.1f}",
-        "right": f"{100 - at(estimate.high):.1f}",
+        "left": f"{at(left):.1f}",
+        "right": f"{100 - at(right):.1f}",
         "at": f"{at(estimate.value):.1f}",
         "zero": zero,
     }

@@ -111,7 +111,7 @@ class Table:
         """The ends between which a column's bars are drawn, 0 among them where signs count; None without intervals."""
         intervals = [each for row in self.rows if (each := estimate_of(row[index])) is not None]
         ends = [end for each in intervals for end in (each.low, each.high, each.value) if end is not None]
-        if not any(each.low is not None and each.high is not None for each in intervals):
+        if all(each.ends is None for each in intervals):
             return None
         low, high = min(ends), max(ends)
         if self.columns[index].signed:
@@ -224,12 +224,12 @@ def shown_interval(cell: Cell, column: Column) -> str:
 def _ends(cell: Cell, column: Column) -> tuple[str, str] | None:
     """The ends of an interval as text, with one digit more where rounding would hide on which side of 0 it lies."""
     estimate = estimate_of(cell)
-    if estimate is None or estimate.low is None or estimate.high is None:
+    if estimate is None or estimate.ends is None:
         return None
     scale = 100 if column.percent else 1
-    low, high = scale * estimate.low, scale * estimate.high
+    low, high = (scale * end for end in estimate.ends)
     digits = column.digits
-    if column.signed and low * high > 0:
+    if column.signed and estimate.excludes_zero:
         nearest = min(abs(low), abs(high))
         while digits < MOST_DIGITS and float(f"{nearest:.{digits}f}") == 0:
             digits += 1

@@ -30,7 +30,7 @@ def _agreement(system: SystemScore) -> str:
     estimate = system.estimate(PEARSON)
     if estimate.value is None:
         return f"has no correlation with people's judgments, because {estimate.reason}"
-    if estimate.low is not None and estimate.high is not None and estimate.low <= 0 <= estimate.high:
+    if estimate.excludes_zero is False:
         return "shows no agreement with people that chance could not explain"
     if estimate.value < 0:
         tried = " once its mapping is tried on other queries" if system.mapped_scores is not None else ""
@@ -65,16 +65,21 @@ def _numbers(result: ScoreResult, system: SystemScore) -> str:
 
 def _percent(estimate: Estimate) -> str:
     """A share in percent with its interval."""
-    if estimate.value is None or estimate.low is None or estimate.high is None:
-        return "not known" if estimate.value is None else f"{100 * estimate.value:.0f} %"
-    return f"{100 * estimate.value:.0f} % ({100 * estimate.low:.0f} to {100 * estimate.high:.0f})"
+    if estimate.value is None:
+        return "not known"
+    text = f"{100 * estimate.value:.0f} %"
+    if estimate.ends is None:
+        return text
+    low, high = estimate.ends
+    return f"{text} ({100 * low:.0f} to {100 * high:.0f})"
 
 
 def _with_interval(estimate: Estimate) -> str:
     text = shown_number(estimate.value)
-    if estimate.low is None or estimate.high is None:
+    if estimate.ends is None:
         return text
-    return f"{text} ({shown_number(estimate.low)} to {shown_number(estimate.high)})"
+    low, high = estimate.ends
+    return f"{text} ({shown_number(low)} to {shown_number(high)})"
 
 
 def clear(comparison: Comparison, result: ScoreResult) -> bool:

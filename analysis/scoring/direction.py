@@ -107,7 +107,7 @@ def runs_against(pairs: JudgedPairs, aligned: np.ndarray, higher: bool, options:
     if not scored.any() or is_increasing(aligned[scored] * (1.0 if higher else -1.0), pairs.judgment[scored]):
         return False
     correlation = pairs.correlation_of(scored, REPLICATES, options.seed)
-    interval = correlation.correlate(aligned[scored], ("spearman",))["spearman"].estimate(options.level)
-    if interval.low is None or interval.high is None:
+    ends = correlation.correlate(aligned[scored], ("spearman",))["spearman"].estimate(options.level).ends
+    if ends is None:
         return False
-    return interval.high < 0 if higher else interval.low > 0
+    return ends[1] < 0 if higher else ends[0] > 0

@@ -71,8 +71,8 @@ class Answer:
             return f"{self.outcome}: {self.requirement} (no {what}: {self.figure.reason})"
         form = "+.3f" if self.compares else ".3f"
         ends = ""
-        if self.figure.low is not None and self.figure.high is not None:
-            ends = f", {span(self.figure.low, self.figure.high, form)}"
+        if self.figure.ends is not None:
+            ends = f", {span(*self.figure.ends, form)}"
         elif self.figure.reason:
             ends = f", {self.figure.reason}"
         return f"{self.outcome}: {self.requirement} ({what} {number(self.figure.value, form)}{ends})"
@@ -143,9 +143,9 @@ def answer(requirement: Requirement, result: ScoreResult) -> Answer:
 
 
 def _outcome(figure: Estimate, bound: float, more: bool) -> Outcome:
-    if figure.low is None or figure.high is None:
+    if figure.ends is None:
         return Outcome.UNDECIDED
-    above, below = figure.low > bound, figure.high < bound
+    above, below = figure.ends[0] > bound, figure.ends[1] < bound
     if above or below:
         return Outcome.PASS if above == more else Outcome.FAIL
     return Outcome.UNDECIDED

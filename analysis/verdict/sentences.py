@@ -294,12 +294,12 @@ def dropped(result: ScoreResult, ranked: Standings) -> str | None:
     said = []
     for name in out[:MOST_DROPPED]:
         compared = ranked.comparison(index.name, first, name)
-        if compared is None or compared.difference.low is None or compared.difference.high is None:
+        if compared is None or compared.difference.ends is None:
             said.append(f"{name} too")
             continue
-        low, high = sorted(abs(end) for end in (compared.difference.low, compared.difference.high))
-        crosses = compared.difference.low * compared.difference.high <= 0
-        span = index.range_in_words(0.0 if crosses else low, min(high, 1.0) if index.in_100 else high)
+        low, high = sorted(abs(end) for end in compared.difference.ends)
+        least = low if compared.difference.excludes_zero else 0.0
+        span = index.range_in_words(least, min(high, 1.0) if index.in_100 else high)
         said.append(
             f"{name} by {span}" if said else f"{name} is behind {first} by {span}{' in 100' if index.in_100 else ''}"
         )
@@ -358,7 +358,7 @@ def agreement(result: ScoreResult, system: SystemScore, reachable: float | None 
         return f"How far {name} agrees with people is not known: {estimate.reason}."
     over = f"over {result.scope}"
     shown = _with_ends(estimate)
-    if estimate.low is not None and estimate.high is not None and estimate.low <= 0 <= estimate.high:
+    if estimate.excludes_zero is False:
         return f"{name} shows no agreement with people that chance could not explain: correlation {shown} {over}."
     if estimate.value < 0:
         return f"{name} runs against people's judgments: correlation {shown} {over}."

@@ -133,8 +133,8 @@ def settling(result: ScoreResult, ranked: Standings, facts: StudyFacts) -> Settl
 
 def within(comparison: Comparison, matters: float) -> bool:
     """True where the whole interval of a difference is smaller than what matters."""
-    low, high = comparison.difference.low, comparison.difference.high
-    return low is not None and high is not None and -matters < low and high < matters
+    ends = comparison.difference.ends
+    return ends is not None and -matters < ends[0] and ends[1] < matters
 
 
 def queries_needed(slope: float, units_each: float, alpha: float) -> int | None:
@@ -176,10 +176,10 @@ def steepness(result: ScoreResult, comparison: Comparison, size: float) -> float
     of any raters, raters are taken to grow in number as queries do.
     """
     difference, queries = comparison.difference, int(result.pairs["queries"])
-    if difference.value is None or difference.low is None or difference.high is None or queries < 2:
+    if difference.value is None or difference.width is None or queries < 2:
         return None
     reach = float(special.stdtrit(freedom_of(comparison, queries), (1 + result.options.level) / 2))
-    error = (difference.high - difference.low) / 2 / reach
+    error = difference.width / 2 / reach
     if result.population.finite and result.population.highest < 1:
         error /= np.sqrt(1 - result.population.highest)
     return size / (error * np.sqrt(queries)) if error > 0 else None

@@ -43,6 +43,33 @@ class Estimate:
             raise ValueError("a missing value needs a reason")
         return cls(numbers[0], numbers[1], numbers[2], reason)
 
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """Both ends of the interval, the lower one first; None where there is no interval.
+
+        Examples
+        --------
+        >>> Estimate(0.5, 0.4, 0.6).ends, Estimate(0.5).ends
+        ((0.4, 0.6), None)
+        """
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
+    @property
+    def width(self) -> float | None:
+        """The distance of the interval's ends; None where there is no interval."""
+        return None if self.ends is None else self.ends[1] - self.ends[0]
+
+    @property
+    def excludes_zero(self) -> bool | None:
+        """True where the whole interval lies on one side of 0; None where there is no interval.
+
+        Examples
+        --------
+        >>> Estimate(0.5, 0.4, 0.6).excludes_zero, Estimate(-0.1, -0.2, 0.0).excludes_zero, Estimate(0.5).excludes_zero
+        (True, False, None)
+        """
+        return None if self.ends is None else self.ends[0] > 0 or self.ends[1] < 0
+
     def as_json(self) -> dict[str, Any]:
         """The figure as plain JSON; `reason` only where a number is missing."""
         figure: dict[str, Any] = {"value": self.value, "low": self.low, "high": self.high}
@@ -64,6 +91,6 @@ class Estimate:
     def __str__(self) -> str:
         if self.value is None:
             return f"– ({self.reason})"
-        if self.low is None or self.high is None:
+        if self.ends is None:
             return f"{self.value:.4f}"
         return f"{self.value:.4f} [{self.low:.4f}, {self.high:.4f}]"

@@ -61,13 +61,13 @@ class Candidates:
             where a candidate is not of the queries that are drawn for again
         """
         figure = self.now[system]
-        if figure.estimate.low is None or figure.estimate.high is None or not figure.standard_error > 0:
+        if figure.estimate.width is None or not figure.standard_error > 0:
             return None
         finite = np.isfinite(before) & np.isfinite(after)
         square = self.squares[system][finite]
         within, left = (float(square @ (1 / given[finite] - 1)) for given in (before, after))
         error = max(figure.standard_error**2, within)
-        return float((figure.estimate.high - figure.estimate.low) * np.sqrt((error - within + left) / error))
+        return float(figure.estimate.width * np.sqrt((error - within + left) / error))
 
 
 def candidates_for(study: JudgedStudy, options: ScoringOptions, aim: str) -> Candidates:

@@ -97,8 +97,7 @@ class Audit:
         """True where a truth's AUC is above another's by the whole interval of their difference."""
         for pair in self.scoring.comparisons:
             if pair.index == NORMALISED_RANK.name and {pair.first, pair.second} == {best, other}:
-                low, high = pair.difference.low, pair.difference.high
-                return low is not None and high is not None and low * high > 0
+                return pair.difference.excludes_zero is True
         return False
 
 

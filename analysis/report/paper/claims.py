@@ -76,18 +76,19 @@ def above(figure: Estimate, what: str, than: float = 0.0) -> Finding:
     >>> above(Estimate(0.2, 0.1, 0.3), "a minus b").verdict, above(Estimate(0.2, -0.1, 0.5), "a minus b").verdict
     ('holds', 'cannot be told')
     """
-    if figure.value is None or figure.low is None or figure.high is None:
+    if figure.ends is None:
         return Finding(UNTOLD, f"{what}: {figure.reason or 'no interval'}", figure)
-    return Finding(HOLDS if figure.low > than else FAILS if figure.high < than else UNTOLD, what, figure)
+    low, high = figure.ends
+    return Finding(HOLDS if low > than else FAILS if high < than else UNTOLD, what, figure)
 
 
 def near(figure: Estimate, what: str) -> Finding:
     """A claim that two figures are comparable, by their difference: it holds where that certainly is below NEAR."""
-    if figure.value is None or figure.low is None or figure.high is None:
+    if figure.ends is None:
         return Finding(UNTOLD, f"{what}: {figure.reason or 'no interval'}", figure)
-    if figure.low > -NEAR and figure.high < NEAR:
+    if figure.ends[0] > -NEAR and figure.ends[1] < NEAR:
         return Finding(HOLDS, what, figure)
-    return Finding(FAILS if figure.low > 0 or figure.high < 0 else UNTOLD, what, figure)
+    return Finding(FAILS if figure.excludes_zero else UNTOLD, what, figure)
 
 
 def here_name(system: str) -> str:
@@ -410,11 +411,11 @@ class Here:
         found = {}
         for name, (one, others, _) in parted.figures.items():
             difference = (one - others).estimate(self.level)
-            if difference.low is not None and difference.high is not None and difference.value is not None:
+            if difference.ends is not None:
                 found[name] = difference
         if not found:
             return Finding(UNTOLD, "too few ratings of one person")
-        beyond = [name for name, each in found.items() if (each.low or 0) > 0 or (each.high or 0) < 0]
+        beyond = [name for name, each in found.items() if each.excludes_zero]
         widest = max(found, key=lambda name: abs(found[name].value or 0.0))
         what = f"correlation on one person's ratings minus on the others', {widest}, the widest"
         what += f"; beyond their intervals are {listed(beyond)}" if beyond else "; all intervals hold 0"

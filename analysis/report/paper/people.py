@@ -157,7 +157,7 @@ def one_person(study: PaperStudy) -> list[Block]:
     for name, (one, others, both) in parted.figures.items():
         difference = (one - others).estimate(level)
         rows.append([name, *(_with_error(each) for each in (one, others, both)), difference])
-        if difference.low is not None and difference.high is not None and (difference.low > 0 or difference.high < 0):
+        if difference.excludes_zero:
             apart.append(name)
     if not rows:
         return [Paragraph("Table 5.9 needs systems with mapped scores.")]
