@@ -99,6 +99,10 @@ class FurtherOptions(CommandOptions):
             raise click.UsageError("--by needs a folder, -o, and goes without --compare, --binary and --with-judge.")
 
 
+WRITTEN = ("judgments.csv", "judgments-careless.csv", "raters.csv", "calibrated.csv", "facets.csv")
+"""Tables that -o writes."""
+
+
 @click.command(
     cls=GroupedCommand,
     most_used=("--out", "--columns", "--pairs", "--method", "--by"),
@@ -147,11 +151,15 @@ def calibrate(
     from relstudy.calibration import pipeline
     from relstudy.calibration.tables.ratings import add_judge, read_ratings, with_people
     from relstudy.calibration.tables.study_tables import write_with_provenance
+    from relstudy.common.files import refuse_over_inputs
     from relstudy.common.reading import Reading
     from relstudy.common.tables import read_table, release_unused
 
     if out is not None and out.is_file() and not packed:
         raise RelstudyError(f"{out}: this is a file; -o needs a folder")
+    if out is not None:
+        read = [ratings, pairs, further.people, further.with_judge]
+        refuse_over_inputs([out, *(out / name for name in WRITTEN)], read)
     reading = Reading.stated(choices)
     as_read = fields_given(RatingsOptions, choices)
     put_on_one_scale = partial(

@@ -38,12 +38,16 @@ def join(tables: tuple[Path, ...], output: Path, pairs: Path | None, as_json: bo
     """
     from relstudy.analysis.linking.joined import join_judgments
     from relstudy.calibration.tables.judgments import read_judgments
+    from relstudy.common.files import refuse_over_inputs
     from relstudy.mapping.scored_pairs import FitSettings
 
     if output.is_file():
         raise RelstudyError(f"{output}: this is a file; -o needs a folder")
     options = FitOptions(**fields_given(FitOptions, choices))
     named = _named(tables)
+    refuse_over_inputs(
+        [output / "judgments.csv", *(output / f"{name}.json" for name in named)], [*named.values(), pairs]
+    )
     read = {name: read_judgments(path) for name, path in named.items()}
     joined = join_judgments(
         read,

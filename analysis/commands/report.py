@@ -14,6 +14,8 @@ from relstudy.analysis.commands.scoring_options import as_arguments, given_optio
 from relstudy.analysis.scoring.options import SCORED, TestOptions
 from relstudy.common.command_options import GroupedCommand, option_under, options_of
 from relstudy.common.console import print_json, progress
+from relstudy.common.errors import RelstudyError
+from relstudy.common.files import refuse_over_inputs
 from relstudy.common.options import CommandOptions, fields_given, option
 
 if TYPE_CHECKING:
@@ -128,6 +130,12 @@ def report(
     paper = PaperOptions(**fields_given(PaperOptions, choices))
     ratings = choices.pop("ratings")
     scored = read_study_folder(folder, judgments, None if ratings is None else Path(ratings))
+    target = folder / "report" / "index.html" if out is None else out
+    if target.is_dir():
+        raise RelstudyError(f"{target}: this is a folder; --out names the page")
+    refuse_over_inputs(
+        [target], [folder / file.name for file in scored.files] + [judgments, ratings, choices["queries"]]
+    )
     if choices["queries"] is not None:
         scored = scored.with_queries(Path(choices["queries"]))
     options = options_over(scored.options, given)
@@ -145,7 +153,6 @@ def report(
     page = study_page(run, tables, command, with_pictures)
     result, verdict = run.result, run.verdict
     outcomes = hold_against(requirements, result)
-    target = folder / "report" / "index.html" if out is None else out
     beside = target.parent / "tables"
     plain = judgments is None and ratings is None
     questions = _question_pages(scored, target, options, command, by, with_pictures) if plain else {}

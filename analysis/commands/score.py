@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 
 
 WRITTEN = "What is written"
+TABLES = (
+    *("scores", "per_query", "precision_recall", "comparisons", "assisted", "groups"),
+    *("group_comparisons", "group_tests", "tests", "left_out"),
+)
+"""Names of the tables that -o writes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +60,10 @@ class Written(CommandOptions):
     verbose: bool = option(
         False, "Print every convention behind the numbers.", flags=("--verbose", "-v"), heading=WRITTEN
     )
+
+    def tables(self) -> list[Path]:
+        """The files that -o may write."""
+        return [] if self.out is None else [Path(self.out) / f"{name}.csv" for name in TABLES]
 
 
 @click.command(cls=GroupedCommand, most_used=("--judgments", "--measure", "--by", "--out", "--report"))
@@ -126,6 +135,7 @@ def score(
     from relstudy.analysis.scoring.trec import qrels_gains
     from relstudy.analysis.study_run import KEPT
     from relstudy.calibration.tables.study_tables import InputFile
+    from relstudy.common.files import refuse_over_inputs
     from relstudy.common.reading import Reading
     from relstudy.common.tables import read_table
     from relstudy.mapping.fitted import mapping_files, read_mappings
@@ -147,6 +157,11 @@ def score(
     reading = Reading.stated(choices).among_several()
     if judgments is None and reading.tells_answers:
         raise RelstudyError("--values, --scale, --missing and --gains are for the judgments, and none are given")
+    asked_for = [choices[name] for name in ("mappings", "judge", "queries", "ratings")]
+    refuse_over_inputs(
+        [written.qrels, written.save, written.report, *written.tables()],
+        [*(named_file(path)[1] for path in scores), judgments, against, *asked_for],
+    )
     saved = None if against is None else read_comparison(against)
     ratings = choices.pop("ratings")
     if ratings is not None and (judgments is None or saved is not None):

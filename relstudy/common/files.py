@@ -9,7 +9,7 @@ import os
 import re
 import tempfile
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -50,6 +50,26 @@ def replacing(path: str | os.PathLike[str], mode: int = 0o644) -> Iterator[Path]
         raise RelstudyError(f"{os.fspath(path)}: cannot be written ({error.strerror})") from None
     finally:
         beside.unlink(missing_ok=True)
+
+
+def refuse_over_inputs(
+    written: Iterable[str | os.PathLike[str] | None], read: Iterable[str | os.PathLike[str] | None]
+) -> None:
+    """Refuse to write over a file that the same command reads, before anything is written; None is no file.
+
+    Raises
+    ------
+    RelstudyError
+        naming the first such file
+
+    Examples
+    --------
+    >>> refuse_over_inputs(["page.html", None], ["scores.csv"])
+    """
+    inputs = {os.path.realpath(path) for path in read if path is not None}
+    for path in written:
+        if path is not None and os.path.realpath(path) in inputs:
+            raise RelstudyError(f"{os.fspath(path)}: this is read here and would be written over; name another output")
 
 
 def whole_files(folder: Path, pattern: str) -> list[Path]:
