@@ -15,6 +15,7 @@ from relstudy.common.damage import DAMAGED_ARRAYS, TENSORS, refuse_tensors
 from relstudy.common.errors import RelstudyError
 from relstudy.common.option_words import option as worded
 from relstudy.common.options import fields_given
+from relstudy.common.packed import refuse_devices
 from relstudy.mapping.scores.score_table import ScoreTable
 from relstudy.mapping.vector_options import Measure, VectorOptions
 
@@ -129,6 +130,7 @@ def read_vectors(path: str | os.PathLike[str] | np.ndarray, ids: Ids | None = No
 
 def _load(file: str) -> Any:
     refuse_tensors(file)
+    refuse_devices(file)
     try:
         return np.load(file, allow_pickle=False)
     except FileNotFoundError:
@@ -145,6 +147,7 @@ def _read_ids(vectors: Path, ids: str | os.PathLike[str] | None) -> list[str]:
             looked = ", ".join(path.name for path in beside)
             raise RelstudyError(f"{vectors}: vectors need ids, one a line, in a file beside them ({looked})")
         ids = file
+    refuse_devices(ids)
     try:
         lines = Path(ids).read_text(encoding="utf-8-sig").splitlines()
     except FileNotFoundError:

@@ -15,6 +15,7 @@ from typing import IO, Any
 
 from relstudy.common.damage import NO_JSON
 from relstudy.common.errors import RelstudyError
+from relstudy.common.packed import refuse_devices
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """The system's errors for a disk, or a user's part of it, that is full."""
@@ -92,6 +93,7 @@ def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
     RelstudyError
         where it cannot be read, or is no TOML
     """
+    refuse_devices(path)
     try:
         with open(path, "rb") as file:
             return tomllib.load(file)
@@ -107,6 +109,7 @@ def write_json(value: Any, path: str | os.PathLike[str]) -> None:
 def read_json(path: str | os.PathLike[str]) -> Any:
     """Read a JSON file, or say in one sentence why that can't be done."""
     file = os.fspath(path)
+    refuse_devices(file)
     try:
         with open(file, encoding="utf-8") as handle:
             return _strict_json(handle)

@@ -63,11 +63,27 @@ def is_packed(path: str | os.PathLike[str]) -> bool:
     return os.fspath(path).endswith(ENDINGS)
 
 
-def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
-    """The file's bytes, unpacked; RelstudyError where it is a pipe or a device."""
+def refuse_devices(path: str | os.PathLike[str]) -> None:
+    """Refuse a pipe, of which nobody may ever write the end, or a device, which may have none.
+
+    Raises
+    ------
+    RelstudyError
+        where the path names one
+
+    Examples
+    --------
+    >>> refuse_devices("scores.csv")
+    """
     file = os.fspath(path)
     if file == "-" or (Path(file).exists() and not Path(file).is_file() and not Path(file).is_dir()):
         raise RelstudyError(f"{file}: this is a pipe or a device; write the table to a file first")
+
+
+def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
+    """The file's bytes, unpacked; RelstudyError where it is a pipe or a device."""
+    file = os.fspath(path)
+    refuse_devices(file)
     if not is_packed(file):
         return open(file, "rb")
     unpack = next(each for ending, each in UNPACKERS.items() if file.endswith(ending))

@@ -22,7 +22,7 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.files import replacing
 from relstudy.common.headers import plain_name
 from relstudy.common.json_files import is_json, read_records
-from relstudy.common.packed import BROKEN, refuse_swelling
+from relstudy.common.packed import BROKEN, refuse_devices, refuse_swelling
 
 ROWS_AT_ONCE = 100_000
 """Rows that are in memory as text at a time when a table is written."""
@@ -70,6 +70,7 @@ def read_table(path: str | os.PathLike[str] | Checked, *required: str) -> Checke
 
 def _read(file: str) -> Checked:
     if file.endswith(".parquet"):
+        refuse_devices(file)
         _refuse_swelling_parquet(file)
         frame = pd.read_parquet(file)
         # ids that pandas wrote as columns, and would read as an index

@@ -15,7 +15,7 @@ import numpy as np
 
 from relstudy.common.damage import DAMAGED_ARRAYS, TENSORS, refuse_tensors
 from relstudy.common.errors import RelstudyError
-from relstudy.common.packed import refuse_swelling
+from relstudy.common.packed import refuse_devices, refuse_swelling
 from relstudy.common.wording import count_of
 
 _NPY = b"\x93NUMPY"
@@ -48,6 +48,7 @@ def load_array(path: str) -> np.ndarray:
         one sentence: no such file, a pickle, damage, several arrays and no name
     """
     refuse_tensors(path)
+    refuse_devices(path)
     try:
         match = _IN_FILE.fullmatch(path)
         if match:
@@ -173,6 +174,7 @@ def finite_numbers(value: Any, name: str, first: int = 0) -> np.ndarray:
 
 def text_lines(file: str) -> list[str]:
     """The lines of a UTF-8 text without the blanks around them."""
+    refuse_devices(file)
     try:
         text = Path(file).read_text(encoding="utf-8-sig")
     except FileNotFoundError:
