@@ -8,6 +8,7 @@ target and renames, so nothing is ever half-written.
 from __future__ import annotations
 
 import itertools
+import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -62,7 +63,7 @@ def read_table(path: str | os.PathLike[str] | Checked, *required: str) -> Checke
         raise RelstudyError(f"{file}: this file may not be read") from None
     except UnicodeDecodeError as error:
         raise RelstudyError(f"{file}: byte {error.start} is not UTF-8; save the table as UTF-8") from None
-    except (*BROKEN, ValueError) as error:
+    except (*BROKEN, ValueError, NotImplementedError) as error:
         raise RelstudyError(f"{file}: cannot be read as a table ({str(error).splitlines()[0]})") from None
     checked.require(*required)
     return checked
@@ -72,7 +73,7 @@ def _read(file: str) -> Checked:
     if file.endswith(".parquet"):
         refuse_devices(file)
         _refuse_swelling_parquet(file)
-        frame = pd.read_parquet(file)
+        frame = _without_nesting(pd.read_parquet(file))
         # ids that pandas wrote as columns, and would read as an index
         levels = [name for name in frame.index.names if plain_name(name) in (*IDS, "system")]
         return Checked(frame.reset_index(levels) if levels else frame, file)
@@ -87,12 +88,30 @@ def release_unused() -> None:
 
 
 def _refuse_swelling_parquet(file: str) -> None:
-    """Look at the number of cells before they are read: a column of one value repeated takes hardly a byte."""
+    """Look at the number of values before they are read: a column of one value repeated takes hardly a byte."""
     import pyarrow.parquet as pq
 
     stored = pq.read_metadata(file)
     refuse_many_columns(file, stored.num_columns)
-    refuse_swelling(file, 8 * stored.num_rows * stored.num_columns)
+    groups = [stored.row_group(number) for number in range(stored.num_row_groups)]
+    values = sum(group.column(place).num_values for group in groups for place in range(group.num_columns))
+    refuse_swelling(file, 8 * values)
+
+
+def _without_nesting(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table with lists and objects in its cells as JSON, which is how a table of records has them."""
+    for name in [name for name, kind in frame.dtypes.items() if kind.kind == "O" and isinstance(kind, np.dtype)]:
+        cells = frame[name]
+        if cells.map(lambda cell: isinstance(cell, np.ndarray | list | dict)).any():
+            frame[name] = cells.map(_as_json).astype("str")
+    return frame
+
+
+def _as_json(cell: object) -> str:
+    def plain(value: Any) -> Any:
+        return value.tolist() if isinstance(value, np.ndarray) else str(value)
+
+    return "" if cell is None else json.dumps(cell, ensure_ascii=False, default=plain)
 
 
 def write_table(frame: pd.DataFrame, path: str | os.PathLike[str], *, private: bool = False) -> None:

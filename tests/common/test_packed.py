@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -107,3 +108,28 @@ def test_columns_and_arrays_that_swell_are_refused_before_they_are_read(
     np.savez_compressed(tmp_path / "bomb.npz", codes=np.zeros(4_000_000, dtype=np.uint8))
     with pytest.raises(RelstudyError, match=r"bomb\.npz: this swells to"):
         load_array(str(tmp_path / "bomb.npz"))
+
+
+def test_columns_of_lists_or_objects_in_parquet_are_text_as_those_of_json_are(tmp_path: Path) -> None:
+    columns = {
+        "query_id": pa.array([["a", "b"], None]),
+        "rating": pa.array([{"v": 3}, {"v": 4}]),
+        "n": pa.array([1, 2]),
+    }
+    pq.write_table(pa.table(columns), tmp_path / "t.parquet")
+    frame = read_table(tmp_path / "t.parquet").frame
+    assert frame["query_id"].tolist() == ['["a", "b"]', ""]
+    assert frame["rating"].tolist() == ['{"v": 3}', '{"v": 4}']
+    of_texts = pa.Table.from_pandas(pd.DataFrame({"query_id": ["a", "b"]})).schema.metadata
+    pq.write_table(pa.table(columns).replace_schema_metadata(of_texts), tmp_path / "t.parquet")
+    with pytest.raises(RelstudyError, match=r"t\.parquet: cannot be read as a table \(Unsupported cast"):
+        read_table(tmp_path / "t.parquet")
+
+
+def test_lists_that_swell_are_refused_before_they_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("relstudy.common.packed.MOST_UNPACKED", 1 << 20)
+    monkeypatch.setattr("pandas.read_parquet", lambda *_: pytest.fail("it was read"))
+    zeros = pa.LargeListArray.from_arrays(pa.array([0, 2_000_000]), pa.array(np.zeros(2_000_000, dtype=np.int8)))
+    pq.write_table(pa.table({"a": zeros}), tmp_path / "bomb.parquet", compression="zstd")
+    with pytest.raises(RelstudyError, match="this swells to"):
+        read_table(tmp_path / "bomb.parquet")
