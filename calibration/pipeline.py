@@ -44,6 +44,7 @@ from relstudy.calibration.undecided import undecided_pairs
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
+from relstudy.common.files import together
 from relstudy.common.option_words import option
 from relstudy.common.probabilities import PAIR
 from relstudy.common.ratings_table import HandOut
@@ -130,13 +131,14 @@ class Calibration:
         return ["judgments.csv", *careless, "raters.csv", *facets, "calibrated.csv"]
 
     def write(self, folder: Path) -> None:
-        """Write the tables named by `files`."""
-        write_judgments(self.judgments, folder / "judgments.csv")
-        write_careless(self.judgments.careless, folder / CARELESS)
-        write_table(self.raters, folder / "raters.csv")
-        if self.model is not None and self.model.of_facets is not None:
-            write_table(self.model.of_facets, folder / "facets.csv")
-        write_table(self.calibrated_ratings(), folder / "calibrated.csv")
+        """Write the tables named by `files`, all or none."""
+        with together():
+            write_judgments(self.judgments, folder / "judgments.csv")
+            write_table(self.raters, folder / "raters.csv")
+            if self.model is not None and self.model.of_facets is not None:
+                write_table(self.model.of_facets, folder / "facets.csv")
+            write_table(self.calibrated_ratings(), folder / "calibrated.csv")
+            write_careless(self.judgments.careless, folder / CARELESS)
 
     def calibrated_ratings(self) -> pd.DataFrame:
         """Each person's rating as it came, with its value on the common scale (`calibrated`), what it weighs in its

@@ -25,6 +25,7 @@ from relstudy.calibration.tables.set_aside import without_set_aside
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
+from relstudy.common.files import together
 from relstudy.common.headers import under_own_names
 from relstudy.common.option_words import option
 from relstudy.common.pairs_table import OTHER, sources_of
@@ -85,11 +86,12 @@ class PreferenceStudy:
         }
 
     def write(self, folder: Path) -> list[Path]:
-        """Write judgments.csv and raters.csv, and of lists systems.csv; gives the files."""
-        write_judgments(self.judgments, folder / "judgments.csv")
+        """Write judgments.csv and raters.csv, and of lists systems.csv, all or none; gives the files."""
         tables = {"raters.csv": self.raters} | ({"systems.csv": self.systems} if len(self.systems) else {})
-        for name, table in tables.items():
-            write_table(table, folder / name)
+        with together():
+            write_judgments(self.judgments, folder / "judgments.csv")
+            for name, table in tables.items():
+                write_table(table, folder / name)
         return [folder / name for name in ("judgments.csv", *tables)]
 
 

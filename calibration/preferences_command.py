@@ -12,6 +12,7 @@ import click
 from relstudy.common.command_options import taking
 from relstudy.common.console import print_json, print_table, say
 from relstudy.common.errors import RelstudyError
+from relstudy.common.files import refuse_over_inputs
 from relstudy.common.options import CommandOptions, option
 from relstudy.common.study_folder import table_in
 from relstudy.common.wording import count_of, number, span
@@ -55,6 +56,7 @@ def preferences(ratings: Path, options: PreferencesOptions, as_json: bool) -> No
         raise RelstudyError(f"{output}: this is a file; -o needs a folder")
     if ratings.is_dir():
         ratings = table_in(ratings, "ratings.csv", f"relstudy export {ratings}")
+    refuse_over_inputs([output / name for name in ("judgments.csv", "raters.csv", "systems.csv")], [ratings])
     found = read_preferences(ratings, options.lists)
     files = found.write(output)
     if as_json:

@@ -88,10 +88,10 @@ def fit(
     """
     from relstudy.calibration.tables.judgments import read_judgments
     from relstudy.calibration.tables.study_tables import pairs_beside
-    from relstudy.common.files import file_names
+    from relstudy.common.files import file_names, refuse_over_inputs
     from relstudy.common.groups import groups_of
     from relstudy.common.reading import Reading
-    from relstudy.mapping.scores.table import read_score_files
+    from relstudy.mapping.scores.table import named_file, read_score_files
     from relstudy.mapping.scores.vectors import similarity_of
     from relstudy.mapping.systems import by_group, fit_systems, fits_as_json
 
@@ -120,6 +120,13 @@ def fit(
     parts: dict[str, tuple[ScoreTable, Judgments]] = {"": (table, judged)}
     if by is not None:
         parts = by_group(table, judged, groups_of(judged.frame, by, pairs_beside(judgments)))
+    folders = {name: output / file for name, file in file_names(list(parts)).items()} if by else {"": output}
+    written = [
+        folders[name] / f"{file}.json"
+        for name, (scored, _) in parts.items()
+        for file in file_names(list(scored.systems)).values()
+    ]
+    refuse_over_inputs(written, [*(named_file(path)[1] for path in scores), judgments])
     fitted = {}
     for name, (scored, part) in parts.items():
         with warnings.catch_warnings(record=True) as caught:
@@ -133,7 +140,6 @@ def fit(
             )
         disagreeing = sum("chains disagree" in str(warning.message) for warning in caught)
         fitted[name] = fits, [*notes_on_scores(folder), *table.notes, *part.notes, *notes], disagreeing
-    folders = {name: output / file for name, file in file_names(list(fitted)).items()} if by else {"": output}
     for name, (fits, _, _) in fitted.items():
         _write(fits, folders[name], further.figures)
     if as_json:
@@ -161,18 +167,18 @@ def fit(
 
 
 def _write(fits: list[SystemFit], output: Path, figures: bool) -> None:
-    from relstudy.common.files import file_names
+    from relstudy.common.files import file_names, together, write_text
 
     files = file_names([fit.choice.system for fit in fits])
-    for fit in fits:
-        file = files[fit.choice.system]
-        fit.choice.mapping.write(output / f"{file}.json")
-        if figures:
-            from relstudy.common.files import write_text
-            from relstudy.mapping.plots import mapping_figure
+    with together():
+        for fit in fits:
+            file = files[fit.choice.system]
+            fit.choice.mapping.write(output / f"{file}.json")
+            if figures:
+                from relstudy.mapping.plots import mapping_figure
 
-            picture = mapping_figure(fit.choice.mapping, fit.pairs["score"], fit.pairs["judgment"], alone=True)
-            write_text(picture, output / f"{file}.svg")
+                picture = mapping_figure(fit.choice.mapping, fit.pairs["score"], fit.pairs["judgment"], alone=True)
+                write_text(picture, output / f"{file}.svg")
 
 
 def _print(results: dict[str, Any]) -> None:

@@ -135,7 +135,7 @@ def score(
     from relstudy.analysis.scoring.trec import qrels_gains
     from relstudy.analysis.study_run import KEPT
     from relstudy.calibration.tables.study_tables import InputFile
-    from relstudy.common.files import refuse_over_inputs
+    from relstudy.common.files import refuse_over_inputs, together
     from relstudy.common.reading import Reading
     from relstudy.common.tables import read_table
     from relstudy.mapping.fitted import mapping_files, read_mappings
@@ -204,7 +204,8 @@ def score(
         of_mappings = mapping_files(Path(choices["mappings"] or folder / "mappings"))
         refused = _keep(run, folder, [*scores, *of_mappings], reading)
     if written.out is not None:
-        _write_tables(run, Path(written.out))
+        with together():
+            _write_tables(run, Path(written.out))
     if written.report is not None:
         files = [named_file(path)[1] for path in scores]
         read = [*files, *([] if against is None else [against])]

@@ -10,6 +10,7 @@ import re
 import tempfile
 import tomllib
 from collections.abc import Iterable, Iterator
+from contextvars import ContextVar
 from pathlib import Path
 from typing import IO, Any
 
@@ -19,6 +20,7 @@ from relstudy.common.packed import refuse_devices
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """The system's errors for a disk, or a user's part of it, that is full."""
+_WAITING: ContextVar[dict[Path, Path] | None] = ContextVar("_WAITING", default=None)
 
 
 @contextlib.contextmanager
@@ -26,7 +28,8 @@ def replacing(path: str | os.PathLike[str], mode: int = 0o644) -> Iterator[Path]
     """Yield a path beside `path` to write to; rename it over `path` only when the block ends well.
 
     Until then, and after that where `mode` says so, nobody but its owner can read the file. A link stays, and what it
-    leads to is written; a device, such as /dev/stdout, is refused, since it would be a file afterwards.
+    leads to is written; a device, such as /dev/stdout, is refused, since it would be a file afterwards. Within
+    `together` it is renamed at that block's end.
     """
     target = Path(path)
     if target.is_dir():
@@ -40,17 +43,43 @@ def replacing(path: str | os.PathLike[str], mode: int = 0o644) -> Iterator[Path]
     except OSError as error:
         raise RelstudyError(f"{os.fspath(path)}: cannot be written ({error.strerror})") from None
     os.close(descriptor)
-    beside = Path(name)
+    beside, waiting = Path(name), _WAITING.get()
     try:
         yield beside
         beside.chmod(mode)
-        beside.replace(target)
+        if waiting is None:
+            beside.replace(target)
+        else:
+            waiting[beside] = target
     except OSError as error:
         if error.errno not in FULL:
             raise
         raise RelstudyError(f"{os.fspath(path)}: cannot be written ({error.strerror})") from None
     finally:
-        beside.unlink(missing_ok=True)
+        if waiting is None or beside not in waiting:
+            beside.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def together() -> Iterator[None]:
+    """Within, files that are written wait beside their places; all are put there when the block ends well, else none.
+
+    So tables that belong together are of one run also where the disk is full on the way. What the block reads is what
+    was there before.
+    """
+    if _WAITING.get() is not None:
+        yield
+        return
+    waiting: dict[Path, Path] = {}
+    before = _WAITING.set(waiting)
+    try:
+        yield
+        for beside, target in waiting.items():
+            beside.replace(target)
+    finally:
+        _WAITING.reset(before)
+        for beside in waiting:
+            beside.unlink(missing_ok=True)
 
 
 def refuse_over_inputs(

@@ -22,6 +22,7 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     judgments.to_csv("other/judgments.csv", index=False)
     scores.to_csv("scores.csv", index=False)
     scores.to_csv("scores/a.csv", index=False)
+    scores.assign(system="b").to_json("other/b.json", orient="records")
     pairs = judgments[["query_id", "result_id"]].merge(pd.DataFrame({"rater_id": ["r", "s", "t"]}), how="cross")
     rated = pairs.assign(rating=1 + pairs.index % 5)
     rated.to_csv("raters.csv", index=False)
@@ -44,6 +45,8 @@ def found(folder: Path) -> dict[Path, str]:
         ("calibrate raters.csv -o .", "raters.csv"),
         ("calibrate calibrated.csv -o .", "calibrated.csv"),
         ("join a=judgments.csv b=other/judgments.csv -o other", "other/judgments.csv"),
+        ("fit other/b.json -j judgments.csv -o other", "other/b.json"),
+        ("preferences raters.csv -o .", "raters.csv"),
         ("report . --out judgments.csv", "judgments.csv"),
         ("report . --out scores/a.csv", "scores/a.csv"),
     ],
