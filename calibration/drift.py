@@ -139,8 +139,7 @@ class Drift:
 
     @property
     def _is_clear(self) -> bool:
-        low, high = self.common.low, self.common.high
-        return low is not None and high is not None and not low <= 0 <= high
+        return self.common.excludes_zero is True
 
 
 def session_drift(panel: Panel, order: np.ndarray, seed: int = 0, level: float = 0.95) -> Drift | None:

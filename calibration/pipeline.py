@@ -585,4 +585,4 @@ def _icc(name: str, icc: Icc, plain: Any) -> dict[str, Any]:
 
 
 def _interval(estimate: Estimate) -> list[float] | None:
-    return None if estimate.low is None or estimate.high is None else [estimate.low, estimate.high]
+    return None if estimate.ends is None else list(estimate.ends)

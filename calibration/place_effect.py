@@ -42,8 +42,7 @@ class PlaceEffect:
     @property
     def is_found(self) -> bool:
         """True if the interval of `last` leaves out 0."""
-        low, high = self.last.low, self.last.high
-        return low is not None and high is not None and not low <= 0 <= high
+        return self.last.excludes_zero is True
 
 
 def place_effect(ratings: pd.DataFrame, level: float = 0.95) -> PlaceEffect | None:

@@ -165,7 +165,7 @@ class Comparison:
         if self.agreement.value is not None:
             place = "" if self.rank is None else f": number {self.rank} of {self.raters} raters"
             lines.append(f"Agreement with the others' mean {self.agreement}{place}.")
-        apart = [row.system for row in self.systems if _excludes_zero(row.difference)]
+        apart = [row.system for row in self.systems if row.difference.excludes_zero]
         if self.systems:
             lines.append(
                 f"Systems score differently on {whose} pairs: {', '.join(apart)}."
@@ -192,7 +192,7 @@ def ranked_differently(who: str, orders: Sequence[OrderRow]) -> list[str]:
         f"of {row.second} is {number(row.theirs, '+.2f')} by their ratings and {number(row.others, '+.2f')} by "
         f"the others', a difference of {_signed(row.difference)}."
         for row in orders
-        if _excludes_zero(row.difference)
+        if row.difference.excludes_zero
     ]
     return lines or [f"Of no two systems {who} and the others see the lead differently."]
 
@@ -480,15 +480,11 @@ def _fisher(correlation: float, n: int) -> Estimate:
     return Estimate(float(correlation), float(np.tanh(z - half)), float(np.tanh(z + half)))
 
 
-def _excludes_zero(estimate: Estimate) -> bool:
-    return estimate.low is not None and estimate.high is not None and (estimate.low > 0 or estimate.high < 0)
-
-
 def _short(estimate: Estimate) -> str:
     return with_ends(estimate.value, estimate.low, estimate.high, ".2f")
 
 
 def _signed(estimate: Estimate) -> str:
-    if estimate.value is None or estimate.low is None or estimate.high is None:
+    if estimate.value is None or estimate.ends is None:
         return "–"
-    return f"{number(estimate.value, '+.2f')} ({span(estimate.low, estimate.high, '+.2f')})"
+    return f"{number(estimate.value, '+.2f')} ({span(*estimate.ends, '+.2f')})"
