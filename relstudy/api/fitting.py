@@ -14,7 +14,7 @@ from relstudy.api.inputs import ScoredSystems, judgments_of, scores_of
 from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import UnknownName
 from relstudy.common.figures import figure_of
-from relstudy.common.files import file_names
+from relstudy.common.files import file_names, together
 from relstudy.common.libraries import Source
 from relstudy.common.options import fields_given
 from relstudy.common.probabilities import PAIR
@@ -122,8 +122,9 @@ class Mappings(FolderResult, Mapping[str, FittedMapping]):
 
 def write_mappings(mappings: Mapping[str, FittedMapping], folder: Path) -> None:
     """Write NAME.json for each system, as `relstudy fit -o` does."""
-    for system, file in file_names(list(mappings)).items():
-        mappings[system].write(folder / f"{file}.json")
+    with together():
+        for system, file in file_names(list(mappings)).items():
+            mappings[system].write(folder / f"{file}.json")
 
 
 def _interval(name: str, estimate: Estimate) -> dict[str, float | None]:

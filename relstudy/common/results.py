@@ -13,7 +13,6 @@ import pandas as pd
 
 from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError, UnknownName
-from relstudy.common.files import together
 from relstudy.common.kept import write_kept
 from relstudy.common.latex import LatexCell, latex_table
 from relstudy.common.option_words import members_called_in_python
@@ -176,9 +175,8 @@ class FolderResult(Result):
     def _keep(self, path: Path) -> None:
         if path.is_file():
             raise RelstudyError(f"{path}: this is a file; a {self.saved_as} is saved to a folder")
-        with together():
-            self._write_tables(path)
-            write_kept(self, self.saved_as, path / f"{self.saved_as.replace(' ', '-')}{ENDING}")
+        self._write_tables(path)
+        write_kept(self, self.saved_as, path / f"{self.saved_as.replace(' ', '-')}{ENDING}")
 
     def _write_tables(self, folder: Path) -> None:
         """The files that the command writes."""
