@@ -99,10 +99,6 @@ class FurtherOptions(CommandOptions):
             raise click.UsageError("--by needs a folder, -o, and goes without --compare, --binary and --with-judge.")
 
 
-WRITTEN = ("judgments.csv", "judgments-careless.csv", "raters.csv", "calibrated.csv", "facets.csv")
-"""Tables that -o writes."""
-
-
 @click.command(
     cls=GroupedCommand,
     most_used=("--out", "--columns", "--pairs", "--method", "--by"),
@@ -158,8 +154,8 @@ def calibrate(
     if out is not None and out.is_file() and not packed:
         raise RelstudyError(f"{out}: this is a file; -o needs a folder")
     if out is not None:
-        read = [ratings, pairs, further.people, further.with_judge]
-        refuse_over_inputs([out, *(out / name for name in WRITTEN)], read)
+        read = [ratings, pairs, further.people, further.with_judge, further.binary]
+        refuse_over_inputs([out, *(out / name for name in pipeline.FILES)], read)
     reading = Reading.stated(choices)
     as_read = fields_given(RatingsOptions, choices)
     put_on_one_scale = partial(

@@ -51,6 +51,9 @@ from relstudy.common.ratings_table import HandOut
 from relstudy.common.tables import write_table
 from relstudy.common.wording import count_of, listed
 
+FACETS = "facets.csv"
+FILES = ("judgments.csv", CARELESS, "raters.csv", FACETS, "calibrated.csv")
+"""Names of the files that a calibration may write."""
 SMALL, CLEAR = 0.05, 2.0
 """A corrected p below this, and so many standard errors, put a method ahead."""
 SURE = 0.95
@@ -126,9 +129,10 @@ class Calibration:
     def files(self) -> list[str]:
         """Names of the files that `write` writes: judgments-careless.csv where raters look careless, facets.csv where
         there are facets."""
-        careless = [] if self.judgments.careless is None else [CARELESS]
-        facets = [] if self.model is None or self.model.of_facets is None else ["facets.csv"]
-        return ["judgments.csv", *careless, "raters.csv", *facets, "calibrated.csv"]
+        absent = {CARELESS} if self.judgments.careless is None else set()
+        if self.model is None or self.model.of_facets is None:
+            absent.add(FACETS)
+        return [name for name in FILES if name not in absent]
 
     def write(self, folder: Path) -> None:
         """Write the tables named by `files`, all or none."""
@@ -136,7 +140,7 @@ class Calibration:
             write_judgments(self.judgments, folder / "judgments.csv")
             write_table(self.raters, folder / "raters.csv")
             if self.model is not None and self.model.of_facets is not None:
-                write_table(self.model.of_facets, folder / "facets.csv")
+                write_table(self.model.of_facets, folder / FACETS)
             write_table(self.calibrated_ratings(), folder / "calibrated.csv")
             write_careless(self.judgments.careless, folder / CARELESS)
 

@@ -34,6 +34,8 @@ from relstudy.common.tables import read_table, write_table
 from relstudy.common.wording import count_of
 
 SCALE = Scale("preferred", (0.0, 1.0), continuous=True)
+FILES = ("judgments.csv", "raters.csv", "systems.csv")
+"""Names of the files that judgments from couples may write."""
 NORMAL = 1.959963984540054
 SIDE = "left"
 """Column of which result stood on the left."""
@@ -87,12 +89,13 @@ class PreferenceStudy:
 
     def write(self, folder: Path) -> list[Path]:
         """Write judgments.csv and raters.csv, and of lists systems.csv, all or none; gives the files."""
-        tables = {"raters.csv": self.raters} | ({"systems.csv": self.systems} if len(self.systems) else {})
+        judgments, raters, systems = (folder / name for name in FILES)
         with together():
-            write_judgments(self.judgments, folder / "judgments.csv")
-            for name, table in tables.items():
-                write_table(table, folder / name)
-        return [folder / name for name in ("judgments.csv", *tables)]
+            write_judgments(self.judgments, judgments)
+            write_table(self.raters, raters)
+            if len(self.systems):
+                write_table(self.systems, systems)
+        return [judgments, raters, *([systems] if len(self.systems) else [])]
 
 
 def _plain(row: dict[Any, Any]) -> dict[str, Any]:

@@ -49,14 +49,14 @@ def preferences(ratings: Path, options: PreferencesOptions, as_json: bool) -> No
     relstudy preferences my-study --lists -o my-study/lists
     relstudy join my-study my-study/which -o joined
     """
-    from relstudy.calibration.preferences import read_preferences
+    from relstudy.calibration.preferences import FILES, read_preferences
 
     output = options.output
     if output.is_file():
         raise RelstudyError(f"{output}: this is a file; -o needs a folder")
     if ratings.is_dir():
         ratings = table_in(ratings, "ratings.csv", f"relstudy export {ratings}")
-    refuse_over_inputs([output / name for name in ("judgments.csv", "raters.csv", "systems.csv")], [ratings])
+    refuse_over_inputs([output / name for name in FILES], [ratings])
     found = read_preferences(ratings, options.lists)
     files = found.write(output)
     if as_json:

@@ -21,7 +21,9 @@ from relstudy.common.study_folder import notes_on_scores, only_folder, scores_in
 from relstudy.mapping.vector_options import VectorOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    import pandas as pd
 
     from relstudy.analysis.judges.table import JudgeTable
     from relstudy.analysis.pipeline import ScoringRun
@@ -32,11 +34,6 @@ if TYPE_CHECKING:
 
 
 WRITTEN = "What is written"
-TABLES = (
-    *("scores", "per_query", "precision_recall", "comparisons", "assisted", "groups"),
-    *("group_comparisons", "group_tests", "tests", "left_out"),
-)
-"""Names of the tables that -o writes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,9 +58,9 @@ class Written(CommandOptions):
         False, "Print every convention behind the numbers.", flags=("--verbose", "-v"), heading=WRITTEN
     )
 
-    def tables(self) -> list[Path]:
-        """The files that -o may write."""
-        return [] if self.out is None else [Path(self.out) / f"{name}.csv" for name in TABLES]
+    def tables(self) -> dict[str, Path]:
+        """The file of each table that -o may write, by the table's name."""
+        return {} if self.out is None else {name: Path(self.out) / f"{name}.csv" for name in TABLES}
 
 
 @click.command(cls=GroupedCommand, most_used=("--judgments", "--measure", "--by", "--out", "--report"))
@@ -137,7 +134,7 @@ def score(
     from relstudy.calibration.tables.study_tables import InputFile
     from relstudy.common.files import refuse_over_inputs, together
     from relstudy.common.reading import Reading
-    from relstudy.common.tables import read_table
+    from relstudy.common.tables import read_table, write_table
     from relstudy.mapping.fitted import mapping_files, read_mappings
     from relstudy.mapping.scores.table import named_file, read_named
     from relstudy.mapping.scores.vectors import similarity_of
@@ -159,7 +156,7 @@ def score(
         raise RelstudyError("--values, --scale, --missing and --gains are for the judgments, and none are given")
     asked_for = [choices[name] for name in ("mappings", "judge", "queries", "ratings")]
     refuse_over_inputs(
-        [written.qrels, written.save, written.report, *written.tables()],
+        [written.qrels, written.save, written.report, *written.tables().values()],
         [*(named_file(path)[1] for path in scores), judgments, against, *asked_for],
     )
     saved = None if against is None else read_comparison(against)
@@ -203,9 +200,11 @@ def score(
     if folder is not None and kept:
         of_mappings = mapping_files(Path(choices["mappings"] or folder / "mappings"))
         refused = _keep(run, folder, [*scores, *of_mappings], reading)
-    if written.out is not None:
-        with together():
-            _write_tables(run, Path(written.out))
+    with together():
+        for name, path in written.tables().items():
+            found = TABLES[name](run)
+            if found is not None:
+                write_table(found, path)
     if written.report is not None:
         files = [named_file(path)[1] for path in scores]
         read = [*files, *([] if against is None else [against])]
@@ -272,31 +271,41 @@ def _write_qrels(judgments: Judgments, path: str) -> None:
     write_qrels(judgments.frame, path, qrels_gains(judgments)[0])
 
 
-def _write_tables(run: ScoringRun, folder: Path) -> None:
+def _curves(run: ScoringRun) -> pd.DataFrame:
     import pandas as pd
 
-    from relstudy.common.tables import write_table
+    return pd.concat([system.curve.assign(system=system.name) for system in run.result.systems], ignore_index=True)
 
-    result, assisted, within = run.result, run.assisted, run.within
-    write_table(result.table(), folder / "scores.csv")
-    write_table(result.per_query, folder / "per_query.csv")
-    curves = [system.curve.assign(system=system.name) for system in result.systems]
-    write_table(pd.concat(curves, ignore_index=True), folder / "precision_recall.csv")
-    if result.comparisons:
-        rows = [comparison.as_json() for comparison in result.comparisons]
-        write_table(pd.json_normalize(rows), folder / "comparisons.csv")
-    if assisted is not None:
-        write_table(assisted.table(), folder / "assisted.csv")
-    if within is not None:
-        write_table(within.table(), folder / "groups.csv")
-        if any(result.comparisons for result in within.results.values()):
-            write_table(within.differences(), folder / "group_comparisons.csv")
-        if within.tests is not None:
-            write_table(within.tests_table(), folder / "group_tests.csv")
-    if run.tests is not None:
-        write_table(run.tests.table(), folder / "tests.csv")
-    if run.left_out is not None:
-        write_table(run.left_out.table(), folder / "left_out.csv")
+
+def _comparisons(run: ScoringRun) -> pd.DataFrame | None:
+    import pandas as pd
+
+    rows = [comparison.as_json() for comparison in run.result.comparisons]
+    return pd.json_normalize(rows) if rows else None
+
+
+def _differences_within(run: ScoringRun) -> pd.DataFrame | None:
+    compared = run.within is not None and any(result.comparisons for result in run.within.results.values())
+    return run.within.differences() if run.within is not None and compared else None
+
+
+def _tests_within(run: ScoringRun) -> pd.DataFrame | None:
+    return None if run.within is None or run.within.tests is None else run.within.tests_table()
+
+
+TABLES: dict[str, Callable[[ScoringRun], pd.DataFrame | None]] = {
+    "scores": lambda run: run.result.table(),
+    "per_query": lambda run: run.result.per_query,
+    "precision_recall": _curves,
+    "comparisons": _comparisons,
+    "assisted": lambda run: None if run.assisted is None else run.assisted.table(),
+    "groups": lambda run: None if run.within is None else run.within.table(),
+    "group_comparisons": _differences_within,
+    "group_tests": _tests_within,
+    "tests": lambda run: None if run.tests is None else run.tests.table(),
+    "left_out": lambda run: None if run.left_out is None else run.left_out.table(),
+}
+"""The tables that -o writes, by name; None where a run has none."""
 
 
 def _keep(run: ScoringRun, folder: Path, read: Sequence[str | Path], reading: Reading) -> str | None:

@@ -63,7 +63,7 @@ class ScoringContext:
         self.unjudged = unjudged_in(pairs, options)
         """What measures make of results that nobody judged."""
         self.indices = run_indices(self.measures, self.unjudged)
-        self.draws = draws or pairs.draws(options.replicates, options.seed, options.population)
+        self.draws = pairs.draws(options.replicates, options.seed, options.population) if draws is None else draws
         self.weights_missing = pairs.weights_missing(options.weights)
         self.design = pairs.design_weights(options.weights)
         self.own = pairs.own_weight(options.weights)
