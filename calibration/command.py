@@ -153,20 +153,21 @@ def calibrate(
 
     if out is not None and out.is_file() and not packed:
         raise RelstudyError(f"{out}: this is a file; -o needs a folder")
-    if out is not None:
-        read = [ratings, pairs, further.people, further.with_judge, further.binary]
-        refuse_over_inputs([out, *(out / name for name in pipeline.FILES)], read)
+    inputs = [ratings, pairs, further.people, further.with_judge, further.binary]
+    if out is not None and by is None:
+        refuse_over_inputs([out, *(out / name for name in pipeline.FILES)], inputs)
     reading = Reading.stated(choices)
     as_read = fields_given(RatingsOptions, choices)
     put_on_one_scale = partial(
         pipeline.calibrate, options=CalibrationOptions(**fields_given(CalibrationOptions, choices))
     )
     if by is not None and out is not None:
-        from relstudy.calibration.interfaces import read_interfaces
+        from relstudy.calibration.interfaces import files_of_parts, read_interfaces
 
         parts = read_interfaces(
             read_table(ratings), by, RatingsOptions(**as_read), reading=reading, pairs=pairs, people=further.people
         )
+        refuse_over_inputs(files_of_parts(parts, out), inputs)
         apart = {name: put_on_one_scale(part) for name, part in progress(list(parts.items()), "calibrating")}
         _write_apart(apart, by, out, pairs, further.figures, as_json)
         return

@@ -6,7 +6,7 @@ and Barnard 2005, table 5.1 (variance, for scores standardised by their range) a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,11 @@ import numpy as np
 import pandas as pd
 
 from relstudy.calibration.options import RatingsOptions
-from relstudy.calibration.pipeline import Calibration
+from relstudy.calibration.pipeline import FILES, Calibration
 from relstudy.calibration.tables.ratings import Ratings, read_ratings, with_people
 from relstudy.common.checked import Checked
 from relstudy.common.estimates import Estimate
-from relstudy.common.files import file_names
+from relstudy.common.files import file_names, together
 from relstudy.common.groups import groups_of
 from relstudy.common.headers import under_own_names
 from relstudy.common.pairs_table import pair_rows
@@ -28,6 +28,8 @@ from relstudy.common.reading import Reading
 from relstudy.common.scales import SCALE_COLUMNS
 from relstudy.common.tables import pair_keys, write_table
 
+JOINED = ("judgments", "calibrated")
+"""Names of the tables that hold all parts."""
 LEAST_RATERS = 3
 """Of fewer raters' times there is no interval."""
 
@@ -108,24 +110,33 @@ def joined_tables(parts: Mapping[str, Calibration], column: str) -> dict[str, pd
     if judged.duplicated(PAIR).any():
         return "some pairs were rated in several parts"
     ratings = [part.calibrated_ratings().assign(**{column: name}) for name, part in parts.items()]
-    return {"judgments": judged.reset_index(drop=True), "calibrated": pd.concat(ratings, ignore_index=True)}
+    return dict(zip(JOINED, (judged.reset_index(drop=True), pd.concat(ratings, ignore_index=True)), strict=True))
+
+
+def files_of_parts(parts: Iterable[str], folder: Path) -> list[Path]:
+    """The files that `write_parts` may write: each part's, and the tables of all of them."""
+    folders = [folder / file for file in file_names(list(parts)).values()]
+    return [*(part / name for part in folders for name in FILES), *(folder / f"{table}.csv" for table in JOINED)]
 
 
 def write_parts(parts: Mapping[str, Calibration], column: str, folder: Path) -> tuple[dict[str, Path], str | None]:
     """Write each part's tables to a folder of its own, and where they stand in one table, that beside the folders.
+
+    All of them are written, or none.
 
     Returns
     -------
     The parts' folders, and why there is no one table; None where there is
     """
     folders = {name: folder / file for name, file in file_names(list(parts)).items()}
-    for name, part in parts.items():
-        part.write(folders[name])
-    together = joined_tables(parts, column)
-    if isinstance(together, str):
-        return folders, together
-    for table, frame in together.items():
-        write_table(frame, folder / f"{table}.csv")
+    with together():
+        for name, part in parts.items():
+            part.write(folders[name])
+        joined = joined_tables(parts, column)
+        if isinstance(joined, str):
+            return folders, joined
+        for table, frame in joined.items():
+            write_table(frame, folder / f"{table}.csv")
     return folders, None
 
 

@@ -88,7 +88,7 @@ def fit(
     """
     from relstudy.calibration.tables.judgments import read_judgments
     from relstudy.calibration.tables.study_tables import pairs_beside
-    from relstudy.common.files import file_names, refuse_over_inputs
+    from relstudy.common.files import file_names, refuse_over_inputs, together
     from relstudy.common.groups import groups_of
     from relstudy.common.reading import Reading
     from relstudy.mapping.scores.table import named_file, read_score_files
@@ -140,8 +140,9 @@ def fit(
             )
         disagreeing = sum("chains disagree" in str(warning.message) for warning in caught)
         fitted[name] = fits, [*notes_on_scores(folder), *table.notes, *part.notes, *notes], disagreeing
-    for name, (fits, _, _) in fitted.items():
-        _write(fits, folders[name], further.figures)
+    with together():
+        for name, (fits, _, _) in fitted.items():
+            _write(fits, folders[name], further.figures)
     if as_json:
         results = {name: fits_as_json(fits, notes) for name, (fits, notes, _) in fitted.items()}
         print_json(results[""] if by is None else {"by": {"column": by, "groups": results}})
@@ -167,18 +168,17 @@ def fit(
 
 
 def _write(fits: list[SystemFit], output: Path, figures: bool) -> None:
-    from relstudy.common.files import file_names, together, write_text
+    from relstudy.common.files import file_names, write_text
 
     files = file_names([fit.choice.system for fit in fits])
-    with together():
-        for fit in fits:
-            file = files[fit.choice.system]
-            fit.choice.mapping.write(output / f"{file}.json")
-            if figures:
-                from relstudy.mapping.plots import mapping_figure
+    for fit in fits:
+        file = files[fit.choice.system]
+        fit.choice.mapping.write(output / f"{file}.json")
+        if figures:
+            from relstudy.mapping.plots import mapping_figure
 
-                picture = mapping_figure(fit.choice.mapping, fit.pairs["score"], fit.pairs["judgment"], alone=True)
-                write_text(picture, output / f"{file}.svg")
+            picture = mapping_figure(fit.choice.mapping, fit.pairs["score"], fit.pairs["judgment"], alone=True)
+            write_text(picture, output / f"{file}.svg")
 
 
 def _print(results: dict[str, Any]) -> None:

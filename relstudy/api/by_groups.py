@@ -20,7 +20,7 @@ from relstudy.calibration.tables.study_tables import pairs_beside
 from relstudy.common.arguments import check_arguments
 from relstudy.common.checked import Checked
 from relstudy.common.errors import NotHere, UnknownName
-from relstudy.common.files import file_names
+from relstudy.common.files import file_names, together
 from relstudy.common.groups import groups_of
 from relstudy.common.libraries import Source
 from relstudy.common.options import fields_given
@@ -249,8 +249,9 @@ class MappingGroups(FolderResult, Mapping[str, Mappings]):
         return self[next(iter(self)) if group is None else group].plot(system)
 
     def _write_tables(self, folder: Path) -> None:
-        for name, file in file_names(list(self)).items():
-            write_mappings(self[name], folder / file)
+        with together():
+            for name, file in file_names(list(self)).items():
+                write_mappings(self[name], folder / file)
 
     def heading(self) -> str:
         """The number of groups, and their column."""

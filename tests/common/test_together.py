@@ -61,8 +61,10 @@ JUDGED = ("-j", EXAMPLE / "judgments.csv")
     "words",
     [
         ("calibrate", EXAMPLE / "ratings.csv", "--pairs", EXAMPLE / "pairs.csv"),
+        ("calibrate", EXAMPLE / "ratings.csv", "--pairs", EXAMPLE / "pairs.csv", "--by", "source"),
         ("score", SCORES / "gift.csv", *JUDGED, "--replicates", 50),
         ("fit", SCORES / "gift.csv", SCORES / "keywords.csv", *JUDGED, "--method", "isotonic"),
+        ("fit", SCORES / "gift.csv", *JUDGED, "--method", "isotonic", "--by", "source"),
     ],
     ids=lambda words: words[0],
 )

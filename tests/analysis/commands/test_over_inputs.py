@@ -26,6 +26,8 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     pairs = judgments[["query_id", "result_id"]].merge(pd.DataFrame({"rater_id": ["r", "s", "t"]}), how="cross")
     rated = pairs.assign(rating=1 + pairs.index % 5)
     rated.to_csv("raters.csv", index=False)
+    (tmp_path / "1").mkdir()
+    rated.to_csv("1/raters.csv", index=False)
     rated.assign(calibrated=rated["rating"]).to_csv("calibrated.csv", index=False)
     return tmp_path
 
@@ -44,6 +46,8 @@ def found(folder: Path) -> dict[Path, str]:
         ("score . --report scores/a.csv", "scores/a.csv"),
         ("calibrate raters.csv -o .", "raters.csv"),
         ("calibrate calibrated.csv -o .", "calibrated.csv"),
+        ("calibrate 1/raters.csv -o . --by rating", "1/raters.csv"),
+        ("calibrate calibrated.csv -o . --by rating", "calibrated.csv"),
         ("join a=judgments.csv b=other/judgments.csv -o other", "other/judgments.csv"),
         ("fit other/b.json -j judgments.csv -o other", "other/b.json"),
         ("preferences raters.csv -o .", "raters.csv"),
@@ -57,3 +61,10 @@ def test_an_output_that_is_an_input_is_refused_and_nothing_is_written(study: Pat
     assert done.exit_code == 1
     assert done.output == f"relstudy: {named}: this is read here and would be written over; name another output\n"
     assert found(study) == before
+
+
+@pytest.mark.slow
+def test_parts_are_calibrated_beside_a_table_whose_name_only_their_folders_take(study: Path) -> None:
+    before = (study / "raters.csv").read_bytes()
+    assert relstudy("calibrate", "raters.csv", "-o", ".", "--by", "rater_id").exit_code == 0
+    assert (study / "raters.csv").read_bytes() == before and (study / "r" / "raters.csv").is_file()
