@@ -35,7 +35,7 @@ from relstudy.common.wording import count_of
 
 SCALE = Scale("preferred", (0.0, 1.0), continuous=True)
 FILES = ("judgments.csv", "raters.csv", "systems.csv")
-"""Names of the files that judgments from couples may write."""
+"""Names of the files that judgments from couples may write, the last one of whole lists alone."""
 NORMAL = 1.959963984540054
 SIDE = "left"
 """Column of which result stood on the left."""

@@ -56,7 +56,7 @@ def preferences(ratings: Path, options: PreferencesOptions, as_json: bool) -> No
         raise RelstudyError(f"{output}: this is a file; -o needs a folder")
     if ratings.is_dir():
         ratings = table_in(ratings, "ratings.csv", f"relstudy export {ratings}")
-    refuse_over_inputs([output / name for name in FILES], [ratings])
+    refuse_over_inputs([output / name for name in FILES[: None if options.lists else -1]], [ratings])
     found = read_preferences(ratings, options.lists)
     files = found.write(output)
     if as_json:

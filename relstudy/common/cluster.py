@@ -371,21 +371,30 @@ class _Place:
         return self.work
 
 
-@dataclass(frozen=True, eq=False)
 class _Carried:
-    """What goes from process to process: its arrays arrive where numpy would have put them. dask leaves them at any
-    byte of a message, and sums of numbers that no word of the machine holds have other last digits."""
+    """What goes from process to process, as bytes until it is used: the scheduler only hands it on.
 
-    value: Any
+    Its arrays arrive where numpy would have put them. dask leaves arrays at any byte of a message, and sums of numbers
+    that no word of the machine holds have other last digits.
+    """
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __init__(self, value: Any = None, packed: Any = None) -> None:
+        self._value, self._packed, self._lock = value, packed, threading.Lock()
+
+    @property
+    def value(self) -> Any:
+        """What was packed; the bytes are let go when it is first asked for."""
+        with self._lock:
+            if self._packed is not None:
+                self._value, self._packed = pickle.loads(self._packed), None
+            return self._value
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         from distributed.protocol.pickle import dumps
 
-        return _arrived, (dumps(self.value),)
-
-
-def _arrived(packed: bytes) -> _Carried:
-    return _Carried(pickle.loads(packed))
+        with self._lock:
+            packed = dumps(self._value) if self._packed is None else self._packed
+        return _Carried, (None, pickle.PickleBuffer(packed) if protocol >= 5 else bytes(packed))
 
 
 def _kept(data: _Carried) -> _Carried:

@@ -74,6 +74,9 @@ def together() -> Iterator[None]:
     before = _WAITING.set(waiting)
     try:
         yield
+        for target in waiting.values():
+            if target.is_dir():
+                raise RelstudyError(f"{target}: this is a folder; a file cannot be written over it")
         for beside, target in waiting.items():
             beside.replace(target)
     finally:

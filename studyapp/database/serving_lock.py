@@ -10,6 +10,7 @@ from typing import IO
 
 import sqlalchemy as sa
 
+from relstudy.common.console import say
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.database.side_files import require_sound
 from relstudy.studyapp.database.store import Store
@@ -84,7 +85,11 @@ def one_prepares(folder: Path) -> Iterator[None]:
         return
     with open(folder / "study.preparing", "a") as turn:
         with contextlib.suppress(OSError):  # this file system has no locks
-            fcntl.flock(turn, fcntl.LOCK_EX)
+            try:
+                fcntl.flock(turn, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                say("Another process makes this study ready to be served; waiting until it has.")
+                fcntl.flock(turn, fcntl.LOCK_EX)
         yield
 
 

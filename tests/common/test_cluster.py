@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import sys
 import time
@@ -12,7 +13,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from relstudy.common.cluster import ClusterOptions, at_work, cores, in_parts, parts_wanted
+from relstudy.common.cluster import ClusterOptions, _Carried, at_work, cores, in_parts, parts_wanted
 from relstudy.common.errors import RelstudyError
 from relstudy.common.option_words import called_in_python, option
 
@@ -144,6 +145,30 @@ def test_a_plain_sum_has_the_digits_it_has_here_of_data_of_parts_and_of_results(
         there = list(in_parts(Adding, [long], parts))
     assert [sums for sums, _ in there] == [sums for sums, _ in alone]
     assert [part.sum() for _, part in there] == [part.sum() for _, part in alone]
+
+
+class Unreadable:
+    """What cannot be unpacked."""
+
+    def __reduce__(self) -> tuple[type, tuple[str]]:
+        return int, ("no number",)
+
+
+@pytest.mark.parametrize("protocol", [4, 5])
+def test_what_is_carried_is_unpacked_where_it_is_used_and_once(distributed: ModuleType, protocol: int) -> None:
+    def sent(carried: _Carried) -> _Carried:
+        buffers: list[pickle.PickleBuffer] = []
+        packed = pickle.dumps(carried, protocol, buffer_callback=buffers.append if protocol == 5 else None)
+        found = pickle.loads(packed, buffers=buffers)
+        assert isinstance(found, _Carried)
+        return found
+
+    handed_on = sent(sent(_Carried(Unreadable())))
+    with pytest.raises(ValueError, match="no number"):
+        _ = handed_on.value
+    worker = sent(sent(_Carried([1, 2])))
+    assert worker.value == [1, 2] and worker.value is worker.value
+    assert sent(worker).value == [1, 2]
 
 
 class Alone:

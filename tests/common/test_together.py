@@ -52,6 +52,15 @@ def test_none_is_where_one_cannot_be_written(tmp_path: Path) -> None:
     assert contents(tmp_path) == {"a": b"old"}
 
 
+def test_none_is_where_a_folder_has_come_in_between(tmp_path: Path) -> None:
+    write_text("old", tmp_path / "a")
+    with pytest.raises(RelstudyError, match="b: this is a folder"), together():
+        write_text("new", tmp_path / "a")
+        write_text("new", tmp_path / "b")
+        (tmp_path / "b").mkdir()
+    assert contents(tmp_path) == {"a": b"old"}
+
+
 SCORES = EXAMPLE / "scores"
 JUDGED = ("-j", EXAMPLE / "judgments.csv")
 

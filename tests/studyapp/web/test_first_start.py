@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import threading
 import time
 from collections.abc import Callable
 from multiprocessing.synchronize import Barrier
@@ -13,6 +14,7 @@ import pytest
 import sqlalchemy as sa
 
 from relstudy.studyapp.assignment import synchronisation
+from relstudy.studyapp.database.serving_lock import one_prepares
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import pairs, slots, versions
 from relstudy.studyapp.web import server, starting
@@ -65,3 +67,21 @@ def test_servers_that_start_at_the_same_moment_serve_both(
         ]
     store.dispose()
     assert counts == [32, 6, 1]
+
+
+def test_the_one_that_waits_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def wait() -> None:
+        with one_prepares(tmp_path):
+            pass
+
+    second = threading.Thread(target=wait)
+    with one_prepares(tmp_path):
+        assert capsys.readouterr().err == ""
+        second.start()
+        said, until = "", time.monotonic() + 30
+        while not said and time.monotonic() < until:
+            time.sleep(0.01)
+            said = capsys.readouterr().err
+    second.join(30)
+    assert said == "Another process makes this study ready to be served; waiting until it has.\n"
+    assert not second.is_alive()
