@@ -16,7 +16,8 @@ COMMENT = "#"
 
 
 def looks_like_run(start: bytes) -> bool:
-    """True where the first line that is neither empty nor a comment has six fields or more, the fifth of them a number.
+    """True where the first line that is neither empty nor a comment has six fields or more: a number is the fifth, and
+    the fourth or else Q0 the second, which tells a result from a header that ends in "remark 3".
 
     Examples
     --------
@@ -24,11 +25,15 @@ def looks_like_run(start: bytes) -> bool:
     True
     >>> looks_like_run(b"system,query_id,result_id,score")
     False
+    >>> looks_like_run(b"query-id\\tcorpus-id\\tscore\\tremark 1\\tremark 2")
+    False
     """
     for line in start.decode("utf-8-sig", errors="replace").splitlines():
         fields = line.split()
         if fields and not fields[0].startswith(COMMENT):
-            return len(fields) >= len(FIELDS) and _number(fields[4]) is not None
+            if len(fields) < len(FIELDS) or _number(fields[4]) is None:
+                return False
+            return fields[1] == FIELDS[1] or _number(fields[3]) is not None
     return False
 
 

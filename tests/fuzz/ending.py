@@ -41,8 +41,11 @@ def mutations(names: list[str] | None = None, most: int = 2) -> st.SearchStrateg
 
 
 def keeping(excerpt: Excerpt, changes: list[Mutation]) -> bool:
-    """Whether the changes leave the meaning of the file alone."""
-    alone = KEEPING if excerpt.has_header else KEEPING_LINES
+    """Whether the changes leave the meaning of the file alone.
+
+    Changes of rows leave the first line in its place, which must be the header.
+    """
+    alone = KEEPING if excerpt.has_header and not excerpt.titled else KEEPING_LINES
     return all(change.name in alone for change in changes)
 
 

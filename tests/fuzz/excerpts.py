@@ -20,11 +20,13 @@ class Excerpt:
     name : for messages, and as the file's name
     content : its bytes
     separator : between fields; a blank where the file has no header (TREC)
+    titled : whether lines of a title stand above the header
     """
 
     name: str
     content: bytes = field(repr=False)
     separator: str = ","
+    titled: bool = False
 
     @property
     def has_header(self) -> bool:

@@ -85,7 +85,8 @@ def _turned_columns(rows: Rows, at: int, which: int) -> Rows:
 
 
 def _remarked(rows: Rows, at: int, which: int) -> Rows:
-    return [[*row, f"remark {len(rows[0])}" if number == 0 else "well, ok"] for number, row in enumerate(rows)]
+    first, *rest = rows
+    return [[*first, f"remark {len(first)}"], *([*row, "well, ok"] if row else row for row in rest)]
 
 
 def _turned_rows(rows: Rows, at: int, which: int) -> Rows:
@@ -111,7 +112,7 @@ KEEPING: dict[str, Change] = {
 }
 """Changes of a table with a header that say the same."""
 KEEPING_LINES = ("windows line ends", "blank lines at the end", "no line end")
-"""Those of KEEPING that say the same of a file without a header too."""
+"""Those of KEEPING that say the same of a file whose first line is no header too."""
 
 
 def _cell(rows: Rows, at: int, which: int) -> Rows:

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 
 SEPARATORS = {".tsv": "\t", ".csv": ","}
 TABLES = [
-    (layout, Excerpt(layout.file, layout.text.encode(), SEPARATORS[Path(layout.file).suffix]))
+    (layout, Excerpt(layout.file, layout.text.encode(), SEPARATORS[Path(layout.file).suffix], "title" in layout.name))
     for layout in LAYOUTS
     if Path(layout.file).suffix in SEPARATORS and not layout.name.startswith(("TREC", "MS MARCO", "WANDS"))
 ]
