@@ -118,13 +118,17 @@ def _form(line: str) -> tuple[str, ...] | None:
     --------
     >>> _form("q1 0 d1 2") == QRELS, _form("q1 0 d1 1 0.25") == SAMPLED, _form("q1 d1 1 2 0.25") == PRELS
     (True, True, True)
+    >>> _form("query\\tdocument\\trater 1"), _form("query document rater grade")
+    (None, None)
     """
     fields = line.split()
     if "," in line:
         return None
     if len(fields) == 4:
-        # the header of a table that is separated by tabs may have four names too
-        return QRELS if any(NUMBER.fullmatch(fields[at]) or fields[at] == "Q0" for at in (1, 3)) else None
+        # the header of a table that is separated by tabs may have four words too, and the last may be a number
+        of_words = "\t" in line and " " in line.strip()
+        is_grade = NUMBER.fullmatch(fields[3]) and not of_words
+        return QRELS if NUMBER.fullmatch(fields[1]) or fields[1] == "Q0" or is_grade else None
     if len(fields) != 5 or not NUMBER.fullmatch(fields[3]):
         return None
     if fields[1] in ("0", "Q0") and (DECIMAL.fullmatch(fields[4]) or GRADE.fullmatch(fields[4])):
