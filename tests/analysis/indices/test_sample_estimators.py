@@ -110,8 +110,9 @@ def test_the_best_order_has_as_many_results_of_each_gain_as_the_sample_stands_fo
 
 
 @pytest.mark.slow
-def test_the_jackknifes_error_is_near_the_spread_of_samples() -> None:
-    """1,500 draws of 40 of 120 results; their spread is known to 2 %, and the jackknife of a ratio is near it."""
+@pytest.mark.parametrize("name", ["nDCG@20", "R@20", "AP"])
+def test_an_error_of_a_ratio_is_near_the_spread_of_samples(name: str) -> None:
+    """1,500 draws of 40 of 120 results; their spread is known to 2 %, and the jackknife of AP is 8 to 13 % above it."""
     random = np.random.default_rng(5)
     gain = random.choice([0.0, 0, 0, 1, 2], 120)
     values, errors = [], []
@@ -119,9 +120,9 @@ def test_the_jackknifes_error_is_near_the_spread_of_samples() -> None:
         drawn = random.choice(120, 40, replace=False)
         one = gain[drawn]
         sample = SampledList(drawn + 1, one, (one >= 1) * 1.0, np.full(40, 1 / 3), 120)
-        values.append(estimated("nDCG@20", sample))
-        errors.append(error_of_drawing("nDCG@20", sample) ** 2)
-    assert np.sqrt(np.mean(errors)) == pytest.approx(np.std(values), rel=0.12)
+        values.append(estimated(name, sample))
+        errors.append(error_of_drawing(name, sample) ** 2)
+    assert np.sqrt(np.mean(errors)) == pytest.approx(np.std(values), rel=0.15)
 
 
 def test_what_a_sample_does_not_tell_is_empty() -> None:
