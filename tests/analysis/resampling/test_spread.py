@@ -74,6 +74,10 @@ def test_the_larger_of_bootstrap_and_jackknife_is_the_standard_error_on_every_sc
     least = replace(tuned, tuned=0, least=9 * by_hand)
     assert least.standard_error == pytest.approx(9 * by_hand)
     assert least.reach(0.9) == pytest.approx(stats.norm.ppf(0.95) * 9 * by_hand)
+    least_bound = replicates - replicates.min()  # the least of them is 0, whose logit is none: the delta method
+    assert Spread(0.3, least_bound, without_each(influence, 0.3), 20, SHARE).reach(0.9) == pytest.approx(
+        stats.t.ppf(0.95, 19) * 2.0 * by_hand / (0.3 * 0.7)
+    )
     undefined = Spread(0.3, replicates, np.r_[np.nan, without_each(influence[1:], 0.3)], 20, DIFFERENCE)
     assert undefined.standard_error == pytest.approx(2.0 * by_hand) and undefined.degrees == 19
 
