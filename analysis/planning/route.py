@@ -133,15 +133,14 @@ class ComparedSystems:
 
     Parameters
     ----------
-    couples : of every two systems, the first before the second
-    better : the first's figure less the second's, turned so that a positive one is better, float [couples]
+    better : of every two systems, the first before the second: the first's figure less the second's, turned so that a
+        positive one is better, float [couples]
     p_value : two-sided, NaN where the design withholds the index, float [couples]
     error : standard error of each difference, float [couples]
     ranks : the systems' ranks, with the best set
     reason : why the first two are not compared; None where they are
     """
 
-    couples: Sequence[tuple[int, int]]
     better: np.ndarray
     p_value: np.ndarray
     error: np.ndarray
@@ -151,8 +150,6 @@ class ComparedSystems:
     @classmethod
     def of(cls, differences: Sequence[BootstrapStatistic], index: Index, queries: int) -> ComparedSystems:
         """From the differences of every two systems over so many queries, over raters already."""
-        systems = round((1 + np.sqrt(1 + 8 * len(differences))) / 2)
-        couples = list(combinations(range(systems), 2))
         spreads = [each.spread(PAIRED, each.clusters or queries) for each in differences]
         p = np.array([p_value(each, spread) for each, spread in zip(differences, spreads, strict=True)])
         finite = np.isfinite(p)
@@ -165,10 +162,4 @@ class ComparedSystems:
             queries,
         )
         error = np.array([each.standard_error for each in spreads])
-        return cls(couples, better, p, error, ranks_of(paired), differences[0].reason or differences[0].withheld)
-
-    def finds(self, first: int, second: int, alpha: float = 0.05) -> bool:
-        """True where the first of two systems is found to be better than the second."""
-        couple = self.couples.index((min(first, second), max(first, second)))
-        sign = 1.0 if first < second else -1.0
-        return bool(self.p_value[couple] < alpha and sign * self.better[couple] > 0)
+        return cls(better, p, error, ranks_of(paired), differences[0].reason or differences[0].withheld)
