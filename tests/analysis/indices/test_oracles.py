@@ -12,6 +12,7 @@ from sklearn.metrics import average_precision_score, precision_recall_curve, roc
 from relstudy.analysis.indices import precision_recall as pr
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.normalised_rank import normalised_rank_fifth_power, normalised_rank_plain
+from relstudy.analysis.indices.reweighted import ReweightedPairs
 from relstudy.analysis.indices.within_query import pearson_within, within_queries
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, chunks, query_counts
 from relstudy.analysis.resampling.draws import LeftOut, each_query_left_out
@@ -274,6 +275,44 @@ def test_indices_without_each_query_are_those_of_the_other_queries(queries: int,
     for name, figure in by_subtraction.items():
         # the series leaves out 6e-11 of a quotient
         np.testing.assert_allclose(figure.left_out, one_by_one[name].replicates, rtol=0, atol=1e-9, err_msg=str(name))
+
+
+def of_every_couple(
+    score: np.ndarray, weight: np.ndarray, own: np.ndarray, relevant: np.ndarray
+) -> tuple[float, float]:
+    """Average precision and normalised rank, pair by pair: in its own precision a pair counts `own`, and it is held
+    against all others."""
+    gain, miss = weight * relevant, weight * (1 - relevant)
+    precision, right, couples = 0.0, 0.0, 0.0
+    for i in range(len(score)):
+        above = (score >= score[i]) & (np.arange(len(score)) != i)
+        if gain[i] > 0:
+            hits, seen = gain[above].sum() + own[i] * relevant[i], weight[above].sum() + own[i]
+            precision += gain[i] * hits / seen
+        others = np.arange(len(score)) != i
+        right += (gain[i] * miss * others * ((score[i] > score) + 0.5 * (score[i] == score))).sum()
+        couples += (gain[i] * miss * others).sum()
+    return precision / gain.sum(), 1 - right / couples
+
+
+@pytest.mark.parametrize("steps", [6, 10**9])
+def test_sampled_pairs_that_part_of_the_raters_call_relevant_are_those_of_every_couple(steps: int) -> None:
+    """As weights differ by replicate, and as shares do too."""
+    data, random = study(4, pairs=60, queries=8, steps=steps), np.random.default_rng(4)
+    score, weight, relevant = data["score"], data["weight"], random.choice([0.0, 0.0, 0.25, 0.5, 1.0], 60)
+    own = weight * random.uniform(0.05, 1.0, 60)
+    counts = data["counts"][:, :5].astype(float)
+    found = pr.Retrieval(data["query"], relevant, counts).indices(score, weight, own)
+    for b in range(5):
+        times = counts[data["query"], b]
+        expected = of_every_couple(score, weight * times, own * times, relevant)
+        assert [found[name].replicates[b] for name in pr.RETRIEVAL] == pytest.approx(expected, rel=1e-9)
+    mass = random.uniform(0.2, 2.0, (60, 5))
+    hits = mass * random.choice([0.0, 0.3, 0.6, 1.0], (60, 5))
+    anew = ReweightedPairs(mass, hits, mass, mass).retrieval(score, weight, own)
+    for b in range(5):
+        expected = of_every_couple(score, weight * mass[:, b], own * mass[:, b], hits[:, b] / mass[:, b])
+        assert anew[:, b] == pytest.approx(expected, rel=1e-9)
 
 
 def test_the_proportion_interval_is_clopper_and_pearsons_for_whole_numbers() -> None:
