@@ -168,7 +168,14 @@ class Index:
         return "max" if (self.better == "higher") != self.complement else "min"
 
     def in_words(self, value: float) -> str:
-        """A value as a sentence gives it, with two digits."""
+        """A value as a sentence gives it, with two digits.
+
+        Examples
+        --------
+        >>> from relstudy.analysis.indices.known import index_of
+        >>> index_of("normalised_rank").in_words(0.385), index_of("average_precision").in_words(0.385)
+        ('62 in 100', '0.39')
+        """
         shown = 1 - value if self.complement else value
         return f"{100 * shown:.0f} in 100" if self.in_100 else f"{shown:.2f}"
 
