@@ -50,6 +50,9 @@ def test_the_order_of_judgments_by_halves_agrees_with_scipy_in_a_loop() -> None:
                     expected.append(spearmanr(ours, theirs).statistic)
     one, order = out_of_sample(panel, "none", scored)
     assert isinstance(order, variance.Figure) and order.value == pytest.approx(np.mean(expected), abs=1e-12)
+    # influences are near those of one correlation of all pairs (Fisher 1915); halves share raters, which adds to them
+    error = np.sqrt(np.sum(order.by_pair**2))
+    assert 0.7 < error / ((1 - order.value**2) / np.sqrt((~panel.base).sum())) < 1.4
     assert isinstance(one, variance.Figure)
     assert one.value == leave_one_out_correlation(panel, "none", scored).value
 
