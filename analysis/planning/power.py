@@ -110,11 +110,12 @@ def plan_study(
     steepness = _steepness(source, options, points, difference)
     if options.difference is not None and source.piloted is not None:
         difference = options.difference
-    plan = StudyPlan(index, power, alpha, difference, simulated, steepness, tuple(points), pilot=source.piloted)
-    queries = steepness.queries(power, alpha, MOST_QUERIES)
+    plan = StudyPlan(
+        index, power, alpha, difference, simulated, steepness, tuple(points), pilot=source.piloted, least=least
+    )
+    queries = plan.queries_of(steepness)
     if queries is None:
         return plan
-    queries = max(queries, least)
     pairs = int(np.ceil(queries * source.results))
     load = workload(
         pairs, source.ratings_each, options.base, options.ratings_per_rater, options.cost_per_rating, options.raters
@@ -161,14 +162,12 @@ def _steepness(source: StudySource, options: PlanOptions, points: Sequence[Power
     # Fisher's information of a probit curve
     share = np.clip(stats.norm.cdf(reach), 1e-6, 1 - 1e-6)
     information = float(np.sum(tries * size * stats.norm.pdf(reach) ** 2 / (share * (1 - share))))
-    simulated = 1 / max(information, 1e-12)
+    found = Steepness(value, 1 / max(information, 1e-12))
     if source.piloted is None:
-        return Steepness(value, simulated)
-    stated = options.difference is not None
-    if options.difference is not None and difference:
-        factor = abs(options.difference / difference)
-        value, simulated = value * factor, simulated * factor**2
-    return Steepness.of_pilot(value, simulated, source.piloted, stated=stated)
+        return found
+    if options.difference is None:
+        return Steepness.of_pilot(found.value, found.simulated, source.piloted, stated=False)
+    return found.of_stated(abs(options.difference / difference) if difference else 1.0, source.piloted)
 
 
 def fit_power(points: Sequence[PowerPoint], alpha: float) -> float:

@@ -83,6 +83,7 @@ class StudyPlan:
     pilot : how many pilot queries it rests on, None where on assumptions
     more : the planned study and those with more of one thing, where they were looked at
     matters : the smallest difference that matters, where it is stated
+    least : the fewest queries of which the design allows a test of the index
     """
 
     index: str
@@ -98,6 +99,7 @@ class StudyPlan:
     pilot: int | None = None
     more: tuple[MoreOf, ...] = ()
     matters: float | None = None
+    least: int = 1
 
     @property
     def ratings(self) -> int | None:
@@ -112,7 +114,15 @@ class StudyPlan:
     @property
     def interval(self) -> tuple[int | None, int | None]:
         """95 % interval of the number of queries; None: more than any size up to the limit."""
-        return self.steepness.interval(self.power, self.alpha, MOST_QUERIES)
+        low, high = self.steepness.interval(self.power, self.alpha, MOST_QUERIES)
+        return self._allowed(low), self._allowed(high)
+
+    def queries_of(self, steepness: Steepness) -> int | None:
+        """The number of queries that reaches the power and has a test; None: more than any size up to the limit."""
+        return self._allowed(steepness.queries(self.power, self.alpha, MOST_QUERIES))
+
+    def _allowed(self, queries: int | None) -> int | None:
+        return None if queries is None else max(queries, self.least)
 
     def power_at(self, queries: np.ndarray | float) -> np.ndarray:
         """The fitted power at so many queries, averaged over what a pilot leaves uncertain."""
@@ -137,12 +147,13 @@ class StudyPlan:
         base = f", {load.base:,} of them on the base block" if load.base else ""
         cost = f", at a cost of {load.cost:,.2f}" if load.cost else ""
         average = "" if self.pilot is None else f", averaged over what {self.pilot} pilot queries leave uncertain"
+        least = f" Fewer than {self.least:,} have no test of {index}." if self.queries == self.least > 1 else ""
         upto = f"more than {MOST_QUERIES:,}" if high is None else f"{high:,}"
         return (
             f"About {self.queries:,} queries (95 %: {low or 0:,} to {upto}) find the better of two systems in "
             f"{_share_of_studies(self.power)} studies, where they differ by {abs(self.difference):.3f} in {index} "
             f"(two-sided test at {self.alpha:g}{average}). That is {self.pairs:,} pairs and {load.ratings:,} ratings "
-            f"by {people}{base}{cost}."
+            f"by {people}{base}{cost}.{least}"
         )
 
     def verdict_sentence(self) -> str | None:
@@ -170,8 +181,7 @@ class StudyPlan:
         """Sentence on the number of queries that find the smallest difference that matters; None where not stated."""
         if self.matters is None or not self.difference:
             return None
-        smaller = Steepness(self.steepness.value * self.matters / abs(self.difference), 0.0)
-        queries = smaller.queries(self.power, self.alpha, MOST_QUERIES)
+        queries = self.queries_of(self.steepness.of_stated(self.matters / abs(self.difference), self.pilot))
         size = f"more than {MOST_QUERIES:,}" if queries is None else f"about {queries:,}"
         return f"The smallest difference that matters to this study, {self.matters:g}, takes {size} queries."
 

@@ -87,6 +87,14 @@ class Steepness:
         """
         return cls(value, simulated, (value**2 / 2 + (0.0 if stated else 1.0)) / queries)
 
+    def of_stated(self, factor: float, pilot: int | None) -> Steepness:
+        """That of a stated difference, so many times the simulated one; of the pilot, where studies rest on one, the
+        spread alone stays uncertain."""
+        value, simulated = self.value * factor, self.simulated * factor**2
+        if pilot is None:
+            return Steepness(value, simulated)
+        return Steepness.of_pilot(value, simulated, pilot, stated=True)
+
     def power(self, queries: np.ndarray | float, alpha: float) -> np.ndarray:
         """Chance to find the difference, averaged over what the pilot leaves uncertain.
 

@@ -202,6 +202,13 @@ def test_a_studys_own_design_is_what_is_planned(tmp_path: Path) -> None:
     assert plan.study_plan.index == "average_precision"
     assert any("the design is the study's own: study.toml" in note for note in plan.notes)
     assert any("smallest difference that matters to this study, 0.02" in each for each in plan.remarks())
+    itself = replace(plan.study_plan, matters=abs(plan.study_plan.difference))
+    assert f"takes about {itself.queries} queries." in (itself.matters_sentence() or "")
+    assert "takes more than 20,000 queries." in (replace(itself, matters=1e-6).matters_sentence() or "")
+    # the design has average precision of so many queries, though fewer would find so large a difference
+    assert itself.queries == itself.least > 20
+    assert itself.interval[0] == itself.queries
+    assert itself.sentence().endswith(f" Fewer than {itself.queries} have no test of pooled AP.")
     assert design.under({"index": "pearson", "results": None})["index"] == "pearson"
     done = relstudy("plan", tmp_path, "--correlations", "0.9,0.1", "--studies", "20")
     assert done.exit_code == 0 and "the design is the study's own" in done.output, done.output
@@ -397,5 +404,7 @@ def test_a_stated_difference_is_planned_for_instead_of_the_pilots_own() -> None:
     assert own.queries is not None and half.queries is not None
     assert half.queries > 3 * own.queries
     assert half.difference == pytest.approx(own.difference / 2)
+    matters = replace(own, matters=own.difference / 2).matters_sentence() or ""
+    assert f"takes about {half.queries} queries." in matters
     assert "averaged over what 60 pilot queries leave uncertain" in own.sentence()
     assert own.as_json()["queries_interval"][0] <= own.queries
