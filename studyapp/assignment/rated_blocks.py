@@ -14,7 +14,8 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.scales import Scale
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block, ResultQuestion
-from relstudy.studyapp.database.tables import assignments, raters, ratings, settings
+from relstudy.studyapp.database.settings import read_setting, write_setting
+from relstudy.studyapp.database.tables import assignments, raters, ratings
 
 KEY = "asked"
 
@@ -24,8 +25,7 @@ def keep_rated_blocks(connection: sa.Connection, study: Study) -> None:
     kept = require_rated_blocks(connection, study)
     now = kept | {block.name: _question_of(block) for block in study.blocks}
     if now != kept:
-        connection.execute(sa.delete(settings).where(settings.c.key == KEY))
-        connection.execute(sa.insert(settings).values(key=KEY, value=json.dumps(now)))
+        write_setting(connection, KEY, json.dumps(now))
 
 
 def require_rated_blocks(connection: sa.Connection, study: Study) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def require_rated_blocks(connection: sa.Connection, study: Study) -> dict[str, A
     RelstudyError
         where a block that has ratings is gone from study.toml, or asks on another scale or from another pool
     """
-    stored = connection.execute(sa.select(settings.c.value).where(settings.c.key == KEY)).scalar_one_or_none()
+    stored = read_setting(connection, KEY)
     kept: dict[str, Any] = json.loads(stored) if stored else {}
     blocks = {block.name: block for block in study.blocks}
     changed = {name: asked for name, asked in kept.items() if name not in blocks or _differs(asked, blocks[name])}

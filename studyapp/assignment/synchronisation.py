@@ -23,7 +23,6 @@ from relstudy.studyapp.assignment.rated_blocks import keep_rated_blocks
 from relstudy.studyapp.assignment.versions import (
     TAKEN_OVER,
     add_version,
-    forget_taken_over,
     hold_versions,
     read_head,
     read_item_rows,
@@ -33,8 +32,9 @@ from relstudy.studyapp.collection.displayed import DisplayedItems
 from relstudy.studyapp.config.secret import read_secret
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block
+from relstudy.studyapp.database.settings import read_setting, write_setting
 from relstudy.studyapp.database.store import Store, newest_revision
-from relstudy.studyapp.database.tables import LEASED, OPEN, UNDECIDED, pages, pairs, raters, ratings, settings, slots
+from relstudy.studyapp.database.tables import LEASED, OPEN, UNDECIDED, pages, pairs, raters, ratings, slots
 from relstudy.studyapp.sampling.ratable_pairs import STORED, Pair, known_pair_ids, known_pairs, pairs_to_rate
 
 AT_ONCE = 10_000
@@ -205,10 +205,7 @@ def change_study(
             changes = _change(connection, study, items, wanted)
             if not allow(changes):
                 raise _Undone
-            forget_taken_over(connection)
-            connection.execute(
-                sa.insert(settings).values(key=TAKEN_OVER, value=f"{mark} {read_head(connection).version}")
-            )
+            write_setting(connection, TAKEN_OVER, f"{mark} {read_head(connection).version}")
     except _Undone:
         pass
     return study, changes
@@ -225,8 +222,7 @@ def _mark_of(study: Study, items: DisplayedItems) -> str:
 
 def _taken_over(connection: sa.Connection) -> str | None:
     """The hash of what was taken over last, while its version is the newest; None where nobody knows."""
-    kept = connection.execute(sa.select(settings.c.value).where(settings.c.key == TAKEN_OVER)).scalar_one_or_none()
-    mark, _, version = (kept or " ").partition(" ")
+    mark, _, version = (read_setting(connection, TAKEN_OVER) or " ").partition(" ")
     return mark if version == str(read_head(connection).version) else None
 
 
@@ -306,12 +302,12 @@ def _require_practice_apart(drawn: list[Pair], with_answers: list[Pair]) -> None
 def _claim(connection: sa.Connection, study: Study, store: Store) -> None:
     """A database holds one study: two with pairs of the same names would mix their ratings."""
     if require_own(connection, study, store) is None:
-        connection.execute(sa.insert(settings).values(key="study", value=study.id))
+        write_setting(connection, "study", study.id)
 
 
 def require_own(connection: sa.Connection, study: Study, store: Store) -> str | None:
     """Id of the study that the database holds, None while it is empty; another study's database is refused."""
-    holder = connection.execute(sa.select(settings.c.value).where(settings.c.key == "study")).scalar_one_or_none()
+    holder = read_setting(connection, "study")
     if holder not in (None, study.id):
         raise RelstudyError(
             f"the database {store.shown} holds the study {holder!r}, and this folder's is {study.id!r}; "

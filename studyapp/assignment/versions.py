@@ -17,6 +17,7 @@ from relstudy.studyapp.assignment.catalogue import Catalogue
 from relstudy.studyapp.collection.displayed import DisplayedItems
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.prepared import Prepared
+from relstudy.studyapp.database.settings import delete_setting, read_setting, write_setting
 from relstudy.studyapp.database.tables import settings, versions
 
 _LOCK = 4242424243
@@ -111,30 +112,26 @@ STATES = ("open", "paused", "closed")
 
 def forget_taken_over(connection: sa.Connection) -> None:
     """Have the next server that starts make its version anew from the files, whatever they are."""
-    connection.execute(sa.delete(settings).where(settings.c.key == TAKEN_OVER))
+    delete_setting(connection, TAKEN_OVER)
 
 
 def read_state(connection: sa.Connection) -> str:
     """open, paused or closed, as last set."""
-    value = connection.execute(sa.select(settings.c.value).where(settings.c.key == "state")).scalar_one_or_none()
-    return value or "open"
-
-
-def read_address(connection: sa.Connection) -> str:
-    """Address at which the study was last served, such as http://localhost:8000; empty where it never was."""
-    query = sa.select(settings.c.value).where(settings.c.key == "address")
-    return connection.execute(query).scalar_one_or_none() or ""
-
-
-def write_address(connection: sa.Connection, address: str) -> None:
-    """Remember where the study is served."""
-    connection.execute(sa.delete(settings).where(settings.c.key == "address"))
-    connection.execute(sa.insert(settings).values(key="address", value=address))
+    return read_setting(connection, "state") or "open"
 
 
 def write_state(connection: sa.Connection, state: str) -> None:
     """Set open, paused or closed."""
     if state not in STATES:
         raise ValueError(f"{state!r} is not one of {', '.join(STATES)}")
-    connection.execute(sa.delete(settings).where(settings.c.key == "state"))
-    connection.execute(sa.insert(settings).values(key="state", value=state))
+    write_setting(connection, "state", state)
+
+
+def read_address(connection: sa.Connection) -> str:
+    """Address at which the study was last served, such as http://localhost:8000; empty where it never was."""
+    return read_setting(connection, "address") or ""
+
+
+def write_address(connection: sa.Connection, address: str) -> None:
+    """Remember where the study is served."""
+    write_setting(connection, "address", address)

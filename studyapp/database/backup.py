@@ -19,9 +19,10 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.files import replacing
 from relstudy.studyapp.database.errors import DATABASE_ERRORS, is_full
 from relstudy.studyapp.database.feed import begin_feed
+from relstudy.studyapp.database.settings import read_setting
 from relstudy.studyapp.database.side_files import has_own_wal, mark_as_backup
 from relstudy.studyapp.database.store import Store
-from relstudy.studyapp.database.tables import events, metadata, ratings, settings
+from relstudy.studyapp.database.tables import events, metadata, ratings
 
 T = TypeVar("T")
 
@@ -188,7 +189,7 @@ def _remove(copy: Path) -> None:
 def content_of(store: Store) -> BackupContent:
     """Content of a study's database."""
     with store.read() as connection:
-        study = connection.execute(sa.select(settings.c.value).where(settings.c.key == "study")).scalar_one_or_none()
+        study = read_setting(connection, "study")
         count, newest = connection.execute(sa.select(sa.func.count(), sa.func.max(ratings.c.rated_at))).one()
     return BackupContent(study or "", int(count), newest)
 

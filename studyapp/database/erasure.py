@@ -17,11 +17,11 @@ import time
 import sqlalchemy as sa
 
 from relstudy.studyapp.database.errors import DATABASE_ERRORS
+from relstudy.studyapp.database.settings import read_setting, write_setting
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import settings
 
 _KEY = "deletion"
-_MARK = sa.select(settings.c.value).where(settings.c.key == _KEY)
 _ANEW = ("raters",)
 _VACUUMED = ("assignments", "ratings", "pg_statistic")  # the last where the database is the user's own
 _LOCK_MILLISECONDS = 200  # raters wait behind a table that is to be written anew
@@ -32,8 +32,7 @@ def mark_deletion(connection: sa.Connection) -> None:
     xid = ""
     if connection.dialect.name != "sqlite":
         xid = connection.execute(sa.text("SELECT CAST(pg_current_xact_id() AS text)")).scalar_one()
-    connection.execute(sa.delete(settings).where(settings.c.key == _KEY))
-    connection.execute(sa.insert(settings).values(key=_KEY, value=json.dumps({"at": time.time(), "xid": xid})))
+    write_setting(connection, _KEY, json.dumps({"at": time.time(), "xid": xid}))
 
 
 def finish_deletions(store: Store) -> str:
@@ -45,7 +44,7 @@ def finish_deletions(store: Store) -> str:
     """
     try:
         with store.read_one() as connection:
-            mark = connection.execute(_MARK).scalar_one_or_none()
+            mark = read_setting(connection, _KEY)
         if mark is None:
             return ""
         finished = store.empty_wal() if store.is_sqlite else _vacuumed(store, json.loads(mark)["xid"])
@@ -61,7 +60,7 @@ def finish_deletions(store: Store) -> str:
 def unfinished_deletions(store: Store) -> str:
     """The same sentence for what is left, and nothing is tried."""
     with store.read_one() as connection:
-        return "" if connection.execute(_MARK).first() is None else _still_readable(store)
+        return "" if read_setting(connection, _KEY) is None else _still_readable(store)
 
 
 def _still_readable(store: Store) -> str:

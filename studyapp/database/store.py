@@ -23,8 +23,8 @@ from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.database.errors import Trouble
 from relstudy.studyapp.database.postgresql import postgresql_engine
 from relstudy.studyapp.database.prepared import send
+from relstudy.studyapp.database.settings import write_setting
 from relstudy.studyapp.database.side_files import has_own_wal, require_own_wal
-from relstudy.studyapp.database.tables import settings
 
 try:
     import fcntl
@@ -204,8 +204,7 @@ class Store:
         if time.monotonic() - looked_at > HEALTH_SECONDS:
             try:
                 with self.write() as connection:
-                    connection.execute(sa.delete(settings).where(settings.c.key == "health"))
-                    connection.execute(sa.insert(settings).values(key="health", value=str(time.time())))
+                    write_setting(connection, "health", str(time.time()))
                 answered = True
             except (sa.exc.SQLAlchemyError, OSError):
                 answered = False

@@ -15,6 +15,7 @@ import sqlalchemy as sa
 
 from relstudy.studyapp.config.study_parts import WebhookSettings
 from relstudy.studyapp.database.feed import NoCursorError, after, cursor_of
+from relstudy.studyapp.database.settings import read_setting
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import events, settings
 from relstudy.studyapp.monitoring.changes import START, changes_after
@@ -25,7 +26,6 @@ LONGEST_PAUSE = 3600.0
 MOST_EVENTS = 500  # in one message
 
 _KEY = "webhook"
-_PLACE = sa.select(settings.c.value).where(settings.c.key == _KEY)
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def note_refused(store: Store, delivery: Delivery, now: float) -> None:
 
 def _read(connection: sa.Connection, webhook: WebhookSettings) -> tuple[str | None, Place]:
     """The database's record and the webhook's place: the beginning where that is of another receiver."""
-    kept = connection.execute(_PLACE).scalar_one_or_none()
+    kept = read_setting(connection, _KEY)
     place = None if kept is None else Place(**json.loads(kept))
     return kept, Place(webhook.receiver) if place is None or place.receiver != webhook.receiver else place
 

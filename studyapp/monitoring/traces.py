@@ -20,13 +20,12 @@ from relstudy.common.wording import count_of
 from relstudy.studyapp.assignment.forgetting import complete_withdrawals, forgotten_hashes
 from relstudy.studyapp.assignment.raters import read_raters
 from relstudy.studyapp.database.erasure import finish_deletions, unfinished_deletions
+from relstudy.studyapp.database.settings import read_setting, write_setting
 from relstudy.studyapp.database.store import Store
-from relstudy.studyapp.database.tables import settings
 from relstudy.studyapp.database.tombstones import FILE, FORGOTTEN, UNNAMED, buried, hash_of
 from relstudy.studyapp.monitoring.unpacked import CannotBeReadError, Content, contents_of
 
 _KEY = "traces"
-_KEPT = sa.select(settings.c.value).where(settings.c.key == _KEY)
 _CODE = re.compile(rb"\bR[0-9A-Z]{7}\b")  # a rater's code in a table
 # A row of the table of raters, in a database's page or a dump: the code and the key of who is not nameless.
 _ROW = re.compile(rb"(R[2-9A-Z]{7})[^0-9A-Za-z]{0,4}[0-9a-f]{32}")
@@ -143,8 +142,7 @@ def look_for_traces(folder: Path, store: Store, ids: Collection[str] = ()) -> li
     with store.write() as connection:
         every = [*files, *_still_there(_kept(connection), files)]  # another process may have known another id
         value = json.dumps({"marked": marked, "found": [asdict(trace) for trace in every]})
-        connection.execute(sa.delete(settings).where(settings.c.key == _KEY))
-        connection.execute(sa.insert(settings).values(key=_KEY, value=value))
+        write_setting(connection, _KEY, value)
     return traces
 
 
@@ -193,7 +191,7 @@ def _marked(folder: Path) -> int | None:
 
 def _last_look(connection: sa.Connection) -> tuple[int | None, list[Trace]]:
     """When the file of the forgotten had last been added to at the last look, and what was found then."""
-    row = connection.execute(_KEPT).scalar_one_or_none()
+    row = read_setting(connection, _KEY)
     if row is None:
         return None, []
     last = json.loads(row)
