@@ -13,18 +13,8 @@ from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import assignments, pages, pairs, raters, ratings, slots
 
 DRAWN_FILES = (
-    *(
-        "pairs.csv",
-        "design.json",
-        "pool.csv",
-        "pool.parquet",
-        "ratings.csv",
-        "ratings.json",
-        "judgments.csv",
-        "judgments-careless.csv",
-        "raters.csv",
-        "calibrated.csv",
-    ),
+    *("pairs.csv", "design.json", "pool.csv", "pool.parquet"),
+    *("ratings.csv", "ratings.json", "judgments.csv", "judgments-careless.csv", "raters.csv", "calibrated.csv"),
     "comparison.json",
 )
 
@@ -37,16 +27,11 @@ def has_ratings(connection: sa.Connection) -> bool:
 
 def study_has_ratings(folder: Path) -> bool:
     """True if anyone has rated in the study of this folder; False where it has no database yet."""
-    store = Store.of_study(folder)
-    if store.is_sqlite and not Path(str(store.url.database)).exists():
-        return False
-    try:
-        if not sa.inspect(store.engine).has_table("ratings"):
+    with Store.of_study(folder) as store:
+        if store.is_missing or not sa.inspect(store.engine).has_table("ratings"):
             return False
         with store.read() as connection:
             return has_ratings(connection)
-    finally:
-        store.dispose()
 
 
 def clear_draw(connection: sa.Connection) -> None:
@@ -66,13 +51,10 @@ def set_aside(folder: Path) -> Path:
         number += 1
     kept.mkdir()
     if study_has_ratings(folder):
-        store = Store.of_study(folder)
-        try:
+        with Store.of_study(folder) as store:
             copy_database(store, kept / "study.db")
             with store.write() as connection:
                 clear_draw(connection)
-        finally:
-            store.dispose()
     for name in DRAWN_FILES:
         if (folder / name).is_file():
             shutil.move(folder / name, kept / name)

@@ -25,6 +25,7 @@ from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import events, metadata, ratings
 
 T = TypeVar("T")
+SIDE_FILES = ("-wal", "-shm")
 
 
 def copy_database(store: Store, target: Path) -> int:
@@ -32,41 +33,42 @@ def copy_database(store: Store, target: Path) -> int:
 
     SQLite: the online backup. PostgreSQL: every table, read in one snapshot.
     """
-    with replacing(target) as beside:
+    with replacing(target, 0o600) as beside:
         if store.is_sqlite:
             _copy_sqlite(store, beside)
         else:
             _copy_rows(store, beside)
         mark_as_backup(beside)
-        count = _check(beside)
-        beside.chmod(0o600)
-    target.chmod(0o600)
+        count = count_ratings(beside)
+        _sync(beside)
     return count
 
 
 def _copy_sqlite(store: Store, target: Path) -> None:
-    source = sqlite3.connect(f"{Path(str(store.url.database)).resolve().as_uri()}?mode=ro", uri=True)
-    copy = sqlite3.connect(target)
     try:
-        source.backup(copy)  # all pages in one step: a reader in WAL mode, in nobody's way
+        _copy_pages(store.file, target)
     except sqlite3.Error as error:
         raise RelstudyError(f"the database {store.shown} cannot be copied ({error}); nothing was kept") from None
-    finally:
-        copy.close()
-        source.close()
+
+
+def _copy_pages(database: Path, copy: Path) -> None:
+    """SQLite's online backup, all pages in one step: a reader in WAL mode, in nobody's way."""
+    with (
+        contextlib.closing(sqlite3.connect(f"{database.resolve().as_uri()}?mode=ro", uri=True)) as source,
+        contextlib.closing(sqlite3.connect(copy)) as target,
+    ):
+        source.backup(target)
 
 
 def _copy_rows(store: Store, target: Path) -> None:
-    copy = Store(target)
     try:
-        copy.migrate()
-        with store.read() as source, copy.write() as destination:
-            copy_rows(source, destination)
-        copy.leave_wal()
+        with Store(target) as copy:
+            copy.migrate()
+            with store.read() as source, copy.write() as destination:
+                copy_rows(source, destination)
+            copy.leave_wal()
     finally:
-        copy.dispose()
-        for ending in ("-wal", "-shm", ".lock"):
-            Path(f"{target}{ending}").unlink(missing_ok=True)
+        _remove(target, (*SIDE_FILES, ".lock"))
 
 
 def copy_rows(source: sa.Connection, destination: sa.Connection) -> None:
@@ -78,29 +80,28 @@ def copy_rows(source: sa.Connection, destination: sa.Connection) -> None:
             destination.execute(sa.insert(table), [dict(row) for row in part])
 
 
-def _check(path: Path) -> int:
-    count = count_ratings(path)
+def count_ratings(path: Path) -> int:
+    """Number of rating rows of a SQLite file that is whole; RelstudyError where it is damaged."""
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        answer = connection.execute("PRAGMA integrity_check").fetchone()[0]
+        if answer != "ok":
+            raise RelstudyError(f"the copy is damaged ({answer}); nothing was kept")
+        return int(connection.execute("SELECT count(*) FROM ratings").fetchone()[0])
+
+
+def _sync(path: Path) -> None:
+    """Have a file, or a folder's names, on disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-    return count
 
 
-def count_ratings(path: Path) -> int:
-    """Number of rating rows of a SQLite file that is whole; RelstudyError where it is damaged."""
-    connection = sqlite3.connect(path)
-    try:
-        answer = connection.execute("PRAGMA integrity_check").fetchone()[0]
-        if answer != "ok":
-            raise RelstudyError(f"the copy is damaged ({answer}); nothing was kept")
-        return int(connection.execute("SELECT count(*) FROM ratings").fetchone()[0])
-    finally:
-        connection.close()
-
-
-SIDE_FILES = ("-wal", "-shm")
+def _remove(database: Path, endings: tuple[str, ...] = ("", *SIDE_FILES, ".lock")) -> None:
+    """Remove what there is of an SQLite database: the file, and those beside it."""
+    for ending in endings:
+        Path(f"{database}{ending}").unlink(missing_ok=True)
 
 
 @dataclass(frozen=True)
@@ -146,23 +147,16 @@ def checked_copy(backup: Path, folder: Path) -> Iterator[tuple[Path, BackupConte
     try:
         os.close(os.open(copy, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))  # its owner's alone from the first byte
         try:
-            with (
-                contextlib.closing(sqlite3.connect(f"{backup.resolve().as_uri()}?mode=ro", uri=True)) as source,
-                contextlib.closing(sqlite3.connect(copy)) as target,
-            ):
-                source.backup(target)
+            _copy_pages(backup, copy)
             count_ratings(copy)
         except sqlite3.DatabaseError as error:
             if is_full(str(error)):
                 raise RelstudyError(f"{folder}: there is no room for a copy of the backup ({error})") from None
             raise RelstudyError(f"{backup}: this is no whole backup of a study ({error})") from None
-        store = Store(copy)
-        try:
+        with Store(copy) as store:
             store.migrate()
             content = content_of(store)
             store.leave_wal()
-        finally:
-            store.dispose()
         yield copy, content
     finally:
         _remove(copy)
@@ -170,20 +164,12 @@ def checked_copy(backup: Path, folder: Path) -> Iterator[tuple[Path, BackupConte
 
 def changed_copy(copy: Path, change: Callable[[Store], T]) -> T:
     """Change a copy before it is put back, and begin its feed of changes anew; what the change returns."""
-    store = Store(copy)
-    try:
+    with Store(copy) as store:
         result = change(store)
         with store.write() as connection:
             begin_feed(connection)
         store.leave_wal()
-    finally:
-        store.dispose()
     return result
-
-
-def _remove(copy: Path) -> None:
-    for ending in ("", *SIDE_FILES, ".lock"):
-        Path(f"{copy}{ending}").unlink(missing_ok=True)
 
 
 def content_of(store: Store) -> BackupContent:
@@ -226,7 +212,7 @@ def _new_name(folder: Path) -> Path:
 
 
 def _replace_file(copy: Path, store: Store, kept: Path) -> Path | None:
-    database = Path(str(store.url.database))
+    database = store.file
     there = database.exists()
     if there:
         _require_unused(database)
@@ -234,14 +220,9 @@ def _replace_file(copy: Path, store: Store, kept: Path) -> Path | None:
             # a damaged database keeps what it had beside it, under the same new name
             if Path(f"{database}{ending}").exists():
                 _name_also(Path(f"{database}{ending}"), Path(f"{kept}{ending}"))
-    for ending in SIDE_FILES:
-        Path(f"{database}{ending}").unlink(missing_ok=True)
+    _remove(database, SIDE_FILES)
     os.replace(copy, database)
-    descriptor = os.open(database.parent, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    _sync(database.parent)
     return kept if there else None
 
 
@@ -274,9 +255,8 @@ def _replace_rows(copy: Path, store: Store, kept: Path) -> Path | None:
     there = content_of(store).study != ""
     if there:
         copy_database(store, kept)
-    source = Store(copy)
     try:
-        with source.read() as old, store.write() as new:
+        with Store(copy) as source, source.read() as old, store.write() as new:
             for table in reversed(metadata.sorted_tables):
                 new.execute(sa.delete(table))
             copy_rows(old, new)
@@ -284,8 +264,6 @@ def _replace_rows(copy: Path, store: Store, kept: Path) -> Path | None:
                 _continue_numbering(new, table)
     except DATABASE_ERRORS as error:
         raise RelstudyError(f"the database {store.shown} refused the backup, and is as it was: {error}") from None
-    finally:
-        source.dispose()
     return kept if there else None
 
 

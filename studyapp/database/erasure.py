@@ -65,7 +65,7 @@ def unfinished_deletions(store: Store) -> str:
 
 def _still_readable(store: Store) -> str:
     if store.is_sqlite:
-        where = f"{store.url.database}-wal until every program that reads the database (an export, a backup, a browser)"
+        where = f"{store.file}-wal until every program that reads the database (an export, a backup, a browser)"
     else:
         where = f"dead rows of {store.shown} until every transaction that began before"
     return f"what was deleted is still readable in {where} has ended"

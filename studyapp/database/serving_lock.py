@@ -46,7 +46,6 @@ def require_sound_database(folder: Path) -> None:
         where what a fall, or somebody's copying, has left is no whole database
     """
     store = Store.of_study(folder)
-    store.dispose()
     if not store.is_sqlite:
         return
     try:
@@ -55,7 +54,7 @@ def require_sound_database(folder: Path) -> None:
         return
     if mark is not None:
         mark.close()
-    require_sound(Path(str(store.url.database)))
+    require_sound(store.file)
 
 
 @contextlib.contextmanager

@@ -15,7 +15,7 @@ import time
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Self
 
 import sqlalchemy as sa
 
@@ -40,7 +40,7 @@ _MIGRATING = threading.Lock()  # Alembic keeps its state in module globals
 
 
 class Store:
-    """A study's database.
+    """A study's database; in a `with` block, its connections are closed when the block ends.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class Store:
         self._answered = (-HEALTH_SECONDS, False)
         self._writing, self._reading = Trouble(busy_seconds / 2), Trouble(busy_seconds / 2)
         if self.is_sqlite:
-            self._turn = WritersTurn(str(self.url.database), busy_seconds)
+            self._turn = WritersTurn(self.file, busy_seconds)
             self.engine = sa.create_engine(
                 self.url,
                 pool_size=16,
@@ -164,17 +164,17 @@ class Store:
         config = Config()
         config.set_main_option("script_location", str(MIGRATIONS))
         config.attributes["store"] = self
-        if self.is_sqlite and self.url.database and Path(self.url.database).exists() and revision == "head":
+        if self.is_sqlite and self.file.exists() and revision == "head":
             try:
                 with self.engine.connect() as connection:
                     if MigrationContext.configure(connection).get_current_heads() == newest_revision():
                         return
             except sa.exc.DBAPIError as error:
                 raise self._unopened(error) from None
-        if self.is_sqlite and self.url.database:
+        if self.is_sqlite:
             # Made here so that nobody but the owner can read it; SQLite gives its -wal and -shm the same mode.
             with contextlib.suppress(FileExistsError):
-                os.close(os.open(self.url.database, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+                os.close(os.open(self.file, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         try:
             with _MIGRATING:
                 if self.made_when_missing:
@@ -219,7 +219,7 @@ class Store:
         RelstudyError
             when there is no database, or one without a study's tables, or it cannot be opened
         """
-        if self.is_sqlite and not Path(str(self.url.database)).exists():
+        if self.is_missing:
             raise RelstudyError(
                 f"{folder}: nothing has been rated here yet; `relstudy serve {folder}` makes the database"
             )
@@ -233,18 +233,27 @@ class Store:
             raise self._unopened(error) from None
 
     @property
+    def file(self) -> Path:
+        """Path of the SQLite file."""
+        return Path(str(self.url.database))
+
+    @property
+    def is_missing(self) -> bool:
+        """True where there is no SQLite file yet."""
+        return self.is_sqlite and not self.file.exists()
+
+    @property
     def is_whole(self) -> bool:
         """False where SQLite's file is missing, or the write-ahead log beside it is another database's."""
-        database = Path(str(self.url.database))
-        return not self.is_sqlite or (database.exists() and has_own_wal(database))
+        return not self.is_sqlite or (self.file.exists() and has_own_wal(self.file))
 
     def _require_own_wal(self) -> None:
         if self.is_sqlite:
-            require_own_wal(Path(str(self.url.database)))
+            require_own_wal(self.file)
 
     def _unopened(self, error: sa.exc.DBAPIError) -> RelstudyError:
         """Sentence on what keeps the database from being opened."""
-        read_only = self.is_sqlite and not os.access(Path(str(self.url.database)).parent, os.W_OK)
+        read_only = self.is_sqlite and not os.access(self.file.parent, os.W_OK)
         hint = (
             "; its folder cannot be written to, as SQLite needs: copy the folder to where it can" if read_only else ""
         )
@@ -263,7 +272,7 @@ class Store:
         try:
             with (
                 self._turn.taken(),
-                contextlib.closing(sqlite3.connect(str(self.url.database), timeout=CHECKPOINT_SECONDS)) as connection,
+                contextlib.closing(sqlite3.connect(self.file, timeout=CHECKPOINT_SECONDS)) as connection,
             ):
                 busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         except sqlite3.Error as error:
@@ -278,6 +287,12 @@ class Store:
     def dispose(self) -> None:
         """Close every connection."""
         self.engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.dispose()
 
 
 @functools.cache
@@ -354,7 +369,7 @@ class WritersTurn:
     seconds : how long a writer waits before it is refused
     """
 
-    def __init__(self, database: str, seconds: float) -> None:
+    def __init__(self, database: Path, seconds: float) -> None:
         self._database = database
         self._seconds = seconds
         self._thread = threading.Lock()

@@ -140,13 +140,13 @@ def _words_beside(folder: Path, study: Study) -> Iterator[Finding]:
 
 
 def _database(folder: Path, study: Study, store: Store) -> Iterator[Finding]:
-    if store.is_sqlite and not Path(str(store.url.database)).exists():
+    if store.is_missing:
         yield Finding("database", "mind", "nobody has served the study yet", f"relstudy serve {folder}")
         return
     try:
         if store.is_sqlite:
-            require_own_wal(Path(str(store.url.database)))
-            count_ratings(Path(str(store.url.database)))
+            require_own_wal(store.file)
+            count_ratings(store.file)
         store.require_study(folder)
         store.migrate()
         with store.read() as connection:

@@ -39,7 +39,7 @@ def killed(made: Made, to: Path) -> Path:
     """The files as they lie there when the server is killed now."""
     to.mkdir()
     for ending in ("", "-wal"):
-        shutil.copy(f"{made.store.url.database}{ending}", to / f"study.db{ending}")
+        shutil.copy(f"{made.store.file}{ending}", to / f"study.db{ending}")
     return to
 
 
@@ -75,7 +75,7 @@ def fallen(make_local: Callable[..., Made], tmp_path: Path) -> Fallen:
     other.store.empty_wal()
     rate(made, 3)
     made.store.empty_wal()
-    shutil.copy(str(made.store.url.database), tmp_path / "copied.db")
+    shutil.copy(made.store.file, tmp_path / "copied.db")
     copy_database(made.store, tmp_path / "backup.db")
     rate(made, 3)
     rate(other, 1)
