@@ -17,7 +17,7 @@ from relstudy.analysis.inspection.files import inspect_file
 from relstudy.common.errors import RelstudyError
 from relstudy.common.wording import count_of
 from tests.analysis.inspection.layouts import LAYOUTS, Layout
-from tests.analysis.inspection.test_layouts import kind_of, read_by
+from tests.analysis.inspection.printed import kind_of, rows_by
 
 HEAD = """# Tables that people arrive with
 
@@ -35,7 +35,7 @@ def given(layout: Layout, path: Path) -> tuple[str, str]:
     except RelstudyError as error:
         return str(error).removeprefix(f"{path.name}: "), "refused"
     if finding.command is not None:
-        rows = read_by(finding.command) if layout.says == "right" else []
+        rows = rows_by(finding.command) if layout.says == "right" else []
         is_right = kind_of(finding.command) == layout.kind and len(rows) == layout.count
         return finding.sentence, "right" if is_right and rows[: len(layout.first)] == list(layout.first) else "wrong"
     return finding.sentence, "asked" if finding.questions and finding.kind != "unknown" else "refused"

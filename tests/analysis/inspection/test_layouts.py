@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -11,40 +10,12 @@ from pathlib import Path
 import pytest
 
 from relstudy.analysis.inspection.files import inspect_file
-from relstudy.calibration.tables.judgments import read_judgments
-from relstudy.calibration.tables.ratings import read_ratings
-from relstudy.common.reading import Reading
-from relstudy.mapping.scores.table import read_scores
 from tests.analysis.inspection.layouts import LAYOUTS, Layout
+from tests.analysis.inspection.printed import kind_of, rows_by
 from tests.commands import relstudy, succeeds
 from tests.places import ROOT
 
 BY_NAME = {layout.name: layout for layout in LAYOUTS}
-KINDS = {"ratings": "relstudy calibrate", "judgments": "relstudy score SCORES -j", "scores": "relstudy score"}
-
-
-def read_by(command: str) -> list[tuple[object, ...]]:
-    """The rows that a printed command reads."""
-    words = shlex.split(command)
-    stated = {
-        words[at].removeprefix("--"): words[at + 1]
-        for at in range(len(words))
-        if words[at] in ("--columns", "--values", "--scale", "--missing", "--where", "--items")
-    }
-    reading = Reading.typed(**stated)
-    if words[1] == "calibrate":
-        rated = read_ratings(words[2], reading=reading, trust_raters=True).frame
-        frame = rated[["rater_id", "query_id", "result_id", "rating"]]
-    elif words[2] == "SCORES":
-        frame = read_judgments(words[4], reading).frame[["query_id", "result_id", "judgment"]]
-    else:
-        frame = read_scores(words[2], reading=reading).frame[["system", "query_id", "result_id", "score"]]
-    return [tuple(row) for row in frame.to_numpy(dtype=object).tolist()]
-
-
-def kind_of(command: str) -> str:
-    """Which table a command reads."""
-    return next(kind for kind, start in KINDS.items() if command.startswith(start))
 
 
 @pytest.fixture
@@ -72,7 +43,7 @@ def test_a_table_that_tells_what_it_is_is_read_rightly_by_the_printed_command(wr
     command = inspect_file(path).command
     assert command is not None, inspect_file(path)
     assert kind_of(command) == layout.kind, inspect_file(path)
-    rows = read_by(command)
+    rows = rows_by(command)
     assert len(rows) == layout.count
     assert rows[: len(layout.first)] == list(layout.first)
 
@@ -87,7 +58,7 @@ def test_where_only_a_person_can_tell_no_command_is_printed_as_the_one(written: 
     commands = [reading.command or reading.draft or "" for reading in several]
     assert [kind_of(command) for command in commands] == layout.kind.split()
     for reading in several:
-        assert reading.command is None or read_by(reading.command), "each command that is whole reads its table"
+        assert reading.command is None or rows_by(reading.command), "each command that is whole reads its table"
     shown = succeeds("inspect", path)
     assert all(command in shown.stdout for command in commands)
     assert "next:\n" not in shown.stdout, "none of them is the next one"

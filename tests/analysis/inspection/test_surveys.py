@@ -10,7 +10,7 @@ import pytest
 
 import relstudy as rs
 from relstudy.analysis.inspection.files import inspect_file
-from tests.analysis.inspection.test_layouts import read_by
+from tests.analysis.inspection.printed import rows_by
 from tests.commands import relstudy, succeeds
 
 COLUMNS = [f"Q5_{number}" for number in range(1, 5)]
@@ -66,7 +66,7 @@ def test_columns_become_pairs_by_a_small_table(tmp_path: Path) -> None:
 def test_columns_become_pairs_by_the_wording_of_the_survey(tmp_path: Path) -> None:
     inspection = inspect_file(survey(tmp_path / "s.csv"))
     assert inspection.command is not None and inspection.command.endswith("--items wording")
-    rows = read_by(inspection.command)
+    rows = rows_by(inspection.command)
     assert rows[:2] == [("R_0", "red lamp", "d1", 1), ("R_0", "red lamp", "d2", 4)]
     assert len(rows) == 24
 

@@ -14,7 +14,7 @@ import pytest
 
 from relstudy.analysis.inspection.files import inspect_file
 from relstudy.common.errors import TableError
-from tests.analysis.inspection.test_inspect import ratings_by
+from tests.analysis.inspection.printed import ratings_by
 from tests.common.test_foreign_files import ARGILLA, BOOK, RRE, STUDIO
 from tests.places import Write
 
@@ -28,8 +28,7 @@ def read(path: Path, kind: str) -> list[list[object]]:
     """Rater, query, result and rating of every row, as the printed command reads them."""
     inspection = inspect_file(path)
     assert inspection.kind == kind, inspection
-    frame = ratings_by(inspection)
-    return frame[["rater_id", "query_id", "result_id", "rating"]].to_numpy().tolist()
+    return ratings_by(inspection).to_numpy().tolist()
 
 
 def test_label_studio_csv(write: Write) -> None:
@@ -222,7 +221,7 @@ def test_qualtrics_loop_and_merge_and_matrix_questions(write: Write) -> None:
     inspection = inspect_file(path)
     assert inspection.command is None, "which of two questions is meant, only a person can tell"
     loop, matrix = (ratings_by(reading) for reading in inspection.readings)
-    rows = loop[["rater_id", "query_id", "result_id", "rating"]].to_numpy().tolist()
+    rows = loop.to_numpy().tolist()
     assert rows[:3] == [["R_1", "1_Q3", "1_Q3", 1], ["R_1", "2_Q3", "2_Q3", 5], ["R_1", "3_Q3", "3_Q3", 3]]
     assert (len(loop), len(matrix)) == (6, 4)
     said = " ".join(inspection.notes)

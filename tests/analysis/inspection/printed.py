@@ -1,0 +1,46 @@
+"""What the command that inspect prints reads from its table."""
+
+from __future__ import annotations
+
+import shlex
+
+import pandas as pd
+
+from relstudy.analysis.inspection.finding import Inspection
+from relstudy.calibration.tables.judgments import read_judgments
+from relstudy.calibration.tables.ratings import read_ratings
+from relstudy.common.reading import Reading
+from relstudy.mapping.scores.table import read_scores
+
+KINDS = {"ratings": "relstudy calibrate", "judgments": "relstudy score SCORES -j", "scores": "relstudy score"}
+STATED = ("--columns", "--values", "--scale", "--missing", "--where", "--items")
+
+
+def kind_of(command: str) -> str:
+    """Which table a command reads."""
+    return next(kind for kind, start in KINDS.items() if command.startswith(start))
+
+
+def frame_by(command: str) -> pd.DataFrame:
+    """The ratings, judgments or scores that a printed command reads, by its columns."""
+    words = shlex.split(command)
+    assert words[0] == "relstudy"
+    stated = {words[at].removeprefix("--"): words[at + 1] for at in range(len(words)) if words[at] in STATED}
+    reading = Reading.typed(**stated)
+    if words[1] == "calibrate":
+        rated = read_ratings(words[2], reading=reading, trust_raters=True).frame
+        return rated[["rater_id", "query_id", "result_id", "rating"]]
+    if words[2] == "SCORES":
+        return read_judgments(words[4], reading).frame[["query_id", "result_id", "judgment"]]
+    return read_scores(words[2], reading=reading).frame[["system", "query_id", "result_id", "score"]]
+
+
+def rows_by(command: str) -> list[tuple[object, ...]]:
+    """The same as rows."""
+    return [tuple(row) for row in frame_by(command).to_numpy(dtype=object).tolist()]
+
+
+def ratings_by(inspection: Inspection) -> pd.DataFrame:
+    """The ratings that an inspection's command reads."""
+    assert inspection.command is not None and inspection.command.startswith("relstudy calibrate ")
+    return frame_by(inspection.command)
