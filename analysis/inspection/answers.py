@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -16,43 +17,11 @@ from relstudy.common.scales import Scale
 MISSING = (
     *("na", "n/a", "nan", "null", "none", "-", "--", ".", "?", "nil", "missing", "undecided", "skip", "skipped"),
     *("don't know", "dont know", "can't say", "cannot say", "no answer", "unrateable", "not applicable"),
-    *(
-        "k. a.",
-        "k.a.",
-        "ka",
-        "keine angabe",
-        "keine antwort",
-        "weiß nicht",
-        "weiss nicht",
-        "w. n.",
-        "w.n.",
-        "unentschieden",
-    ),
-    *("unklar", "entfällt", "fehlt", "nicht beurteilbar", "kann ich nicht sagen", "n. v.", "n.v."),
-    *(
-        "nsp",
-        "ne sait pas",
-        "sans réponse",
-        "sans avis",
-        "je ne sais pas",
-        "s.o.",
-        "non applicable",
-        "n.d.",
-        "nd",
-        "ns/nc",
-    ),
-    *(
-        "no sabe",
-        "no contesta",
-        "sin respuesta",
-        "non so",
-        "niet van toepassing",
-        "weet niet",
-        "#n/a",
-        "#nv",
-        "<na>",
-        "n.a.",
-    ),
+    *("k. a.", "k.a.", "ka", "keine angabe", "keine antwort", "weiß nicht", "weiss nicht", "w. n.", "w.n."),
+    *("unentschieden", "unklar", "entfällt", "fehlt", "nicht beurteilbar", "kann ich nicht sagen", "n. v.", "n.v."),
+    *("nsp", "ne sait pas", "sans réponse", "sans avis", "je ne sais pas", "s.o.", "non applicable", "n.d.", "nd"),
+    *("ns/nc", "no sabe", "no contesta", "sin respuesta", "non so", "niet van toepassing", "weet niet"),
+    *("#n/a", "#nv", "<na>", "n.a."),
     *("not sure", "unsure", "cannot tell", "can't tell", "i don't know", "prefer not to say"),
 )
 ORDERS: tuple[dict[str, float], ...] = (
@@ -144,7 +113,7 @@ class Answers:
     scale: Scale | None
     count: int
     different: int = 0
-    unordered: tuple[str, ...] = field(default=())
+    unordered: tuple[str, ...] = ()
     whole: bool = True
     signed_in_part: tuple[str, str] | None = None
 
@@ -182,11 +151,8 @@ def read_answers(column: pd.Series, name: str = "") -> Answers | None:
         odd = odd_values(values)
         rest = values[~np.isin(values, odd)]
         shown = tuple(f"{value:g}" for value in odd)
-        return Answers(
-            *(missing, shown, {}, scale_of_values(rest, "ratings").scale, len(rest)),
-            different=len(np.unique(rest)),
-            whole=bool((rest % 1 == 0).all()),
-        )
+        scale, whole = scale_of_values(rest, "ratings").scale, bool((rest % 1 == 0).all())
+        return Answers(missing, shown, {}, scale, len(rest), len(np.unique(rest)), whole=whole)
     signed = percentages(texts)
     if signed is not None:
         shares = signed.astype(float)
@@ -204,9 +170,14 @@ def read_answers(column: pd.Series, name: str = "") -> Answers | None:
     found = _numbers_of(different, name)
     if found is None:
         return Answers(missing, (), {}, None, len(texts), len(different), tuple(different))
-    words, scale = found
-    scale = scale or scale_of_values(list(words.values()), "ratings").scale
-    return Answers(missing, (), words, scale, len(texts), len(different))
+    words, own_scale = found
+    of_words = own_scale or scale_of_values(list(words.values()), "ratings").scale
+    return Answers(missing, (), words, of_words, len(texts), len(different))
+
+
+def answers_of_columns(frame: pd.DataFrame, names: Sequence[str]) -> Answers | None:
+    """The answers in several columns together, as `read_answers` has those of one."""
+    return read_answers(pd.concat([frame[name] for name in names], ignore_index=True))
 
 
 def _numbers_of(texts: list[str], name: str) -> tuple[dict[str, float], Scale | None] | None:
@@ -219,34 +190,32 @@ def _numbers_of(texts: list[str], name: str) -> tuple[dict[str, float], Scale | 
     leading = [
         re.match(rf"(?i)\s*(?:scale_)?(-?\d+(?:[.,]\d+)?)\b(?!\s*(?:[|;&+-]|,\s|{OF})\s*\d)", text) for text in texts
     ]
-    if all(leading) and not _falls(texts, [float(m[1].replace(",", ".")) for m in leading if m]):
-        return {t: float(m[1].replace(",", ".")) for t, m in zip(texts, leading, strict=True) if m}, None
-    if all(leading):
-        return None
+    numbers = [float(match[1].replace(",", ".")) for match in leading if match]
+    if len(numbers) == len(texts):
+        return None if _falls(texts, numbers) else (dict(zip(texts, numbers, strict=True)), None)
     if all(SIGNS.fullmatch(text) for text in texts) and any("+" in text for text in texts):
         return {text: float(text.count("+") - text.count("-")) if text not in NEITHER else 0.0 for text in texts}, None
     if all(STARS.fullmatch(text) for text in texts):
         return {text: float(sum(text.count(star) for star in FILLED)) for text in texts}, None
     of_a_whole = [re.fullmatch(rf"(\d+(?:[.,]\d+)?)\s*{OF}\s*(\d+)", text.casefold()) for text in texts]
-    if all(of_a_whole) and len({match[2] for match in of_a_whole if match}) == 1:
-        return {t: float(m[1].replace(",", ".")) for t, m in zip(texts, of_a_whole, strict=True) if m}, None
+    numbers = [float(match[1].replace(",", ".")) for match in of_a_whole if match]
+    if len(numbers) == len(texts) and len({match[2] for match in of_a_whole if match}) == 1:
+        return dict(zip(texts, numbers, strict=True)), None
     plain = {text: " ".join(text.casefold().replace("_", " ").split()) for text in texts}
-    is_esci = "esci" in name.casefold() or set(plain.values()) == set(LETTERS)
-    for order in (*((LETTERS,) if is_esci else ()), *ORDERS):
-        found = set(plain.values())
+    found = set(plain.values())
+    is_esci = "esci" in name.casefold() or found == set(LETTERS)
+    for order in (LETTERS, *ORDERS) if is_esci else ORDERS:
         # two words of five may be the ends of a scale of their own
         if found <= set(order) and len(found) >= min(3, len(order)):
             values = sorted(set(order.values()))
             scale = Scale(",".join(f"{value:g}" for value in values), tuple(values))
             even = Scale.between(values[0], values[-1])
             return {text: float(order[plain[text]]) for text in texts}, even if even.values == scale.values else scale
-    levels = [_level(text) for text in texts]
-    if None in levels:
+    levels = {text: level for text in texts if (level := _level(text)) is not None}
+    order_of_levels = sorted(set(levels.values()))
+    if len(levels) < len(texts) or len(order_of_levels) != len({text.casefold() for text in texts}):
         return None
-    order_of_levels = sorted({level for level in levels if level is not None})
-    if len(order_of_levels) != len({text.casefold() for text in texts}):
-        return None
-    return {text: float(order_of_levels.index(level or 0.0)) for text, level in zip(texts, levels, strict=True)}, None
+    return {text: float(order_of_levels.index(level)) for text, level in levels.items()}, None
 
 
 def _may_be_thousands(texts: list[str]) -> bool:
@@ -264,12 +233,11 @@ def _falls(texts: list[str], numbers: list[float]) -> bool:
 
 
 def _level(text: str) -> float | None:
+    """The place of an answer among others by its words, from 0 (low) to 3; None where it bears none of them."""
     plain = text.casefold()
     if "agree" in plain:
         is_strong = re.search(r"strongly|totally|completely|fully", plain) is not None
         is_against = re.search(r"disagree|do not|don't", plain) is not None
         return 1.0 if "nor" in plain.split() else (0.5 - is_strong / 2) if is_against else 2.0 + is_strong
-    for level, words in ((0.0, WORDS[0]), (3.0, WORDS[3]), (1.0, WORDS[1]), (2.0, WORDS[2])):
-        if re.search(words, plain):
-            return level
-    return None
+    # "not relevant" and "highly relevant" hold the word of a middling answer, too
+    return next((float(level) for level in (0, 3, 1, 2) if re.search(WORDS[level], plain)), None)
