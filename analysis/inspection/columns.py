@@ -14,9 +14,9 @@ from relstudy.analysis.inspection.finding import ColumnRole, Inspection
 from relstudy.calibration.tables.rating_rows import alike_note
 from relstudy.common.checked import ROUNDED, Checked
 from relstudy.common.option_words import list_entry
+from relstudy.common.probabilities import PAIR
 from relstudy.common.scales import SCALE_COLUMNS
 
-PAIR = ("query_id", "result_id")
 WRITTEN_ALIKE = "TABLE_WRITTEN_ALIKE"
 """In place of a table whose answers a person must write alike first."""
 UNKNOWN = "NAME"
@@ -24,20 +24,21 @@ UNKNOWN = "NAME"
 NAMES = {
     "rater_id": (
         *("rater_id", "rater", "raterid", "worker", "workerid", "worker_id", "annotator", "annotator_id"),
+        *("annotatorid", "_annotator_id", "_session_id", "assessor", "assessor_id", "judge", "judge_id"),
+        *("coder", "coder_id", "evaluator", "evaluator_id", "reviewer", "reviewer_id", "labeler", "labeller"),
+        *("expert", "expert_id", "participant", "participant_id", "participantid", "prolific_pid", "prolific_id"),
         *(
-            "annotatorid",
-            "_annotator_id",
-            "_session_id",
-            "assessor",
-            "assessor_id",
-            "judge",
-            "judge_id",
-            "coder",
-            "coder_id",
+            "subject",
+            "subject_id",
+            "user",
+            "user_id",
+            "userid",
+            "username",
+            "user_name",
+            "user_email",
+            "email",
+            "email_address",
         ),
-        *("evaluator", "evaluator_id", "reviewer", "reviewer_id", "labeler", "labeller", "expert", "expert_id"),
-        *("participant", "participant_id", "participantid", "prolific_pid", "prolific_id", "subject", "subject_id"),
-        *("user", "user_id", "userid", "username", "user_name", "user_email", "email", "email_address"),
         *("respondent", "respondent_id", "responseid", "response_id", "observer", "observer_id", "viewer"),
         *("listener", "listener_id", "completed_by", "annotated_by", "labeled_by", "labelled_by", "rated_by"),
     ),
@@ -96,11 +97,22 @@ RATING_USES = ("judgments on one scale", "rater profiles", "agreement (alpha, IC
 SCORE_USES = ("correlation with judgments", "pooled AP", "good above poor", "a mapping onto people's scale")
 
 
+def underscored(name: str) -> str:
+    """A column's name in lower case, with underscores for blanks and hyphens.
+
+    Examples
+    --------
+    >>> underscored("Worker ID"), underscored("corpus-id")
+    ('worker_id', 'corpus_id')
+    """
+    return re.sub(r"[ -]+", "_", name.casefold().strip())
+
+
 def roles_of(frame: pd.DataFrame) -> dict[str, str]:
     """Columns by relstudy's names, the first known name that the table has."""
     plain: dict[str, str] = {}
     for name in map(str, frame.columns):
-        said = re.sub(r"[ -]+", "_", name.casefold().strip())
+        said = underscored(name)
         plain[said] = name if name == said else plain.get(said, name)
     roles: dict[str, str] = {}
     for ours, names in NAMES.items():
@@ -137,9 +149,9 @@ def siblings(names: Iterable[object]) -> dict[str, list[str]]:
     return {shared: columns for shared, columns in groups.items() if len(columns) > 1}
 
 
-def column_called(frame: pd.DataFrame, plain: str) -> str:
-    """The column of that name, whatever its case."""
-    return next(str(name) for name in frame if str(name).casefold() == plain)
+def column_called(frame: pd.DataFrame, *names: str) -> str | None:
+    """The first column that has one of these names, in lower case, whatever its own case; None where there is none."""
+    return next((str(name) for name in frame if str(name).casefold() in names), None)
 
 
 def columns_of_answers(frame: pd.DataFrame, names: Iterable[str]) -> list[str]:
@@ -173,20 +185,21 @@ def remarks(answers: Answers) -> list[str]:
     return notes
 
 
-def to_run(inspection: Inspection, command: str, answers: Answers | None) -> Inspection:
+def to_run(inspection: Inspection, command: str, answers: Answers) -> Inspection:
     """The inspection with the command to run next; as a draft where something is to be filled in first."""
-    if answers is not None and answers.signed_in_part is not None:
+    questions = list(inspection.questions)
+    if answers.signed_in_part is not None:
         signed, plain = answers.signed_in_part
-        question = (
+        questions.append(
             f"{signed!r} has a percent sign and {plain!r} has none: are they on one scale? Write them alike first"
         )
-        draft = command.replace(shlex.quote(inspection.file), WRITTEN_ALIKE, 1)
-        return replace(inspection, draft=draft, questions=(*inspection.questions, question))
-    if answers is None or not answers.unordered:
-        return replace(inspection, draft=command) if inspection.questions else replace(inspection, command=command)
-    words = ", ".join(map(repr, answers.unordered))
-    question = f"what is each of these words worth? Nothing tells their order: {words}"
-    return replace(inspection, draft=command, questions=(*inspection.questions, question))
+        command = command.replace(shlex.quote(inspection.file), WRITTEN_ALIKE, 1)
+    elif answers.unordered:
+        words = ", ".join(map(repr, answers.unordered))
+        questions.append(f"what is each of these words worth? Nothing tells their order: {words}")
+    if questions:
+        return replace(inspection, draft=command, questions=tuple(questions))
+    return replace(inspection, command=command)
 
 
 def calibrate_command(table: Checked, roles: dict[str, str], answers: Answers, columns: Iterable[str] = ()) -> str:
@@ -219,9 +232,9 @@ def stated_options(named: dict[str, tuple[str, ...]], answers: Answers, table: C
 
 
 def inspect_ratings(
-    table: Checked, roles: dict[str, str], tool: str, notes: Iterable[str] = (), why: str = "by its name and its values"
+    table: Checked, roles: dict[str, str], tool: str, why: str = "by its name and its values"
 ) -> Inspection:
-    """One row per rating."""
+    """The inspection of a table with one row a rating; `why` is the reason for the column of ratings."""
     roles = {ours: theirs for ours, theirs in roles.items() if ours != "system"}
     answers = read_answers(table.frame[roles["rating"]], roles["rating"])
     assert answers is not None
@@ -242,7 +255,7 @@ def inspect_ratings(
         tool or "ratings",
         sentence,
         described(roles, "by its name and its values", whys),
-        (*notes, *(note for note in of_raters if note), *remarks(answers)),
+        (*(note for note in of_raters if note), *remarks(answers)),
         RATING_USES[:3],
         questions=questions,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -53,7 +53,7 @@ class Inspection(Result):
     sentence: str
     columns: tuple[ColumnRole, ...] = ()
     notes: tuple[str, ...] = ()
-    uses: tuple[str, ...] = field(default=())
+    uses: tuple[str, ...] = ()
     command: str | None = None
     questions: tuple[str, ...] = ()
     draft: str | None = None
@@ -65,8 +65,8 @@ class Inspection(Result):
 
         Parameters
         ----------
-        what : the table is, such as "a table of 12 rows"
-        notes : on all of them
+        what : the table, in words, such as "a table of 12 rows"
+        notes : on the table, before those of a reading
 
         Examples
         --------
@@ -78,10 +78,15 @@ class Inspection(Result):
         'ratings'
         """
         if len(readings) == 1:
-            return readings[0]
-        sentence = f"{what} that can be read in {len(readings)} ways, and only you can tell which"
-        question = "which of these is it?"
-        return cls(file, "several readings", sentence, (), tuple(notes), (), None, (question,), None, tuple(readings))
+            return replace(readings[0], notes=(*notes, *readings[0].notes))
+        return cls(
+            file,
+            "several readings",
+            f"{what} that can be read in {len(readings)} ways, and only you can tell which",
+            notes=tuple(notes),
+            questions=("which of these is it?",),
+            readings=tuple(readings),
+        )
 
     def as_json(self) -> dict[str, Any]:
         """Plain JSON."""
@@ -125,12 +130,11 @@ class Inspection(Result):
         >>> Inspection("stars.csv", "ratings", "12 ratings by 3 raters", (column,)).brief()
         ['stars.csv: 12 ratings by 3 raters', '   stars -> rating']
         """
-        return [f"{self.file}: {self.sentence}", *self._remarks()]
+        return [self.heading(), *self._remarks()]
 
     def _lines(self) -> list[str]:
         """The findings, one a line."""
-        lines = [f"{self.file}: {self.sentence}"]
-        lines += [f"  {each.column} -> {each.role}: {each.why}" for each in self.columns]
+        lines = [self.heading(), *(f"  {each.column} -> {each.role}: {each.why}" for each in self.columns)]
         lines += [*self.notes, *self.questions]
         return [*lines, f"can be computed: {', '.join(self.uses)}"] if self.uses else lines
 

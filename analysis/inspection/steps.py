@@ -11,6 +11,7 @@ from pathlib import Path
 from relstudy.analysis.inspection.finding import Inspection
 from relstudy.common.errors import RelstudyError
 from relstudy.common.option_words import list_entry, option
+from relstudy.common.probabilities import PAIR
 from relstudy.common.reading import Reading
 from relstudy.common.reading_options import FILE_ENDING
 from relstudy.common.study_folder import score_files, table_in
@@ -93,7 +94,7 @@ def _as_scores(judged: Inspection) -> Inspection:
         why = "words" if "--values" in stated else "by several raters"
         raise RelstudyError(f"{judged.file} cannot be a system's scores: its grades are {why}")
     theirs = {each.role: each.column for each in judged.columns}
-    entries = [f"{ours}={theirs[ours]}" for ours in ("query_id", "result_id") if theirs[ours] != ours]
+    entries = [f"{ours}={theirs[ours]}" for ours in PAIR if theirs[ours] != ours]
     entries.append(f"score={theirs.get('rating', 'judgment')}")
     columns = shlex.quote(",".join(map(list_entry, entries)))
     command = f"relstudy score {shlex.quote(judged.file)} -j judgments.csv --columns {columns}"

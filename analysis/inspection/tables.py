@@ -14,10 +14,9 @@ from dataclasses import replace
 
 import pandas as pd
 
-from relstudy.analysis.inspection.answers import Answers, read_answers
+from relstudy.analysis.inspection.answers import Answers, answers_of_columns, read_answers
 from relstudy.analysis.inspection.columns import (
     NO_ANSWER,
-    PAIR,
     PEOPLE,
     RATING_USES,
     SCORE_USES,
@@ -32,6 +31,7 @@ from relstudy.analysis.inspection.columns import (
     siblings,
     stated_options,
     to_run,
+    underscored,
 )
 from relstudy.analysis.inspection.finding import ColumnRole, Inspection
 from relstudy.analysis.inspection.tools import inspect_export, tool_of
@@ -39,6 +39,7 @@ from relstudy.calibration.tables.rating_rows import alike_note
 from relstudy.common.checked import Checked
 from relstudy.common.headers import plain_name, under_own_names
 from relstudy.common.option_words import list_entry
+from relstudy.common.probabilities import PAIR
 from relstudy.common.scales import SCALE_COLUMNS
 from relstudy.common.totals import is_total, totals
 from relstudy.common.wording import count_of, listed
@@ -125,7 +126,7 @@ def _readings(table: Checked, roles: dict[str, str], tool: str) -> list[Inspecti
         return _readings_by_rater(table, roles, tool, answers)
     family = [] if grade is None else next((each for each in siblings(frame).values() if grade in each), [])
     people = _panel(frame, [name for name in answers if PEOPLE.search(name) or name in family])
-    strong = grade is not None and (_plain(grade) not in WEAK or tool == "BEIR") and grade not in people
+    strong = grade is not None and (underscored(grade) not in WEAK or tool == "BEIR") and grade not in people
     if strong:
         judged = _judgments(table, roles, tool)
         if people:
@@ -190,7 +191,7 @@ def _readings_of_pairs(
             return [_long_scores(table, roles, name) for name in of_systems[:MOST_READINGS]]
     if weak is not None:
         read = _judgments(table, roles, tool)
-        ranked = any(_plain(str(name)) in ("rank", "position") for name in frame)
+        ranked = any(underscored(str(name)) in ("rank", "position") for name in frame)
         if twice:
             return [read]
         scores = _scores(table, roles, [weak, *(name for name in numbers if name != weak and SYSTEMS.search(name))])
@@ -202,12 +203,9 @@ def _readings_of_pairs(
     fractions = [
         name for name in numbers if name not in systems and not (answers[name].are_grades and answers[name].whole)
     ]
-    if systems or (under_own_names and fractions):
-        return [
-            _scores(
-                table, roles, [name for name in numbers if name in systems or (under_own_names and name in fractions)]
-            )
-        ]
+    scored = [name for name in numbers if name in systems or (under_own_names and name in fractions)]
+    if scored:
+        return [_scores(table, roles, scored)]
     alike = _panel(frame, list(answers))
     readings = [_wide(table, roles, alike)] if alike else []
     readings += [_scores(table, roles, numbers)] if numbers else []
@@ -259,10 +257,6 @@ def _panel(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
 def _is_numbered(names: Sequence[str]) -> bool:
     """True where the columns are all called alike but for a number, letter or bracket."""
     return any(len(each) == len(names) for each in siblings(names).values())
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[ -]+", "_", name.casefold().strip())
 
 
 def _relstudy_table(table: Checked) -> Inspection | None:
@@ -372,7 +366,7 @@ def _wide(table: Checked, roles: dict[str, str], columns: list[str]) -> Inspecti
     questions: tuple[str, ...] = ()
     if not by_item:
         roles, whys, questions = paired(table.frame.drop(columns=columns), roles)
-    answers = read_answers(pd.concat([table.frame[name] for name in columns], ignore_index=True))
+    answers = answers_of_columns(table.frame, columns)
     assert answers is not None
     other, each = ("item", "rater") if by_item else ("rater", "pair")
     why = f"its values are on the scale of the other columns, so it is taken for one {other}'s"

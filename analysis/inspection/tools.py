@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
 import pandas as pd
 
-from relstudy.analysis.inspection.answers import Answers, read_answers
+from relstudy.analysis.inspection.answers import answers_of_columns, read_answers
 from relstudy.analysis.inspection.columns import (
     RATING_USES,
     calibrate_command,
@@ -27,6 +27,7 @@ from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.exports import FLATTENED
 from relstudy.common.one_a_row import items_in_wording
+from relstudy.common.probabilities import PAIR
 from relstudy.common.reading import Reading
 from relstudy.common.records import NO, YES
 from relstudy.common.survey_rows import answered
@@ -71,11 +72,11 @@ def inspect_export(table: Checked, tool: str) -> Inspection | None:
     """The inspection of a tool's export; None where it is a table like any other."""
     names = {str(name).casefold() for name in table.frame}
     if tool == "Prolific":
-        return inspect_prolific(table)
+        return _prolific(table)
     if tool in SURVEYS:
-        return inspect_survey(table, tool)
+        return _survey(table, tool)
     if tool == "MTurk":
-        return inspect_mturk(table)
+        return _mturk(table)
     if tool == "Quepid" and "rating" not in names and "rank" in names:
         return _quepid_snapshot(table)
     if {"query", "docid"} <= names and not (tool or names & {"qid", "score"}):
@@ -91,14 +92,14 @@ def _annotations(table: Checked, tool: str) -> Inspection | None:
     """Tools that write one row an annotation, with one column a question, or one a label of it."""
     frame = table.frame
     roles = roles_of(frame)
-    item = roles.get("result_id") or next((str(name) for name in frame if str(name).casefold() == "id"), None)
+    item = roles.get("result_id") or column_called(frame, "id")
     if "rater_id" not in roles or item is None:
         return None
     roles["result_id"] = item
     roles.setdefault("query_id", item)
     notes = [*_machines(frame), *_several(frame)]
     others = [str(name) for name in frame if name not in roles.values() and not str(name).endswith(NO_ANSWERS)]
-    labels = labels_of(frame, others)
+    labels = _labels_of(frame, others)
     # where Potato held two labels of a question, a column of the question's name has the last: not all answers
     of_labels = {shared.rstrip(".:") for shared in labels}
     if roles.get("rating") in of_labels:
@@ -108,16 +109,15 @@ def _annotations(table: Checked, tool: str) -> Inspection | None:
         of_labels |= {each for columns in labels.values() for each in columns}
         answered = columns_of_answers(frame, questions)
         if labels and not (answered and answered[0] not in of_labels):
-            return choices_made(table, roles, tool, labels, notes)
+            return _choices_made(table, roles, tool, labels, notes)
         if not answered:
             sentence = f"an export of {tool} with {count_of(len(frame), 'row')}, and no column of answers on one scale"
             return Inspection(table.file, tool, sentence, described(roles, "by its name"), tuple(notes))
-        readings = [inspect_ratings(table, {**roles, "rating": name}, tool) for name in answered]
-        if len(readings) > 1:
-            what = f"an export of {tool} with several answers a row ({', '.join(answered)})"
-            return Inspection.of_several(table.file, readings, what, notes)
-        roles["rating"] = answered[0]
-    return inspect_ratings(table, roles, tool, notes)
+    else:
+        answered = [roles["rating"]]
+    readings = [inspect_ratings(table, {**roles, "rating": name}, tool) for name in answered]
+    what = f"an export of {tool} with several answers a row ({', '.join(answered)})"
+    return Inspection.of_several(table.file, readings, what, notes)
 
 
 def _several(frame: pd.DataFrame) -> list[str]:
@@ -143,13 +143,12 @@ def _machines(frame: pd.DataFrame) -> list[str]:
 
 def _questions(frame: pd.DataFrame, tool: str) -> list[str]:
     """Columns that may hold answers, by where the tool writes them."""
-    names = [str(name) for name in frame]
-    if tool == "Label Studio" and "id" in names and names.index("id") < names.index("annotator") - 1:
-        between = names[names.index("id") + 1 : names.index("annotator")]
-        after = names[names.index("annotation_id") + 1 :]
-        answers = [name for name in after if name not in ABOUT_ANSWERS and not name.endswith(NO_ANSWERS)] or between
-        return [name for name in answers if name not in ABOUT_ANSWERS]
-    return [name for name in names if name not in ABOUT_ANSWERS and not name.endswith(NO_ANSWERS)]
+    places = {str(name): place for place, name in enumerate(frame)}
+    names = [name for name in map(str, frame) if name not in ABOUT_ANSWERS and not name.endswith(NO_ANSWERS)]
+    if tool == "Label Studio" and "id" in places and places["id"] < places["annotator"] - 1:
+        after = [name for name in names if places[name] > places["annotation_id"]]
+        return after or [name for name in names if places["id"] < places[name] < places["annotator"]]
+    return names
 
 
 def _quepid_snapshot(table: Checked) -> Inspection:
@@ -165,12 +164,12 @@ def _quepid_snapshot(table: Checked) -> Inspection:
 def _quepid_book(table: Checked) -> Inspection | None:
     """One column per judge, where a cell may hold several judgements of one judge; None where no cell does."""
     frame = table.frame
-    roles = {name: each for name, each in roles_of(frame).items() if name in ("query_id", "result_id")}
+    roles = {name: each for name, each in roles_of(frame).items() if name in PAIR}
     judges = [str(name) for name in frame if name not in roles.values()]
     texts = frame[judges].astype("str").apply(lambda column: column.str.strip())
     several = texts.apply(lambda column: column.str.fullmatch(r"-?[\d.]+(\|-?[\d.]+)+"))
     cells = sorted({cell for name in judges for cell in texts.loc[several[name], name]})
-    answers = read_answers(pd.concat([texts[name].where(~several[name], "") for name in judges], ignore_index=True))
+    answers = answers_of_columns(texts.mask(several, ""), judges)
     if not cells or answers is None or answers.words:
         return None
     number = count_of(int(several.to_numpy().sum()), "cell")
@@ -203,12 +202,12 @@ def _flattened(table: Checked) -> Inspection:
     )
 
 
-def inspect_mturk(table: Checked) -> Inspection:
+def _mturk(table: Checked) -> Inspection:
     """One row an assignment; what was shown stands in Input.*, what was chosen in Answer.*."""
     frame = table.frame
     names = [str(name) for name in frame]
     notes = []
-    status = next((name for name in names if name.casefold() == "assignmentstatus"), None)
+    status = column_called(frame, "assignmentstatus")
     rejected = 0 if status is None else int((frame[status].astype("str").str.casefold() == "rejected").sum())
     if rejected:
         notes.append(
@@ -216,10 +215,10 @@ def inspect_mturk(table: Checked) -> Inspection:
         )
     inputs = [name for name in names if name.casefold().startswith("input.")]
     given = [name for name in names if name.casefold().startswith("answer.") and name != "Answer.taskAnswers"]
-    labels = labels_of(frame, given)
+    labels = _labels_of(frame, given)
     of_labels = {name for columns in labels.values() for name in columns}
     answered = columns_of_answers(frame, [name for name in given if name not in of_labels])
-    roles = {"rater_id": column_called(frame, "workerid")}
+    roles = {"rater_id": str(column_called(frame, "workerid"))}
     sentence = f"batch results of MTurk: {count_of(len(frame), 'assignment')}"
     if numbered := _numbered(inputs, given):
         notes.append(
@@ -236,13 +235,11 @@ def inspect_mturk(table: Checked) -> Inspection:
             which = "only" if len(inputs) == 1 else "last" if at else "first"
             notes.append(f"{inputs[at]} is taken for {ours}, being the {which} input: --columns names another")
     if "result_id" in roles and answered:
-        if len(answered) > 1:
-            readings = [inspect_ratings(table, {**roles, "rating": name}, "MTurk") for name in answered]
-            what = f"{sentence} with several answers ({', '.join(answered)})"
-            return Inspection.of_several(table.file, readings, what, notes)
-        return inspect_ratings(table, {**roles, "rating": answered[0]}, "MTurk", notes)
+        readings = [inspect_ratings(table, {**roles, "rating": name}, "MTurk") for name in answered]
+        what = f"{sentence} with several answers ({', '.join(answered)})"
+        return Inspection.of_several(table.file, readings, what, notes)
     if "result_id" in roles and labels:
-        return choices_made(table, roles, "MTurk", labels, notes)
+        return _choices_made(table, roles, "MTurk", labels, notes)
     return Inspection(table.file, "MTurk", sentence, described(roles, "by its name"), tuple(notes))
 
 
@@ -258,8 +255,9 @@ def _numbered(inputs: list[str], answers: list[str]) -> list[str]:
     return [name for name in inputs if name.startswith(several[0])]
 
 
-def inspect_prolific(table: Checked) -> Inspection:
-    status = next((name for name in table.frame if str(name).casefold() == "status"), None)
+def _prolific(table: Checked) -> Inspection:
+    """One row a submission, without ratings."""
+    status = column_called(table.frame, "status")
     counts = {} if status is None else table.frame[status].value_counts().to_dict()
     counted = ", ".join(f"{number} {name}" for name, number in counts.items())
     return Inspection(
@@ -277,7 +275,7 @@ SURVEYS = {"Qualtrics": ("responseid",), "LimeSurvey": ("id", "response id")}
 """Survey tools, and what each calls the column of one person's id."""
 
 
-def inspect_survey(table: Checked, tool: str) -> Inspection:
+def _survey(table: Checked, tool: str) -> Inspection:
     """One row a response; loop-and-merge columns (1_Q3), the rows of a matrix (Q5_1) or of an array (G1[lamp]) are one
     item each."""
     read = answered(table)
@@ -289,16 +287,15 @@ def inspect_survey(table: Checked, tool: str) -> Inspection:
         return Inspection(table.file, tool, sentence, (), (*left_out, note))
     readings = [_question(read, tool, items) for items in questions]
     what = f"an export of {tool} with {len(readings)} questions on several items"
-    several = Inspection.of_several(table.file, readings, what)
-    return replace(several, notes=(*left_out, *several.notes))
+    return Inspection.of_several(table.file, readings, what, left_out)
 
 
 def _question(table: Checked, tool: str, items: list[str]) -> Inspection:
     """The ratings that one question gives, which was asked of several items."""
     frame = table.frame
-    response = next(str(name) for name in frame if str(name).casefold() in SURVEYS[tool])
+    response = str(column_called(frame, *SURVEYS[tool]))
     roles = {"rater_id": response}
-    answers = read_answers(pd.concat([frame[name] for name in items], ignore_index=True))
+    answers = answers_of_columns(frame, items)
     assert answers is not None
     columns = (
         ColumnRole(response, "rater_id", "one response is one person"),
@@ -345,17 +342,13 @@ def _questions_of_items(frame: pd.DataFrame) -> dict[str, list[str]]:
         question: names
         for question, names in questions.items()
         if len(names) > 1
-        and _one_scale(frame, names) is not None
+        and answers_of_columns(frame, names) is not None
         # a box that may be ticked has one answer, its own
         and any(frame[name][frame[name].astype("str").str.strip() != ""].nunique() > 1 for name in names)
     }
 
 
-def _one_scale(frame: pd.DataFrame, names: list[str]) -> Answers | None:
-    return read_answers(pd.concat([frame[name] for name in names], ignore_index=True))
-
-
-def labels_of(frame: pd.DataFrame, names: list[str]) -> dict[str, list[str]]:
+def _labels_of(frame: pd.DataFrame, names: list[str]) -> dict[str, list[str]]:
     """Columns that say yes or no to one label each, by what their names share."""
     groups: dict[str, list[str]] = {}
     for name in names:
@@ -375,13 +368,12 @@ def _says_whether(column: pd.Series, label: str) -> bool:
     return bool(texts.isin(["", *YES, *NO, "0", label.casefold(), number or "true"]).all())
 
 
-def choices_made(
-    table: Checked, roles: dict[str, str], tool: str, labels: dict[str, list[str]], notes: Iterable[str] = ()
+def _choices_made(
+    table: Checked, roles: dict[str, str], tool: str, labels: dict[str, list[str]], notes: Sequence[str]
 ) -> Inspection:
     """Ratings whose answers have a column each."""
     readings = [_choice(table, roles, tool, shared, columns) for shared, columns in labels.items()]
-    several = Inspection.of_several(table.file, readings, f"an export of {tool} with {len(labels)} questions")
-    return replace(several, notes=(*notes, *several.notes))
+    return Inspection.of_several(table.file, readings, f"an export of {tool} with {len(labels)} questions", notes)
 
 
 def _choice(table: Checked, roles: dict[str, str], tool: str, shared: str, columns: list[str]) -> Inspection:
