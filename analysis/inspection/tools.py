@@ -134,20 +134,21 @@ def _several(frame: pd.DataFrame) -> list[str]:
 
 def _machines(frame: pd.DataFrame) -> list[str]:
     """The number of rows that Potato marks as a tool's or a language model's, as a sentence."""
-    if "annotator_origin" not in frame:
+    column = column_called(frame, "annotator_origin")
+    if column is None:
         return []
-    origins = frame["annotator_origin"].astype("str").str.strip().str.casefold()
+    origins = frame[column].astype("str").str.strip().str.casefold()
     count = int((~origins.isin(["", "human"])).sum())
     return [f"{count_of(count, 'row')} by a machine (annotator_origin): still in the table, so remove them or not"]
 
 
 def _questions(frame: pd.DataFrame, tool: str) -> list[str]:
     """Columns that may hold answers, by where the tool writes them."""
-    places = {str(name): place for place, name in enumerate(frame)}
-    names = [name for name in map(str, frame) if name not in ABOUT_ANSWERS and not name.endswith(NO_ANSWERS)]
+    places = {str(name).casefold(): place for place, name in enumerate(frame)}
+    names = [name for name in map(str, frame) if name.casefold() not in ABOUT_ANSWERS and not name.endswith(NO_ANSWERS)]
     if tool == "Label Studio" and "id" in places and places["id"] < places["annotator"] - 1:
-        after = [name for name in names if places[name] > places["annotation_id"]]
-        return after or [name for name in names if places["id"] < places[name] < places["annotator"]]
+        after = [name for name in names if places[name.casefold()] > places["annotation_id"]]
+        return after or [name for name in names if places["id"] < places[name.casefold()] < places["annotator"]]
     return names
 
 

@@ -51,6 +51,12 @@ def test_label_studio_tasks_without_known_names_are_items_by_their_id(write: Wri
     ]
 
 
+def test_label_studio_s_columns_are_known_whatever_their_case(write: Write) -> None:
+    """A header of Annotator and Annotation_ID ended in a traceback."""
+    path = write("id,goodness,Annotator,Annotation_ID,Lead_Time\n1,4,7,70,3\n1,2,8,71,2\n2,5,7,72,1\n", "project.csv")
+    assert [row[3] for row in read(path, "Label Studio")] == [4, 2, 5]
+
+
 def test_label_studio_s_measure_of_agreement_is_no_answer(write: Write) -> None:
     """Its columns are in the order of the alphabet, so that this measure comes first."""
     path = write(
