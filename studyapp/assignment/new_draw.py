@@ -8,9 +8,10 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
+from relstudy.studyapp.assignment.versions import forget_taken_over
 from relstudy.studyapp.database.backup import copy_database
 from relstudy.studyapp.database.store import Store
-from relstudy.studyapp.database.tables import assignments, pages, pairs, raters, ratings, slots
+from relstudy.studyapp.database.tables import assignments, events, pages, pairs, raters, ratings, slots
 
 DRAWN_FILES = (
     *("pairs.csv", "design.json", "pool.csv", "pool.parquet"),
@@ -35,9 +36,12 @@ def study_has_ratings(folder: Path) -> bool:
 
 
 def clear_draw(connection: sa.Connection) -> None:
-    """Forget pairs, pages, who was given what, and ratings; raters keep their links and begin again."""
+    """Forget pairs, pages, who was given what, and ratings with their events; raters keep their links and begin
+    again."""
+    connection.execute(sa.delete(events).where(events.c.rating_id.is_not(None) | (events.c.kind == "finished")))
     for table in (ratings, assignments, slots, pages, pairs):
         connection.execute(sa.delete(table))
+    forget_taken_over(connection)  # the new draw may be the same
     begun = dict.fromkeys(("started_at", "finished_at", "answers", "answered_at"))
     connection.execute(sa.update(raters).values(**begun, locked_to=0, extra_pages=0, practice_retries=0))
     failed = raters.c.outcome == "failed_practice"

@@ -7,8 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from relstudy.studyapp.assignment import synchronisation
+from relstudy.studyapp.assignment.new_draw import set_aside
 from relstudy.studyapp.assignment.synchronisation import change_study
 from relstudy.studyapp.assignment.versions import forget_taken_over
+from tests.studyapp.browse import joined
 from tests.studyapp.studies import Made
 
 
@@ -36,3 +38,16 @@ def test_the_same_files_are_not_gone_through_again_and_others_are(
     with made.store.write() as connection:
         forget_taken_over(connection)
     assert not change_study(made.folder, made.store)[1].any and len(looks) == 4
+
+
+def test_a_study_that_was_rated_and_is_drawn_into_the_same_pairs_has_its_pages_again(
+    make_local: Callable[..., Made],
+) -> None:
+    made = make_local()
+    change_study(made.folder, made.store)
+    joined(made.app).rate()
+    drawn = (made.folder / "pairs.csv").read_bytes()
+    set_aside(made.folder)
+    (made.folder / "pairs.csv").write_bytes(drawn)
+    change_study(made.folder, made.store)
+    assert joined(made.app).rate_all() == 2 + 2

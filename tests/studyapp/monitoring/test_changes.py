@@ -13,7 +13,9 @@ import sqlalchemy as sa
 from click.testing import CliRunner
 
 from relstudy.studyapp.assignment.forgetting import forget
+from relstudy.studyapp.assignment.new_draw import clear_draw
 from relstudy.studyapp.assignment.set_aside import set_aside, take_back, withdraw
+from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.cli import main
 from relstudy.studyapp.config.study_parts import WebhookSettings
 from relstudy.studyapp.database.feed import NoCursorError
@@ -73,6 +75,22 @@ def test_each_change_is_an_event_and_nothing_is_left_of_who_was_forgotten(make_s
     assert [kind for kind, _ in kinds(made, "start")[0]] == ["withdrawn", "forgotten"]
     joined(made.app).rate()
     assert [kind for kind, _ in kinds(made, start)[0]].count("rated") == 4, "no number is given again"
+
+
+def test_a_study_that_is_drawn_anew_has_no_events_of_what_was_rated_before(make_study: Callable[..., Made]) -> None:
+    made = make_study()
+    joined(made.app).rate_all()
+    (one,) = codes(made)
+    set_aside(made.store, one)
+    said, cursor = kinds(made, "start")
+    assert [kind for kind, _ in said] == ["rated"] * 16 + ["finished", "set_aside"]
+    with made.store.write() as connection:
+        clear_draw(connection)
+    assert kinds(made, "start")[0] == [("set_aside", one)]
+    prepare(made.folder, made.store)
+    joined(made.app).rate()
+    assert [kind for kind, _ in kinds(made, "start")[0]] == ["set_aside"] + ["rated"] * 4
+    assert [kind for kind, _ in kinds(made, cursor)[0]] == ["rated"] * 4
 
 
 @pytest.mark.parametrize("text", ["", "0", "now", "x-0-1", "00000000-1", "00000000-1-1"])
