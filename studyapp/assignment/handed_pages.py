@@ -30,17 +30,13 @@ def trim(connection: sa.Connection, wanted: set[str]) -> int:
 def withdraw(connection: sa.Connection) -> int:
     """Take back the pages that are handed out no more and wait for an answer; how many there were."""
     idle = sa.select(pages.c.id).where(~pages.c.active)
-    query = sa.select(assignments.c.id, assignments.c.rater).where(
-        assignments.c.answered_at.is_(None), assignments.c.page_id.in_(idle)
-    )
-    taken = connection.execute(query).all()
-    if taken:
-        connection.execute(sa.delete(assignments).where(assignments.c.id.in_([row.id for row in taken])))
-        for rater in {row.rater for row in taken}:
-            close_gaps(connection, rater)
-    unused = slots.c.page_id.in_(idle) & slots.c.state.in_([OPEN, LEASED])
-    connection.execute(sa.delete(slots).where(unused))
-    return len(taken)
+    waiting = assignments.c.answered_at.is_(None) & assignments.c.page_id.in_(idle)
+    losing = connection.execute(sa.select(assignments.c.rater).where(waiting)).scalars().all()
+    connection.execute(sa.delete(assignments).where(waiting))
+    for rater in set(losing):
+        close_gaps(connection, rater)
+    connection.execute(sa.delete(slots).where(slots.c.page_id.in_(idle), slots.c.state.in_([OPEN, LEASED])))
+    return len(losing)
 
 
 def close_gaps(connection: sa.Connection, rater: int) -> None:

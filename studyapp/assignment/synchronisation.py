@@ -8,7 +8,7 @@ import json
 import random
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -247,7 +247,7 @@ def _change(connection: sa.Connection, study: Study, items: DisplayedItems, want
             _add_slots(connection, study, block)
     base_raters = complete_base(connection, study, set(wanted), time.time())
     was = {pair_id for pair_id, row in stored.items() if row.active}
-    removed = tuple(sorted(was - wanted.keys()))
+    removed = was - wanted.keys()
     earlier = {row[0]: row for row in read_item_rows(connection)}
     both = (*wanted.values(), *stored.values())
     ids = {item for pair in both for item in (pair.query_id, pair.result_id, pair.other_id) if item is not None}
@@ -258,7 +258,7 @@ def _change(connection: sa.Connection, study: Study, items: DisplayedItems, want
         settings=() if before is None else differing_settings(before, study),
         items=sum(_look_of(row) != _look_of(rows[name]) for name, row in earlier.items() if name in rows),
         added=_count_added([pair for pair in wanted.values() if pair.pair_id not in was]),
-        removed=removed,
+        removed=tuple(sorted(removed)),
         removed_ratings=_count_ratings(connection, removed),
         base_raters=base_raters,
         finished=connection.execute(_FINISHED).scalar_one(),
@@ -282,9 +282,10 @@ def _count_added(new: list[Pair]) -> tuple[tuple[str, int], ...]:
     return tuple((pool, counts[pool]) for pool in ("base", "unique", "practice", "check") if counts[pool])
 
 
-def _count_ratings(connection: sa.Connection, pair_ids: tuple[str, ...]) -> int:
-    count = sa.select(sa.func.count()).select_from(ratings).where(ratings.c.pair_id.in_(pair_ids))
-    return int(connection.execute(count).scalar_one())
+def _count_ratings(connection: sa.Connection, removed: Set[str]) -> int:
+    """Number of ratings of pairs that leave the study; of more pairs than a statement could name."""
+    gone = sa.select(ratings.c.pair_id).join(pairs, pairs.c.pair_id == ratings.c.pair_id).where(~pairs.c.active)
+    return sum(pair_id in removed for pair_id in connection.execute(gone).scalars())
 
 
 def _require_practice_apart(drawn: list[Pair], with_answers: list[Pair]) -> None:

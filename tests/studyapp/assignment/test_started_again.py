@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
 
 import pytest
@@ -51,3 +52,18 @@ def test_a_study_that_was_rated_and_is_drawn_into_the_same_pairs_has_its_pages_a
     (made.folder / "pairs.csv").write_bytes(drawn)
     change_study(made.folder, made.store)
     assert joined(made.app).rate_all() == 2 + 2
+
+
+def test_more_pairs_may_leave_at_once_than_a_statement_takes_values(make_local: Callable[..., Made]) -> None:
+    made = make_local(unique_queries=20)
+    rater = joined(made.app)
+    rater.rate_all()
+    pairs = made.folder / "pairs.csv"
+    lines = pairs.read_text(encoding="utf-8").splitlines(keepends=True)
+    pairs.write_text("".join(lines[:9]), encoding="utf-8")
+    with made.store.read() as connection:
+        driver = connection.connection.driver_connection
+        assert driver is not None
+        driver.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, 50)  # as many as PostgreSQL takes are 65,535
+    changes = change_study(made.folder, made.store)[1]
+    assert (len(changes.removed), changes.removed_ratings) == (80, 8)
