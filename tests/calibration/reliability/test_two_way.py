@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.reliability import agreement, intraclass, rater_pairs
@@ -194,6 +195,16 @@ def test_the_gain_by_calibration_has_an_interval_of_its_own_and_a_narrower_one()
     assert gain.low is not None
     assert gain.low > 0
     assert (gain.high or 0) - gain.low < 0.8 * ((plain.high or 0) - (plain.low or 0))
+
+
+def test_an_interval_has_satterthwaites_degrees_of_few_raters_and_many_pairs() -> None:
+    """Satterthwaite 1946: each part's degrees are its number less one."""
+    freedom = 0.025**2 / (0.02**2 / 7 + 0.01**2 / 49)
+    reach = stats.t.ppf(0.975, freedom) * np.sqrt(0.025)
+    found = interval(0.5, (0.02, 0.01), 0.005, (8, 50))
+    assert (found.low, found.high) == pytest.approx((0.5 - reach, 0.5 + reach))
+    on_logs = interval(0.5, (0.02, 0.01), 0.005, (8, 50), "log")
+    assert (on_logs.low, on_logs.high) == pytest.approx((0.5 * np.exp(-2 * reach), 0.5 * np.exp(2 * reach)))
 
 
 def test_no_interval_of_a_correlation_reaches_beyond_one() -> None:
