@@ -124,7 +124,7 @@ def _source(choices: dict[str, Any]) -> tuple[StudySource, Variances | None, lis
 
 def _piloted(choices: dict[str, Any]) -> tuple[StudySource, list[str]]:
     from relstudy.analysis.planning.sources import Pilot, piloted_studies
-    from relstudy.calibration.tables.judgments import read_judgments
+    from relstudy.calibration.tables.study_tables import read_study_tables
     from relstudy.common.reading import Reading
     from relstudy.mapping.scores.table import read_score_files
 
@@ -136,9 +136,9 @@ def _piloted(choices: dict[str, Any]) -> tuple[StudySource, list[str]]:
         raise RelstudyError(f"{file}: two systems are needed, and {names[0]} is alone; --scores may be repeated")
     if systems is None and len(names) > 2:
         raise click.UsageError(f"two systems are compared; --scores holds {len(names)}, so choose with --systems A,B")
-    judgments = read_judgments(choices["judgments"], reading)
+    study = read_study_tables(choices["judgments"], reading)
     reading.refuse_unfound()
-    pilot = Pilot(judgments, scores, systems, (file, choices["judgments"]), choices["judgments"])
+    pilot = Pilot(study, scores, systems, (file, choices["judgments"]))
     options, each = PlanOptions(**fields_given(PlanOptions, choices)), Assumptions(**fields_given(Assumptions, choices))
     source = piloted_studies(pilot, options, each.ratings_each)
     return source, [*source.notes]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -12,6 +11,7 @@ import pandas as pd
 from relstudy.analysis.indices.index import Needs
 from relstudy.analysis.indices.known import CONDENSED, bare_name, index_called
 from relstudy.analysis.planning.options import Assumptions, PlanOptions
+from relstudy.analysis.planning.route import REPLICATES
 from relstudy.analysis.planning.studies import Assumed, Piloted, measure_under, with_weight_spread
 from relstudy.analysis.planning.worlds import Drawing, NormalShape, People
 from relstudy.analysis.scoring.candidate import candidate_of
@@ -20,10 +20,10 @@ from relstudy.analysis.scoring.direction import known_directions
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.measured import measured, withheld
 from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.scored_pairs import ScoredPairs
 from relstudy.calibration.reliability.components import Variances, variances_of
-from relstudy.calibration.tables.judgments import Judgments
 from relstudy.calibration.tables.ratings import Ratings
-from relstudy.calibration.tables.study_tables import Decision, pool_and_decision
+from relstudy.calibration.tables.study_tables import StudyTables
 from relstudy.common.errors import RelstudyError
 from relstudy.common.scales import scale_named
 from relstudy.mapping.scores.score_table import ScoreTable
@@ -79,18 +79,16 @@ class Pilot:
 
     Parameters
     ----------
-    judgments : of its pairs
+    study : the judgments of its pairs, with the tables beside them as `score` reads them
     scores : as `read_scores` gives them, or a DataFrame of the same columns
     systems : the two to compare; None where `scores` holds two
     files : what messages call scores and judgments
-    beside : a path beside which the pool and study.toml lie, as `score` reads them; None where there is none
     """
 
-    judgments: Judgments
+    study: StudyTables
     scores: ScoreTable | pd.DataFrame
     systems: Sequence[str] | None = None
     files: tuple[str, str] = ("the scores", "the judgments")
-    beside: str | os.PathLike[str] | None = None
 
 
 def piloted_studies(pilot: Pilot, planned: PlanOptions = DEFAULT, ratings_each: int = 1) -> Piloted:
@@ -109,11 +107,9 @@ def piloted_studies(pilot: Pilot, planned: PlanOptions = DEFAULT, ratings_each: 
         where there are not two systems, or weights are needed and unknown, or all pairs are of one query
     """
     scores, files = ScoreTable.of(pilot.scores), pilot.files
-    pool, decision, told = None, Decision(), list[str]()
-    if pilot.beside is not None:
-        pool, decision, told = pool_and_decision(pilot.beside, pilot.judgments)
-    primary = planned.primary or decision.primary
-    pairs = JudgedPairs.of(pilot.judgments, pool)
+    judgments = pilot.study.judgments
+    primary = planned.primary or pilot.study.decision.primary
+    pairs = JudgedPairs.of(judgments, pilot.study.pool)
     reason = pairs.weights_missing("design")
     asked = [index_called(name) for name in (planned.index, primary) if name is not None]
     if reason is not None and any(each.needs is Needs.RELEVANCE for each in asked):
@@ -127,10 +123,9 @@ def piloted_studies(pilot: Pilot, planned: PlanOptions = DEFAULT, ratings_each: 
     options = ScoringOptions(
         threshold=planned.threshold,
         measures=measures,
-        raters="these",
         unjudged="skip" if any(each.name.startswith(CONDENSED) for each in asked) else "auto",
         primary=primary,
-        replicates=2,
+        replicates=REPLICATES,
     )
     both = []
     for name in names:
@@ -155,6 +150,13 @@ def piloted_studies(pilot: Pilot, planned: PlanOptions = DEFAULT, ratings_each: 
             raise RelstudyError(f"{files[1]}: {name} cannot be planned for, as score has no test of it: {reason}")
         by_query = np.stack([each.values for each in values if each is not None])
         of_queries[measure_under(name, context.unjudged).name] = by_query[:, queries]
+    decides = context.primary.name
+    others = {}
+    if context.rater_population.raters is not None:
+        for index in {measure_under(name, context.unjudged) for name in (planned.index, decides)}:
+            if not index.of_run:
+                one, other = (ScoredPairs.of(context, each, used).figure(index) for each in both)
+                others[index.name] = (one - other).raters
     return Piloted(
         pairs.query[used],
         pairs.judgment[used],
@@ -165,11 +167,13 @@ def piloted_studies(pilot: Pilot, planned: PlanOptions = DEFAULT, ratings_each: 
         None if context.own is None else context.own[used],
         ratings_each,
         (
-            *(pilot.judgments.scale.sentence(), *pilot.judgments.notes, *told, *scores.notes),
+            *(judgments.scale.sentence(), *judgments.notes, *scores.notes),
             *(f"{candidate.name}: {candidate.direction.sentence()}" for candidate in both),
             f"{used.sum()} of {len(pairs)} judged pairs are scored by both",
+            f"studies are of {context.rater_population.sentence()}{', in proportion to the queries' if others else ''}",
         ),
         of_queries,
         context.unjudged,
-        context.primary.name,
+        decides,
+        {name: parts for name, parts in others.items() if parts is not None},
     )

@@ -17,7 +17,7 @@ from relstudy.analysis.indices.sample_estimators import is_estimable
 from relstudy.analysis.planning.route import REPLICATES, ComparedSystems, ScoredStudy
 from relstudy.analysis.planning.workload import workload
 from relstudy.analysis.planning.worlds import Drawing, NormalShape, People, Study, World
-from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, query_counts
+from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, RaterReplicates, query_counts
 from relstudy.analysis.resampling.draws import LeftOut
 from relstudy.common.errors import RelstudyError
 from relstudy.common.reach import LEAST_REACH
@@ -258,6 +258,8 @@ class Piloted:
     measured : each measure's value of each query by both systems, as score has it, float [2, queries], by its name
     unjudged : what measures make of results that nobody judged
     decides : name of the index that score would have decide between these systems
+    raters : what other raters make of the difference in the whole pilot, by the index' name; indices that are not there
+        speak of the pilot's raters alone
     """
 
     query: np.ndarray
@@ -272,6 +274,7 @@ class Piloted:
     measured: Mapping[str, np.ndarray] = field(default_factory=dict)
     unjudged: str = "skip"
     decides: str = PEARSON.name
+    raters: Mapping[str, RaterReplicates] = field(default_factory=dict)
 
     @property
     def results(self) -> float:
@@ -323,7 +326,26 @@ class Piloted:
             )
             for scores in (self.first, self.second)
         ]  # fmt: skip
-        return ComparedSystems.of([figures[0] - figures[1]], index, queries)
+        return ComparedSystems.of([self._with_raters(figures[0] - figures[1], index, queries, seed)], index, queries)
+
+    def _with_raters(self, difference: BootstrapStatistic, index: Index, queries: int, seed: int) -> BootstrapStatistic:
+        """The difference by other raters than the pilot's, whose number grows as the queries do, over queries and
+        raters."""
+        of_pilot = self.raters.get(index.name)
+        if of_pilot is None:
+            return difference
+        share = queries / of_pilot.queries
+        raters = max(round(share * of_pilot.raters), 2)
+        parts = replace(of_pilot.times(share**-0.5), queries=queries, raters=raters)
+        by = float(np.random.default_rng([seed, queries]).normal(0, np.sqrt(parts.beyond)))
+        moved = replace(
+            difference,
+            value=difference.value + by,
+            replicates=difference.replicates + by,
+            left_out=None if difference.left_out is None else difference.left_out + by,
+            raters=parts,
+        )
+        return moved.over_raters()
 
     def as_scored(self, name: str) -> Index:
         """The index of a name, a measure as score has it of the pilot."""

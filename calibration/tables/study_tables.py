@@ -308,26 +308,6 @@ def read_study_tables(
     return StudyTables(judgments, rated, drawn, pairs, pool, tuple(look.files), decision)
 
 
-def pool_and_decision(path: str | os.PathLike[str], judgments: Judgments) -> tuple[Pool | None, Decision, list[str]]:
-    """The pool beside judgments, what study.toml there states of the analysis, and notes on a pool that is not there.
-
-    Parameters
-    ----------
-    path : of the judgments, as `read_study_tables` takes it
-    judgments : as they were read from there
-
-    Raises
-    ------
-    RelstudyError
-        where either file has faults
-    """
-    if is_dataset(path):
-        return None, Decision(), []
-    look = _Beside(Path(in_archive(path, JUDGMENTS)), None)
-    pool, decision = look.pool(judgments), look.decision()
-    return pool, decision, look.notes()
-
-
 @dataclass
 class _Beside:
     """Tables read beside judgments, and those not found there."""

@@ -17,7 +17,7 @@ from relstudy.analysis.planning.power import plan_study
 from relstudy.analysis.planning.sources import Pilot, assumed_studies, piloted_studies
 from relstudy.analysis.planning.study_plan import StudyPlan
 from relstudy.api.calibrating import CalibratedPanel, ratings_given
-from relstudy.api.inputs import ScoredSystems, judgments_of, scores_of, unread
+from relstudy.api.inputs import ScoredSystems, scores_of, study_tables_of, unread
 from relstudy.calibration.reliability.components import Variances
 from relstudy.calibration.tables.ratings import Ratings
 from relstudy.common.arguments import check_arguments
@@ -151,11 +151,11 @@ def plan(
         if pilot is None:
             raise RelstudyError("scores go with a pilot's judgments; pass them as the pilot")
         reading = Reading.stated(changes).among_several()
-        judgments, judgments_name = judgments_of(pilot, reading)
+        pilots = study_tables_of(pilot, reading=reading)
         table, scores_name = scores_of(scores, reading)
         reading.refuse_unfound()
-        beside = pilot if isinstance(pilot, str | os.PathLike) else None
-        piloted = Pilot(judgments, table, systems, (scores_name, judgments_name), beside)
+        judgments_name = os.fspath(pilot) if isinstance(pilot, str | os.PathLike) else "the judgments"
+        piloted = Pilot(pilots, table, systems, (scores_name, judgments_name))
         source: Any = piloted_studies(piloted, options, assumptions.ratings_each)
         notes = source.notes
     else:

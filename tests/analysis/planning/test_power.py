@@ -31,6 +31,7 @@ from relstudy.analysis.planning.study_plan import PowerPoint
 from relstudy.analysis.planning.workload import Steepness, workload
 from relstudy.calibration.reliability.components import Variances, variances_of
 from relstudy.calibration.tables.judgments import Judgments
+from relstudy.calibration.tables.study_tables import StudyTables
 from relstudy.common.errors import RelstudyError
 from tests.commands import relstudy, succeeds
 
@@ -247,7 +248,7 @@ def test_a_pilot_of_a_single_query_and_two_systems_alike_are_refused() -> None:
     judgments = Judgments.of(pd.DataFrame({**pairs, "judgment": [1.0, 2, 4, 5]}))
     parts = [pd.DataFrame({**pairs, "system": name, "score": [1.0, 2, 3, last]}) for name, last in (("a", 4), ("b", 0))]
     with pytest.raises(RelstudyError, match="judged pairs that both systems score are of a single query"):
-        piloted_studies(Pilot(judgments, pd.concat(parts)))
+        piloted_studies(Pilot(StudyTables(judgments), pd.concat(parts)))
     with pytest.raises(RelstudyError, match=r"both systems are assumed to correlate 0\.4"):
         assumed_studies(Assumptions(correlations=(0.4, 0.4)))
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy import stats
 
 import relstudy as rs
 from relstudy.analysis.indices.known import index_of
@@ -12,6 +15,8 @@ from relstudy.analysis.planning.power import plan_study
 from relstudy.analysis.planning.route import ScoredStudy
 from relstudy.analysis.planning.sources import Pilot, assumed_studies, piloted_studies
 from relstudy.analysis.planning.worlds import Drawing, NormalShape, People, World
+from relstudy.api.inputs import study_tables_of
+from relstudy.calibration.tables.study_tables import StudyTables
 from relstudy.common.errors import RelstudyError
 
 INDICES = ("pearson", "average_precision", "normalised_rank", "same_query")
@@ -75,7 +80,7 @@ def test_a_pilot_taken_as_it_is_says_what_score_says_of_it() -> None:
     found = rs.score(
         study.scores, panel, method="none", measures=[], replicates=200, raters="these", population="open"
     ).result  # fmt: skip
-    source = piloted_studies(Pilot(panel.calibration.judgments, study.scores))
+    source = piloted_studies(Pilot(StudyTables(panel.calibration.judgments), study.scores))
     assert source.decides == found.primary.name == "same_query"
     whole = source.of_queries(np.arange(30))
     for name in INDICES:
@@ -83,6 +88,34 @@ def test_a_pilot_taken_as_it_is_says_what_score_says_of_it() -> None:
         beside = next(each for each in found.comparisons if each.index == name)
         assert compared.better[0] == pytest.approx(index_of(name).sign * (beside.difference.value or np.nan), abs=1e-12)
         assert compared.p_value[0] == pytest.approx(beside.p_value, abs=1e-12)
+
+
+@pytest.mark.slow
+def test_a_pilots_raters_vary_as_score_has_them_and_in_proportion_to_the_queries() -> None:
+    """They counted as they were, whatever score made of them: 255 queries beside the verdict's 414 in the demo."""
+    shape, random = NormalShape((0.7, 0.5), items=40), np.random.default_rng(9)
+    people = People(raters=6, base=10, relevant=0.3, leniency=0.8)
+    study = World(shape.collection(30, random), Drawing(12, 0.5, 0.4), people).draw(30, random)
+    panel = rs.calibrate(study.ratings, pairs=study.pairs)
+    found = rs.score(study.scores, panel, method="none", measures=[], replicates=200, population="open").result
+    for name in INDICES:
+        source = piloted_studies(Pilot(study_tables_of(panel), study.scores), PlanOptions(name))
+        assert source.notes[-1] == "studies are of any raters like these 6, in proportion to the queries"
+        beside = next(each for each in found.comparisons if each.index == name)
+        low, high = beside.difference.ends or (np.nan, np.nan)
+        error = (high - low) / 2 / stats.t.ppf(0.975, beside.freedom)
+        whole = source.of_queries(np.arange(30)).comparison(index_of(name), 0)
+        assert whole.error[0] == pytest.approx(error, rel=1e-9)
+        alone = replace(source, raters={})
+        twice = np.tile(np.arange(30), 2)
+        widening = whole.error[0] / alone.of_queries(np.arange(30)).comparison(index_of(name), 0).error[0]
+        again = source.of_queries(twice).comparison(index_of(name), 0).error[0]
+        # 60 queries with 12 raters: both parts of the variance are half as large, but for other draws of queries
+        assert again / alone.of_queries(twice).comparison(index_of(name), 0).error[0] == pytest.approx(
+            widening, rel=0.1
+        )
+        moved = {source.of_queries(np.arange(30)).comparison(index_of(name), seed).better[0] for seed in range(3)}
+        assert len(moved) == (3 if widening > 1 else 1), "other raters make another difference"
 
 
 @pytest.mark.slow
@@ -94,7 +127,7 @@ def test_a_pilots_verdict_rests_on_what_score_would_have_decide_or_on_what_is_st
     )
     judgments = rs.calibrate(study.ratings, pairs=study.pairs).calibration.judgments
     for primary, named in ((None, "same_query"), ("correlation", "pearson"), ("P@5", "estimated P@5")):
-        source = piloted_studies(Pilot(judgments, study.rankings), PlanOptions(primary=primary))
+        source = piloted_studies(Pilot(StudyTables(judgments), study.rankings), PlanOptions(primary=primary))
         outcomes = [
             source.outcome(25, index_of("pearson"), primary, seed, np.random.default_rng(seed)) for seed in range(8)
         ]
@@ -110,7 +143,7 @@ def test_a_pilot_is_redrawn_with_the_values_that_score_gives_its_queries() -> No
     panel = rs.calibrate(study.ratings, pairs=study.pairs)
     judgments = panel.calibration.judgments
     for asked, named, unjudged in (("P@5", "estimated P@5", "auto"), ("condensed nDCG@5", "condensed nDCG@5", "skip")):
-        source = piloted_studies(Pilot(judgments, study.rankings), PlanOptions(asked))
+        source = piloted_studies(Pilot(StudyTables(judgments), study.rankings), PlanOptions(asked))
         assert source.as_scored(asked).name == named
         whole = rs.score(
             study.rankings, panel, method="none", measures=[named.split()[1]], replicates=20, unjudged=unjudged
@@ -119,6 +152,6 @@ def test_a_pilot_is_redrawn_with_the_values_that_score_gives_its_queries() -> No
         np.testing.assert_allclose(source.measured[named], np.stack(by_system), atol=1e-12)
         assert np.isfinite(source.outcome(30, index_of(named), None, 1, np.random.default_rng(2)).p_value)
     with pytest.raises(RelstudyError, match="RR cannot be planned for, as score has no test of it: a query's results"):
-        piloted_studies(Pilot(judgments, study.rankings), PlanOptions("RR"))
+        piloted_studies(Pilot(StudyTables(judgments), study.rankings), PlanOptions("RR"))
     with pytest.raises(RelstudyError, match="cannot be compared by RR; score has no test of it: a query's res"):
         plan_study(assumed_studies(Assumptions(results=8, candidates=40))[0], PlanOptions("RR", studies=20), sizes=[6])
