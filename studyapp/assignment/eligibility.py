@@ -9,10 +9,10 @@ from typing import Any
 import sqlalchemy as sa
 
 from relstudy.studyapp.assignment.answers import select_ratings
-from relstudy.studyapp.assignment.raters import Rater, Visit, end_visit
+from relstudy.studyapp.assignment.raters import Rater, Visit, end_visit, update_rater
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import was_shown
-from relstudy.studyapp.database.tables import assignments, raters
+from relstudy.studyapp.database.tables import assignments
 from relstudy.studyapp.sampling.ratable_pairs import known_pair_ids
 
 
@@ -31,8 +31,7 @@ def screen(visit: Visit, answers: Mapping[str, str]) -> bool:
     if not all(question.accepts(answers.get(question.id, "")) for question in visit.study.screening):
         end_visit(visit.connection, visit.rater, "screened_out")
         return False
-    kept = sa.update(raters).where(raters.c.id == visit.rater.id).values(screening=dict(answers))
-    visit.connection.execute(kept)
+    update_rater(visit.connection, visit.rater, screening=dict(answers))
     return True
 
 
@@ -82,8 +81,7 @@ def begin_again(visit: Visit) -> None:
     """Ask the practice pages once more; the answers given before stay as earlier revisions."""
     of_practice = (assignments.c.rater == visit.rater.id) & (assignments.c.kind == "practice")
     visit.connection.execute(sa.update(assignments).where(of_practice).values(answered_at=None))
-    again = {"practice_retries": visit.rater.practice_retries + 1, "locked_to": 0}
-    visit.connection.execute(sa.update(raters).where(raters.c.id == visit.rater.id).values(**again))
+    update_rater(visit.connection, visit.rater, practice_retries=visit.rater.practice_retries + 1, locked_to=0)
 
 
 COMPLETED = "completed"

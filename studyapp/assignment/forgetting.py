@@ -18,7 +18,7 @@ from relstudy.studyapp.assignment.versions import read_state
 from relstudy.studyapp.config.study_parts import PLATFORM_RULES
 from relstudy.studyapp.database.erasure import finish_deletions, mark_deletion
 from relstudy.studyapp.database.errors import DATABASE_ERRORS
-from relstudy.studyapp.database.store import Store, Transaction
+from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import assignments, events, raters, ratings
 from relstudy.studyapp.database.tombstones import (
     FORGOTTEN,
@@ -85,7 +85,7 @@ def _platform_ids(ways: Iterable[tuple[str, str]]) -> frozenset[str]:
     return frozenset(identity for entry, identity in ways if entry in PLATFORM_RULES)
 
 
-def forgotten_hashes(connection: Transaction, folder: Path) -> dict[str, set[str]]:
+def forgotten_hashes(connection: sa.Connection, folder: Path) -> dict[str, set[str]]:
     """Hashes of raters' codes by what was done to them: those of the folder's file, and those of the database itself.
 
     Raises
@@ -100,7 +100,7 @@ def forgotten_hashes(connection: Transaction, folder: Path) -> dict[str, set[str
     return hashes
 
 
-def _remove(connection: Transaction, rater: Rater) -> int:
+def _remove(connection: sa.Connection, rater: Rater) -> int:
     """Remove a rater's rows; how many ratings these were. An event with the hash of their code is left."""
     of_rater = sa.select(assignments.c.id).where(assignments.c.rater == rater.id)
     give_back(connection, rater.id)
@@ -151,7 +151,7 @@ def forget_all_people(store: Store, folder: Path) -> Gone:
     return Gone(len(people), _platform_ids((row.entry, row.identity) for row in people), finish_deletions(store))
 
 
-def _unname(connection: Transaction, rater: int) -> None:
+def _unname(connection: sa.Connection, rater: int) -> None:
     gone = {"entry": "forgotten", "identity": secrets.token_hex(16), "parameters": {}, "session_key": ""}
     empty = {"completion_code": "", "answers": sa.null(), "screening": sa.null()}
     connection.execute(sa.update(raters).where(raters.c.id == rater).values(**gone, **empty))
@@ -175,7 +175,7 @@ def forget_again(store: Store, folder: Path, hashes: Mapping[str, set[str]]) -> 
 
 
 def _forget_again(
-    connection: Transaction, folder: Path, hashes: Mapping[str, set[str]], people: Iterable[Rater]
+    connection: sa.Connection, folder: Path, hashes: Mapping[str, set[str]], people: Iterable[Rater]
 ) -> dict[str, list[str]]:
     done: dict[str, list[str]] = {FORGOTTEN: [], UNNAMED: [], WITHDREW: []}
     for rater in people:

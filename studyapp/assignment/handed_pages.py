@@ -7,6 +7,7 @@ from collections import defaultdict
 
 import sqlalchemy as sa
 
+from relstudy.studyapp.assignment.sequence import close_gaps
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.tables import LEASED, OPEN, assignments, pages, raters, slots
 
@@ -37,14 +38,6 @@ def withdraw(connection: sa.Connection) -> int:
         close_gaps(connection, rater)
     connection.execute(sa.delete(slots).where(slots.c.page_id.in_(idle), slots.c.state.in_([OPEN, LEASED])))
     return len(losing)
-
-
-def close_gaps(connection: sa.Connection, rater: int) -> None:
-    """Number a rater's pages from 1 again after some were taken."""
-    query = sa.select(assignments.c.id, assignments.c.position).where(assignments.c.rater == rater)
-    for position, row in enumerate(connection.execute(query.order_by(assignments.c.position)).all(), start=1):
-        if row.position != position:
-            connection.execute(sa.update(assignments).where(assignments.c.id == row.id).values(position=position))
 
 
 def complete_base(connection: sa.Connection, study: Study, wanted: set[str], now: float) -> int:
@@ -91,9 +84,7 @@ def complete_base(connection: sa.Connection, study: Study, wanted: set[str], now
                     "kind": "pair",
                     "page_id": page.id,
                     "pair_ids": left,
-                    "slot_id": None,
                     "handed_at": now,
-                    "surplus": False,
                 }
             )
         connection.execute(sa.insert(assignments), rows)

@@ -7,12 +7,7 @@ import time
 from dataclasses import dataclass
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.assignment.raters import (
-    enrol,
-    set_extra_pages,
-    set_group,
-    token_identity,
-)
+from relstudy.studyapp.assignment.raters import enrol, token_identity, update_rater
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store
 
@@ -46,9 +41,7 @@ def invite(store: Store, study: Study, count: int, extra_pairs: int = 0, group: 
         for _ in range(count):
             token = secrets.token_urlsafe(18)
             rater = enrol(connection, study, "personal", token_identity(token), {}, now)
-            set_extra_pages(connection, rater, extra_pages)
-            if group:
-                set_group(connection, rater, group)
+            update_rater(connection, rater, extra_pages=extra_pages, rater_group=group or None)
             invitations.append(Invitation(rater.rater_id, f"/enter/{token}", rater.completion_code))
     return invitations
 

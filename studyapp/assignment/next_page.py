@@ -16,10 +16,9 @@ import sqlalchemy as sa
 from relstudy.studyapp.assignment.catalogue import PageRow, PairRow, read_page
 from relstudy.studyapp.assignment.eligibility import PracticeResult, is_practising, practice_result
 from relstudy.studyapp.assignment.quotas import is_over
-from relstudy.studyapp.assignment.raters import Visit, end_visit, set_extra_pages
+from relstudy.studyapp.assignment.raters import Visit, end_visit, update_rater
 from relstudy.studyapp.assignment.sequence import (
     Appended,
-    NextPage,
     RaterPage,
     append,
     find_rater_page,
@@ -188,7 +187,7 @@ def _draw_next(visit: Visit, handed: Mapping[tuple[str, str], int]) -> Appended 
             extra -= max(0, drawn - quota)
         check = _check_due(visit, block, drawn, handed.get((block.name, "check"), 0))
         if check is not None:
-            return append(visit, NextPage(position, block.name, "check", check))
+            return append(visit, position, block.name, "check", check)
         if quota is None or drawn < quota:
             page = draw(visit, position, block)
             if page is not None:
@@ -196,7 +195,7 @@ def _draw_next(visit: Visit, handed: Mapping[tuple[str, str], int]) -> Appended 
         if handed.get((block.name, "repeat"), 0) < block.repeats:
             repeated = _page_to_repeat(visit, block)
             if repeated is not None:
-                return append(visit, NextPage(position, block.name, "repeat", repeated))
+                return append(visit, position, block.name, "repeat", repeated)
     if extra > 0:
         for block in blocks:
             page = draw(visit, position, block)
@@ -267,4 +266,5 @@ def lock_answered(visit: Visit) -> None:
 def add_pages(visit: Visit) -> Visit:
     """Let the rater have some more unique pairs; the visit goes on with the rater as they are then."""
     more = max((block.more_pages for block in visit.blocks if block.unique), default=0)
-    return replace(visit, rater=set_extra_pages(visit.connection, visit.rater, visit.rater.extra_pages + more))
+    more_pages = visit.rater.extra_pages + more
+    return replace(visit, rater=update_rater(visit.connection, visit.rater, extra_pages=more_pages))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import sqlalchemy as sa
 
 from relstudy.studyapp.assignment.answers import select_ratings
-from relstudy.studyapp.assignment.raters import Visit
+from relstudy.studyapp.assignment.raters import Visit, update_rater
 from relstudy.studyapp.config.groups import Group
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import was_shown
@@ -142,8 +142,7 @@ def take_place(visit: Visit) -> tuple[Visit, Place]:
     """
     visit, place = _taken_place(visit)
     if place.outcome and visit.rater.started_at is None and visit.rater.turned_away != place.outcome:
-        of_rater = sa.update(raters).where(raters.c.id == visit.rater.id)
-        visit.connection.execute(of_rater.values(turned_away=place.outcome))
+        update_rater(visit.connection, visit.rater, turned_away=place.outcome)
     return visit, place
 
 
@@ -155,9 +154,7 @@ def _taken_place(visit: Visit) -> tuple[Visit, Place]:
     place = find_place(visit)
     if place.outcome or place.group is None:
         return visit, place
-    of_rater = sa.update(raters).where(raters.c.id == visit.rater.id)
-    visit.connection.execute(of_rater.values(rater_group=place.group))
-    return replace(visit, rater=visit.rater._replace(rater_group=place.group)), place
+    return replace(visit, rater=update_rater(visit.connection, visit.rater, rater_group=place.group)), place
 
 
 def _fitting(visit: Visit) -> list[Group]:

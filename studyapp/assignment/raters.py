@@ -6,10 +6,9 @@ import hashlib
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
-from sqlalchemy import Connection
 from sqlalchemy.dialects import postgresql, sqlite
 
 from relstudy.studyapp.assignment.catalogue import Catalogue
@@ -63,7 +62,6 @@ RATER_COLUMNS = [raters.c[name] for name in Rater._fields]
 # Built once: building a statement costs more than running it.
 _ID = sa.select(*RATER_COLUMNS).where(raters.c.id == sa.bindparam("rater"))
 _BY_ID, _LOCKED = Prepared(_ID), Prepared(_ID.with_for_update())
-HOLD_RATER = Prepared(sa.select(raters.c.id).where(raters.c.id == sa.bindparam("rater")).with_for_update())
 
 
 def token_identity(token: str) -> str:
@@ -74,22 +72,19 @@ def token_identity(token: str) -> str:
 def find_rater(connection: sa.Connection, entry: str, identity: str) -> Rater | None:
     """The rater who came by this way under this identity, or None."""
     query = sa.select(*RATER_COLUMNS).where(raters.c.entry == entry, raters.c.identity == identity)
-    row = connection.execute(query).one_or_none()
-    return None if row is None else Rater(*row)
+    return _rater(connection.execute(query).one_or_none())
 
 
 def read_rater(connection: sa.Connection, rater: int) -> Rater | None:
     """The rater with this number, or None."""
-    row = _BY_ID.row(connection, {"rater": rater})
-    return None if row is None else Rater(*row)
+    return _rater(_BY_ID.row(connection, {"rater": rater}))
 
 
 def find_by_code(connection: sa.Connection, rater_id: str) -> Rater | None:
     """The rater with this code, or None."""
     if "\0" in rater_id:  # which PostgreSQL takes in no text
         return None
-    row = connection.execute(sa.select(*RATER_COLUMNS).where(raters.c.rater_id == rater_id)).one_or_none()
-    return None if row is None else Rater(*row)
+    return _rater(connection.execute(sa.select(*RATER_COLUMNS).where(raters.c.rater_id == rater_id)).one_or_none())
 
 
 def read_raters(connection: sa.Connection) -> list[Rater]:
@@ -99,7 +94,10 @@ def read_raters(connection: sa.Connection) -> list[Rater]:
 
 def lock_rater(connection: sa.Connection, rater: int) -> Rater | None:
     """The rater with this number, held until the transaction ends: one rater's requests go one after the other."""
-    row = _LOCKED.row(connection, {"rater": rater})
+    return _rater(_LOCKED.row(connection, {"rater": rater}))
+
+
+def _rater(row: Any) -> Rater | None:
     return None if row is None else Rater(*row)
 
 
@@ -124,8 +122,6 @@ def enrol(
             seed=secrets.randbits(48),
             completion_code=study.entry.completion_code or code(8),
             created_at=now,
-            locked_to=0,
-            extra_pages=0,
         )
         .on_conflict_do_nothing(index_elements=["entry", "identity"])
     )
@@ -141,25 +137,20 @@ def record_consent(connection: sa.Connection, rater: Rater, now: float, version:
     connection.execute(first.values(consented_at=now, consent_version=version, consent_sha256=sha256))
 
 
+def update_rater(connection: sa.Connection, rater: Rater, **columns: Any) -> Rater:
+    """The rater with other values in some columns, as stored from now on."""
+    connection.execute(sa.update(raters).where(raters.c.id == rater.id).values(columns))
+    return rater._replace(**columns)
+
+
 def record_exit_answers(connection: sa.Connection, rater: Rater, answers: Mapping[str, str], now: float) -> None:
     """Keep the rater's answers to the exit questions, by the questions' ids, in place of earlier ones."""
-    connection.execute(sa.update(raters).where(raters.c.id == rater.id).values(answers=dict(answers), answered_at=now))
+    update_rater(connection, rater, answers=dict(answers), answered_at=now)
 
 
 def end_visit(connection: sa.Connection, rater: Rater, outcome: str) -> None:
     """The rater is out of the study, with this outcome."""
-    connection.execute(sa.update(raters).where(raters.c.id == rater.id).values(outcome=outcome))
-
-
-def set_group(connection: sa.Connection, rater: Rater, group: str) -> None:
-    """Say which group the rater is to be in."""
-    connection.execute(sa.update(raters).where(raters.c.id == rater.id).values(rater_group=group))
-
-
-def set_extra_pages(connection: sa.Connection, rater: Rater, count: int) -> Rater:
-    """Let the rater have so many pages of unique pairs beyond the study's number; the rater as they are then."""
-    connection.execute(sa.update(raters).where(raters.c.id == rater.id).values(extra_pages=count))
-    return rater._replace(extra_pages=count)
+    update_rater(connection, rater, outcome=outcome)
 
 
 def code(length: int) -> str:
@@ -181,7 +172,7 @@ class Visit:
     version : number of the version of the study; 0 where nobody counts
     """
 
-    connection: Connection
+    connection: sa.Connection
     study: Study
     catalogue: Catalogue
     rater: Rater

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from relstudy.studyapp.assignment.catalogue import Catalogue, PageRow, PairRow, pair_rows, pairs_of
-from relstudy.studyapp.assignment.raters import HOLD_RATER, RATER_COLUMNS, Rater, Visit
+from relstudy.studyapp.assignment.raters import RATER_COLUMNS, Rater, Visit, update_rater
 from relstudy.studyapp.assignment.versions import HEAD_COLUMNS, JOIN_AND_HOLD, Head, head_of, read_head
 from relstudy.studyapp.config.study_parts import Block
 from relstudy.studyapp.database.prepared import Prepared
@@ -125,12 +125,8 @@ _INSERT = sa.insert(assignments)
 _APPEND = Prepared(_INSERT.returning(assignments.c.id))
 
 
-def find_rater_page(connection: sa.Connection, rater: int, position: int, *, lock: bool = False) -> RaterPage | None:
-    """A rater and the page at a position; with `lock`, the rater is held until the transaction ends."""
-    if lock and connection.dialect.name != "sqlite":
-        # A statement of its own: after waiting for a lock, PostgreSQL would show the page as it was before the wait.
-        # SQLite has one writer at a time anyway.
-        HOLD_RATER.row(connection, {"rater": rater})
+def find_rater_page(connection: sa.Connection, rater: int, position: int) -> RaterPage | None:
+    """A rater and the page at a position."""
     return look_at_page(connection, rater, position)[1]
 
 
@@ -150,7 +146,8 @@ def look_at_page(connection: sa.Connection, rater: int, position: int) -> tuple[
 
 def hold_page(connection: sa.Connection, rater: int, position: int) -> tuple[Head, RaterPage | None]:
     """The same, and study and rater stay so until this transaction ends; to be called before anything is locked."""
-    if connection.dialect.name != "sqlite":  # by a statement of its own, for the reason above
+    if connection.dialect.name != "sqlite":  # which has one writer at a time anyway
+        # A statement of its own: after waiting for a lock, PostgreSQL would show the page as it was before the wait.
         JOIN_AND_HOLD.row(connection, {"rater": rater})
     return look_at_page(connection, rater, position)
 
@@ -177,7 +174,7 @@ def start(visit: Visit) -> None:
     if visit.study.qualification is None or not sequence:
         sequence += _base_blocks(visit, generator)
     _lay_out(visit, sequence, generator)
-    visit.connection.execute(sa.update(raters).where(raters.c.id == rater.id).values(started_at=visit.now))
+    update_rater(visit.connection, rater, started_at=visit.now)
 
 
 def lay_out_base(visit: Visit, first: int) -> list[tuple[str, str]]:
@@ -202,9 +199,7 @@ def _lay_out(visit: Visit, sequence: list[_Planned], generator: random.Random, f
             "kind": kind,
             "page_id": page.id,
             "pair_ids": [pair.pair_id for pair in _shuffled(page, generator)],
-            "slot_id": None,
             "handed_at": visit.now,
-            "surplus": False,
         }
         for position, (kind, block_name, page) in enumerate(sequence, start=first)
     ]
@@ -227,17 +222,6 @@ def _shuffled(page: PageRow, generator: random.Random) -> list[PairRow]:
     return generator.sample(page.pairs, len(page.pairs))
 
 
-@dataclass(frozen=True)
-class NextPage:
-    """A page to be put at the end of a rater's sequence: where, of which block and kind, and the slot it takes."""
-
-    position: int
-    block: str
-    kind: str
-    page: PageRow
-    slot_id: int | None = None
-
-
 class Appended(NamedTuple):
     """A page that was put at the end of a rater's sequence: the assignment's id, and what is on it."""
 
@@ -248,28 +232,32 @@ class Appended(NamedTuple):
     pairs: list[PairRow]
 
 
-def append(visit: Visit, page: NextPage) -> Appended:
-    """Put a page at the end of a rater's sequence."""
-    generator = random.Random(f"{visit.rater.seed}:{page.position}:{page.page.id}")
-    shown = _shuffled(page.page, generator)
+def append(visit: Visit, position: int, block: str, kind: str, page: PageRow, slot_id: int | None = None) -> Appended:
+    """Put a page of a block at the end of a rater's sequence; one of unique pairs takes a slot."""
+    shown = _shuffled(page, random.Random(f"{visit.rater.seed}:{position}:{page.id}"))
     row = {
         "rater": visit.rater.id,
-        "position": page.position,
-        "block": page.block,
-        "kind": page.kind,
-        "page_id": page.page.id,
+        "position": position,
+        "block": block,
+        "kind": kind,
+        "page_id": page.id,
         "pair_ids": [pair.pair_id for pair in shown],
-        "slot_id": page.slot_id,
+        "slot_id": slot_id,
         "handed_at": visit.now,
         "surplus": False,
     }
-    return Appended(_APPEND.row(visit.connection, row).id, page.position, page.block, page.kind, shown)
+    return Appended(_APPEND.row(visit.connection, row).id, position, block, kind, shown)
 
 
 def give_up(visit: Visit, assignment: Assignment) -> None:
     """Take an unanswered page out of the rater's sequence, because it has become somebody else's."""
     visit.connection.execute(sa.delete(assignments).where(assignments.c.id == assignment.id))
-    later = (assignments.c.rater == visit.rater.id) & (assignments.c.position > assignment.position)
-    positions = visit.connection.execute(sa.select(assignments.c.id, assignments.c.position).where(later))
-    for key, position in sorted(positions.all(), key=lambda row: row.position):
-        visit.connection.execute(sa.update(assignments).where(assignments.c.id == key).values(position=position - 1))
+    close_gaps(visit.connection, visit.rater.id)
+
+
+def close_gaps(connection: sa.Connection, rater: int) -> None:
+    """Number a rater's pages from 1 again after some were taken."""
+    query = sa.select(assignments.c.id, assignments.c.position).where(assignments.c.rater == rater)
+    for position, row in enumerate(connection.execute(query.order_by(assignments.c.position)).all(), start=1):
+        if row.position != position:
+            connection.execute(sa.update(assignments).where(assignments.c.id == row.id).values(position=position))

@@ -8,11 +8,10 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.assignment.handed_pages import close_gaps
-from relstudy.studyapp.assignment.raters import Rater, end_visit, find_by_code, lock_rater
-from relstudy.studyapp.assignment.sequence import Assignment
+from relstudy.studyapp.assignment.raters import Rater, end_visit, find_by_code, lock_rater, update_rater
+from relstudy.studyapp.assignment.sequence import Assignment, close_gaps
 from relstudy.studyapp.assignment.versions import forget_taken_over
-from relstudy.studyapp.database.store import Store, Transaction
+from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import DONE, LEASED, OPEN, UNDECIDED, assignments, raters, ratings, slots
 from relstudy.studyapp.database.tombstones import WITHDREW, bury
 
@@ -47,7 +46,7 @@ def withdraw(store: Store, folder: Path, rater_id: str) -> int:
         return pages
 
 
-def _leave_out(connection: Transaction, rater_id: str, outcome: str) -> int:
+def _leave_out(connection: sa.Connection, rater_id: str, outcome: str) -> int:
     rater = _locked(connection, rater_id)
     if rater.outcome is not None:
         raise RelstudyError(f"rater {rater_id} is out of the study already ({rater.outcome.replace('_', ' ')})")
@@ -78,14 +77,14 @@ def take_back(store: Store, rater_id: str) -> tuple[int, int]:
         rater = _locked(connection, rater_id)
         if rater.outcome != SET_ASIDE:
             raise RelstudyError(f"rater {rater_id} was not set aside")
-        connection.execute(sa.update(raters).where(raters.c.id == rater.id).values(outcome=None))
+        update_rater(connection, rater, outcome=None)
         counted, given = 0, _decided_pages(connection, assignments.c.rater == rater.id)
         for page in given:
             counted += _count_if_wanted(connection, page)
         return counted, len(given) - counted
 
 
-def give_back(connection: Transaction, rater: int) -> int:
+def give_back(connection: sa.Connection, rater: int) -> int:
     """Take a rater's places in the pool from them; how many pages are open to others again."""
     of_rater = sa.select(assignments.c.id).where(assignments.c.rater == rater)
     theirs = slots.c.assignment_id.in_(of_rater)
@@ -107,7 +106,7 @@ def give_back(connection: Transaction, rater: int) -> int:
     return room.total()
 
 
-def _locked(connection: Transaction, rater_id: str) -> Rater:
+def _locked(connection: sa.Connection, rater_id: str) -> Rater:
     named = find_by_code(connection, rater_id)
     rater = None if named is None else lock_rater(connection, named.id)
     if rater is None:
@@ -115,7 +114,7 @@ def _locked(connection: Transaction, rater_id: str) -> Rater:
     return rater
 
 
-def _decided_pages(connection: Transaction, condition: sa.ColumnElement[bool]) -> list[Assignment]:
+def _decided_pages(connection: sa.Connection, condition: sa.ColumnElement[bool]) -> list[Assignment]:
     """Answered pages of unique pairs on which something was decided, oldest answer first."""
     decided = sa.select(ratings.c.id).where(ratings.c.assignment_id == assignments.c.id, ratings.c.rating.is_not(None))
     query = sa.select(*_ASSIGNMENT).where(
@@ -125,7 +124,7 @@ def _decided_pages(connection: Transaction, condition: sa.ColumnElement[bool]) -
     return [Assignment(*row) for row in rows]
 
 
-def _count_if_wanted(connection: Transaction, page: Assignment) -> bool:
+def _count_if_wanted(connection: sa.Connection, page: Assignment) -> bool:
     """Let an answer be one of its page's k where an open place is lacking one; else it is surplus. Says which.
 
     Places that others hold stay theirs, and nothing is waited for: those who rate may hold one and wait for another.

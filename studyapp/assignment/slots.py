@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from relstudy.studyapp.assignment.catalogue import PageRow, active_pair_rows, pairs_of
 from relstudy.studyapp.assignment.raters import Visit
-from relstudy.studyapp.assignment.sequence import Appended, Assignment, NextPage, append
+from relstudy.studyapp.assignment.sequence import Appended, Assignment, append
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block
 from relstudy.studyapp.database.prepared import Prepared
@@ -113,7 +113,7 @@ def draw(visit: Visit, position: int, block: Block) -> Appended | None:
     if slot is None:
         return None
     drawn = PageRow(slot.page_id, active_pair_rows(slot.pairs))
-    page = append(visit, NextPage(position, block.name, "pair", drawn, slot.id))
+    page = append(visit, position, block.name, "pair", drawn, slot.id)
     until = visit.now + min(RESERVED_SECONDS, 60 * visit.study.lease_minutes)
     _LEASE.run(visit.connection, {"slot": slot.id, "until": until, "assignment": page.id})
     return page

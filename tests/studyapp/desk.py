@@ -50,10 +50,11 @@ class Desk:
         self, rater: int, position: int, now: float = 0.0, rating: float | None = 3.0, form: str = "form"
     ) -> None:
         with self.store.write() as connection:
-            held = find_rater_page(connection, rater, position, lock=True)
+            visit = self.visit(connection, rater, now)
+            held = find_rater_page(connection, rater, position)
             assert held is not None and held.assignment is not None
             answers = dict.fromkeys(held.assignment.pair_ids, rating)
-            submit(self.visit(connection, rater, now), held.assignment, answers, Showing(form, 1.0))
+            submit(visit, held.assignment, answers, Showing(form, 1.0))
 
     def work_through(self, rater: int, now: float = 0.0) -> int:
         count = 0

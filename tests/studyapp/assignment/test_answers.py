@@ -40,7 +40,7 @@ def test_export_status_statistics_and_the_page_itself_agree_on_the_ratings_that_
         if form < len(people) * PAGES:
             assert desk.next(rater, moment) == position
         with desk.store.write() as connection:
-            page = find_rater_page(connection, rater, position, lock=True)
+            page = find_rater_page(connection, rater, position)
             assert page is not None and page.assignment is not None
             answers = {pair_id: chance.choice([None, 1.0, 2.0, 5.0]) for pair_id in page.assignment.pair_ids}
             spent = chance.choice([0.25, 1.5, 8.0])

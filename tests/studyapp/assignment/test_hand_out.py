@@ -17,7 +17,7 @@ from relstudy.studyapp.assignment.answers import Showing, submit
 from relstudy.studyapp.assignment.catalogue import Catalogue
 from relstudy.studyapp.assignment.next_page import add_pages, next_step, open_page
 from relstudy.studyapp.assignment.raters import Visit, enrol, lock_rater
-from relstudy.studyapp.assignment.sequence import find_rater_page, start
+from relstudy.studyapp.assignment.sequence import find_rater_page, hold_page, start
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store
@@ -338,9 +338,7 @@ def test_two_raters_at_once_get_different_pages_and_neither_waits_for_the_other(
 
 
 @pytest.mark.postgresql
-@pytest.mark.parametrize(
-    "hold", [lock_rater, lambda connection, rater: find_rater_page(connection, rater, 1, lock=True)]
-)
+@pytest.mark.parametrize("hold", [lock_rater, lambda connection, rater: hold_page(connection, rater, 1)[1]])
 def test_one_raters_requests_go_one_after_the_other(
     crowded: Desk, hold: Callable[[sa.Connection, int], object]
 ) -> None:
