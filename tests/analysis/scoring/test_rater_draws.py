@@ -10,11 +10,22 @@ import pandas as pd
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+from relstudy.analysis.indices.index import Index, Needs
+from relstudy.analysis.indices.known import index_of
+from relstudy.analysis.indices.pairs import WeightedPairs
 from relstudy.analysis.indices.reweighted import ReweightedJudgments, ReweightedPairs
+from relstudy.analysis.planning.worlds import Drawing, NormalShape, People, World
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, RaterReplicates, query_counts
+from relstudy.analysis.resampling.spread import SHARE
+from relstudy.analysis.scoring.candidate import candidate_of
+from relstudy.analysis.scoring.context import ScoringContext
+from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.rater_draws import _reweighted, moved_cuts
 from relstudy.analysis.scoring.relevance import RelevanceRule
+from relstudy.analysis.scoring.scored_pairs import ScoredPairs
 from relstudy.api.calibrating import CalibratedPanel, calibrate
+from relstudy.api.inputs import study_tables_of
 from relstudy.api.scoring import score
 from relstudy.calibration.tables.pair_ratings import PairRatings
 from relstudy.common.errors import RelstudyError
@@ -97,6 +108,33 @@ def test_indices_of_reweighted_pairs_are_those_of_the_libraries() -> None:
             assert recall[k, b] == pytest.approx((w * hit)[above].sum() / (w * hit).sum(), abs=SINGLE)
         covariance = np.cov(score, judgment[b], aweights=w)
         assert r[b] == pytest.approx(covariance[0, 1] / np.sqrt(covariance[0, 0] * covariance[1, 1]), abs=SINGLE)
+
+
+def test_under_raters_any_index_counts_pairs_as_the_projects_own_do() -> None:
+    """One minus the area, pair by pair, beside the walk down the ranking; weights of the design are unequal."""
+    shape, people = NormalShape((0.7,), items=40), People(raters=5, base=10, relevant=0.3)
+    study = World(shape.collection(20, np.random.default_rng(9)), Drawing(12, 0.5, 0.4), people).draw(
+        20, np.random.default_rng(9)
+    )
+    judgments = study_tables_of(calibrate(study.ratings, pairs=study.pairs)).judgments
+    pairs, options = JudgedPairs.of(judgments, None), ScoringOptions(replicates=20)
+    context, rows = ScoringContext(pairs, options), study.scores[study.scores["system"] == shape.names[0]]
+    scored = ScoredPairs.of(context, candidate_of(pairs, shape.names[0], rows, options))
+
+    def poor_above_good(given: WeightedPairs) -> np.ndarray:
+        above = (given.ranking[:, None] > given.ranking) + 0.5 * (given.ranking[:, None] == given.ranking)
+        np.fill_diagonal(above, 0.0)
+        good, poor = given.weight * given.relevance, given.weight * (1 - given.relevance)
+        couples = good.sum(axis=0) * poor.sum(axis=0) - (good * poor).sum(axis=0)
+        return np.asarray(1 - np.einsum("ib,ij,jb->b", good, above, poor) / couples)
+
+    one = Index(
+        name="by_hand", term="by hand", definition="", needs=Needs.RELEVANCE, figure=poor_above_good, scale=SHARE
+    )
+    found, expected = scored.figure(one).raters, scored.figure(index_of("normalised_rank")).raters
+    assert found is not None and expected is not None and np.ptp(scored.weight) > 0.5
+    np.testing.assert_allclose(found.drawn, expected.drawn, atol=SINGLE)
+    np.testing.assert_allclose(found.both, expected.both, atol=SINGLE)
 
 
 def test_variances_of_queries_and_raters_add_up_once() -> None:
