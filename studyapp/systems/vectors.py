@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Self
 
@@ -64,9 +65,9 @@ class Vectors:
         for row, name in enumerate(ids, start=1):
             if name not in collection:
                 raise RelstudyError(f"{beside}, line {row}: {name!r} is not in collection.csv")
-        if len(set(ids)) < len(ids):
-            double = next(name for name in ids if ids.count(name) > 1)
-            raise RelstudyError(f"{beside}: {double!r} stands there more than once; one vector an item is allowed")
+        doubles = [name for name, times in Counter(ids).items() if times > 1]
+        if doubles:
+            raise RelstudyError(f"{beside}: {doubles[0]!r} stands there more than once; one vector an item is allowed")
         if self._measure == "cosine":
             lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
             vectors = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
