@@ -16,44 +16,30 @@ if TYPE_CHECKING:
     from relstudy.studyapp.systems.base import Progress, System
 
 SYSTEMS: dict[str, tuple[str, str]] = {
-    "keywords": ("relstudy.studyapp.systems.keywords:Keywords", "keyword overlap over the smaller set"),
-    "colour": ("relstudy.studyapp.systems.colour:Colour", "global colour histogram"),
-    "gift": ("relstudy.studyapp.systems.gift:Gift", "colours and textures as words, inverted file"),
-    "gift-colour": ("relstudy.studyapp.systems.gift:Gift", "the colour half of gift"),
-    "gift-texture": ("relstudy.studyapp.systems.gift:Gift", "the texture half of gift"),
-    "simplicity": ("relstudy.studyapp.systems.simplicity:Simplicity", "integrated region matching"),
-    "gift-weighted": ("relstudy.studyapp.systems.gift:Gift", "gift with histograms weighted by frequency, too"),
+    "keywords": ("keywords:Keywords", "keyword overlap over the smaller set"),
+    "colour": ("colour:Colour", "global colour histogram"),
+    "gift": ("gift:Gift", "colours and textures as words, inverted file"),
+    "gift-colour": ("gift:Gift", "the colour half of gift"),
+    "gift-texture": ("gift:Gift", "the texture half of gift"),
+    "simplicity": ("simplicity:Simplicity", "integrated region matching"),
+    "gift-weighted": ("gift:Gift", "gift with histograms weighted by frequency, too"),
     "simplicity-classes": (
-        "relstudy.studyapp.systems.simplicity:Simplicity",
-        "region matching with locations, textured pictures apart from others",
+        "simplicity:Simplicity", "region matching with locations, textured pictures apart from others",
     ),
-    "romm-all": ("relstudy.studyapp.systems.concepts:Concepts", "concepts learned from regions of all pictures"),
-    "romm-test": ("relstudy.studyapp.systems.concepts:Concepts", "concepts learned from regions of other pictures"),
-    "rwmm-all": (
-        "relstudy.studyapp.systems.concepts:Concepts",
-        "concepts learned from regions and keywords of all pictures",
-    ),
-    "rwmm-test": (
-        "relstudy.studyapp.systems.concepts:Concepts",
-        "concepts learned from regions and keywords of other pictures",
-    ),
-    "romm-calib": (
-        "relstudy.studyapp.systems.concepts:Concepts",
-        "concepts learned in four parts of the pictures apart",
-    ),
+    "romm-all": ("concepts:Concepts", "concepts learned from regions of all pictures"),
+    "romm-test": ("concepts:Concepts", "concepts learned from regions of other pictures"),
+    "rwmm-all": ("concepts:Concepts", "concepts learned from regions and keywords of all pictures"),
+    "rwmm-test": ("concepts:Concepts", "concepts learned from regions and keywords of other pictures"),
+    "romm-calib": ("concepts:Concepts", "concepts learned in four parts of the pictures apart"),
     **{
-        f"{name}-likelihood": ("relstudy.studyapp.systems.concepts:Concepts", f"{name} by Eq. 3.4 itself")
+        f"{name}-likelihood": ("concepts:Concepts", f"{name} by Eq. 3.4 itself")
         for name in ("romm-all", "romm-test", "rwmm-all", "rwmm-test", "romm-calib")
     },
-    "annotation-all": ("relstudy.studyapp.systems.annotation:Annotation", "words predicted from a picture's regions"),
-    "annotation-test": (
-        "relstudy.studyapp.systems.annotation:Annotation",
-        "words predicted by a model that has not seen the picture",
-    ),
-    "bm25": ("relstudy.studyapp.systems.bm25:BM25", "BM25 over titles, texts and keywords"),
-}
-# several systems of one class, distinguished by name
-FAMILIES = ("gift", "romm", "rwmm", "simplicity", "annotation")
+    "annotation-all": ("annotation:Annotation", "words predicted from a picture's regions"),
+    "annotation-test": ("annotation:Annotation", "words predicted by a model that has not seen the picture"),
+    "bm25": ("bm25:BM25", "BM25 over titles, texts and keywords"),
+}  # fmt: skip
+"""Module and class of each built-in system, and what it is in a few words."""
 VECTORS = "vectors:"
 
 
@@ -72,8 +58,8 @@ def make(name: str, folder: Path = Path(".")) -> System:
     if name not in SYSTEMS:
         raise RelstudyError(f"there is no built-in system {name!r}; there are: {', '.join(SYSTEMS)}, vectors:FILE.npy")
     module, _, attribute = SYSTEMS[name][0].partition(":")
-    build = getattr(importlib.import_module(module), attribute)
-    system: System = build(name) if any(name.startswith(f) for f in FAMILIES) else build()
+    build = getattr(importlib.import_module(f"{__name__}.{module}"), attribute)
+    system: System = build() if hasattr(build, "name") else build(name)  # several systems of one class are told by name
     return system
 
 

@@ -12,12 +12,9 @@ from typing import Self
 
 import numpy as np
 
-from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.systems.base import Progress, extra, image_positions, silent, spread
-from relstudy.studyapp.systems.concepts import CONCEPTS, FOLDS, Blobs, ConceptModel, read_blobs, train_on_parts
-
-VARIANTS = ("annotation-all", "annotation-test")
+from relstudy.studyapp.systems.concepts import FOLDS, Blobs, ConceptModel, read_blobs, train_on_parts
 
 
 class Annotation:
@@ -31,12 +28,8 @@ class Annotation:
 
     by_all_items = True
 
-    def __init__(self, name: str = "annotation-all", concepts: int = CONCEPTS, seed: int = 0) -> None:
-        if name not in VARIANTS:
-            raise RelstudyError(f"there is no variant {name!r} of the annotation; there are: {', '.join(VARIANTS)}")
+    def __init__(self, name: str) -> None:
         self.name = name
-        self._concepts = concepts
-        self._seed = seed
 
     def fit(self, collection: Collection, progress: Progress = silent) -> Self:
         extra("skimage.segmentation")
@@ -44,9 +37,9 @@ class Annotation:
         self._positions = image_positions(collection, self.name)
         blobs, self._vocabulary = read_blobs(collection, self._positions, self.name, True, progress)
         if self.name.endswith("-all"):
-            self.predicted = _predicted(ConceptModel.train(blobs, self._concepts, self._seed), blobs.without_words())
+            self.predicted = _predicted(ConceptModel.train(blobs), blobs.without_words())
         else:
-            part, models = train_on_parts(blobs, FOLDS, self.name, self._concepts, self._seed)
+            part, models = train_on_parts(blobs, FOLDS, self.name)
             by_model = np.stack([_predicted(model, blobs.without_words()) for model in models])
             self.predicted = by_model[(part + 1) % FOLDS, np.arange(blobs.pictures)]
         return self

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -39,14 +40,19 @@ class System(Protocol):
         ...
 
 
-def extra(module: str, extra_name: str = "systems") -> Any:
+def index_folder(study: Path) -> Path:
+    """The folder in which systems keep what they have computed for the items of a study."""
+    return study / "scores" / ".index"
+
+
+def extra(module: str) -> Any:
     """Import an optional library, or say how to install it."""
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError:
         raise RelstudyError(
             f"this system needs the library {module.partition('.')[0]}, which is not installed; "
-            f"install it with: pip install 'relstudy[{extra_name}]'"
+            "install it with: pip install 'relstudy[systems]'"
         ) from None
 
 

@@ -21,7 +21,7 @@ from relstudy.common.files import write_json
 from relstudy.common.tables import write_table
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.collection.large import LargeCollection
-from relstudy.studyapp.systems.base import Progress, extra, silent
+from relstudy.studyapp.systems.base import Progress, extra, index_folder, silent
 
 WORTH_KEEPING = 10_000
 """Fewer items are indexed in less time than it takes to see whether they have changed."""
@@ -53,7 +53,7 @@ class BM25:
         if collection.folder is None or (self._size < WORTH_KEEPING and not elsewhere):
             self._index = self._build(collection, progress)
             return self
-        beside = _beside(collection.folder)
+        beside = index_folder(collection.folder)
         kept = beside / f"bm25-{collection.fingerprint}-{self._library.__version__}"
         if (index := self._read(kept)) is not None:
             self._index = index
@@ -81,7 +81,7 @@ class BM25:
         """The index of a collection elsewhere from which the items shown were drawn, as `fit` has kept it: it scores
         these items as it would all. None where there is none that is whole and holds them all."""
         self._library = extra("bm25s")
-        for folder in sorted(_beside(shown.folder or Path()).glob("bm25-*")):
+        for folder in sorted(index_folder(shown.folder or Path()).glob("bm25-*")):
             if not (folder / IDS).is_file():
                 continue
             ids = pd.Index(pd.read_parquet(folder / IDS)["item_id"]) if _is_whole(folder) else pd.Index([])
@@ -122,11 +122,6 @@ class BM25:
     def _tokens(self, texts: list[str]) -> list[list[str]]:
         tokens: Any = self._library.tokenize(texts, stopwords="en", return_ids=False, show_progress=False)
         return list(tokens)
-
-
-def _beside(study: Path) -> Path:
-    """The folder of kept indices."""
-    return study / "scores" / ".index"
 
 
 def _digests(folder: Path) -> dict[str, str]:

@@ -104,9 +104,9 @@ def normalised_cut(lab: np.ndarray) -> np.ndarray:
     return np.asarray(joined[superpixels] + 1)
 
 
-VARIANTS = ("romm-all", "romm-test", "rwmm-all", "rwmm-test", "romm-calib")
 LIKELIHOOD = "-likelihood"
 CONCEPTS = 50
+SEED = 0
 ROUNDS = 30
 FOLDS = 3
 SUBSETS = 4
@@ -171,12 +171,12 @@ class ConceptModel:
     prior: np.ndarray
 
     @classmethod
-    def train(cls, blobs: Blobs, concepts: int, seed: int, rounds: int = ROUNDS) -> ConceptModel:
+    def train(cls, blobs: Blobs, concepts: int = CONCEPTS, rounds: int = ROUNDS) -> ConceptModel:
         """EM from a k-means start; cost O(rounds x regions x concepts x features)."""
         from sklearn.cluster import KMeans
 
         concepts = max(1, min(concepts, len(np.unique(blobs.regions, axis=0))))
-        start = KMeans(concepts, n_init=1, random_state=seed).fit(blobs.regions)
+        start = KMeans(concepts, n_init=1, random_state=SEED).fit(blobs.regions)
         model = cls._from(blobs, np.eye(concepts)[start.labels_], np.full((len(blobs.word), concepts), 1 / concepts))
         mixture = model.mixtures(blobs.without_words(), rounds=2)
         for _ in range(rounds):
@@ -269,17 +269,15 @@ def read_blobs(
     return blobs, vocabulary
 
 
-def train_on_parts(
-    blobs: Blobs, parts: int, name: str, concepts: int, seed: int
-) -> tuple[np.ndarray, list[ConceptModel]]:
+def train_on_parts(blobs: Blobs, parts: int, name: str) -> tuple[np.ndarray, list[ConceptModel]]:
     """Split the pictures into parts at random and train a model on each: each picture's part, int [pictures], the
     models."""
     if blobs.pictures < 2 * parts:
         raise RelstudyError(
             f"system {name} trains on {parts} parts of the collection and needs at least {2 * parts} pictures"
         )
-    part = np.random.default_rng(seed).permutation(blobs.pictures) % parts
-    return part, [ConceptModel.train(blobs.some(part == each), concepts, seed) for each in range(parts)]
+    part = np.random.default_rng(SEED).permutation(blobs.pictures) % parts
+    return part, [ConceptModel.train(blobs.some(part == each)) for each in range(parts)]
 
 
 class Concepts(PictureSystem):
@@ -305,13 +303,9 @@ class Concepts(PictureSystem):
 
     by_all_items = True
 
-    def __init__(self, name: str = "romm-all", concepts: int = CONCEPTS, seed: int = 0) -> None:
-        if name.removesuffix(LIKELIHOOD) not in VARIANTS:
-            raise RelstudyError(f"there is no variant {name!r} of the concept model; there are: {', '.join(VARIANTS)}")
+    def __init__(self, name: str) -> None:
         self.name = name
         self._variant = name.removesuffix(LIKELIHOOD)
-        self._concepts = concepts
-        self._seed = seed
 
     def fit(self, collection: Collection, progress: Progress = silent) -> Self:
         extra("skimage.segmentation")
@@ -320,11 +314,11 @@ class Concepts(PictureSystem):
         self._blobs, _ = read_blobs(collection, positions, self.name, with_words, progress)
         if self._variant.endswith("-all"):
             self._part = np.zeros(len(positions), dtype=np.int64)
-            self._models = [ConceptModel.train(self._blobs, self._concepts, self._seed)]
+            self._models = [ConceptModel.train(self._blobs)]
             seen = self._blobs
         else:
             parts = SUBSETS if self._variant.endswith("-calib") else FOLDS
-            self._part, self._models = train_on_parts(self._blobs, parts, self.name, self._concepts, self._seed)
+            self._part, self._models = train_on_parts(self._blobs, parts, self.name)
             # a held-out picture is known by its regions alone
             seen = self._blobs.without_words()
         self._mixtures = [model.mixtures(seen) for model in self._models]
@@ -337,10 +331,8 @@ class Concepts(PictureSystem):
             # the third of the collection that holds neither the query nor the candidate
             of_query, of_candidate = self._part[row], self._part
             other = FOLDS - of_query - of_candidate
-            scores = np.choose(np.where(of_candidate == of_query, (of_query + 1) % FOLDS, other), by_model)
-        else:
-            scores = np.choose(self._part, by_model)
-        return scores
+            return np.choose(np.where(of_candidate == of_query, (of_query + 1) % FOLDS, other), by_model)
+        return np.choose(self._part, by_model)
 
     def _emission(self, regions: np.ndarray, which: int) -> np.ndarray:
         model, mixture = self._models[which], self._mixtures[which]

@@ -14,7 +14,7 @@ import numpy as np
 from relstudy.common.damage import DAMAGED_ARRAYS
 from relstudy.common.files import replacing
 from relstudy.studyapp.collection.items import Collection, read_picture
-from relstudy.studyapp.systems.base import Progress
+from relstudy.studyapp.systems.base import Progress, index_folder
 
 Compute = Callable[[np.ndarray], dict[str, np.ndarray]]
 BATCH = 8
@@ -37,7 +37,7 @@ def picture_features(
     -------
     by name, arrays [pictures, ...]
     """
-    file = None if collection.folder is None else collection.folder / "scores" / ".index" / f"{name}.npz"
+    file = None if collection.folder is None else index_folder(collection.folder) / f"{name}.npz"
     if file is not None and (stored := _read(file, collection.fingerprint)) is not None:
         return stored
     paths = [collection.items[position].path for position in positions]

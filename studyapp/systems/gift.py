@@ -10,7 +10,6 @@ from typing import Self
 
 import numpy as np
 
-from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.systems.base import PictureSystem, Progress, silent
 from relstudy.studyapp.systems.colour import COLOURS, palette_index
@@ -19,8 +18,12 @@ from relstudy.studyapp.systems.gabor import FILTERS, gabor_energy, luminance_of
 
 SIDE, BLOCK, BANDS = 256, 16, 10
 ACROSS = SIDE // BLOCK
-VARIANTS = {"gift": ("colour", "texture"), "gift-colour": ("colour",), "gift-texture": ("texture",)}
 WEIGHTED = "gift-weighted"
+VARIANTS = {
+    **dict.fromkeys(("gift", WEIGHTED), ("colour", "texture")),
+    "gift-colour": ("colour",),
+    "gift-texture": ("texture",),
+}
 
 
 def gift_features(rgb: np.ndarray) -> dict[str, np.ndarray]:
@@ -108,11 +111,9 @@ class Gift(PictureSystem):
 
     by_all_items = True
 
-    def __init__(self, name: str = "gift") -> None:
-        if name not in (*VARIANTS, WEIGHTED):
-            raise RelstudyError(f"there is no variant {name!r} of GIFT; there are: {', '.join(VARIANTS)}")
+    def __init__(self, name: str) -> None:
         self.name = name
-        self._kinds = VARIANTS["gift" if name == WEIGHTED else name]
+        self._kinds = VARIANTS[name]
 
     def fit(self, collection: Collection, progress: Progress = silent) -> Self:
         positions = self._take_pictures(collection)

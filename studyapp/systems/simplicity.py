@@ -12,7 +12,6 @@ from typing import Self
 
 import numpy as np
 
-from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.systems.base import PictureSystem, Progress, extra, silent
 from relstudy.studyapp.systems.features import picture_features
@@ -20,7 +19,6 @@ from relstudy.studyapp.systems.features import picture_features
 BLOCK = 4
 MOST_REGIONS = 8
 EXPLAINED = 0.85
-VARIANTS = ("simplicity", "simplicity-classes")
 # mean chi-square below which a picture is textured (Li, Wang and Wiederhold 2000b)
 TEXTURED_BELOW = 0.32
 # what a whole height or width apart counts beside squared distances of colour: our own choice, the source names none
@@ -198,10 +196,9 @@ class Simplicity(PictureSystem):
         picture of the other class comes after every picture of the query's own
     """
 
-    def __init__(self, name: str = "simplicity") -> None:
-        if name not in VARIANTS:
-            raise RelstudyError(f"there is no variant {name!r} of SIMPLIcity; there are: {', '.join(VARIANTS)}")
+    def __init__(self, name: str) -> None:
         self.name = name
+        self._by_classes = name == "simplicity-classes"
 
     def fit(self, collection: Collection, progress: Progress = silent) -> Self:
         extra("skimage.color"), extra("pywt")
@@ -213,15 +210,14 @@ class Simplicity(PictureSystem):
     def _scores(self, row: int) -> np.ndarray:
         area, features, shape, centre = (self._regions[name] for name in ("area", "features", "shape", "centre"))
         present = area[row] > 0
-        if self.name == "simplicity":
-            distance = region_distances(features, shape, features[row, present], shape[row, present])
-        elif self.textured[row]:
+        if self._by_classes and self.textured[row]:
             distance = _squared_distances(features, features[row, present])
         else:
             distance = region_distances(features, shape, features[row, present], shape[row, present])
-            distance = distance + LOCATION * _squared_distances(centre, centre[row, present])
+            if self._by_classes:
+                distance = distance + LOCATION * _squared_distances(centre, centre[row, present])
         apart = integrated_region_matching(distance, area[row, present], area)
-        if self.name == "simplicity-classes":
+        if self._by_classes:
             other = self.textured != self.textured[row]
             apart = apart + np.where(other, apart.max() + 1, 0.0)
         return -apart

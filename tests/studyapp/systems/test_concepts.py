@@ -26,7 +26,7 @@ def two_kinds_of_pictures(words: bool) -> Blobs:
 
 def test_em_finds_the_two_concepts_that_made_the_regions_and_their_words():
     blobs = two_kinds_of_pictures(words=True)
-    model = ConceptModel.train(blobs, concepts=2, seed=0)
+    model = ConceptModel.train(blobs, concepts=2)
     order = model.mean[:, 0].argsort()
     # 60 regions each with standard deviation 0.3: standard error 0.04
     np.testing.assert_allclose(model.mean[order], [[-2, -2], [2, 2]], atol=0.16)
@@ -38,7 +38,7 @@ def test_em_finds_the_two_concepts_that_made_the_regions_and_their_words():
 
 def test_words_tell_the_concepts_of_a_picture_as_its_regions_do():
     blobs = two_kinds_of_pictures(words=True)
-    model = ConceptModel.train(blobs, concepts=2, seed=0)
+    model = ConceptModel.train(blobs, concepts=2)
     # one more picture that has words and no regions
     for word in (0, 1):
         more = replace(
@@ -67,7 +67,7 @@ def test_each_round_of_em_makes_the_regions_more_likely():
         mixture = model.mixtures(blobs)
         return np.log((np.exp(model.region_density(blobs.regions)) * mixture[blobs.picture]).sum(axis=1)).sum()
 
-    values = [log_likelihood(ConceptModel.train(blobs, 4, seed=0, rounds=rounds)) for rounds in (0, 2, 10, 30)]
+    values = [log_likelihood(ConceptModel.train(blobs, 4, rounds=rounds)) for rounds in (0, 2, 10, 30)]
     # the pseudo-counts of the mixtures are not part of this likelihood: a thousandth may be lost to them
     assert all(later >= earlier - 1e-3 * abs(earlier) for earlier, later in pairwise(values))
     assert values[-1] > values[0]
@@ -91,9 +91,9 @@ def test_held_out_variants_train_on_neither_query_nor_result(scenes, monkeypatch
     seen = []
     train = ConceptModel.train.__func__
 
-    def spy(cls, blobs, concepts, seed, rounds=30):
+    def spy(cls, blobs):
         seen.append(blobs.pictures)
-        return train(cls, blobs, concepts, seed, rounds)
+        return train(cls, blobs)
 
     monkeypatch.setattr(ConceptModel, "train", classmethod(spy))
     system = make("romm-test").fit(scenes)

@@ -6,12 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.systems import make
 from relstudy.studyapp.systems.colour import COLOURS as PALETTE
 from relstudy.studyapp.systems.colour import hsv, palette_index
 from relstudy.studyapp.systems.gabor import gabor_energy
-from relstudy.studyapp.systems.gift import BANDS, Gift, InvertedFile, _bands, gift_features
+from relstudy.studyapp.systems.gift import BANDS, InvertedFile, _bands, gift_features
 from tests.studyapp.systems.pictures import COLOURS, TEXTURES, in_colour, stripes
 
 
@@ -103,11 +102,6 @@ def test_texture_bands_hold_equal_shares_of_the_collection():
     energy = np.random.default_rng(0).lognormal(size=(200, 12 * 256)).astype(np.float32)
     shares = np.bincount(_bands(energy).ravel(), minlength=BANDS) / energy.size
     np.testing.assert_allclose(shares, 1 / BANDS, atol=1e-3)
-
-
-def test_an_unknown_variant_is_named():
-    with pytest.raises(RelstudyError, match="no variant 'gift-shape'"):
-        Gift("gift-shape")
 
 
 def test_the_features_of_gift_lie_where_the_picture_has_them():

@@ -57,9 +57,9 @@ def test_romm_calib_scores_each_candidate_by_the_model_of_its_own_part(halves, m
     trained = []
     train = ConceptModel.train.__func__
 
-    def spy(cls, blobs, concepts, seed, rounds=30):
+    def spy(cls, blobs):
         trained.append((blobs.pictures, blobs.words))
-        return train(cls, blobs, concepts, seed, rounds)
+        return train(cls, blobs)
 
     monkeypatch.setattr(ConceptModel, "train", classmethod(spy))
     system = make("romm-calib-likelihood").fit(halves)
