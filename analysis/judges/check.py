@@ -108,7 +108,7 @@ def check_judge_against(
     context = context_for(pairs, judge, options)
     universe = Universe(judge, context)
     of_rows = {each.name: universe.judge.scores_of(scores[each.name], each) for each in candidates}
-    rankings = {each.name: of_rows[each.name] * (1 if each.direction.higher else -1) for each in candidates}
+    rankings = {each.name: each.direction.turned(of_rows[each.name]) for each in candidates}
     unweighed = check_weighting(universe)
     expected = (RELEVANT, AT, f"{RECALL}0.2", *(index.name for index in assisted_indices() if helps(index)))
     terms = {} if unweighed else {e.name: terms_of(universe, e, of_rows[e.name], e.used, expected) for e in candidates}

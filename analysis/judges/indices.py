@@ -89,7 +89,7 @@ class _System:
 
     def __init__(self, universe: Universe, candidate: Candidate, scores: np.ndarray, used: np.ndarray) -> None:
         self.universe, self.candidate, self.used = universe, candidate, used
-        self.ranking = scores if candidate.direction.higher else -scores
+        self.ranking = candidate.direction.turned(scores)
         self.mapped = self.ranking
         if candidate.mapped is not None and candidate.mapped.fitted is not None:
             self.mapped = candidate.mapped.fitted.predict(scores)

@@ -96,12 +96,12 @@ def systems_judge(
             "tell nothing of the others (relstudy systems scores all queries with --all-queries)"
         )
     codes, _ = ids.queries
-    higher = {each.name: each.direction.higher for each in candidates}
+    turned = {each.name: each.direction.turned for each in candidates}
     of_judge = [] if judge is None else _of_grades(judge.rating)
     features = np.empty((2 * len(by_system) + len(of_judge), len(ids)), dtype=np.float32)
     mean = np.zeros(len(ids))
     for number, (name, values) in enumerate(by_system.items()):
-        features[2 * number : 2 * number + 2] = _of_system(values if higher[name] else -values, codes)
+        features[2 * number : 2 * number + 2] = _of_system(turned[name](values), codes)
         mean += features[2 * number] / len(by_system)
     for number, column in enumerate(of_judge, 2 * len(by_system)):
         features[number] = column

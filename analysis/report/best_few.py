@@ -70,7 +70,7 @@ def _with_curve(result: ScoreResult) -> list[SystemScore]:
 def steady_from(result: ScoreResult, system: SystemScore) -> float:
     """The recall from which a curve rests on enough good matches to be drawn."""
     used = np.isfinite(system.pair_scores) & np.isfinite(result.weight)
-    score = system.pair_scores[used] if system.direction.higher else -system.pair_scores[used]
+    score = system.direction.turned(system.pair_scores[used])
     order = np.argsort(-score, kind="stable")
     good = result.relevance.values[used][order]
     if good.sum() < STEADY_HITS:

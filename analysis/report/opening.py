@@ -160,7 +160,7 @@ def _best_of(
     result: ScoreResult, system: SystemScore, query: str, items: Items | None, pictures: bool
 ) -> list[tuple[str, str, float]]:
     """The judged results that a system puts first for a query: text, thumbnail and people's judgment."""
-    score = system.pair_scores if system.direction.higher else -system.pair_scores
+    score = system.direction.turned(system.pair_scores)
     rows = np.flatnonzero((result.query_id == query) & np.isfinite(score))
     rows = rows[np.argsort(-score[rows], kind="stable")][:BEST]
     names = [str(result.result_id[k]) for k in rows]

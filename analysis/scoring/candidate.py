@@ -83,7 +83,7 @@ class Candidate:
 
     def ranking_of(self, used: np.ndarray) -> np.ndarray:
         """Scores turned so that higher is better, of some pairs (bool [judged pairs])."""
-        return self.score[used] if self.direction.higher else -self.score[used]
+        return self.direction.turned(self.score[used])
 
     def scores_as(self, other: Candidate) -> bool:
         """True where another has the same scores in the same direction."""

@@ -59,6 +59,10 @@ class SystemDirection:
         """True where mappings must run this way too, whatever the judgments say."""
         return self.source in (DirectionSource.STATED, DirectionSource.DEFINITION)
 
+    def turned(self, score: np.ndarray) -> np.ndarray:
+        """Scores as they are where higher is better, else times -1, so that higher is better in either case."""
+        return score if self.higher else -score
+
     def sentence(self) -> str:
         """Direction and reason in words."""
         return f"{'higher' if self.higher else 'lower'} is better, {_REASONS[self.source]}"

@@ -200,10 +200,7 @@ def leads_of_people(
     """
     ratings = _ratings(pairs)
     frame = pd.DataFrame({"query_id": pairs.query_id, "result_id": pairs.result_id})
-    scores = {
-        each.name: frame.assign(score=each.score if each.direction.higher else -each.score)[each.used]
-        for each in candidates
-    }
+    scores = {each.name: frame.assign(score=each.direction.turned(each.score))[each.used] for each in candidates}
 
     def side(rows: np.ndarray) -> pd.DataFrame:
         pair = ratings.pair[rows]

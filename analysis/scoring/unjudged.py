@@ -106,7 +106,7 @@ def undecided_notes(scored: Scored, judgments: Judgments) -> list[str]:
         undecided = np.arange(len(score)) >= len(candidate.given)
         if not np.isfinite(score[undecided]).any():
             continue
-        shares = shares_by_third(score if candidate.direction.higher else -score, undecided)
+        shares = shares_by_third(candidate.direction.turned(score), undecided)
         if shares is not None:
             said.append(f"{candidate.name} " + ", ".join(f"{percent(share, 1)}" for share in shares))
     by_score = f" (in the best, middle and last third by score: {'; '.join(said)})" if said else ""

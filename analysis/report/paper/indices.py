@@ -39,8 +39,7 @@ def middle(study: PaperStudy) -> float:
 
 def _ranking(system: SystemScore) -> tuple[np.ndarray, np.ndarray]:
     used = np.isfinite(system.pair_scores)
-    score = system.pair_scores[used]
-    return used, score if system.direction.higher else -score
+    return used, system.direction.turned(system.pair_scores[used])
 
 
 def normalised_ranks(study: PaperStudy) -> list[Block]:
