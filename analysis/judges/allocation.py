@@ -77,8 +77,7 @@ def least_errors(
     if universe.judged_alone or not (universe.judge.probability == 1.0).all():
         return dict.fromkeys(indices, 0.0)
     pairs, given, rows = universe.context.pairs, universe.given, universe.sampled
-    of_query = np.where(np.isfinite(pairs.query_probability), pairs.query_probability, 1.0)
-    probability = np.minimum(1.0, pairs.probability[given] / of_query[given])
+    probability = np.minimum(1.0, pairs.probability_in_query[given])
     stands_for = (1 / probability - 1) / probability
     judged = np.searchsorted(rows, universe.row_of_judged[given])
     names = (f"{share:g}" for share in SHARES)

@@ -206,8 +206,7 @@ def _check_population(universe: Universe, decided: float) -> None:
     pairs = universe.context.pairs
     queries = len(pairs.queries)
     held = np.bincount(universe.query_of_row[universe.sampled], universe.weight[universe.sampled], queries)
-    of_query = np.where(np.isfinite(pairs.query_probability), pairs.query_probability, 1.0)
-    stands_for = np.bincount(pairs.query, of_query / pairs.probability, queries) / decided
+    stands_for = np.bincount(pairs.query, 1 / pairs.probability_in_query, queries) / decided
     expected = [stands_for]
     if not np.isfinite(pairs.query_probability).all():  # the probability may hold that of the query, too
         expected.append(stands_for * queries / len(universe.judge.queries[1]))

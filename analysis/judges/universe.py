@@ -94,9 +94,7 @@ class Universe:
     @cached_property
     def judged_alone(self) -> bool:
         """True where the judge was given, of the judged queries, people's sample and nothing that it is a sample of."""
-        pairs = self.context.pairs
-        of_query = np.where(np.isfinite(pairs.query_probability), pairs.query_probability, 1.0)
-        sampled = pairs.probability[self.given] < of_query[self.given] * (1 - 1e-9)
+        sampled = self.context.pairs.probability_in_query[self.given] < 1 - 1e-9
         return len(self.sampled) == int(self.given.sum()) and bool(sampled.any())
 
     def sampled_in(self, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -201,10 +201,15 @@ class JudgedPairs:
         return bool(np.isfinite(self.probability).any())
 
     @property
+    def probability_in_query(self) -> np.ndarray:
+        """The inclusion probability of each pair once its query is drawn, float [pairs]; where the query's is unknown,
+        the pair's own."""
+        return self.probability / np.where(np.isfinite(self.query_probability), self.query_probability, 1.0)
+
+    @property
     def results_drawn(self) -> bool:
         """True where some results of a query were drawn by lot among others that nobody judged."""
-        of_query = np.where(np.isfinite(self.query_probability), self.query_probability, 1.0)
-        return bool((self.probability / of_query < 1 - 1e-9).any())
+        return bool((self.probability_in_query < 1 - 1e-9).any())
 
     @property
     def query_probability_given(self) -> bool:

@@ -75,9 +75,7 @@ def estimates(
         return np.where(at >= 0, place[at] + 1, 0)
 
     rank = places(pairs.query_id, pairs.result_id)
-    given = np.minimum(
-        1.0, pairs.probability / np.where(np.isfinite(pairs.query_probability), pairs.query_probability, 1)
-    )
+    given = np.minimum(1.0, pairs.probability_in_query)
     stood_for = (1.0 / given[rank > 0]).sum()
     if retrieved.sum() < LEAST_LISTED * stood_for:
         nothing = np.full(len(pairs.queries), np.nan)
