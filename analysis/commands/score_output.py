@@ -30,8 +30,6 @@ MOST_PAIRS = 12
 MOST_LINES = 10
 """The most that is printed without --verbose where nothing else is asked for."""
 
-AT_SHARES = ("precision_at_0.05", "precision_at_0.2", "recall_at_0.2")
-
 
 def print_run(run: ScoringRun, verbose: bool) -> None:
     """The systems, where new ones stand, the groups, and what the judge adds."""
@@ -450,8 +448,10 @@ def _print_conventions(result: ScoreResult) -> None:
 def _shown(figures: Mapping[str, Assisted]) -> list[str]:
     """The indices that are printed; all are in --json and in the tables (--out)."""
     from relstudy.analysis.indices.known import own_indices
+    from relstudy.analysis.indices.precision_recall import RELEVANT, at_share
 
-    names = ("relevant_share", *(index.name for index in own_indices()), *AT_SHARES)
+    at_shares = (at_share("precision", 0.05), at_share("precision", 0.2), at_share("recall", 0.2))
+    names = (RELEVANT, *(index.name for index in own_indices()), *at_shares)
     return [name for name in names if name in figures]
 
 

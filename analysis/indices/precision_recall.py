@@ -21,6 +21,9 @@ from relstudy.analysis.resampling.draws import LeftOut
 SHARES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, *np.round(np.arange(0.1, 1.0001, 0.05), 2).tolist())
 """Shares of the collection retrieved at which precision and recall are given with intervals."""
 
+RELEVANT = "relevant_share"
+"""Name of the share of relevant pairs: precision where everything is retrieved."""
+
 TIED = 0.1
 """Fewer equal scores are taken for what rounding leaves; a jump over them moves a share by no more than this of it."""
 
@@ -29,6 +32,17 @@ RETRIEVAL = ("average_precision", "normalised_rank")
 
 RARE = 15
 """With fewer sampled hits or misses, a proportion's interval is widened (see `BootstrapStatistic.effective`)."""
+
+
+def at_share(what: str, share: float) -> str:
+    """Name of precision or recall (`what`) at a share of the collection.
+
+    Examples
+    --------
+    >>> at_share("recall", 0.2)
+    'recall_at_0.2'
+    """
+    return f"{what}_at_{share:g}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,16 +13,14 @@ import numpy as np
 
 from relstudy.analysis.indices.index import Index
 from relstudy.analysis.indices.known import by_relevance_first, own_indices
-from relstudy.analysis.indices.precision_recall import SHARES, thresholds_at
+from relstudy.analysis.indices.precision_recall import RELEVANT, SHARES, at_share, thresholds_at
 from relstudy.analysis.judges.universe import Universe
-
-SHARE = "relevant_share"
 
 
 def aims() -> tuple[str, ...]:
     """The indices that a further round can be aimed at."""
-    shares = (f"{what}_at_{share:g}" for what in ("precision", "recall") for share in SHARES[:-1])
-    return (SHARE, *(index.name for index in by_relevance_first(_derived().values())), *shares)
+    shares = (at_share(what, share) for what in ("precision", "recall") for share in SHARES[:-1])
+    return (RELEVANT, *(index.name for index in by_relevance_first(_derived().values())), *shares)
 
 
 def _derived() -> dict[str, Index]:
@@ -127,7 +125,7 @@ def derivative(
     [0.25, 0.25, 0.25, 0.25]
     """
     total, hits = weight.sum(), float(weight @ people)
-    if aim == SHARE:
+    if aim == RELEVANT:
         figure = weight / total
     elif "_at_" in aim:
         what, _, share = aim.partition("_at_")

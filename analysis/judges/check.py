@@ -11,11 +11,11 @@ import pandas as pd
 
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.known import AVERAGE_PRECISION
-from relstudy.analysis.indices.precision_recall import Retrieval
+from relstudy.analysis.indices.precision_recall import RELEVANT, Retrieval, at_share
 from relstudy.analysis.judges.agreement import Beside, beside_a_person, explained, grade_table, refusals
 from relstudy.analysis.judges.estimator import Terms, assist
 from relstudy.analysis.judges.favouring import biases, favoured
-from relstudy.analysis.judges.indices import RECALL, RELEVANT, assisted_indices, check_weighting, helps, terms_of
+from relstudy.analysis.judges.indices import assisted_indices, check_weighting, helps, terms_of
 from relstudy.analysis.judges.run import transform_of
 from relstudy.analysis.judges.table import JudgeTable
 from relstudy.analysis.judges.universe import Universe, context_for
@@ -29,7 +29,6 @@ from relstudy.common.wording import number
 
 CIRCULAR = 0.5
 """A judge that correlates so much with a system beyond what people explain of both may be of its kind."""
-AT = "precision_at_0.2"
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +109,8 @@ def check_judge_against(
     of_rows = {each.name: universe.judge.scores_of(scores[each.name], each) for each in candidates}
     rankings = {each.name: each.direction.turned(of_rows[each.name]) for each in candidates}
     unweighed = check_weighting(universe)
-    expected = (RELEVANT, AT, f"{RECALL}0.2", *(index.name for index in assisted_indices() if helps(index)))
+    at_shares = (at_share("precision", 0.2), at_share("recall", 0.2))
+    expected = (RELEVANT, *at_shares, *(index.name for index in assisted_indices() if helps(index)))
     terms = {} if unweighed else {e.name: terms_of(universe, e, of_rows[e.name], e.used, expected) for e in candidates}
     circular = {name: _beyond_people(universe, ranking) for name, ranking in rankings.items()}
     leaning = {} if unweighed else biases(universe, rankings)

@@ -12,7 +12,7 @@ from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.index import Index, Needs
 from relstudy.analysis.indices.known import PEARSON, by_relevance_first, own_indices
 from relstudy.analysis.indices.pairs import SystemPairs
-from relstudy.analysis.indices.precision_recall import SHARES, Retrieval
+from relstudy.analysis.indices.precision_recall import RELEVANT, SHARES, Retrieval, at_share
 from relstudy.analysis.judges.allocation import least_errors
 from relstudy.analysis.judges.cuts import Cuts, at_varying_cuts
 from relstudy.analysis.judges.estimator import Terms
@@ -23,8 +23,6 @@ from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.judged import Weighting
 from relstudy.analysis.scoring.scored_pairs import ScoredPairs
 
-RELEVANT = "relevant_share"
-RECALL = "recall_at_"
 RANK_CORRELATIONS = tuple(name for name in CORRELATIONS if name != PEARSON.name)
 Figures = dict[str, BootstrapStatistic]
 
@@ -48,12 +46,6 @@ def helped(index: str, terms: Terms) -> Terms:
 def helps(index: Index) -> bool:
     """The answer to whether a judge helps with an index (`helped`)."""
     return index.needs is not Needs.LISTS
-
-
-def figure_names(shares: Sequence[float]) -> list[str]:
-    """Figures that a judge can help with, by name: the relevant share, indices, precision and recall at shares."""
-    at_shares = [f"{what}_at_{share:g}" for share in shares for what in ("precision", "recall")]
-    return [RELEVANT, *(index.name for index in assisted_indices()), *at_shares]
 
 
 def terms_of(
@@ -230,7 +222,7 @@ def _at_cuts(
             for known, varied, jackknife in zip((precisions, recalls), moved, left_out, strict=True)
         )
     for share, precision, recall in zip(SHARES[:-1], precisions, recalls, strict=False):
-        figures |= {f"precision_at_{share:g}": precision, f"{RECALL}{share:g}": recall}
+        figures |= {at_share("precision", share): precision, at_share("recall", share): recall}
     return figures
 
 
@@ -249,7 +241,7 @@ def _of_people(system: _System, indices: Sequence[Index], of_ranks: tuple[str, .
         without = Retrieval(pairs.query, pairs.relevance, each, guard=False)
     at_cuts = _at_cuts(context.prepared(used), pairs.ranking, context.design[used], cuts, without, system.queries)
     design = context.pairs.design
-    at_cuts = {name: design.limited(each) if name.startswith(RECALL) else each for name, each in at_cuts.items()}
+    at_cuts = {name: design.limited(each) if name.startswith("recall_at_") else each for name, each in at_cuts.items()}
     return by_judgments | by_rank | by_relevance | at_cuts
 
 

@@ -12,11 +12,11 @@ import pandas as pd
 
 from relstudy.analysis.indices.correlation import INDICES as CORRELATIONS
 from relstudy.analysis.indices.known import own_indices
+from relstudy.analysis.indices.precision_recall import RELEVANT, at_share
 from relstudy.analysis.judges.estimator import Assisted, Terms, assist
 from relstudy.analysis.judges.indices import (
     assisted_indices,
     check_weighting,
-    figure_names,
     helped,
     terms_of,
 )
@@ -230,7 +230,10 @@ def assist_by_systems(
         raise CannotHelp(f"{len(pairs.queries)} judged queries are fewer than {FEWEST_QUERIES}, which tune its weights")
     universe = universe_of(helper, context, decided)
     helped = [each for each in candidates if each.name in helper.scores]
-    wanted = figure_names(SHARES_HELPED) if indices is None else indices
+    wanted = indices
+    if wanted is None:
+        at_shares = [at_share(what, share) for what in ("precision", "recall") for share in SHARES_HELPED]
+        wanted = [RELEVANT, *(index.name for index in assisted_indices()), *at_shares]
     if judge is None:
         return assisted_in(universe, helped, helper.scores, notes_on_help(helper, universe), wanted, NAME)
     notes = [*notes_on(universe), "The systems' own scores help beside the judge's grades where that shortens more."]

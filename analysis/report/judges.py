@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from relstudy.analysis.indices.known import index_of
+from relstudy.analysis.indices.precision_recall import RELEVANT, at_share
 from relstudy.analysis.judges.agreement import explained
 from relstudy.analysis.judges.estimator import Assisted
 from relstudy.analysis.judges.indices import assisted_indices
@@ -24,8 +25,11 @@ from relstudy.common.estimates import Estimate
 from relstudy.common.files import whole_files
 from relstudy.common.wording import percent, span
 
-SHARE = "relevant_share"
-AT_SHARE = {SHARE: "Relevant share", "precision_at_0.2": "Precision at 20 %", "recall_at_0.2": "Recall at 20 %"}
+AT_SHARE = {
+    RELEVANT: "Relevant share",
+    at_share("precision", 0.2): "Precision at 20 %",
+    at_share("recall", 0.2): "Recall at 20 %",
+}
 NOTHING = 0.99
 """A mean ratio of widths above this is no gain."""
 
@@ -126,11 +130,11 @@ def _explains(squared: Estimate) -> str:
 
 def _table(assisted: AssistedScores) -> Table:
     by_system = [(system, titles(), figures) for system, figures in assisted.systems.items()]
-    shares = [_ends(figures[SHARE].estimate) for _, _, figures in by_system]
+    shares = [_ends(figures[RELEVANT].estimate) for _, _, figures in by_system]
     if len(shares) > 1 and len(set(shares)) == 1:
         # it is of the pairs, and each system has the same
-        others = {index: name for index, name in titles().items() if index != SHARE}
-        share_alone = ("all", {SHARE: AT_SHARE[SHARE]}, by_system[0][2])
+        others = {index: name for index, name in titles().items() if index != RELEVANT}
+        share_alone = ("all", {RELEVANT: AT_SHARE[RELEVANT]}, by_system[0][2])
         by_system = [share_alone, *((system, others, figures) for system, _, figures in by_system)]
     rows: list[list[Cell]] = [
         [system, name, *_as_shown(index, figures[index]), figures[index].width_ratio]

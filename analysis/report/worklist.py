@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.judges.allocation import SHARE, residual
+from relstudy.analysis.indices.precision_recall import RELEVANT
+from relstudy.analysis.judges.allocation import residual
 from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.report.collection import Items
 from relstudy.analysis.report.layout import Block, Example, Examples, Page, Paragraph, Section
@@ -49,7 +50,7 @@ def worklist(universe: Universe, confidence: np.ndarray | None = None, most: int
     left = np.flatnonzero(open_ & judge.answered)
     sure = np.nan_to_num(named[left], nan=1.0)
     # grades whose worth is the same to three digits leave the same open
-    order = left[np.lexsort((sure, -np.round(residual(universe, SHARE)[left], 3)))]
+    order = left[np.lexsort((sure, -np.round(residual(universe, RELEVANT)[left], 3)))]
     turn = pd.Series(judge.query_id[order]).groupby(judge.query_id[order]).cumcount().to_numpy()
     unsure = order[np.argsort(turn, kind="stable")][:most]
 
