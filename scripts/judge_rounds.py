@@ -139,8 +139,8 @@ def while_it_runs(study: Study, index: str, rounds: int) -> tuple[list[np.ndarra
     so_far = (study.taken, study.first)
     for _ in range(rounds):
         universe, at = study.universe(study.judged(*so_far)[0])
-        ranking = [study.pairs["score"].to_numpy()[universe.judge.rows_of(*study.pairs[PAIR].to_numpy().T)]]
-        size = sizes(expected_square(universe, index, ranking))
+        ranking = study.pairs["score"].to_numpy()[universe.judge.rows_of(*study.pairs[PAIR].to_numpy().T)]
+        size = sizes(expected_square(universe, index, ranking)[None])
         so_far = study.second(mixed(size, at), 1 / rounds, so_far)
     return so_far
 
@@ -162,7 +162,7 @@ def one_study(
     pairs, system, scores = study.judged(study.taken, study.first)
     known = JudgedStudy(study.judge, pairs, [system], scores, None, ())
     universe, at = study.universe(pairs)
-    ranking = [study.pairs["score"].to_numpy()[universe.judge.rows_of(*study.pairs[PAIR].to_numpy().T)]]
+    ranking = study.pairs["score"].to_numpy()[universe.judge.rows_of(*study.pairs[PAIR].to_numpy().T)]
     found = {}
 
     def on_rows(probability: list[np.ndarray]) -> np.ndarray:
@@ -177,7 +177,7 @@ def one_study(
         by_way = {
             "as before": as_before,
             "residual alone": study.second(mixed(residual(universe, index)[universe.sampled], at)),
-            "aimed": study.second(mixed(sizes(expected_square(universe, index, ranking)), at)),
+            "aimed": study.second(mixed(sizes(expected_square(universe, index, ranking)[None]), at)),
         }
         by_way |= {running(each): while_it_runs(study, index, each) for each in rounds}
         for way, (taken, probability) in by_way.items():

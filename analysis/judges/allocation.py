@@ -7,7 +7,7 @@ Särndal, Swensson and Wretman 1992, chapter 12). With a judge, the residual is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -40,20 +40,25 @@ def residual(universe: Universe, aim: str) -> np.ndarray:
     return universe.residual(_of_judgments(aim))
 
 
-def expected_square(universe: Universe, aim: str, rankings: Sequence[np.ndarray]) -> np.ndarray:
+def expected_square(universe: Universe, aim: str, ranking: np.ndarray, cut: float | None = None) -> np.ndarray:
     """The part of an index' squared error that each candidate of the judged queries adds if nobody judges it.
 
     Parameters
     ----------
     aim : one of `aims`
-    rankings : per system, its scores of the judge's rows, so that higher is better
+    ranking : a system's scores of the judge's rows, float [rows], so that higher is better
+    cut : as `derivative` takes it
 
     Returns
     -------
-    float64 [systems, sampled rows], in squared units of the index; times (1 / probability - 1) and summed it is the
-    part of its variance that comes of the choice of pairs
+    float64 [sampled rows], in squared units of the index; times (1 / probability - 1) and summed it is the part of its
+    variance that comes of the choice of pairs
     """
-    return np.stack([_expected_square(universe, aim, ranking) for ranking in rankings])
+    rows, worth = universe.sampled, universe.worth
+    people = (worth.judgment if _of_judgments(aim) else worth.relevance)[rows]
+    moved = derivative(aim, ranking[rows], people, universe.sampled_weight, worth.spread[rows], cut)
+    squares: np.ndarray = (moved * residual(universe, aim)[rows]) ** 2
+    return squares
 
 
 def least_errors(
@@ -83,17 +88,9 @@ def least_errors(
     errors = dict.fromkeys(indices, 0.0)
     for index in (each for each in indices if each in aims()):
         scores, cut = mapped if _of_judgments(index) else ranking, cuts.get(index.rpartition("_at_")[2])
-        squares = _expected_square(universe, index, scores, cut)[judged]
+        squares = expected_square(universe, index, scores, cut)[judged]
         errors[index] = float(np.sqrt(np.sum(squares * stands_for)))
     return errors
-
-
-def _expected_square(universe: Universe, aim: str, ranking: np.ndarray, cut: float | None = None) -> np.ndarray:
-    rows, worth = universe.sampled, universe.worth
-    people = (worth.judgment if _of_judgments(aim) else worth.relevance)[rows]
-    moved = derivative(aim, ranking[rows], people, universe.sampled_weight, worth.spread[rows], cut)
-    squares: np.ndarray = (moved * residual(universe, aim)[rows]) ** 2
-    return squares
 
 
 def derivative(
@@ -141,8 +138,8 @@ def derivative(
 
 
 def sizes(squares: np.ndarray) -> np.ndarray:
-    """The size of each candidate in a further round: root of the mean over systems of `expected_square`, each system
-    counting alike, float64 [rows], mean 1.
+    """The size of each candidate in a further round: root of the mean over systems of `expected_square` [systems, rows],
+    each system counting alike, float64 [rows], mean 1.
 
     Examples
     --------

@@ -103,7 +103,7 @@ def candidates_for(study: JudgedStudy, options: ScoringOptions, aim: str) -> Can
     squares, now = {}, {}
     for each in study.candidates:
         scores = universe.judge.scores_of(study.scores[each.name], each)
-        squares[each.name] = expected_square(universe, aim, [each.direction.turned(scores)])[0]
+        squares[each.name] = expected_square(universe, aim, each.direction.turned(scores))
         terms = terms_of(universe, each, scores, each.used, (aim,))[aim]
         now[each.name] = assist(terms, context.draws.queries, transform_of(aim), options.level)
     rows = universe.sampled

@@ -73,7 +73,7 @@ def test_pairs_drawn_where_the_judge_is_unsure_leave_less_of_the_true_error(aim:
     judge = read_judge(world.judge(0.4))
     universe = Universe.of(JudgedPairs.of(study), judge, ScoringOptions(replicates=2, measures=()))
     score, people = world.pairs["score"].to_numpy(), world.pairs["people"].to_numpy()
-    size = sizes(expected_square(universe, aim, [score]))
+    size = sizes(expected_square(universe, aim, score)[None])
     worth = universe.worth.judgment if aim == "pearson" else universe.worth.relevance
     left = derivative(aim, score, people, np.ones(len(people))) * (people - worth)
 
