@@ -18,9 +18,9 @@ CHUNK = 100_000
 
 
 def expected_by_features(
-    features: np.ndarray, query_of_row: np.ndarray, sample: JudgedSample, values: np.ndarray, folds: int = FOLDS
+    features: np.ndarray, query_of_row: np.ndarray, sample: JudgedSample, values: np.ndarray
 ) -> np.ndarray:
-    """Expected value of every row, the judgments of its own query left out.
+    """Expected value of every row, the judgments of its own query left out, by FOLDS parts of the queries.
 
     Parameters
     ----------
@@ -28,7 +28,6 @@ def expected_by_features(
     query_of_row : int64 [rows], the number of each row's query as in `sample`, -1 where nobody judged any of it
     sample : the judged pairs
     values : float [quantities, pairs], what people said of the judged pairs; the ridge is chosen by the first
-    folds : into how many parts queries are divided, at most as many as there are
 
     Returns
     -------
@@ -50,18 +49,15 @@ def expected_by_features(
     names, number = np.unique(sample.query, return_inverse=True)
     weight = np.sqrt(sample.weight)
     weight = weight / weight.mean()
-    parts = min(folds, len(names))
+    parts = min(FOLDS, len(names))
     expected = np.empty((len(values), len(query_of_row)))
     if parts < 2 or not features.shape[1]:
         expected[:] = (values @ sample.weight / sample.weight.sum())[:, None]
         return expected
     of_query = np.random.default_rng(0).permutation(len(names)) % parts
     fold = of_query[number]
-    fold_of_row = np.full(len(query_of_row), -1)
-    has_query = query_of_row >= 0
-    place = np.full(int(max(query_of_row.max(), names.max())) + 1, -1)
-    place[names] = of_query
-    fold_of_row[has_query] = place[query_of_row[has_query]]
+    fold_of_query = np.full(int(max(query_of_row.max(), names.max())) + 2, -1)  # the last is that of no query, -1
+    fold_of_query[names] = of_query
     x = np.asarray(features[sample.row], dtype=float)
     share = (values - low[:, None]) / np.where(high > low, high - low, 1.0)[:, None]
     penalty = _least_loss(x, share[0], weight, fold, parts) if high[0] > low[0] else PENALTIES[0]
@@ -72,7 +68,7 @@ def expected_by_features(
         models = [_fitted(x, said, weight, fold != part, penalty) for part in range(parts)]
         slopes = np.stack([slope for slope, _ in models])
         intercept = float(np.mean([of_model for _, of_model in models]))
-        each[:] = lowest + (highest - lowest) * _shares(features, slopes, intercept, fold_of_row)
+        each[:] = lowest + (highest - lowest) * _shares(features, slopes, intercept, fold_of_query[query_of_row])
     return expected
 
 

@@ -14,7 +14,7 @@ from scipy.stats import rankdata
 
 import relstudy as rs
 from relstudy.analysis.judges.grades import JudgedSample
-from relstudy.analysis.judges.regression import PENALTIES, _fitted, expected_by_features
+from relstudy.analysis.judges.regression import FOLDS, PENALTIES, _fitted, expected_by_features
 from relstudy.analysis.judges.run import AssistedScores, assist_by_systems, assist_scores
 from relstudy.analysis.judges.systems import CannotHelp, systems_judge, universe_of
 from relstudy.analysis.judges.universe import Universe, context_for
@@ -97,19 +97,19 @@ def test_cross_fitting_is_that_of_its_source_by_hand() -> None:
     sample = JudgedSample(np.arange(120), query, random.uniform(1, 5, 120))
     of_row = np.r_[query, np.full(30, -1)]
     weight = np.sqrt(sample.weight) / np.sqrt(sample.weight).mean()
-    fold = (np.random.default_rng(0).permutation(10) % 2)[query]
+    fold = (np.random.default_rng(0).permutation(10) % FOLDS)[query]
     low, high = said.min(), said.max()
     share = (said - low) / (high - low)
     losses = {}
     for penalty in PENALTIES:
-        models = [_fitted(x[:120], share, weight, fold != part, penalty) for part in (0, 1)]
+        models = [_fitted(x[:120], share, weight, fold != part, penalty) for part in range(FOLDS)]
         out = special.expit([x[k] @ models[fold[k]][0] + models[fold[k]][1] for k in range(120)])
         losses[penalty] = -weight @ (share * np.log(out) + (1 - share) * np.log(1 - out))
-    models = [_fitted(x[:120], share, weight, fold != part, min(losses, key=losses.get)) for part in (0, 1)]
-    intercept = (models[0][1] + models[1][1]) / 2
+    models = [_fitted(x[:120], share, weight, fold != part, min(losses, key=losses.get)) for part in range(FOLDS)]
+    intercept = np.mean([each for _, each in models])
     by_model = special.expit(np.stack([x @ slope for slope, _ in models]) + intercept)
     expected = low + (high - low) * np.r_[by_model[fold, np.arange(120)], by_model[:, 120:].mean(axis=0)]
-    found = expected_by_features(x, of_row, sample, said[None], folds=2)[0]
+    found = expected_by_features(x, of_row, sample, said[None])[0]
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
