@@ -12,6 +12,7 @@ from scipy.special import stdtrit
 
 from relstudy.analysis.indices import kernels
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
+from relstudy.analysis.judges.favouring import HIGHEST
 from relstudy.analysis.judges.grades import grade_numbers
 from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
@@ -142,14 +143,13 @@ def beside_a_person(universe: Universe, ratings: pd.DataFrame | None, level: flo
     return Beside(float(person), float(judge), estimate, len(both))
 
 
-def refusals(universe: Universe, rankings: Mapping[str, np.ndarray], share: float = 0.2) -> dict[str, dict[str, float]]:
-    """The share of pairs without an answer: of those that people call relevant and of the others, and among the pairs
-    that each system ranks highest.
+def refusals(universe: Universe, rankings: Mapping[str, np.ndarray]) -> dict[str, dict[str, float]]:
+    """The share of pairs without an answer: of those that people call relevant and of the others (by_people), and among
+    each system's best pairs (by_system).
 
     Parameters
     ----------
     rankings : each system's scores of the judge's rows, so that higher is better
-    share : of a system's pairs that count as its highest
     """
     context, given = universe.context, universe.given
     silent = ~universe.judge.answered
@@ -161,6 +161,6 @@ def refusals(universe: Universe, rankings: Mapping[str, np.ndarray], share: floa
         if (weight * part).sum() > 0
     }
     highest = {
-        name: float(silent[scores >= np.quantile(scores, 1 - share)].mean()) for name, scores in rankings.items()
+        name: float(silent[scores >= np.quantile(scores, 1 - HIGHEST)].mean()) for name, scores in rankings.items()
     }
     return {"by_people": by_grade, "by_system": highest}

@@ -71,9 +71,7 @@ class Terms:
     def unless_rare(self) -> Terms:
         """Those of people alone where the figure rests on few hits or few misses: that so few pairs and a judge agree
         says little, and no resampling shows how little."""
-        if self.people.effective is None:
-            return self
-        return replace(self, sampled=None, collection=None)
+        return self if self.people.effective is None else self.by_people()
 
     def brackets(self) -> list[BootstrapStatistic]:
         """The two corrections of people's figure: by pairs within queries, and between queries."""
@@ -232,8 +230,3 @@ def _interval(spread: Spread, effective: float | None, level: float) -> Assisted
         return Assisted(estimate, estimate)
     estimate = Estimate.of(value, *spread.interval(level, effective))
     return Assisted(estimate, estimate, (0.0, 0.0), error, spread.degrees, spread.replicates)
-
-
-def as_json(figures: Mapping[str, Assisted]) -> dict[str, Any]:
-    """Indices by name as plain JSON."""
-    return {name: figure.as_json() for name, figure in figures.items()}

@@ -19,7 +19,7 @@ BINS = 25
 LEAST = 0.1
 """Standard deviations of people's judgments by which a judge must be off before it is said to favour a system."""
 HIGHEST = 0.2
-"""Share of the judge's pairs that are a system's best."""
+"""Share of the judge's pairs that are a system's best, here and among refusals."""
 
 
 def biases(universe: Universe, rankings: Mapping[str, np.ndarray]) -> dict[str, BootstrapStatistic]:

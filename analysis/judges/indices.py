@@ -34,17 +34,17 @@ def assisted_indices() -> list[Index]:
 
 
 def helped(index: str, terms: Terms) -> Terms:
-    """The terms of an index without those of the judge where it cannot help.
-
-    Good above poor in the same query sets pairs of one query beside one another, of which few are drawn, and that its
-    corrections are zero on average is not shown; the verdict by it rests on people alone.
-    """
+    """The terms of an index, by its name, without those of the judge where it cannot help."""
     of_lists = any(each.name == index and not helps(each) for each in own_indices())
     return terms.by_people() if of_lists else terms
 
 
 def helps(index: Index) -> bool:
-    """The answer to whether a judge helps with an index (`helped`)."""
+    """True where a judge helps with an index.
+
+    Good above poor in the same query sets pairs of one query beside one another, of which few are drawn, and that its
+    corrections are zero on average is not shown; the verdict by it rests on people alone.
+    """
     return index.needs is not Needs.LISTS
 
 
@@ -66,7 +66,7 @@ def terms_of(
     scores : float [rows of the judge's table], the system's, as they are
     used : bool [judged pairs], those that count for the system
     indices : which; None gives every index
-    by_judge : whether indices that no judge helps with (`helped`) are wanted of the judge alone
+    by_judge : whether indices that no judge helps with (`helps`) are wanted of the judge alone
     """
     system = _System(universe, candidate, scores, used)
     terms = _terms(system, indices, by_judge)

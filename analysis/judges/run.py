@@ -101,14 +101,13 @@ class AssistedScores:
         index, sign = result.primary.name, result.primary.index.sign
         kept = [each for each in result.systems if each.name in systems]
         couples = [differences[a.name, b.name, index] for a, b in combinations(kept, 2)]
-        p_values = [float("nan") if each.p_value is None else each.p_value for each in couples]
         compared = [
             Comparison(
-                a.name, b.name, index, each.estimate, None if np.isnan(p) else p,
-                None if np.isnan(p_holm) else float(p_holm), 0, None, None if np.isnan(p) else each.degrees,
+                *(a.name, b.name, index, each.estimate, each.p_value, p_holm, 0, None),
+                None if each.p_value is None else each.degrees,
             )
-            for (a, b), each, p, p_holm in zip(combinations(kept, 2), couples, p_values, holm(p_values), strict=True)
-        ]  # fmt: skip
+            for (a, b), each, p_holm in zip(combinations(kept, 2), couples, _holm(couples), strict=True)
+        ]
         ranks = nothing_known(len(kept))
         replicates = [each.replicates for each in couples]
         number = max((len(each) for each in replicates if each is not None), default=0)
@@ -146,9 +145,7 @@ class AssistedScores:
         corrected: dict[tuple[str, str, str], float | None] = {}
         for index in dict.fromkeys(index for _, _, index in self.differences):
             keys = [key for key in self.differences if key[2] == index]
-            raw = [self.differences[key].p_value for key in keys]
-            values = holm([float("nan") if p is None else p for p in raw])
-            corrected |= {key: None if p is None else float(v) for key, p, v in zip(keys, raw, values, strict=True)}
+            corrected |= zip(keys, _holm([self.differences[key] for key in keys]), strict=True)
         return corrected
 
     def table(self) -> pd.DataFrame:
@@ -165,6 +162,12 @@ class AssistedScores:
                 weights = dict(zip(("lambda_sampled", "lambda_collection"), each.weights, strict=True))
                 rows.append({"system": system, "index": index, **ends, **weights, "width_ratio": each.width_ratio})
         return pd.DataFrame(rows)
+
+
+def _holm(differences: Sequence[Assisted]) -> list[float | None]:
+    """p-values after Holm's correction within one index; None where a difference has none."""
+    corrected = holm([np.nan if each.p_value is None else each.p_value for each in differences])
+    return [None if np.isnan(p) else float(p) for p in corrected]
 
 
 def assist_scores(
@@ -341,7 +344,7 @@ def notes_on(universe: Universe) -> list[str]:
         )
     elif (judge.probability == 1).all():
         notes.append(
-            f"Figures with the help of judge {judge.name} speak of the {len(set(judge.query_id))} queries that it was "
+            f"Figures with the help of judge {judge.name} speak of the {len(judge.queries[1])} queries that it was "
             "given."
         )
     return notes

@@ -141,10 +141,9 @@ def judged_study(
     table = read_judge(judge)
     pairs = JudgedPairs.of(human.judgments)
     by_system, lacking = {}, []
-    wanted = pd.MultiIndex.from_arrays([table.query_id, table.result_id])
     for name, rows in human.scores.by_system():
         have = pd.MultiIndex.from_frame(rows[PAIR])
-        if wanted.isin(have).all():
+        if table.ids.isin(have).all():
             by_system[name] = rows
         else:
             lacking.append(name)

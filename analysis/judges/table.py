@@ -124,7 +124,7 @@ class JudgeTable:
             "name": self.name,
             "rows": len(self),
             "answered": int(self.answered.sum()),
-            "queries": len(np.unique(self.query_id)),
+            "queries": len(self.queries[1]),
             "status": {status: counts[status] for status in STATUSES if counts[status]},
         }
 

@@ -117,10 +117,9 @@ class Universe:
         if len(context.pairs.queries) < 2:
             return None
         draws = each_query_left_out(context.pairs.query, context.draws.step)
-        worth, other = self.worth, copy(self)
-        other.__dict__ |= {"worth": worth}  # the same for both, and it takes long
-        these = replace(options, raters="these")
-        other.context, other.jackknife = ScoringContext(context.pairs, these, draws), True
+        _ = self.worth  # computed before the copy, since it is the same for both and takes long
+        other = copy(self)
+        other.context, other.jackknife = ScoringContext(context.pairs, replace(options, raters="these"), draws), True
         other.__dict__.pop("collection_times", None)
         return other
 
