@@ -15,8 +15,7 @@ from relstudy.analysis.indices.precision_recall import RELEVANT, Retrieval, at_s
 from relstudy.analysis.judges.agreement import Beside, beside_a_person, explained, grade_table, refusals
 from relstudy.analysis.judges.estimator import Terms, assist
 from relstudy.analysis.judges.favouring import biases, favoured
-from relstudy.analysis.judges.indices import assisted_indices, check_weighting, helps, terms_of
-from relstudy.analysis.judges.run import transform_of
+from relstudy.analysis.judges.indices import assisted_indices, check_weighting, helps, terms_of, transform_of
 from relstudy.analysis.judges.table import JudgeTable
 from relstudy.analysis.judges.universe import Universe, context_for
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic

@@ -19,6 +19,7 @@ from relstudy.analysis.judges.estimator import Terms
 from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.draws import LeftOut
+from relstudy.analysis.resampling.spread import CORRELATION, SHARE, Transform
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.judged import Weighting
 from relstudy.analysis.scoring.scored_pairs import ScoredPairs
@@ -46,6 +47,13 @@ def helps(index: Index) -> bool:
     corrections are zero on average is not shown; the verdict by it rests on people alone.
     """
     return index.needs is not Needs.LISTS
+
+
+def transform_of(index: str) -> Transform:
+    """The scale on which an index has a symmetric interval."""
+    if index in CORRELATIONS:
+        return CORRELATION
+    return next((each.scale for each in own_indices() if each.name == index), SHARE)
 
 
 def terms_of(

@@ -10,22 +10,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.indices.correlation import INDICES as CORRELATIONS
 from relstudy.analysis.indices.known import own_indices
 from relstudy.analysis.indices.precision_recall import RELEVANT, at_share
 from relstudy.analysis.judges.estimator import Assisted, Terms, assist
-from relstudy.analysis.judges.indices import (
-    assisted_indices,
-    check_weighting,
-    helped,
-    terms_of,
-)
+from relstudy.analysis.judges.indices import assisted_indices, check_weighting, helped, terms_of, transform_of
 from relstudy.analysis.judges.systems import NAME, CannotHelp, SystemsJudge, notes_on_help, universe_of
 from relstudy.analysis.judges.table import JudgeTable
 from relstudy.analysis.judges.universe import Universe, context_for
 from relstudy.analysis.resampling.best_set import PairedStatistics, nothing_known, ranks_of
 from relstudy.analysis.resampling.families import holm
-from relstudy.analysis.resampling.spread import CORRELATION, DIFFERENCE, SHARE, Transform
+from relstudy.analysis.resampling.spread import DIFFERENCE
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
@@ -301,13 +295,6 @@ def assisted_in(
             index: assist(by_index[index].of_judge(), clusters[name], transform_of(index), level) for index in compared
         }
     return AssistedScores(universe.judge, systems, differences, tuple(notes), helper, (alone, apart))
-
-
-def transform_of(index: str) -> Transform:
-    """The scale on which an index has a symmetric interval."""
-    if index in CORRELATIONS:
-        return CORRELATION
-    return next((each.scale for each in own_indices() if each.name == index), SHARE)
 
 
 def notes_on(universe: Universe) -> list[str]:
