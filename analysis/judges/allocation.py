@@ -138,8 +138,12 @@ def derivative(
 
 
 def sizes(squares: np.ndarray) -> np.ndarray:
-    """The size of each candidate in a further round: root of the mean over systems of `expected_square` [systems, rows],
-    each system counting alike, float64 [rows], mean 1.
+    """The size of each candidate in a further round: root of the mean over systems of `expected_square`, each system
+    counting alike, float64 [rows], mean 1.
+
+    Parameters
+    ----------
+    squares : float [systems, rows]
 
     Examples
     --------
