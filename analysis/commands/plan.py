@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +17,10 @@ from relstudy.common.reading_options import OF_ANY_TABLE, ReadingOptions
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from relstudy.analysis.planning.studies import StudySource
+    from relstudy.analysis.planning.studies import Piloted, StudySource
     from relstudy.analysis.planning.study_plan import StudyPlan
     from relstudy.calibration.reliability.components import Variances
+    from relstudy.calibration.tables.study_tables import Decision
 
 
 @click.command(cls=GroupedCommand, most_used=("--difference", "--power", "--ratings", "--judgments", "--advise"))
@@ -58,6 +58,7 @@ def plan(study: Path | None, out: str | None, as_json: bool, **choices: Any) -> 
     relstudy plan --ratings pilot.csv --results 20 --ratings-each 2
     relstudy plan --judgments pilot/judgments.csv --scores pilot/scores.csv --systems new,old
     """
+    from relstudy.analysis.planning.design import design_of_study, with_what_matters
     from relstudy.analysis.planning.power import plan_study
     from relstudy.common.files import write_text
 
@@ -68,20 +69,18 @@ def plan(study: Path | None, out: str | None, as_json: bool, **choices: Any) -> 
     idle = passed_over(choices, redrawn=choices["judgments"] is not None, rated=choices["ratings"] is not None)
     design = None
     if study is not None:
-        from relstudy.analysis.planning.design import design_of_study
-
         if choices["judgments"] is not None:
             raise click.UsageError("--judgments are a pilot's, whose design is in them; leave out the study's folder")
         design = design_of_study(study)
         choices |= design.under(choices)
-    source, variances, notes = _source(choices)
+    source, variances, decision, notes = _source(choices)
     notes = [*idle, *([] if design is None else [design.note]), *notes]
     study_plan = plan_study(
         source,
         PlanOptions(**fields_given(PlanOptions, choices)),
         progress=lambda numbers, what: progress(numbers, what, len(numbers)),
     )
-    study_plan = replace(study_plan, matters=None if design is None else design.matters)
+    study_plan = with_what_matters(study_plan, decision if design is None else design.decision)
     if out is not None:
         from relstudy.analysis.planning.picture import power_curve
 
@@ -99,13 +98,14 @@ def plan(study: Path | None, out: str | None, as_json: bool, **choices: Any) -> 
     _print(study_plan, variances, notes)
 
 
-def _source(choices: dict[str, Any]) -> tuple[StudySource, Variances | None, list[str]]:
-    """Where studies come from, the variances that stand behind them where there are any, and what a person should
-    know of the tables, one sentence each."""
+def _source(choices: dict[str, Any]) -> tuple[StudySource, Variances | None, Decision, list[str]]:
+    """Where studies come from, the variances that stand behind them where there are any, what a pilot states of the
+    analysis, and what a person should know of the tables, one sentence each."""
     if choices["judgments"] is not None:
-        source, piloting = _piloted(choices)
-        return source, None, piloting
+        source, decision = _piloted(choices)
+        return source, None, decision, [*source.notes]
     from relstudy.analysis.planning.sources import assumed_studies
+    from relstudy.calibration.tables.study_tables import Decision
     from relstudy.common.reading import Reading
 
     reading = Reading.stated(choices)
@@ -119,12 +119,12 @@ def _source(choices: dict[str, Any]) -> tuple[StudySource, Variances | None, lis
         read = read_ratings(choices["ratings"], reading=reading)
         notes = [read.scale.sentence(), *read.notes]
     assumed, variances = assumed_studies(assumptions, read, choices["raters"])
-    return assumed, variances, notes
+    return assumed, variances, Decision(), notes
 
 
-def _piloted(choices: dict[str, Any]) -> tuple[StudySource, list[str]]:
+def _piloted(choices: dict[str, Any]) -> tuple[Piloted, Decision]:
     from relstudy.analysis.planning.sources import Pilot, piloted_studies
-    from relstudy.calibration.tables.study_tables import read_study_tables
+    from relstudy.calibration.tables.study_tables import Decision, read_study_tables
     from relstudy.common.reading import Reading
     from relstudy.mapping.scores.table import read_score_files
 
@@ -141,7 +141,7 @@ def _piloted(choices: dict[str, Any]) -> tuple[StudySource, list[str]]:
     pilot = Pilot(study, scores, systems, (file, choices["judgments"]))
     options, each = PlanOptions(**fields_given(PlanOptions, choices)), Assumptions(**fields_given(Assumptions, choices))
     source = piloted_studies(pilot, options, each.ratings_each)
-    return source, [*source.notes]
+    return source, Decision(source.decides, study.decision.matters)
 
 
 def _two(text: str, option: str) -> tuple[str, str]:

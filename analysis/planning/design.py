@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from relstudy.calibration.tables.study_tables import read_decision
+from relstudy.analysis.indices.known import bare_name, index_called
+from relstudy.analysis.planning.study_plan import StudyPlan
+from relstudy.calibration.tables.study_tables import Decision, read_decision
 from relstudy.common.errors import RelstudyError
 from relstudy.common.files import read_json, read_toml
 from relstudy.common.pairs_table import read_pairs
@@ -22,12 +24,12 @@ class StudyDesign:
     Parameters
     ----------
     choices : options of a plan by name, with their values
-    matters : the smallest difference that matters in its primary index; None where it is not stated
+    decision : what it states of the analysis
     note : what was taken from where, as a sentence
     """
 
     choices: dict[str, Any]
-    matters: float | None
+    decision: Decision
     note: str
 
     def under(self, stated: dict[str, Any]) -> dict[str, Any]:
@@ -68,7 +70,14 @@ def design_of_study(folder: Path) -> StudyDesign:
     if isinstance(asked, int) and "base" in drawn:
         drawn["ratings_per_rater"] = asked + drawn["base"]
     stated = {name: value for name, value in (choices | drawn).items() if value is not None}
-    return StudyDesign(stated, decision.matters, f"the design is the study's own: {listed(sources)}")
+    return StudyDesign(stated, decision, f"the design is the study's own: {listed(sources)}")
+
+
+def with_what_matters(plan: StudyPlan, decision: Decision) -> StudyPlan:
+    """The plan with the smallest difference that matters, unless that is one of another index than is planned for."""
+    primary = decision.primary
+    other = primary is not None and bare_name(index_called(primary).name) != bare_name(plan.index)
+    return plan if other else replace(plan, matters=decision.matters)
 
 
 def _said(choices: dict[str, Any]) -> str:

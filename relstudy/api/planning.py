@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 import pandas as pd
 
-from relstudy.analysis.planning.design import design_of_study
+from relstudy.analysis.planning.design import design_of_study, with_what_matters
 from relstudy.analysis.planning.options import Assumptions, PlanChanges, PlanOptions, passed_over
 from relstudy.analysis.planning.picture import power_curve
 from relstudy.analysis.planning.power import plan_study
@@ -20,6 +20,7 @@ from relstudy.api.calibrating import CalibratedPanel, ratings_given
 from relstudy.api.inputs import ScoredSystems, scores_of, study_tables_of, unread
 from relstudy.calibration.reliability.components import Variances
 from relstudy.calibration.tables.ratings import Ratings
+from relstudy.calibration.tables.study_tables import Decision
 from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.figures import figure_of
@@ -144,7 +145,7 @@ def plan(
     options = PlanOptions(**fields_given(PlanOptions, given))
     assumptions = Assumptions(**fields_given(Assumptions, given))
     variances = None
-    notes: tuple[str, ...] = ()
+    decision, notes = Decision(), tuple[str, ...]()
     if scores is not None:
         if study is not None:
             raise RelstudyError("a pilot's judgments hold its design; leave out the study")
@@ -157,15 +158,15 @@ def plan(
         judgments_name = os.fspath(pilot) if isinstance(pilot, str | os.PathLike) else "the judgments"
         piloted = Pilot(pilots, table, systems, (scores_name, judgments_name))
         source: Any = piloted_studies(piloted, options, assumptions.ratings_each)
-        notes = source.notes
+        decision, notes = Decision(source.decides, pilots.decision.matters), source.notes
     else:
         read = _ratings(pilot, changes)
         notes = () if read is None else (read.scale.sentence(), *read.notes)
         source, variances = assumed_studies(assumptions, read, options.raters)
     made = plan_study(source, options)
     if design is not None:
-        made, notes = replace(made, matters=design.matters), (design.note, *notes)
-    return Plan(made, variances, (*idle, *notes))
+        decision, notes = design.decision, (design.note, *notes)
+    return Plan(with_what_matters(made, decision), variances, (*idle, *notes))
 
 
 def _ratings(pilot: CalibratedPanel | Ratings | Source | None, changes: Mapping[str, Any]) -> Ratings | None:

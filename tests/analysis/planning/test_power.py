@@ -211,6 +211,8 @@ def test_a_studys_own_design_is_what_is_planned(tmp_path: Path) -> None:
     assert itself.interval[0] == itself.queries
     assert itself.sentence().endswith(f" Fewer than {itself.queries} have no test of pooled AP.")
     assert design.under({"index": "pearson", "results": None})["index"] == "pearson"
+    other = rs.plan(study=tmp_path, correlations=(0.9, 0.1), studies=20, index="pearson")
+    assert not any("matters" in each for each in other.remarks()), "0.02 is of average precision"
     done = relstudy("plan", tmp_path, "--correlations", "0.9,0.1", "--studies", "20")
     assert done.exit_code == 0 and "the design is the study's own" in done.output, done.output
 
@@ -278,6 +280,8 @@ def test_a_pilots_two_systems_may_have_a_table_each(tmp_path: Path) -> None:
     assert content["sentences"][0].startswith(
         f"If the pilot's own difference, {content['simulated_difference']:.3f} in correlation, is the true one, the ver"
     )
+    (tmp_path / "study.toml").write_text('[analysis]\nprimary = "correlation"\nmatters = 0.05\n', encoding="utf-8")
+    with_study = json.loads(succeeds(*words, "--scores", tmp_path / "both.csv").stdout)["sentences"]
     idle = ("--noise", 0.2, "--results", 4, "--advise")
     stated = json.loads(succeeds(*words, "--scores", tmp_path / "both.csv", "--difference", 0.05, *idle).stdout)
     assert stated["notes"][0] == (
@@ -286,7 +290,8 @@ def test_a_pilots_two_systems_may_have_a_table_each(tmp_path: Path) -> None:
     with pytest.raises(RelstudyError, match="difference goes with a pilot's judgments and scores, and there are none"):
         rs.plan(difference=0.05)
     assert stated["difference"] == 0.05 and stated["simulated_difference"] == content["simulated_difference"]
-    assert stated["sentences"] == content["sentences"] and stated["queries"] > content["queries"]
+    assert stated["sentences"] == with_study and stated["queries"] > content["queries"]
+    assert with_study[1].endswith(f"matters to this study, 0.05, takes about {stated['queries']} queries.")
 
 
 def test_impossible_assumptions_are_refused() -> None:
