@@ -133,7 +133,7 @@ def outcome_by_counts(study: Study, rater: Rater, counts: AnswerCounts) -> str:
     if rater.outcome is not None:
         return rater.outcome
     if rater.finished_at is None:
-        return rater.turned_away or "" if rater.started_at is None else ""
+        return (rater.turned_away or "") if rater.started_at is None else ""
     if not counts.given:
         return "full" if study.entry.code_needs_decided else COMPLETED
     allowed = study.entry.failed_checks_allowed

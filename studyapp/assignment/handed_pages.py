@@ -44,33 +44,31 @@ def complete_base(connection: sa.Connection, study: Study, wanted: set[str], now
     """Give raters at work the base pages that they lack, after what they have; how many raters lacked some."""
     names = [block.name for block in study.blocks if not block.unique]
     of_base = (pages.c.kind == "pair") & pages.c.block.in_(names) & pages.c.active
-    base = {row.id: row for row in connection.execute(sa.select(pages).where(of_base).order_by(pages.c.id))}
+    base = connection.execute(sa.select(pages).where(of_base).order_by(pages.c.id)).all()
     at_work = raters.c.started_at.is_not(None) & raters.c.finished_at.is_(None)
     columns = (raters.c.id, raters.c.seed, raters.c.rater_group)
     people = connection.execute(sa.select(*columns).where(at_work).with_for_update()).all()
-    asked = {person.id: {block.name for block in study.blocks_of(person.rater_group)} for person in people}
     if not base or not people:
         return 0
     has: dict[int, set[int]] = defaultdict(set)
+    kinds: dict[int, set[str]] = defaultdict(set)
     last: dict[int, int] = defaultdict(int)
-    practised: set[int] = set()
-    went_on: set[int] = set()
     query = sa.select(assignments.c.rater, assignments.c.page_id, assignments.c.kind, assignments.c.position)
     for row in connection.execute(query.join(raters, raters.c.id == assignments.c.rater).where(at_work)):
         last[row.rater] = max(last[row.rater], row.position)
-        (practised if row.kind == "practice" else went_on).add(row.rater)
+        kinds[row.rater].add(row.kind)
         if row.kind == "pair":
             has[row.rater].add(row.page_id)
-    missing_of = {
-        person.id: [page for key, page in base.items() if key not in has[person.id] and page.block in asked[person.id]]
-        for person in people
-    }
-    lacking = [person for person in people if missing_of[person.id]]
-    if study.qualification is not None:  # who is still practising gets the base block after it
-        lacking = [person for person in lacking if person.id not in practised or person.id in went_on]
-    for person in lacking:
+    count = 0
+    for person in people:
+        if study.qualification is not None and kinds[person.id] == {"practice"}:
+            continue  # who is still practising gets the base block after it
+        blocks = {block.name for block in study.blocks_of(person.rater_group)}
+        missing = [page for page in base if page.id not in has[person.id] and page.block in blocks]
+        if not missing:
+            continue
+        count += 1
         generator = random.Random(f"{study.seed}:{person.seed}:base:{last[person.id]}")
-        missing = missing_of[person.id]
         generator.shuffle(missing)
         rows = []
         for position, page in enumerate(missing, start=last[person.id] + 1):
@@ -88,4 +86,4 @@ def complete_base(connection: sa.Connection, study: Study, wanted: set[str], now
                 }
             )
         connection.execute(sa.insert(assignments), rows)
-    return len(lacking)
+    return count

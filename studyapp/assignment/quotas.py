@@ -17,9 +17,9 @@ from relstudy.studyapp.config.groups import Group
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import was_shown
 from relstudy.studyapp.database.tables import assignments, pages, raters, ratings
+from relstudy.studyapp.database.transaction_locks import PLACE, hold_lock
 from relstudy.studyapp.sampling.ratable_pairs import known_pair_ids
 
-_LOCK = 4242424244
 _NEWEST = sa.select(sa.func.max(ratings.c.id))
 # By the pages of checks, which are few, and not by all that was handed out.
 _CHECKED = (
@@ -149,8 +149,7 @@ def take_place(visit: Visit) -> tuple[Visit, Place]:
 def _taken_place(visit: Visit) -> tuple[Visit, Place]:
     if visit.rater.started_at is not None or not (visit.study.groups or visit.study.limits.raters is not None):
         return visit, Place(visit.rater.rater_group, is_over(visit.connection, visit.study, visit.now))
-    if visit.connection.dialect.name != "sqlite":  # SQLite has one writer at a time anyway
-        visit.connection.execute(sa.text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
+    hold_lock(visit.connection, PLACE)
     place = find_place(visit)
     if place.outcome or place.group is None:
         return visit, place

@@ -106,6 +106,11 @@ def lease_seconds(study: Study, position: int) -> float:
     return min(60 * study.lease_minutes, FIRST_LEASE * position)
 
 
+def _reserved_seconds(study: Study) -> float:
+    """Seconds for which a page that was drawn is set aside until it is opened."""
+    return min(60 * study.lease_minutes, RESERVED_SECONDS)
+
+
 def draw(visit: Visit, position: int, block: Block) -> Appended | None:
     """Set one slot aside for the rater, at random over the pool; None when there is none."""
     values = {"rater": visit.rater.id, "block": block.name}
@@ -114,7 +119,7 @@ def draw(visit: Visit, position: int, block: Block) -> Appended | None:
         return None
     drawn = PageRow(slot.page_id, active_pair_rows(slot.pairs))
     page = append(visit, position, block.name, "pair", drawn, slot.id)
-    until = visit.now + min(RESERVED_SECONDS, 60 * visit.study.lease_minutes)
+    until = visit.now + _reserved_seconds(visit.study)
     _LEASE.run(visit.connection, {"slot": slot.id, "until": until, "assignment": page.id})
     return page
 
@@ -137,7 +142,7 @@ def _expired_slot(visit: Visit, values: Mapping[str, Any]) -> Any:
     slot = _EXPIRED.row(visit.connection, {**values, "now": now, "latest": now + longest + CLOCKS})
     if slot is None:
         first = visit.connection.execute(_FIRST_TO_EXPIRE, {"block": block}).scalar_one()
-        newest = now + min(RESERVED_SECONDS, 60 * visit.study.lease_minutes)
+        newest = now + _reserved_seconds(visit.study)
         # A lease that this rater may not take over (the page was theirs before) must not hide others for long.
         expires[block] = min(newest, max(first if first is not None else newest, now + 1))
     return slot

@@ -158,12 +158,11 @@ def _differs(before: Any, now: Any, name: str) -> bool:
 
 def prepare(folder: str | Path, store: Store | None = None) -> Study:
     """Make what a study's files say the version that is served; run once before serving."""
-    database = store or Store.of_study(folder)
-    database.migrate()
-    study = change_study(folder, database)[0]
     if store is None:
-        database.dispose()
-    return study
+        with Store.of_study(folder) as database:
+            return prepare(folder, database)
+    store.migrate()
+    return change_study(folder, store)[0]
 
 
 class _Undone(Exception):
@@ -253,6 +252,7 @@ def _change(connection: sa.Connection, study: Study, items: DisplayedItems, want
     ids = {item for pair in both for item in (pair.query_id, pair.result_id, pair.other_id) if item is not None}
     shown = set(items.whole(ids))
     rows = {name: row for name, row in earlier.items() if name in shown} | items.rows(study.folder, sorted(shown))
+    finished = sa.select(sa.func.count(raters.c.finished_at))
     changes = Changes(
         first=before is None,
         settings=() if before is None else differing_settings(before, study),
@@ -261,7 +261,7 @@ def _change(connection: sa.Connection, study: Study, items: DisplayedItems, want
         removed=tuple(sorted(removed)),
         removed_ratings=_count_ratings(connection, removed),
         base_raters=base_raters,
-        finished=connection.execute(_FINISHED).scalar_one(),
+        finished=connection.execute(finished).scalar_one(),
         **taken,
     )
     if before is None or before.text != study.text or earlier != rows or changes.any:
@@ -272,9 +272,6 @@ def _change(connection: sa.Connection, study: Study, items: DisplayedItems, want
 def _look_of(row: list[Any]) -> list[Any]:
     """The part of an item's row that raters see: everything but its role."""
     return [*row[:5], *row[6:]]
-
-
-_FINISHED = sa.select(sa.func.count()).select_from(raters).where(raters.c.finished_at.is_not(None))
 
 
 def _count_added(new: list[Pair]) -> tuple[tuple[str, int], ...]:

@@ -19,8 +19,8 @@ from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.prepared import Prepared
 from relstudy.studyapp.database.settings import delete_setting, read_setting, write_setting
 from relstudy.studyapp.database.tables import settings, versions
+from relstudy.studyapp.database.transaction_locks import VERSION, hold_lock
 
-_LOCK = 4242424243
 _NEWEST = sa.select(sa.func.max(versions.c.number)).scalar_subquery()
 _STATE = sa.select(settings.c.value).where(settings.c.key == "state").scalar_subquery()
 # Built once: building a statement costs more than running it.
@@ -29,7 +29,7 @@ _HEAD = Prepared(sa.select(*HEAD_COLUMNS))
 # PostgreSQL: first the lock of `join_version`, and once it is had, the rater's row. Rows are locked on top of the join.
 JOIN_AND_HOLD = Prepared(
     sa.text(
-        f"WITH joined AS MATERIALIZED (SELECT pg_advisory_xact_lock_shared({_LOCK})) "
+        f"WITH joined AS MATERIALIZED (SELECT pg_advisory_xact_lock_shared({VERSION})) "
         "SELECT raters.id FROM joined CROSS JOIN raters WHERE raters.id = :rater FOR UPDATE OF raters"
     ).columns(sa.column("id", sa.Integer))
 )
@@ -66,15 +66,13 @@ def head_of(row: Any) -> Head:
 
 def join_version(connection: sa.Connection) -> Head:
     """The same, and it stays so until this transaction ends; to be called before anything else is locked."""
-    if connection.dialect.name != "sqlite":  # SQLite has one writer at a time anyway
-        connection.execute(sa.text(f"SELECT pg_advisory_xact_lock_shared({_LOCK})"))
+    hold_lock(connection, VERSION, shared=True)
     return read_head(connection)
 
 
 def hold_versions(connection: sa.Connection) -> None:
     """Wait for every transaction that is under way, and keep others waiting until this one ends."""
-    if connection.dialect.name != "sqlite":
-        connection.execute(sa.text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
+    hold_lock(connection, VERSION)
 
 
 def read_study(connection: sa.Connection, folder: Path) -> Study | None:
