@@ -1,20 +1,23 @@
-"""Forgetting people: one rater with everything they left, or who all raters are."""
+"""Forgetting people: one rater with everything they left, or who all raters are; and the note that this is due."""
 
 from __future__ import annotations
 
 import secrets
+import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
+from relstudy.common.wording import count_of
 from relstudy.studyapp.assignment.raters import Rater, end_visit, find_by_code, lock_rater, read_raters
-from relstudy.studyapp.assignment.retention import KNOWN
 from relstudy.studyapp.assignment.set_aside import give_back
 from relstudy.studyapp.assignment.versions import read_state
+from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import PLATFORM_RULES
 from relstudy.studyapp.database.erasure import finish_deletions, mark_deletion
 from relstudy.studyapp.database.errors import DATABASE_ERRORS
@@ -31,8 +34,9 @@ from relstudy.studyapp.database.tombstones import (
     hash_of,
 )
 
+_NAMED = raters.c.session_key != ""  # of who has been made nobody, the key is empty
 _FORGOTTEN = sa.select(events.c.rater_id).where(events.c.kind == FORGOTTEN)
-_NAMELESS = sa.select(raters.c.rater_id).where(~KNOWN)
+_NAMELESS = sa.select(raters.c.rater_id).where(~_NAMED)
 _WITHDRAWN = sa.select(raters.c.rater_id).where(raters.c.outcome == WITHDREW)
 
 
@@ -127,6 +131,19 @@ def forgotten_so_far(store: Store, folder: Path) -> dict[str, set[str]]:
         store.dispose()  # a connection of our own would look like a server's
 
 
+def retention_notes(connection: sa.Connection, study: Study, folder: Path) -> Iterator[str]:
+    """Sentences once the study's `keep_until` has passed (in UTC) while people are still identifiable."""
+    if study.keep_until is None or datetime.now(UTC).date() <= study.keep_until:
+        return
+    count = connection.execute(sa.select(sa.func.count()).select_from(raters).where(_NAMED)).scalar_one()
+    if count:
+        command = f"relstudy forget {shlex.quote(str(folder))} --all-people"
+        yield (
+            f"what says who {count_of(count, 'rater is', 'raters are')} was to be kept until {study.keep_until}, "
+            f"which has passed; `{command}` takes it out of the database"
+        )
+
+
 def forget_all_people(store: Store, folder: Path) -> Gone:
     """Take out of the database who the raters are; their ratings stay under the raters' codes.
 
@@ -142,7 +159,7 @@ def forget_all_people(store: Store, folder: Path) -> Gone:
         if read_state(connection) != "closed":
             raise RelstudyError("raters may still be at work; close the study first: relstudy status FOLDER --close")
         columns = (raters.c.id, raters.c.rater_id, raters.c.entry, raters.c.identity)
-        people = connection.execute(sa.select(*columns).where(KNOWN)).all()
+        people = connection.execute(sa.select(*columns).where(_NAMED)).all()
         for row in people:
             _unname(connection, row.id)
         if people:

@@ -15,8 +15,7 @@ import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
 from relstudy.common.wording import listed
-from relstudy.studyapp.assignment.forgetting import complete_withdrawals
-from relstudy.studyapp.assignment.retention import retention_notes
+from relstudy.studyapp.assignment.forgetting import complete_withdrawals, retention_notes
 from relstudy.studyapp.assignment.synchronisation import change_study, require_own
 from relstudy.studyapp.collection.displayed import DisplayedItems
 from relstudy.studyapp.collection.kinds import PLAYED

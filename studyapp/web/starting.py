@@ -10,8 +10,7 @@ import click
 
 from relstudy.common.console import say
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.assignment.forgetting import complete_withdrawals
-from relstudy.studyapp.assignment.retention import retention_notes
+from relstudy.studyapp.assignment.forgetting import complete_withdrawals, retention_notes
 from relstudy.studyapp.assignment.synchronisation import change_study
 from relstudy.studyapp.assignment.unused_pairs import stored_unused_pairs, unused_pairs_sentences
 from relstudy.studyapp.assignment.versions import write_address

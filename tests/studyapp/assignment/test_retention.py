@@ -10,8 +10,8 @@ import pytest
 import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.assignment.forgetting import retention_notes
 from relstudy.studyapp.assignment.invitations import invite
-from relstudy.studyapp.assignment.retention import retention_notes
 from relstudy.studyapp.assignment.versions import write_state
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.tables import raters
