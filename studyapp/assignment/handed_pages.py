@@ -12,7 +12,7 @@ from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.tables import LEASED, OPEN, assignments, pages, raters, slots
 
 
-def trim(connection: sa.Connection, wanted: set[str]) -> int:
+def trim_pages(connection: sa.Connection, wanted: set[str]) -> int:
     """Take pairs that have left the study off pages that wait for an answer; how many pages lost one."""
     query = (
         sa.select(assignments.c.id, assignments.c.pair_ids)
@@ -28,7 +28,7 @@ def trim(connection: sa.Connection, wanted: set[str]) -> int:
     return count
 
 
-def withdraw(connection: sa.Connection) -> int:
+def withdraw_pages(connection: sa.Connection) -> int:
     """Take back the pages that are handed out no more and wait for an answer; how many there were."""
     idle = sa.select(pages.c.id).where(~pages.c.active)
     waiting = assignments.c.answered_at.is_(None) & assignments.c.page_id.in_(idle)

@@ -48,7 +48,7 @@ def clear_draw(connection: sa.Connection) -> None:
     connection.execute(sa.update(raters).where(failed).values(outcome=None))
 
 
-def set_aside(folder: Path) -> Path:
+def keep_earlier_draw(folder: Path) -> Path:
     """Keep the study as it is in FOLDER/earlier-N, then clear its draw; where it is kept."""
     number = 1
     while (kept := folder / f"earlier-{number}").exists():

@@ -139,16 +139,14 @@ def needs_opening(page: RaterPage, study: Study, now: float) -> bool:
     return page.leased_until is None or page.leased_until - now <= half
 
 
-def open_page(
-    visit: Visit, position: int, *, hand_out: bool = True, known: RaterPage | None = None
-) -> RaterPage | None:
-    """A page of the rater's as it may be shown now, leased to them; `known` where this transaction has read it.
+def open_page(visit: Visit, position: int, *, hand_out: bool = True, page: RaterPage | None = None) -> RaterPage | None:
+    """The rater's page at a position as it may be shown now, leased to them; `page` as this transaction has read it.
 
     A page that was only set aside, or leased too long ago, may be somebody else's by now; then another takes its
     place. None when there is no other, and the rater goes where `next_step` says.
     """
     connection, rater = visit.connection, visit.rater
-    page = known or find_rater_page(connection, rater.id, position)
+    page = page or find_rater_page(connection, rater.id, position)
     while page is not None and page.assignment is not None and page.is_lost:
         give_up(visit, page.assignment)
         next_step(visit, hand_out=hand_out)

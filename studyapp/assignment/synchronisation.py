@@ -17,7 +17,7 @@ import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment.attention_checks import add_check_pages
-from relstudy.studyapp.assignment.handed_pages import complete_base, trim, withdraw
+from relstudy.studyapp.assignment.handed_pages import complete_base, trim_pages, withdraw_pages
 from relstudy.studyapp.assignment.new_draw import clear_draw, has_ratings
 from relstudy.studyapp.assignment.rated_blocks import keep_rated_blocks
 from relstudy.studyapp.assignment.versions import (
@@ -240,7 +240,7 @@ def _change(connection: sa.Connection, study: Study, items: DisplayedItems, want
     checks = add_check_pages(connection, study, items, wanted)
     _keep_pairs(connection, stored, wanted)
     _set_active(connection, study, wanted, checks)
-    taken = {"trimmed": trim(connection, set(wanted)), "withdrawn": withdraw(connection)}
+    taken = {"trimmed": trim_pages(connection, set(wanted)), "withdrawn": withdraw_pages(connection)}
     for block in study.blocks:
         if block.unique:
             _add_slots(connection, study, block)

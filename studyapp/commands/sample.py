@@ -241,7 +241,7 @@ def write(folder: Path, drawn: Sample | Extended, *, keep_old: bool = False) -> 
 
     With `keep_old`, the study as it was is kept first; where, is what is returned.
     """
-    from relstudy.studyapp.assignment.new_draw import set_aside
+    from relstudy.studyapp.assignment.new_draw import keep_earlier_draw
     from relstudy.studyapp.collection.copied import copy_items, items_needed
     from relstudy.studyapp.collection.large import LargeCollection
     from relstudy.studyapp.collection.lists import LISTS
@@ -257,7 +257,7 @@ def write(folder: Path, drawn: Sample | Extended, *, keep_old: bool = False) -> 
     with written_draw(folder, pairs, drawn.pool, drawn.design):
         if isinstance(drawn.collection, LargeCollection):
             copy_items(drawn.collection, items_needed(folder, drawn.pairs), folder)
-        kept = set_aside(folder) if keep_old else None
+        kept = keep_earlier_draw(folder) if keep_old else None
     if not is_further:
         (folder / LISTS).unlink(missing_ok=True)
     return kept

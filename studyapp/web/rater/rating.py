@@ -82,7 +82,7 @@ def _open(rater: Rater, position: int) -> RaterPage | None:
         if page is None:
             return None
         visit = site.visit(connection, page.rater, time.time())
-        return open_page(visit, position, hand_out=site.state == "open", known=page)
+        return open_page(visit, position, hand_out=site.state == "open", page=page)
 
 
 @blueprint.post("/rate/<int(max=1000000):position>")
@@ -119,8 +119,8 @@ def save(position: int) -> ResponseReturnValue:
                 return refusal_page("locked", 409, again=False)
             step = move_on(visit, hand_out=hand_out)
             at_once = PAGE in request.headers and step.name == "rate"
-            known = page.turned(step.position, step.handed)
-            following = open_page(visit, step.position, hand_out=hand_out, known=known) if at_once else None
+            turned = page.turned(step.position, step.handed)
+            following = open_page(visit, step.position, hand_out=hand_out, page=turned) if at_once else None
     if not is_as_shown:
         chosen = read_choices(assignment) if assignment.answered_at is not None and may_change else {}
         changed = build_rating_page(page, assignment, chosen, message=site.texts("rate.changed"))

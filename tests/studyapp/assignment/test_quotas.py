@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment import quotas
 from relstudy.studyapp.assignment.quotas import Place, Taken, count_places, take_place
-from relstudy.studyapp.assignment.raters import Visit, end_visit, enrol, find_rater, lock_rater
+from relstudy.studyapp.assignment.raters import Rater, Visit, end_visit, enrol, find_rater, lock_rater
 from relstudy.studyapp.assignment.sequence import start
 from relstudy.studyapp.assignment.synchronisation import change_study
 from relstudy.studyapp.config.study import Study
@@ -36,6 +36,14 @@ def begin(desk: Desk, name: str, now: float = 0.0) -> Place:
         if not place.outcome:
             start(visit)
     return place
+
+
+def rater_called(desk: Desk, name: str) -> Rater:
+    """Who began under this name."""
+    with desk.store.read() as connection:
+        rater = find_rater(connection, "open", name)
+    assert rater is not None
+    return rater
 
 
 def groups_begun(desk: Desk) -> Counter[str]:
@@ -66,10 +74,9 @@ def test_no_quota_is_exceeded_by_any_number_who_begin_at_once(
 def test_groups_fill_evenly_and_only_who_finished_or_is_at_work_counts(make_local: Callable[..., Made]) -> None:
     desk = Desk(make_local(toml(extra=GROUPS.replace("quota", "# ")), base_queries=0, unique_queries=1, results=1))
     assert [begin(desk, f"r{number}").group for number in range(5)] == ["a", "b", "a", "b", "a"]
+    leave = [rater_called(desk, name) for name in ("r0", "r2")]
     with desk.store.write() as connection:
-        for name in ("r0", "r2"):
-            rater = find_rater(connection, "open", name)
-            assert rater is not None
+        for rater in leave:
             end_visit(connection, rater, "failed_practice")
     assert [begin(desk, f"s{number}").group for number in range(2)] == ["a", "a"], "b has two, a has one left"
     assert begin(desk, "late", 25 * HOUR).group == "a", "after a day of nothing nobody is at work"
@@ -94,10 +101,8 @@ def test_who_comes_after_a_limit_is_turned_away(
     for hour in range(4):
         given.append(begin(desk, f"r{hour}", hour * HOUR).outcome)
         if hour == 1:
-            with desk.store.read() as connection:
-                rater = find_rater(connection, "open", "r1")
-            assert rater is not None
-            desk.answer(rater.id, desk.next(rater.id))
+            rater = rater_called(desk, "r1").id
+            desk.answer(rater, desk.next(rater))
     assert given == outcomes
 
 
@@ -107,10 +112,7 @@ def test_a_group_is_asked_its_own_blocks_alone(make_local: Callable[..., Made]) 
     pages = {}
     for name in ("one", "other"):
         group = begin(desk, name).group
-        with desk.store.read() as connection:
-            rater = find_rater(connection, "open", name)
-        assert rater is not None
-        pages[group] = desk.work_through(rater.id)
+        pages[group] = desk.work_through(rater_called(desk, name).id)
     assert pages == {"all": 3, "some": 1}
 
 
@@ -128,10 +130,7 @@ def test_pairs_of_groups_with_pools_of_their_own_are_not_handed_out_at_random(
     made = make_local(head + blocks + groups, base_queries=1, unique_queries=1, results=1)
     desk = Desk(made)
     begin(desk, "one")
-    with desk.store.read() as connection:
-        rater = find_rater(connection, "open", "one")
-    assert rater is not None
-    desk.work_through(rater.id)
+    desk.work_through(rater_called(desk, "one").id)
     table = ratings_table(made.store, desk.study)
     assert set(table.loc[table["block"] == "unique", "handed_out"]) == {handed_out}
 

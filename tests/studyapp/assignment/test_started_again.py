@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from relstudy.studyapp.assignment import synchronisation
-from relstudy.studyapp.assignment.new_draw import set_aside
+from relstudy.studyapp.assignment.new_draw import keep_earlier_draw
 from relstudy.studyapp.assignment.synchronisation import change_study
 from relstudy.studyapp.assignment.versions import forget_taken_over
 from tests.studyapp.browse import joined
@@ -48,7 +48,7 @@ def test_a_study_that_was_rated_and_is_drawn_into_the_same_pairs_has_its_pages_a
     change_study(made.folder, made.store)
     joined(made.app).rate()
     drawn = (made.folder / "pairs.csv").read_bytes()
-    set_aside(made.folder)
+    keep_earlier_draw(made.folder)
     (made.folder / "pairs.csv").write_bytes(drawn)
     change_study(made.folder, made.store)
     assert joined(made.app).rate_all() == 2 + 2
@@ -56,8 +56,7 @@ def test_a_study_that_was_rated_and_is_drawn_into_the_same_pairs_has_its_pages_a
 
 def test_more_pairs_may_leave_at_once_than_a_statement_takes_values(make_local: Callable[..., Made]) -> None:
     made = make_local(unique_queries=20)
-    rater = joined(made.app)
-    rater.rate_all()
+    joined(made.app).rate_all()
     pairs = made.folder / "pairs.csv"
     lines = pairs.read_text(encoding="utf-8").splitlines(keepends=True)
     pairs.write_text("".join(lines[:9]), encoding="utf-8")

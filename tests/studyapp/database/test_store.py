@@ -72,8 +72,6 @@ def test_the_migrations_end_at_exactly_the_tables_the_code_uses(make_study: Call
 
 @pytest.mark.slow
 def test_two_servers_starting_at_once_make_the_tables_once(tmp_path: Path, database: Callable[[Path], str]) -> None:
-    from concurrent.futures import ThreadPoolExecutor
-
     folder = write_study(tmp_path / "s")
     stores = [Store(database(folder))]
     stores.append(Store(stores[0].url.render_as_string(hide_password=False)))

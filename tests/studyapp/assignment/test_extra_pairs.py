@@ -18,8 +18,6 @@ from relstudy.studyapp.cli import main
 from tests.studyapp.desk import Desk, toml
 from tests.studyapp.studies import Made
 
-PERSONAL = {"old": 'rules = ["open"]', "new": 'rules = ["open", "personal"]'}
-
 
 def invited(desk: Desk, extra_pairs: int) -> int:
     """A person who came by a personal link with so many extra pairs."""
@@ -31,11 +29,8 @@ def invited(desk: Desk, extra_pairs: int) -> int:
 
 
 def made_of(make_study: Callable[..., Made], per_rater: str, queries: int = 6) -> Made:
-    return make_study(
-        toml(per_rater=per_rater, page=4).replace(PERSONAL["old"], PERSONAL["new"]),
-        base_queries=0,
-        unique_queries=queries,
-    )
+    text = toml(per_rater=per_rater, page=4).replace('rules = ["open"]', 'rules = ["open", "personal"]')
+    return make_study(text, base_queries=0, unique_queries=queries)
 
 
 @pytest.mark.slow
