@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -127,7 +128,14 @@ class Overview:
     caption: str
 
     def at(self, value: float) -> str:
-        """A value's place on the axis, in percent."""
+        """A value's place on the axis, in percent.
+
+        Examples
+        --------
+        >>> overview = Overview([], "", [], "", -30.0, 10.0, 5.0, "")
+        >>> [overview.at(value) for value in (-30.0, 0.0, 99.0)], overview.ticks
+        (['0.0', '75.0', '100.0'], [-30.0, -20.0, -10.0, 0.0, 10.0])
+        """
         return f"{100 * (min(max(value, self.low), self.high) - self.low) / (self.high - self.low):.1f}"
 
     @property
@@ -137,8 +145,7 @@ class Overview:
         step = next(
             base * 10.0**power for power in range(-6, 6) for base in (1, 2, 5) if width / (base * 10.0**power) <= 6
         )
-        first = -int(-self.low // step)
-        return [round(step * k, 6) for k in range(-first if first > 0 else first, int(self.high // step) + 1)]
+        return [round(step * k, 6) for k in range(math.ceil(self.low / step), math.floor(self.high / step) + 1)]
 
 
 @dataclass(frozen=True)
