@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from relstudy.analysis.commands.requirements import end_by, hold_against, read_required, require_option
-from relstudy.analysis.commands.scoring_options import as_arguments, given_options, scoring_options
+from relstudy.analysis.commands.scoring_options import as_arguments, file_arguments, scoring_arguments, scoring_options
 from relstudy.analysis.scoring.options import SCORED, TestOptions
 from relstudy.common.command_options import GroupedCommand, option_under, options_of
 from relstudy.common.console import print_json, progress
@@ -122,11 +122,11 @@ def report(
     from relstudy.analysis.pipeline import with_tests
     from relstudy.analysis.report.inputs import page_tables
     from relstudy.analysis.report.study import study_page
-    from relstudy.analysis.scoring.options import options_over
+    from relstudy.analysis.scoring.options import ScoringOptions, options_over
     from relstudy.analysis.study_run import read_study_folder, run_of_study
 
     requirements = read_required(required)
-    given = given_options(choices)
+    given = fields_given(ScoringOptions, choices)
     paper = PaperOptions(**fields_given(PaperOptions, choices))
     ratings = choices.pop("ratings")
     scored = read_study_folder(folder, judgments, None if ratings is None else Path(ratings))
@@ -144,12 +144,10 @@ def report(
     if stated_tests:
         run = with_tests(run, TestOptions(**stated_tests))
     tables = page_tables(run.study, folder, scored.files)
-    command = ["relstudy", "report", "DIR", *(["--judgments", judgments.name] if judgments is not None else [])]
-    command += [] if ratings is None else ["--ratings", Path(ratings).name]
-    command += [] if choices["queries"] is None else ["--queries", Path(choices["queries"]).name]
-    command += [*as_arguments(choices, options), *([] if with_pictures else ["--no-pictures"])]
-    command += [] if by is None else ["--by", by]
-    command += [part for name, value in stated_tests.items() for part in (f"--{name}", str(value))]
+    files = file_arguments({"judgments": judgments, "ratings": ratings, "queries": choices["queries"]})
+    command = ["relstudy", "report", "DIR", *files, *scoring_arguments(choices, options)]
+    command += [*([] if with_pictures else ["--no-pictures"]), *([] if by is None else ["--by", by])]
+    command += as_arguments(TestOptions, choices)
     page = study_page(run, tables, command, with_pictures)
     result, verdict = run.result, run.verdict
     outcomes = hold_against(requirements, result)

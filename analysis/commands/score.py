@@ -10,7 +10,7 @@ import click
 
 from relstudy.analysis.commands.requirements import end_by, hold_against, read_required, require_option
 from relstudy.analysis.commands.score_output import print_next, print_run
-from relstudy.analysis.commands.scoring_options import as_arguments, given_options, scoring_options
+from relstudy.analysis.commands.scoring_options import as_arguments, file_arguments, scoring_arguments, scoring_options
 from relstudy.analysis.scoring.options import SCORED, TestOptions
 from relstudy.common.command_options import GroupedCommand, option_under, options_of, taking, with_cluster
 from relstudy.common.console import print_json
@@ -145,6 +145,9 @@ def score(
     if written.out is not None and Path(written.out).is_file():
         raise RelstudyError(f"{written.out}: this is a file; --out needs a folder")
     folder = only_folder(scores)
+    files = {"judgments": judgments, "against": against}
+    files |= {name: choices[name] for name in ("ratings", "mappings", "judge", "queries")}
+    systems = ["DIR"] if folder is not None else [_without_path(path) for path in scores]
     if folder is not None:
         scores = tuple(scores_in(folder))
         if judgments is None and against is None:
@@ -176,7 +179,7 @@ def score(
     table = study.judgments
     judge = _read_judge(choices["judge"], against, reading)
     requirements = read_required(required)
-    given = given_options(choices)
+    given = fields_given(ScoringOptions, choices)
     options = options_over(ScoringOptions(), given) if saved is None else saved.options_with(given)
     fitted = {} if choices["mappings"] is None else read_mappings(choices["mappings"])
     asked = pairs_to_score(table.frame, judge)
@@ -206,15 +209,11 @@ def score(
             if found is not None:
                 write_table(found, path)
     if written.report is not None:
-        files = [named_file(path)[1] for path in scores]
-        read = [*files, *([] if against is None else [against])]
-        command = ["relstudy", "score", *(["DIR"] if folder is not None else [Path(file).name for file in files])]
-        command += [] if judgments is None or folder is not None else ["--judgments", Path(judgments).name]
-        command += [] if against is None else ["--against", Path(against).name]
-        command += [] if choices["queries"] is None else ["--queries", Path(choices["queries"]).name]
-        command += [part for name, value in stated_tests.items() for part in (f"--{name}", str(value))]
+        read = [*(named_file(path)[1] for path in scores), *([] if against is None else [against])]
+        command = ["relstudy", "score", *systems, *file_arguments(files), *as_arguments(TestOptions, choices)]
         command += ["--by", by, *(["--apart"] if choices["apart"] else [])] if by is not None else []
-        _report(run, written.report, folder, read, [*command, *as_arguments(choices, options)])
+        command += [*as_arguments(ReadingOptions, choices), *as_arguments(VectorOptions, choices)]
+        _report(run, written.report, folder, read, [*command, *scoring_arguments(choices, options)])
     if as_json:
         content = run.as_json()
         if outcomes:
@@ -240,6 +239,14 @@ def score(
             following = f"relstudy report {folder}{shows}"
         print_next(run, following, written.verbose)
     end_by(outcomes)
+
+
+def _without_path(scores: str) -> str:
+    """A score table as it was given, with the name that its system is to have, by its file's name alone."""
+    from relstudy.mapping.scores.table import named_file
+
+    name, file = named_file(scores)
+    return Path(file).name if name is None else f"{name}={Path(file).name}"
 
 
 def _read_judged(

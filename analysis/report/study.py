@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
@@ -253,7 +254,7 @@ def provenance(tables: PageTables, result: ScoreResult, command: Sequence[str]) 
         "Where this page comes from",
         [
             Paragraph("The same files, versions and seed give the same page. It was made by"),
-            Command(" ".join(command)),
+            Command(shlex.join(command)),
             Terms(items),
             Table(
                 "inputs",

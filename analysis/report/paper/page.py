@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
@@ -73,7 +74,7 @@ def paper_page(
         Section("text", "Queries by text (section 5.7)", text_queries.text_queries(study, fits, text_fits)),
         Section("features", "Low-level features (section 5.8)", indices.features(study)),
         Section("claims", "Which of the paper's claims hold", claims_table(claims_of(Here(study, fits, text_fits)))),
-        Section("provenance", "How this page was made", [Command(" ".join(command))]),
+        Section("provenance", "How this page was made", [Command(shlex.join(command))]),
     ]
     lead = (
         "The tables and figures of Shirahatti and Barnard 2005 for this study, each under its number there. Under each "

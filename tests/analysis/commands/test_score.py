@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
+import shlex
 from pathlib import Path
 
 import ir_measures
@@ -125,6 +128,34 @@ def test_tables_are_written_beside_each_other(folder: Path) -> None:
         "scores.csv",
     ]
     assert set(pd.read_csv(folder / "tables" / "scores.csv")["system"]) == {"s0", "s1"}
+
+
+@pytest.mark.slow
+def test_the_command_on_a_page_makes_the_same_page_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It lacked columns, words for numbers, mappings and ratings, and the name before a system's file."""
+    monkeypatch.chdir(folder)
+    judgments = pd.read_csv("judgments.csv").rename(columns={"judgment": "the grade"})
+    judgments.assign(**{"the grade": judgments["the grade"].round().clip(1, 5).astype(int)}).to_csv(
+        "j.csv", index=False
+    )
+    succeeds("fit", "s0.csv", "-j", "judgments.csv", "-o", "maps", "--method", "isotonic")
+    words = ["first=s0.csv", "s1.csv", "-j", folder / "j.csv", "--mappings", folder / "maps", "--replicates", 50]
+    stated = [
+        "--columns",
+        "the grade=judgment",
+        "--scale",
+        "1-5",
+        "--missing",
+        "99,n/a",
+        "--gains",
+        "1=0,2=1,3=2.5,4=4,5=5",
+    ]
+    succeeds("score", *words, *stated, "--measure", "nDCG@5", "--measure", "P(rel=4)@3", "--report", "page.html")
+    page = Path("page.html").read_text()
+    said = re.search(r"It was made by.*?(relstudy score [^<\n]*)", page, re.DOTALL)
+    assert said is not None and str(folder) not in said[1]
+    succeeds(*shlex.split(html.unescape(said[1]))[1:], "--report", "again.html")
+    assert Path("again.html").read_text() == page
 
 
 def test_low_coverage_is_refused_in_one_line_and_allowed_on_request(folder: Path) -> None:
