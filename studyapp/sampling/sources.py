@@ -15,6 +15,7 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.option_words import option
 from relstudy.common.pairs_table import NO_SYSTEM, SOURCE_SEPARATOR
 from relstudy.common.study_folder import score_files
+from relstudy.common.wording import count_of
 from relstudy.mapping.scores.score_table import ScoreTable
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.collection.large import LargeCollection
@@ -92,10 +93,9 @@ def sources_of(scores: ScoreTable | pd.DataFrame, collection: Collection, stamp:
         names = table.frame[column].unique()
         unknown = np.asarray(names, dtype=object)[collection.positions(names) < 0]
         if len(unknown):
-            raise RelstudyError(
-                f"{file}, column {column}: {unknown[0]!r} is not in the collection"
-                + (f", nor are {len(unknown) - 1} others" if len(unknown) > 1 else "")
-            )
+            more = len(unknown) - 1
+            others = f", nor {'is' if more == 1 else 'are'} {count_of(more, 'other')}" if more else ""
+            raise RelstudyError(f"{file}, column {column}: {unknown[0]!r} is not in the collection{others}")
     code, results = pd.factorize(table.frame["result_id"])
     placed = table.frame.assign(position=collection.positions(np.asarray(results, dtype=object))[code])
     systems = []

@@ -145,8 +145,11 @@ def test_any_score_table_or_run_is_a_system(tmp_path):
 def test_tables_of_other_items_and_names_in_use_are_refused(tmp_path):
     collection = Collection([Item(name, "text", text=name) for name in "ab"])
     (tmp_path / "x.csv").write_text("system,query_id,result_id,score\nx,a,zzz,0.5\n")
-    with pytest.raises(RelstudyError, match=r"'zzz' is not in the collection"):
-        open_sources(tmp_path, collection, ["x.csv"])
+    for more, others in ((0, ""), (1, ", nor is 1 other"), (2, ", nor are 2 others")):
+        with (tmp_path / "x.csv").open("a") as file:
+            file.write(f"x,a,zz{more},0.5\n" * (more > 0))
+        with pytest.raises(RelstudyError, match=f"column result_id: 'zzz' is not in the collection{others}$"):
+            open_sources(tmp_path, collection, ["x.csv"])
     (tmp_path / "r.csv").write_text("system,query_id,result_id,score\nrandom,a,b,0.5\n")
     with pytest.raises(RelstudyError, match="no system can be named 'random'; random, combined, all are taken"):
         open_sources(tmp_path, collection, ["r.csv"])
