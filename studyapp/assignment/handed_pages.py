@@ -15,14 +15,15 @@ from relstudy.studyapp.database.tables import LEASED, OPEN, assignments, pages, 
 def trim_pages(connection: sa.Connection, wanted: set[str]) -> int:
     """Take pairs that have left the study off pages that wait for an answer; how many pages lost one."""
     query = (
-        sa.select(assignments.c.id, assignments.c.pair_ids)
+        sa.select(assignments.c.id, assignments.c.pair_ids, pages.c.pair_ids.label("of_page"))
         .join(pages, pages.c.id == assignments.c.page_id)
         .where(assignments.c.answered_at.is_(None), pages.c.active)
     )
     count = 0
     for row in connection.execute(query).all():
         left = [pair_id for pair_id in row.pair_ids if pair_id in wanted]
-        if len(left) < len(row.pair_ids):
+        left = left or [pair_id for pair_id in row.of_page if pair_id in wanted]  # others of the page have come back
+        if left != row.pair_ids:
             connection.execute(sa.update(assignments).where(assignments.c.id == row.id).values(pair_ids=left))
             count += 1
     return count

@@ -16,6 +16,8 @@ from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import pages, pairs
+from relstudy.studyapp.monitoring.export import ratings_table
+from tests.studyapp.browse import joined
 from tests.studyapp.desk import Desk, toml
 from tests.studyapp.studies import Made, write_study
 
@@ -107,3 +109,17 @@ def test_a_pair_that_has_left_the_study_is_not_handed_out_and_still_shown_to_who
     with made.store.read() as connection:
         now = find_rater_page(connection, late, position)
     assert now is not None and {pair.pair_id for pair in now.shown} == {"p0-0", "p0-2", "p0-3"}
+
+
+def test_a_page_in_a_raters_hands_whose_pairs_leave_in_turn_is_never_empty(make_local: Callable[..., Made]) -> None:
+    made = make_local(toml(page=2), base_queries=0, unique_queries=1, results=2)
+    browser = joined(made.app)
+    path = made.folder / "pairs.csv"
+    header, first, second = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    for row in (first, second):
+        path.write_text(header + row, encoding="utf-8")
+        prepare(made.folder, made.store)
+    browser.get("/rate")
+    browser.rate()
+    assert (browser.status, browser.address) == (200, "/thanks")
+    assert ratings_table(made.store, Study.load(made.folder))["pair_id"].tolist() == ["p0-1"]
