@@ -104,7 +104,7 @@ _BY_ID = Prepared(_PAGE.where(pages.c.id == sa.bindparam("page")))
 
 
 def read_page(connection: sa.Connection, page_id: int) -> PageRow:
-    """A page, also one that is handed out no more."""
+    """A page by its number."""
     return _page(_BY_ID.row(connection, {"page": page_id}))
 
 

@@ -29,7 +29,7 @@ from relstudy.studyapp.assignment.slots import draw, lease, lease_seconds, other
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block
 from relstudy.studyapp.database.prepared import Prepared
-from relstudy.studyapp.database.tables import assignments, raters
+from relstudy.studyapp.database.tables import assignments, pages, raters
 
 AT_END = ("wait", "questions", "thanks")
 # Pages handed out beyond the one being rated, so that its pictures can be loaded early; to nobody who has answered
@@ -221,6 +221,7 @@ def _check_due(visit: Visit, block: Block, drawn: int, given: int) -> PageRow | 
 
 
 def _page_to_repeat(visit: Visit, block: Block) -> PageRow | None:
+    """One of the block's pages that the rater has answered once, at random; None where there is none any more."""
     rater = visit.rater
     shown = assignments.alias()
     again = sa.select(shown.c.id).where(
@@ -228,7 +229,9 @@ def _page_to_repeat(visit: Visit, block: Block) -> PageRow | None:
     )
     query = (
         sa.select(assignments.c.page_id)
+        .join(pages, pages.c.id == assignments.c.page_id)
         .where(
+            pages.c.active,
             assignments.c.rater == rater.id,
             assignments.c.block == block.name,
             assignments.c.kind == "pair",

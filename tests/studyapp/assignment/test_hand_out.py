@@ -280,6 +280,19 @@ def test_a_page_is_repeated_once_at_most_and_only_after_it_was_answered(make_stu
     assert len(answered) == 3 and sorted(repeated) == sorted(answered)
 
 
+def test_a_page_that_has_left_the_study_is_not_repeated(make_local: Callable[..., Made]) -> None:
+    made = make_local(toml(page=4, per_rater="4", extra="repeats = 1"), base_queries=0, unique_queries=2)
+    browser = joined(made.app)
+    browser.rate()
+    pairs = made.folder / "pairs.csv"
+    (rated, *_) = ratings_table(made.store, Study.load(made.folder))["query_id"]
+    lines = pairs.read_text(encoding="utf-8").splitlines(keepends=True)
+    pairs.write_text("".join(line for line in lines if f",{rated}," not in line), encoding="utf-8")
+    prepare(made.folder, made.store)
+    browser.get("/rate")
+    assert (browser.status, browser.address) == (200, "/thanks")
+
+
 def _pages_of(store: Store, rater: int) -> list[tuple[int, str]]:
     """Page and kind, in the rater's order."""
     query = sa.select(assignments.c.page_id, assignments.c.kind).where(assignments.c.rater == rater)
