@@ -12,13 +12,14 @@ from relstudy.studyapp.assignment.raters import Rater, end_visit, find_by_code, 
 from relstudy.studyapp.assignment.sequence import Assignment, close_gaps
 from relstudy.studyapp.assignment.versions import forget_taken_over
 from relstudy.studyapp.database.store import Store
-from relstudy.studyapp.database.tables import DONE, LEASED, OPEN, UNDECIDED, assignments, raters, ratings, slots
+from relstudy.studyapp.database.tables import DONE, LEASED, OPEN, UNDECIDED, assignments, pages, raters, ratings, slots
 from relstudy.studyapp.database.tombstones import WITHDREW, bury
 
 SET_ASIDE = "set_aside"
 """The outcome of who is set aside."""
 LEFT_OUT = (SET_ASIDE, WITHDREW)
 """Outcomes of raters whose ratings stay and are marked, and whose places in the pool are others'."""
+_LEFT_PAGES = sa.select(pages.c.id).where(~pages.c.active)
 _IN_STUDY = raters.c.outcome.is_(None) | raters.c.outcome.not_in(LEFT_OUT)
 _ASSIGNMENT = [assignments.c[name] for name in Assignment._fields]
 
@@ -78,9 +79,10 @@ def take_back(store: Store, rater_id: str) -> tuple[int, int]:
         if rater.outcome != SET_ASIDE:
             raise RelstudyError(f"rater {rater_id} was not set aside")
         update_rater(connection, rater, outcome=None)
+        has_left = set(connection.execute(_LEFT_PAGES).scalars())
         counted, given = 0, _decided_pages(connection, assignments.c.rater == rater.id)
         for page in given:
-            counted += _count_if_wanted(connection, page)
+            counted += not page.surplus if page.page_id in has_left else _count_if_wanted(connection, page)
         return counted, len(given) - counted
 
 
@@ -88,6 +90,8 @@ def give_back(connection: sa.Connection, rater: int) -> int:
     """Take a rater's places in the pool from them; how many pages are open to others again."""
     of_rater = sa.select(assignments.c.id).where(assignments.c.rater == rater)
     theirs = slots.c.assignment_id.in_(of_rater)
+    # of a page that has left the study nobody is asked any more: what counts there goes on counting
+    connection.execute(sa.delete(slots).where(theirs, slots.c.page_id.in_(_LEFT_PAGES)))
     taken = theirs & slots.c.state.in_([LEASED, DONE])
     page_ids = list(connection.execute(sa.select(slots.c.page_id).where(taken)).scalars())
     connection.execute(sa.update(slots).where(taken).values(state=OPEN, assignment_id=None, leased_until=0.0))

@@ -13,6 +13,7 @@ from relstudy.studyapp.assignment.forgetting import forget
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.assignment.raters import read_raters
 from relstudy.studyapp.assignment.set_aside import set_aside, take_back
+from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.tables import DONE, LEASED, OPEN, pages, slots
 from relstudy.studyapp.monitoring.export import ratings_in_parts, ratings_table
@@ -211,3 +212,23 @@ def test_who_is_set_aside_before_they_consent_is_not_taken_from_those_at_work(ma
     set_aside(made.store, invite(made.store, study, 1)[0].rater_id)
     status = study_status(made.store, study)
     assert (status.raters, status.consented, status.ended, status.at_work) == (2, 1, 0, 1)
+
+
+def test_a_page_that_has_left_the_study_is_nobody_elses_when_who_rated_it_is_set_aside(
+    make_study: Callable[..., Made],
+) -> None:
+    made = make_study(toml(page=4), base_queries=0, unique_queries=2)
+    joined(made.app).rate()
+    ((code, rated),) = set(
+        ratings_table(made.store, Study.load(made.folder))[["rater_id", "query_id"]].itertuples(index=False)
+    )
+    pairs = made.folder / "pairs.csv"
+    lines = pairs.read_text(encoding="utf-8").splitlines(keepends=True)
+    pairs.write_text("".join(line for line in lines if f",{rated}," not in line), encoding="utf-8")
+    prepare(made.folder, made.store)
+    assert set_aside(made.store, code) == 1, "the page of the other query, which was handed out ahead"
+    other = joined(made.app)
+    assert other.rate_all() == 1 and other.address == "/thanks"
+    assert take_back(made.store, code) == (1, 0)
+    table = ratings_table(made.store, Study.load(made.folder))
+    assert len(table) == 8 and table["surplus"].sum() == 0
