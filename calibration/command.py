@@ -21,7 +21,8 @@ from relstudy.common.study_folder import table_in
 from relstudy.common.wording import count_of, listed, number, percent, sentence, span
 
 if TYPE_CHECKING:
-    from relstudy.calibration.pipeline import Beside, Calibration
+    from relstudy.calibration.against import Beside
+    from relstudy.calibration.pipeline import Calibration
 
 GROUPS = "Probabilities and groups"
 AGREEMENT = {
@@ -207,7 +208,9 @@ def calibrate(
     next(steps)
     others = []
     if further.against:
-        others = pipeline.beside_others(result, methods_named(further.against), lambda n: progress(n, "methods"))
+        from relstudy.calibration.against import beside_others, beside_sentences
+
+        others = beside_others(result, methods_named(further.against), lambda n: progress(n, "methods"))
     result = result.for_figures()
     figures_of = pipeline.summary(result, lambda folds: progress(folds, "folds"))
     list(steps)  # takes the bar away
@@ -216,7 +219,7 @@ def calibrate(
     else:
         print_summary(figures_of)
         if others:
-            _print_beside(others, pipeline.beside_sentences(result, others))
+            _print_beside(others, beside_sentences(result, others))
         if packed:
             say(f"wrote {out}, which holds judgments.csv and what belongs to it")
         else:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from relstudy.api.inputs import ScoredSystems, refuse_unknown, scores_of, table_of, unread
 from relstudy.calibration import pipeline
+from relstudy.calibration.against import beside_others, beside_sentences
 from relstudy.calibration.methods import METHODS, methods_named
 from relstudy.calibration.options import (
     CalibrationChanges,
@@ -246,9 +247,9 @@ class CalibratedPanel(FolderResult):
         unknown = [name for name in methods if name not in (*METHODS, "all")]
         if unknown:
             raise RelstudyError(f"{unknown[0]!r} is no method; there are: {', '.join(METHODS)} and all")
-        rows = pipeline.beside_others(self.calibration, methods_named(methods or ("all",)))
+        rows = beside_others(self.calibration, methods_named(methods or ("all",)))
         table = pd.DataFrame([vars(each) for each in rows])
-        table.attrs["sentences"] = pipeline.beside_sentences(self.calibration, rows)
+        table.attrs["sentences"] = beside_sentences(self.calibration, rows)
         return table
 
     def compare(self, rater: str | int, scores: ScoredSystems | None = None) -> dict[str, Any]:

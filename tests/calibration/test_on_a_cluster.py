@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 import relstudy as rs
-from relstudy.calibration.pipeline import beside_others, summary
+from relstudy.calibration.against import beside_others
+from relstudy.calibration.pipeline import summary
 from relstudy.common.cluster import ClusterOptions, at_work
 from relstudy.common.errors import RelstudyError
 from tests.commands import succeeds
