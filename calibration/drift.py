@@ -51,8 +51,6 @@ class Drift:
         with its interval for raters like these
     spread : standard deviation of raters' slopes about it, by the method of moments; 0 where chance explains them
     p : of slopes as far apart as these, were they one, however much noise each rater has
-    slopes : each rater's slope, float [R]: as far from the common one as their own ratings are worth; the common one
-        for those who were left out
     shift : what drift adds to each rating, float [N]: 0 in the mean of each rater's, and where pairs and places cannot
         be told apart
     raters, ratings : how many the figures rest on
@@ -65,7 +63,6 @@ class Drift:
     common: Estimate
     spread: float
     p: float
-    slopes: np.ndarray
     shift: np.ndarray
     raters: int
     ratings: int
@@ -120,7 +117,7 @@ class Drift:
 
         Examples
         --------
-        >>> Drift(Estimate(-0.5, -0.7, -0.3), 0.0, 0.4, np.full(3, -0.5), np.zeros(60), 3, 60).as_json()["slope"]
+        >>> Drift(Estimate(-0.5, -0.7, -0.3), 0.0, 0.4, np.zeros(60), 3, 60).as_json()["slope"]
         -0.5
         """
         return {
@@ -193,7 +190,7 @@ def session_drift(panel: Panel, order: np.ndarray, seed: int = 0, level: float =
     reach = float(np.max(stdtrit([raters - 1, freedom], (1 + level) / 2) * errors))
     common = Estimate(slope, slope - reach, slope + reach)
     shift = _shift(panel, order, section, slope, slopes)
-    drift = Drift(common, spread, p, slopes, shift, raters, len(x))
+    drift = Drift(common, spread, p, shift, raters, len(x))
     if not drift.is_found:
         return drift
     gain, gain_error = _gain(part, x, section[rows], seed)

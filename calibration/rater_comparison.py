@@ -8,7 +8,7 @@ comparison on the pairs that both sides rated.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -347,16 +347,13 @@ def _systems(
         sizes = [round(float(frame["weight"].sum())) for frame in joined]
         enough = [size >= LEAST_PAIRS for size in sizes]
         figures = [
-            _correlation(s, seed) if ok else Estimate.missing(f"fewer than {LEAST_PAIRS} pairs")
+            _estimate(s, _from_sums, seed) if ok else Estimate.missing(f"fewer than {LEAST_PAIRS} pairs")
             for s, ok in zip(sums, enough, strict=True)
         ]
-        difference = (
-            _difference(sums[0], sums[1], seed)
-            if enough[0] and enough[1]
-            else Estimate.missing(f"fewer than {LEAST_PAIRS} pairs")
-        )
+        difference = Estimate.missing(f"fewer than {LEAST_PAIRS} pairs")
         if enough[0] and enough[1]:
-            both_sides[str(system)] = _beside(sums[0], sums[1])
+            both_sides[str(system)] = both = _beside(sums[0], sums[1])
+            difference = _estimate(both, _apart, seed)
         pairs = (sizes[0], sizes[1], sizes[2])
         systems.append(SystemRow(str(system), figures[0], figures[1], figures[2], difference, pairs))
     if not systems:
@@ -398,26 +395,19 @@ def _orders(both_sides: dict[str, pd.DataFrame], seed: int, families: int = 1) -
     families : as in `leads_apart`
     """
     couples = list(combinations(both_sides, 2))
+    level = 1 - 0.05 / max(len(couples) * families, 1)
     rows = []
 
-    def leads(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        one, other = sums[:, :12], sums[:, 12:]
-        return (
-            _from_sums(one[:, :6]) - _from_sums(other[:, :6]),
-            _from_sums(one[:, 6:]) - _from_sums(other[:, 6:]),
-        )
-
-    def further(sums: np.ndarray) -> np.ndarray:
-        theirs, others = leads(sums)
-        return theirs - others
+    def lead(sums: np.ndarray, side: int) -> np.ndarray:
+        one, other = (_from_sums(sums[:, at : at + 6]) for at in (side, side + 12))
+        return one - other
 
     for first, second in couples:
         sums = both_sides[first].add_prefix("1").join(both_sides[second].add_prefix("2"), how="outer").fillna(0.0)
-        theirs, others = (float(lead[0]) for lead in leads(sums.to_numpy().sum(axis=0, keepdims=True)))
-        low, high = bootstrap_interval(sums.to_numpy(), further, seed, level=1 - 0.05 / (len(couples) * families))
-        value = theirs - others
-        reason = None if np.isfinite(value) else "scores or judgments are all the same"
-        rows.append(OrderRow(first, second, theirs, others, Estimate.of(value, low, high, reason)))
+        whole = sums.to_numpy().sum(axis=0, keepdims=True)
+        theirs, others = (float(lead(whole, side)[0]) for side in (0, 6))
+        difference = _estimate(sums, lambda drawn: lead(drawn, 0) - lead(drawn, 6), seed, level)
+        rows.append(OrderRow(first, second, theirs, others, difference))
     return rows
 
 
@@ -445,22 +435,18 @@ def _from_sums(sums: np.ndarray) -> np.ndarray:
         return np.asarray((n * xy - x * y) / np.sqrt((n * xx - x * x) * (n * yy - y * y)))
 
 
-def _correlation(sums: pd.DataFrame, seed: int) -> Estimate:
+def _apart(both: np.ndarray) -> np.ndarray:
+    """Correlations of the first six sums less those of the others."""
+    return _from_sums(both[:, :6]) - _from_sums(both[:, 6:])
+
+
+def _estimate(
+    sums: pd.DataFrame, figure: Callable[[np.ndarray], np.ndarray], seed: int, level: float = 0.95
+) -> Estimate:
+    """A figure of all queries' sums, with its interval by queries drawn anew."""
     values = sums.to_numpy()
-    value = float(_from_sums(values.sum(axis=0, keepdims=True))[0])
-    low, high = bootstrap_interval(values, _from_sums, seed)
-    return Estimate.of(value, low, high, None if np.isfinite(value) else "scores or judgments are all the same")
-
-
-def _difference(one: pd.DataFrame, other: pd.DataFrame, seed: int) -> Estimate:
-    """Difference of two correlations, its interval by drawing the same queries for both in each bootstrap replicate."""
-    both = _beside(one, other).to_numpy()
-
-    def figure(sums: np.ndarray) -> np.ndarray:
-        return _from_sums(sums[:, :6]) - _from_sums(sums[:, 6:])
-
-    value = float(figure(both.sum(axis=0, keepdims=True))[0])
-    low, high = bootstrap_interval(both, figure, seed)
+    value = float(figure(values.sum(axis=0, keepdims=True))[0])
+    low, high = bootstrap_interval(values, figure, seed, level=level)
     return Estimate.of(value, low, high, None if np.isfinite(value) else "scores or judgments are all the same")
 
 
