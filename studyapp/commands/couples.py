@@ -32,11 +32,10 @@ def couples(folder: Path, options: CouplesOptions, as_json: bool) -> None:
     from relstudy.studyapp.collection.lists import LISTS
     from relstudy.studyapp.config.study import Study
     from relstudy.studyapp.sampling.couples import add_couples, draw
-    from relstudy.studyapp.sampling.sources import open_sources
+    from relstudy.studyapp.sampling.sources import listed_systems, open_sources
 
     collection = open_collection(folder)
-    names = options.systems and [name.strip() for name in options.systems.split(",") if name.strip()]
-    sources = open_sources(folder, collection, names or None, progress)
+    sources = open_sources(folder, collection, listed_systems(options.systems), progress)
     drawn, lists = draw(folder, collection, sources, options)
     ask, what = "which", f"from the first {options.depth} results of each system"
     if options.lists is not None:

@@ -185,6 +185,7 @@ def _draw_first(
 ) -> None:
     """Draw the first round, anew where there is one."""
     from relstudy.studyapp.sampling.first_round import base_pages, draw_sample
+    from relstudy.studyapp.sampling.sources import listed_systems
 
     rated = None if preview else _ratings_of(folder)
     if rated and not choices["overwrite"]:
@@ -194,7 +195,7 @@ def _draw_first(
             "starts anew"
         )
     options = SampleOptions(
-        systems=_systems(choices["systems"]),
+        systems=listed_systems(choices["systems"]),
         given=_given(choices["given"]),
         page=base_pages(study),
         **fields_given(SampleOptions, choices),
@@ -286,10 +287,6 @@ def _study(folder: Path) -> Study | None:
     from relstudy.studyapp.config.study import Study
 
     return Study.load(folder) if (folder / "study.toml").exists() else None
-
-
-def _systems(text: str | None) -> list[str] | None:
-    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _given(file: Path | None) -> list[str] | None:

@@ -156,6 +156,17 @@ def default_systems(collection: Collection) -> list[str]:
     return names
 
 
+def listed_systems(text: str | None) -> list[str] | None:
+    """Names of systems from a text with commas between them; None, for all there are, of None.
+
+    Examples
+    --------
+    >>> listed_systems("keywords, mine.run"), listed_systems(","), listed_systems(None)
+    (['keywords', 'mine.run'], [], None)
+    """
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+
+
 def open_sources(
     folder: Path, collection: Collection, names: Sequence[str] | None, progress: Progress = silent
 ) -> list[Source]:
@@ -170,10 +181,14 @@ def open_sources(
     Raises
     ------
     RelstudyError
-        for a name that is neither, or two systems of one name
+        for no name, a name that is neither, or two systems of one name
     """
     if names is None:
         names = [*default_systems(collection), *(str(path) for path in foreign_tables(folder))]
+    elif not names:
+        raise RelstudyError(
+            f"{option('systems')}: no system is named; built-in systems, score tables and TREC runs are wanted"
+        )
     sources: list[Source] = []
     for name in names:
         if name in SYSTEMS or name.startswith("vectors:"):

@@ -82,6 +82,17 @@ def test_a_sample_with_ratings_is_not_replaced_unless_told(study):
     assert json.loads(told.stdout)["seconds_per_rating"] == {"value": 11.0, "source": "the median of ratings.csv"}
 
 
+@pytest.mark.parametrize("command", ["sample", "couples"])
+@pytest.mark.parametrize("systems", [",", ""])
+def test_a_list_of_systems_that_names_none_is_refused(study, command, systems):
+    """sample said that no system can rank the collection, and couples took all there are."""
+    before = sorted(study.rglob("*"))
+    done = relstudy(command, study, "--systems", systems)
+    assert done.exit_code == 1
+    assert "--systems: no system is named" in done.stderr
+    assert sorted(study.rglob("*")) == before
+
+
 @pytest.mark.slow
 def test_a_list_of_queries_can_be_given(study):
     (study / "queries.csv").write_text("query_id\npic0003\npic0007\n")
