@@ -1,1 +1,1 @@
-"""The commands: score, report, plan."""
+"""The commands inspect, try, join, score, report, judge-check and plan."""

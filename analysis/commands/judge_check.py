@@ -11,12 +11,19 @@ from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.common.command_options import options_of
 from relstudy.common.console import print_json, print_table
 from relstudy.common.options import fields_given
-from relstudy.common.wording import number, percent, span
+from relstudy.common.wording import number, percent, with_ends
 
 if TYPE_CHECKING:
     from relstudy.analysis.judges.check import JudgeCheck
     from relstudy.analysis.judges.study import JudgedStudy
     from relstudy.common.estimates import Estimate
+
+AGAIN = {
+    "repeated": "Asked again",
+    "moved": "With the items' texts moved to the front of the question",
+    "exchanged": "With the sides exchanged",
+}
+"""The ways in which a judge is asked a second time, in words."""
 
 
 @click.command("judge-check")
@@ -64,8 +71,7 @@ def judge_check(
     notes = [*human.notes, *study.notes]
     described = path.with_suffix(".json")
     description = read_json(described) if described.is_file() else {}
-    again = {"repeated": description.get("repeated"), "moved": description.get("moved")}
-    again |= {way: description[way] for way in ("exchanged",) if way in description}
+    again = {"repeated": None, "moved": None} | {way: description[way] for way in AGAIN if way in description}
     if worklist is not None:
         notes += _write_worklist(folder, worklist, path, study, options)
     if as_json:
@@ -124,8 +130,7 @@ def _print(check: JudgeCheck, again: dict[str, dict[str, int] | None]) -> None:
             f"With the mean of the others, a person correlates by {beside.person:.3f} and the judge by "
             f"{beside.judge:.3f}: {_with_ends(beside.difference)} ({beside.raters} raters left out in turn)."
         )
-    ways = {"repeated": "Asked again", "moved": "With the items' texts moved to the front of the question"}
-    for way, what in (ways | {"exchanged": "With the sides exchanged"}).items():
+    for way, what in AGAIN.items():
         if twice := again.get(way):
             click.echo(f"{what}, it gave the same grade for {twice['same']} of {twice['asked']} pairs.")
     silent = [f"{percent(share, 1)} of {what} pairs" for what, share in check.refusals["by_people"].items()]
@@ -137,7 +142,7 @@ def _print(check: JudgeCheck, again: dict[str, dict[str, int] | None]) -> None:
                 name,
                 _with_ends(check.bias[name]) if name in check.bias else "–",
                 number(partial, ".2f"),
-                f"{percent(check.refusals['by_system'][name], 1)}",
+                percent(check.refusals["by_system"][name], 1),
             ]
             for name, partial in check.circular.items()
         ]
@@ -161,4 +166,4 @@ def _print(check: JudgeCheck, again: dict[str, dict[str, int] | None]) -> None:
 def _with_ends(figure: Estimate) -> str:
     if figure.value is None:
         return f"– ({figure.reason})"
-    return number(figure.value) + ("" if figure.low is None else f" ({span(figure.low, figure.high)})")
+    return with_ends(figure.value, figure.low, figure.high)

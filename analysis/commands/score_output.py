@@ -53,7 +53,7 @@ def print_run(run: ScoringRun, verbose: bool) -> None:
     if run.assisted is not None:
         from relstudy.analysis.verdict.verdict import by_who_judges
 
-        print_assisted(run.assisted)
+        _print_assisted(run.assisted)
         if len(run.result.systems) > 1:
             for sentence in by_who_judges(run.verdicts, run.result.primary):
                 click.echo(sentence)
@@ -62,9 +62,8 @@ def print_run(run: ScoringRun, verbose: bool) -> None:
 def _print_tests(tests: MeasureTests) -> None:
     """A line a measure and couple of systems."""
     click.echo()
-    interval = f"{100 * tests.level:g} %"
-    header = ["measure", "first", "second", "difference", interval, "p corrected", "p t", "p signs", "p bootstrap"]
-    header += ["effect", "better/equal/worse", "p equal", f"chance > {tests.margin:g}"]
+    header = ["measure", "first", "second", "difference", _interval(tests.level), "p corrected", "p t", "p signs"]
+    header += ["p bootstrap", "effect", "better/equal/worse", "p equal", f"chance > {tests.margin:g}"]
     print_table([_tested_row(each) for each in tests.tests], header, dim=(4,))
     click.echo(f"Tests: {tests.sentence()}")
     found = tests.reliability
@@ -82,13 +81,7 @@ def _print_tests(tests: MeasureTests) -> None:
 
 
 def _tested_row(each: Tested) -> list[str]:
-    row = [
-        each.index,
-        each.first,
-        each.second,
-        _signed(each.difference.value),
-        span(each.difference.low, each.difference.high),
-    ]
+    row = [each.index, each.first, each.second, *_cells_of_difference(each.difference)]
     row += [_p(p) for p in (each.p_corrected, each.p_t, each.p_randomisation, each.p_bootstrap)]
     row += [_signed(each.effect), f"{each.wins}/{each.ties}/{each.losses}", _p(each.p_equivalent)]
     return [*row, "–" if each.chance_above is None else share_of_draws(each.chance_above)]
@@ -215,27 +208,16 @@ def _print_standings(result: ScoreResult, ranked: Standings, most: int | None = 
     asked = [] if most is None else _asked(result)
     rows = []
     for name in ranked.names[:most]:
-        gap = ranked.from_the_first(index, name)
-        shown = result[name].shown(index)
-        row = [
-            ranked.rank(name),
-            name,
-            number(shown.value),
-            span(shown.low, shown.high),
-            _signed(gap.value),
-            span(gap.low, gap.high),
-        ]
+        row = [ranked.rank(name), name, *_cells(result[name].shown(index))]
+        row += _cells_of_difference(ranked.from_the_first(index, name))
         row += [number(result[name].measures[measure].value) for measure in asked]
         if most is None:
             row.append(" ".join(ranked.mark(each.name, first, name) for each in others))
         rows.append(row)
-    interval = f"{100 * result.options.level:g} %"
+    interval = _interval(result.options.level)
     header = ["rank", "system", "figure", interval, "behind the first", interval, *asked]
     header += ["also"] if most is None else []
-    if result_is_partial(result):
-        header.append("scored")
-        scored = [percent(result[name].coverage.fraction, 1) for name in ranked.names[:most]]
-        rows = [[*row, share] for row, share in zip(rows, scored, strict=True)]
+    header += _add_scored(result, ranked.names, rows)
     beside = {judged_beside(index) for index in result.indices if index is result.primary.index or index.name in asked}
     decides = judged_beside(result.primary.index)
     depth = [name for name in result.first_judged if name == decides or name in beside & {*result.covered_in_part}]
@@ -264,6 +246,20 @@ def _asked(result: ScoreResult) -> list[str]:
     return [] if _none_known(result, asked) else asked
 
 
+def _interval(level: float) -> str:
+    """The header of intervals, such as "95 %"."""
+    return f"{100 * level:g} %"
+
+
+def _cells(figure: Estimate, form: str = ".3f") -> list[str]:
+    """A figure and its interval."""
+    return [number(figure.value, form), span(figure.low, figure.high)]
+
+
+def _cells_of_difference(figure: Estimate) -> list[str]:
+    return [_signed(figure.value), span(figure.low, figure.high)]
+
+
 def _signed(value: float | None) -> str:
     return "" if value is None else number(value, "+.3f")
 
@@ -272,16 +268,17 @@ def _print_figures(result: ScoreResult, ranked: Standings) -> None:
     """Every index of every system."""
     rows = [_row(result, result[name]) for name in ranked.names]
     header = ["system", *_columns(result)]
-    if result_is_partial(result):
-        header.append("scored")
-        scored = [percent(result[name].coverage.fraction, 1) for name in ranked.names]
-        rows = [[*row, share] for row, share in zip(rows, scored, strict=True)]
+    header += _add_scored(result, ranked.names, rows)
     print_table(rows, header, dim=[k for k, name in enumerate(header) if "%" in name])
 
 
-def result_is_partial(result: ScoreResult) -> bool:
-    """True where any system leaves judged pairs unscored."""
-    return any(system.coverage.scored < system.coverage.judged for system in result.systems)
+def _add_scored(result: ScoreResult, names: Sequence[str], rows: Sequence[list[str]]) -> list[str]:
+    """Add to each system's row the share of judged pairs that it scores, where any leaves some unscored; the header."""
+    if all(system.coverage.scored == system.coverage.judged for system in result.systems):
+        return []
+    for name, row in zip(names, rows, strict=False):
+        row.append(percent(result[name].coverage.fraction, 1))
+    return ["scored"]
 
 
 def _print_groups(within: Groups) -> None:
@@ -309,15 +306,12 @@ def _print_differences_of_groups(within: Groups) -> None:
     rows = []
     for name, result in within.results.items():
         for each in (other for other in result.comparisons if other.index == index.name):
-            shown = index.shown_difference(each.difference)
-            rows.append(
-                [name, each.first, each.second, _signed(shown.value), span(shown.low, shown.high), _p(each.p_value)]
-            )
-            rows[-1].append(_p(each.p_family))
+            shown = _cells_of_difference(index.shown_difference(each.difference))
+            rows.append([name, each.first, each.second, *shown, _p(each.p_value), _p(each.p_family)])
     if rows:
         click.echo()
-        interval = f"{100 * first.options.level:g} %"
-        print_table(rows, [within.column, "first", "second", index.term, interval, "p", "p family"], dim=(4,))
+        header = [within.column, "first", "second", index.term, _interval(first.options.level), "p", "p family"]
+        print_table(rows, header, dim=(4,))
     tests = within.tests or {}
     rows = [[name, *_tested_row(each)] for name, of_group in tests.items() for each in of_group.tests]
     if rows:
@@ -343,13 +337,12 @@ def _print_measures_of_groups(within: Groups) -> None:
 
 
 def _columns(result: ScoreResult) -> list[str]:
-    interval = f"{100 * result.options.level:g} %"
+    interval = _interval(result.options.level)
     return [*(text for index in result.own_indices for text in (index.term, interval)), "mapping"]
 
 
 def _row(result: ScoreResult, system: SystemScore) -> list[str]:
-    figures = [system.shown(index) for index in result.own_indices]
-    cells = [text for figure in figures for text in (number(figure.value), span(figure.low, figure.high))]
+    cells = [text for index in result.own_indices for text in _cells(system.shown(index))]
     return [system.name, *cells, "none" if system.mapping is None else system.mapping.method]
 
 
@@ -372,7 +365,7 @@ def _print_explained(result: ScoreResult, ranked: Standings) -> None:
     if not rows:
         return
     click.echo()
-    interval = f"{100 * result.options.level:g} %"
+    interval = _interval(result.options.level)
     header = ["r squared, of judgments", "explained", interval, "reachable", interval, "of reachable", interval]
     print_table(rows, header, dim=(2, 4, 6))
 
@@ -403,12 +396,12 @@ def _none_known(result: ScoreResult, names: Sequence[str]) -> bool:
 
 
 def _measure_columns(result: ScoreResult, names: Sequence[str]) -> list[str]:
-    return [text for name in names for text in (name, f"{100 * result.options.level:g} %")]
+    return [text for name in names for text in (name, _interval(result.options.level))]
 
 
 def _measure_cells(system: SystemScore, names: Sequence[str]) -> list[str]:
     figures = [system.measures.get(name, Estimate.missing("left out of this group")) for name in names]
-    return [text for figure in figures for text in (number(figure.value), span(figure.low, figure.high))]
+    return [text for figure in figures for text in _cells(figure)]
 
 
 def _judged_cells(result: ScoreResult, name: str, columns: Sequence[str] | None = None) -> list[str]:
@@ -428,7 +421,7 @@ def _basis(result: ScoreResult) -> str:
     )
     return (
         f"{count_of(int(pairs['judged']), 'judged pair')} of {count_of(int(pairs['queries']), 'query', 'queries')}; "
-        f"{100 * result.options.level:g} % intervals {corrected}, and {conventions['raters']}."
+        f"{_interval(result.options.level)} intervals {corrected}, and {conventions['raters']}."
     )
 
 
@@ -455,7 +448,7 @@ def _shown(figures: Mapping[str, Assisted]) -> list[str]:
     return [name for name in names if name in figures]
 
 
-def print_assisted(assisted: AssistedScores) -> None:
+def _print_assisted(assisted: AssistedScores) -> None:
     """People alone beside people with the judge's help, a line per system and index."""
     helper = assisted.helper or "the judge"
     click.echo()
@@ -465,7 +458,7 @@ def print_assisted(assisted: AssistedScores) -> None:
             each = figures[index]
             ratio = number(each.width_ratio, ".2f")
             weights = [f"{weight:.2f}" for weight in each.weights]
-            rows.append([system, index, *_cells(each.people), *_cells(each.estimate), ratio, *weights])
+            rows.append([system, index, *_cells(each.people, ".4f"), *_cells(each.estimate, ".4f"), ratio, *weights])
     both = ["people", "interval", f"with {helper}", "interval"]
     print_table(rows, ["system", "index", *both, "width", "l2", "l1"])
     for reason, missing in _withheld(assisted).items():
@@ -490,7 +483,3 @@ def _withheld(assisted: AssistedScores) -> dict[str, list[str]]:
             if reason is not None:
                 by_reason.setdefault(reason, []).append(f"{index} of {system}")
     return by_reason
-
-
-def _cells(figure: Estimate) -> list[str]:
-    return [number(figure.value, ".4f"), span(figure.low, figure.high)]
