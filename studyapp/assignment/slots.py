@@ -192,8 +192,11 @@ def weigh_answer(visit: Visit, assignment: Assignment, *, decided: bool) -> bool
     has_slot = slots.c.assignment_id == assignment.id
     state = visit.connection.execute(sa.select(slots.c.state).where(has_slot)).scalar_one_or_none()
     if state == DONE and not decided:
-        undecided = sa.select(sa.func.count()).where(slots.c.page_id == assignment.page_id, slots.c.state == UNDECIDED)
-        if visit.connection.execute(undecided).scalar_one() < MOST_UNDECIDED:
+        is_undecided = (slots.c.page_id == assignment.page_id) & (slots.c.state == UNDECIDED)
+        undecided = sa.select(sa.func.count()).where(is_undecided).scalar_subquery()
+        # of a page that has left the study nobody else is asked
+        may_ask = sa.select(pages.c.id).where(pages.c.id == assignment.page_id, pages.c.active)
+        if visit.connection.execute(may_ask.where(undecided < MOST_UNDECIDED)).first() is not None:
             visit.connection.execute(sa.update(slots).where(has_slot).values(state=UNDECIDED))
             visit.connection.execute(
                 sa.insert(slots).values(

@@ -284,13 +284,30 @@ def test_a_page_that_has_left_the_study_is_not_repeated(make_local: Callable[...
     made = make_local(toml(page=4, per_rater="4", extra="repeats = 1"), base_queries=0, unique_queries=2)
     browser = joined(made.app)
     browser.rate()
-    pairs = made.folder / "pairs.csv"
-    (rated, *_) = ratings_table(made.store, Study.load(made.folder))["query_id"]
-    lines = pairs.read_text(encoding="utf-8").splitlines(keepends=True)
-    pairs.write_text("".join(line for line in lines if f",{rated}," not in line), encoding="utf-8")
-    prepare(made.folder, made.store)
+    _leave(made, ratings_table(made.store, Study.load(made.folder))["query_id"][0])
     browser.get("/rate")
     assert (browser.status, browser.address) == (200, "/thanks")
+
+
+def test_a_page_that_has_left_the_study_is_given_to_nobody_though_its_answer_is_taken_back(
+    make_local: Callable[..., Made],
+) -> None:
+    made = make_local(toml(page=4), base_queries=0, unique_queries=2)
+    desk = Desk(made)
+    rater = desk.newcomer("a")
+    desk.answer(rater, desk.next(rater))
+    _leave(made, ratings_table(made.store, desk.study)["query_id"][0])
+    desk.answer(rater, 1, rating=None, form="changed")
+    other = joined(made.app)
+    assert other.rate_all() == 1 and other.address == "/thanks"
+
+
+def _leave(made: Made, query: str) -> None:
+    """All pairs of a query leave the study."""
+    pairs = made.folder / "pairs.csv"
+    lines = pairs.read_text(encoding="utf-8").splitlines(keepends=True)
+    pairs.write_text("".join(line for line in lines if f",{query}," not in line), encoding="utf-8")
+    prepare(made.folder, made.store)
 
 
 def _pages_of(store: Store, rater: int) -> list[tuple[int, str]]:
