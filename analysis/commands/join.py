@@ -36,7 +36,7 @@ def join(tables: tuple[Path, ...], output: Path, pairs: Path | None, as_json: bo
     relstudy calibrate ratings.csv -o study --by scale
     relstudy join study/1-5 study/1-9 study/binary -o joined --pairs pairs.csv
     """
-    from relstudy.analysis.linking.joined import join_judgments
+    from relstudy.analysis.linking.joined import join_judgments, map_files
     from relstudy.calibration.tables.judgments import read_judgments
     from relstudy.common.files import refuse_over_inputs
     from relstudy.mapping.scored_pairs import FitSettings
@@ -45,9 +45,8 @@ def join(tables: tuple[Path, ...], output: Path, pairs: Path | None, as_json: bo
         raise RelstudyError(f"{output}: this is a file; -o needs a folder")
     options = FitOptions(**fields_given(FitOptions, choices))
     named = _named(tables)
-    refuse_over_inputs(
-        [output / "judgments.csv", *(output / f"{name}.json" for name in named)], [*named.values(), pairs]
-    )
+    maps = map_files(output, list(named)[1:])
+    refuse_over_inputs([output / "judgments.csv", *maps.values()], [*named.values(), pairs])
     read = {name: read_judgments(path) for name, path in named.items()}
     joined = join_judgments(
         read,

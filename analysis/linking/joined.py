@@ -46,7 +46,7 @@ class Joined:
 
     def write(self, folder: Path) -> list[Path]:
         """Write judgments.csv, and each map to the first scale as NAME.json; gives the files."""
-        files = {name: folder / f"{file}.json" for name, file in file_names(list(self.links)).items()}
+        files = map_files(folder, self.links)
         write_judgments(self.judgments, folder / "judgments.csv")
         for name, link in self.links.items():
             link.mapping.write(files[name])
@@ -60,6 +60,11 @@ class Joined:
             "links": {name: link.as_json() for name, link in self.links.items()},
             "notes": list(self.notes),
         }
+
+
+def map_files(folder: Path, names: Iterable[str]) -> dict[str, Path]:
+    """The file in `folder` of each scale's map to the first, by the scale's name."""
+    return {name: folder / f"{file}.json" for name, file in file_names(list(names)).items()}
 
 
 def join_judgments(
@@ -130,14 +135,13 @@ def _plain(judgments: Judgments, name: str) -> pd.DataFrame:
 
 def _mapped(frame: pd.DataFrame, link: ScaleLink, first: Judgments) -> pd.DataFrame:
     given = frame["judgment"].to_numpy(dtype=float)
-    columns: dict[str, Any] = {
-        "judgment": link.mapping.predict(given),
-        "judgment_given": given,
-        "standard_error": link.error.value,
-        "relevant_share": np.nan if link.relevant is None else link.relevant.predict(given),
-        "relevance_cut": first.frame["relevance_cut"].iloc[0] if "relevance_cut" in first.frame else np.nan,
-    }
-    return frame.assign(**columns)
+    return frame.assign(
+        judgment=link.mapping.predict(given),
+        judgment_given=given,
+        standard_error=link.error.value,
+        relevant_share=np.nan if link.relevant is None else link.relevant.predict(given),
+        relevance_cut=first.frame["relevance_cut"].iloc[0] if "relevance_cut" in first.frame else np.nan,
+    )
 
 
 def _designs_apart(tables: Mapping[str, Judgments]) -> str | None:

@@ -23,6 +23,7 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     scores.to_csv("scores.csv", index=False)
     scores.to_csv("scores/a.csv", index=False)
     scores.assign(system="b").to_json("other/b.json", orient="records")
+    judgments.to_json("other/b_c.json", orient="records")
     pairs = judgments[["query_id", "result_id"]].merge(pd.DataFrame({"rater_id": ["r", "s", "t"]}), how="cross")
     rated = pairs.assign(rating=1 + pairs.index % 5)
     rated.to_csv("raters.csv", index=False)
@@ -49,6 +50,7 @@ def found(folder: Path) -> dict[Path, str]:
         ("calibrate 1/raters.csv -o . --by rating", "1/raters.csv"),
         ("calibrate calibrated.csv -o . --by rating", "calibrated.csv"),
         ("join a=judgments.csv b=other/judgments.csv -o other", "other/judgments.csv"),
+        ("join a=judgments.csv b|c=other/b_c.json -o other", "other/b_c.json"),
         ("fit other/b.json -j judgments.csv -o other", "other/b.json"),
         ("preferences raters.csv -o .", "raters.csv"),
         ("report . --out judgments.csv", "judgments.csv"),
