@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from relstudy.common.probabilities import PAIR
 from tests.commands import relstudy
-
-PAIR = ["query_id", "result_id"]
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-PAIR = ["query_id", "result_id"]
+from relstudy.common.probabilities import PAIR
 
 
 @dataclass(frozen=True)

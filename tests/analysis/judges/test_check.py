@@ -18,7 +18,8 @@ from relstudy.analysis.resampling.spread import DIFFERENCE
 from relstudy.analysis.scoring.candidate import candidate_of
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
-from tests.analysis.judges.made import PAIR, World
+from relstudy.common.probabilities import PAIR
+from tests.analysis.judges.made import World
 from tests.commands import relstudy, succeeds
 
 OPTIONS = ScoringOptions(replicates=100, method="none", measures=(), directions={"*": "higher"})

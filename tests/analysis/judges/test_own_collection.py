@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from relstudy.common.errors import RelstudyError
-from tests.analysis.judges.made import PAIR, World
+from relstudy.common.probabilities import PAIR
+from tests.analysis.judges.made import World
 from tests.analysis.judges.script import judges_script
 
 

@@ -13,8 +13,8 @@ from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.scoring.candidate import candidate_of
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.common.probabilities import PAIR
 
-PAIR = ["query_id", "result_id"]
 ALL, DRAWN = 3000, 60
 
 

@@ -11,7 +11,8 @@ import pytest
 from click.testing import Result
 
 import relstudy as rs
-from tests.analysis.judges.made import PAIR, World
+from relstudy.common.probabilities import PAIR
+from tests.analysis.judges.made import World
 from tests.commands import relstudy
 
 

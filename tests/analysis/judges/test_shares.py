@@ -12,8 +12,9 @@ from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.scoring.candidate import candidate_of
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.common.probabilities import PAIR
 from relstudy.studyapp.judging.pairs import drawn_share
-from tests.analysis.judges.made import PAIR, World
+from tests.analysis.judges.made import World
 
 OPTIONS = ScoringOptions(replicates=100, method="none", measures=(), directions={"*": "higher"})
 INDICES = ("relevant_share", "average_precision")

@@ -15,7 +15,8 @@ from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.report.worklist import worklist
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
-from tests.analysis.judges.made import PAIR, World
+from relstudy.common.probabilities import PAIR
+from tests.analysis.judges.made import World
 from tests.commands import relstudy, succeeds
 
 OPTIONS = ScoringOptions(replicates=2, method="none", measures=())

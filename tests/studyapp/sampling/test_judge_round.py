@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from relstudy.common.errors import RelstudyError
+from relstudy.common.probabilities import PAIR
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.sampling.design import Design, candidate_probabilities
 from relstudy.studyapp.sampling.expected_gain import ExpectedGain
@@ -18,7 +19,6 @@ from relstudy.studyapp.sampling.options import JudgeRoundOptions, NextOptions
 from tests.commands import relstudy, succeeds
 
 ITEMS, QUERIES = 24, 8
-PAIR = ["query_id", "result_id"]
 ROUND = ("--next", "--judge", "model", "--paradigm", "text")
 
 
