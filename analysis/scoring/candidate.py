@@ -14,7 +14,7 @@ from relstudy.analysis.indices.sample_estimators import is_estimable
 from relstudy.analysis.indices.ties import TieRange, tie_range
 from relstudy.analysis.scoring.direction import SystemDirection, direction_of
 from relstudy.analysis.scoring.judged import JudgedPairs
-from relstudy.analysis.scoring.mapping_used import MappingUsed
+from relstudy.analysis.scoring.mapping_used import MappedScores
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.primary import asked_measures, unjudged_in
 from relstudy.analysis.scoring.relevance import relevance_of
@@ -23,28 +23,9 @@ from relstudy.analysis.scoring.sampled_measures import estimates
 from relstudy.common.errors import RelstudyError
 from relstudy.common.option_words import option
 from relstudy.common.wording import percent
-from relstudy.mapping.fitted import FittedMapping
 
 LEAST_COVERAGE = 0.5
 """A system that scores a smaller share of the judged pairs is refused unless `ScoringOptions.low_coverage`."""
-
-
-@dataclass(frozen=True, eq=False)
-class MappedScores:
-    """A system's scores on the human scale.
-
-    Parameters
-    ----------
-    values : float [judged pairs], NaN where unscored; each from a mapping that has not seen the pair's query
-    mapping : what was fitted and how it was kept from the data it is scored on
-    in_sample : float [judged pairs] from the mapping fitted on these very pairs, or None
-    fitted : the mapping fitted on all judged pairs, for pictures and for pairs that nobody judged
-    """
-
-    values: np.ndarray
-    mapping: MappingUsed
-    in_sample: np.ndarray | None = None
-    fitted: FittedMapping | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from relstudy.analysis.scoring.candidate import Candidate, MappedScores
+from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.judged import JudgedPairs
-from relstudy.analysis.scoring.mapping_used import MappingOrigin, MappingUsed
+from relstudy.analysis.scoring.mapping_used import MappedScores, MappingOrigin, MappingUsed
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.mapping.cross_fitting import CrossFit, around_training_means, cross_fit
 from relstudy.mapping.fitted import FittedMapping

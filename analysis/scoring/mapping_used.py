@@ -1,10 +1,14 @@
-"""The mapping behind a system's mapped scores, and its separation from the data it is scored on."""
+"""A system's mapped scores, the mapping behind them, and its separation from the data it is scored on."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+
+import numpy as np
+
+from relstudy.mapping.fitted import FittedMapping
 
 
 class MappingOrigin(StrEnum):
@@ -69,3 +73,21 @@ class MappingUsed:
     def from_json(cls, content: dict[str, Any]) -> MappingUsed:
         """From what `as_json` gave."""
         return cls(**{**content, "origin": MappingOrigin(content["origin"])})
+
+
+@dataclass(frozen=True, eq=False)
+class MappedScores:
+    """A system's scores on the human scale.
+
+    Parameters
+    ----------
+    values : float [judged pairs], NaN where unscored; each from a mapping that has not seen the pair's query
+    mapping : what was fitted and how it was kept from the data it is scored on
+    in_sample : float [judged pairs] from the mapping fitted on these very pairs, or None
+    fitted : the mapping fitted on all judged pairs, for pictures and for pairs that nobody judged
+    """
+
+    values: np.ndarray
+    mapping: MappingUsed
+    in_sample: np.ndarray | None = None
+    fitted: FittedMapping | None = None

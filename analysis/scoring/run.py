@@ -19,13 +19,14 @@ from relstudy.analysis.indices.normalised_rank import (
 )
 from relstudy.analysis.indices.precision_recall import precision_recall_curve
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
-from relstudy.analysis.scoring.candidate import Candidate, MappedScores, Progress, candidate_of, not_shown
+from relstudy.analysis.scoring.candidate import Candidate, Progress, candidate_of, not_shown
 from relstudy.analysis.scoring.comparison import agreements, compare, notes_on_alike, orderings
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.conventions import conventions_of, notes_on, notes_on_figures, numbers
 from relstudy.analysis.scoring.direction import known_directions
 from relstudy.analysis.scoring.explained import explained
 from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.mapping_used import MappedScores
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import Correlations, PrecisionRecallPoint, ScoreResult, SystemScore
 from relstudy.analysis.scoring.scored_pairs import ScoredPairs
