@@ -208,7 +208,7 @@ def _print_chains(results: dict[str, Any], disagreeing: int) -> None:
         chains = scored[scored["best"]].get("chains")
         if chains is not None:
             numbers = [f"{chains['chains']} x {chains['draws']}", f"{chains['r_hat']:.3f}", f"{chains['ess_bulk']:.0f}"]
-            rows.append([system, *numbers, f"{percent(chains['retained'])}"])
+            rows.append([system, *numbers, percent(chains["retained"])])
     if rows:
         print()
         print_table(rows, ["system", "chains x draws", "R-hat", "effective draws", "kept the order"])

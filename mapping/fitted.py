@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from relstudy.common.arguments import check_arguments, shown
 from relstudy.common.errors import RelstudyError
 from relstudy.common.figures import SERIES, drawing, figure_of, svg
-from relstudy.common.files import whole_files
+from relstudy.common.files import read_json, whole_files, write_json
 from relstudy.common.results import Result
 from relstudy.common.wording import percent
 from relstudy.mapping.out_of_fold import OutOfFold
@@ -277,8 +277,6 @@ class FittedMapping(Result, of_commands=True):
         ...     FittedMapping.read(f"{folder}/new.json") == mapping
         True
         """
-        from relstudy.common.files import write_json
-
         write_json(self.to_json(), path)
 
     @classmethod
@@ -294,8 +292,6 @@ class FittedMapping(Result, of_commands=True):
         ...     FittedMapping.read(f"{folder}/new.json") == mapping
         True
         """
-        from relstudy.common.files import read_json
-
         return cls.from_json(read_json(path), os.fspath(path))
 
     def __eq__(self, other: object) -> bool:

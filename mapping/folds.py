@@ -8,12 +8,6 @@ from numpy.typing import ArrayLike
 from relstudy.common.errors import RelstudyError
 
 
-def check_folds(folds: int) -> None:
-    """Refuse fewer than two folds."""
-    if folds < 2:
-        raise RelstudyError(f"cross-validation needs at least 2 folds, not {folds}")
-
-
 def folds_by_group(groups: ArrayLike, folds: int, seed: int = 0) -> np.ndarray:
     """The fold of each pair, 0 to folds - 1; whole groups, shuffled by seed, sizes equal to within one group.
 
@@ -28,10 +22,9 @@ def folds_by_group(groups: ArrayLike, folds: int, seed: int = 0) -> np.ndarray:
     >>> sorted(set(fold.tolist())), bool(fold[0] == fold[1])
     ([0, 1, 2], True)
     """
-    check_folds(folds)
+    if folds < 2:
+        raise RelstudyError(f"cross-validation needs at least 2 folds, not {folds}")
     names, inverse = np.unique(np.asarray(groups), return_inverse=True)
     fold_of = np.empty(len(names), dtype=int)
-    fold_of[np.random.default_rng(seed).permutation(len(names))] = np.arange(len(names)) % min(
-        folds, max(len(names), 1)
-    )
+    fold_of[np.random.default_rng(seed).permutation(len(names))] = np.arange(len(names)) % folds
     return np.asarray(fold_of[inverse])

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from relstudy.common.figures import MUTED, SERIES, drawing, svg
 from relstudy.mapping.fitted import FittedMapping, draw_curve
+from relstudy.mapping.pooling import into_bins, pool
 
 MOST_POINTS = 2000
 
@@ -58,8 +59,6 @@ def adaptive_bins(
     >>> adaptive_bins([1, 1, 4, 8, 9], [1, 1, 5, 3, 3], bins=2, at="centre")[0].tolist()
     [1.0, 6.5]
     """
-    from relstudy.mapping.pooling import into_bins, pool
-
     pooled = pool(mapped, judgments)
     binned = into_bins(pooled, bins)
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -112,9 +112,8 @@ def correlation_over_queries(
 ) -> Estimate:
     """Correlation out of fold with a 95 % interval from resampling whole queries.
 
-    The standard error is that of the resampled figures, larger by sqrt(1 + noise) for the fits' own noise
-    (`fits_noise`) and by sqrt(n / (n - 1)) for n queries; Student's t has n - 1 degrees of freedom. A mapping of many
-    pairs has no correlation below 0, since a constant is monotone too, so the interval reaches 0.
+    A mapping of many pairs has no correlation below 0, since a constant is monotone too, so the interval (`_reach` to
+    either side) reaches 0.
 
     Parameters
     ----------
@@ -126,9 +125,7 @@ def correlation_over_queries(
     r = r[np.isfinite(r)]
     if point.value is None or point.reason is not None or len(r) < 2:
         return point
-    clusters = int(pairs.query.max()) + 1
-    error = float(np.std(r, ddof=1)) * math.sqrt((1 + noise) * clusters / (clusters - 1))
-    reach = float(stdtrit(clusters - 1, 0.975)) * error
+    reach = _reach(r, noise, int(pairs.query.max()) + 1)
     return Estimate.of(point.value, max(point.value - reach, -1.0), min(max(point.value + reach, 0.0), 1.0))
 
 
@@ -137,6 +134,16 @@ def error_over_queries(pairs: ScoredPairs, predicted: np.ndarray, resamples: int
     square = (predicted - pairs.judgments) ** 2
     n, total = resampled_sums([np.ones(len(square)), square], pairs.query, resamples, seed)
     return Estimate.of(float(np.sqrt(square.mean())), *np.quantile(np.sqrt(total / n), [0.025, 0.975]))
+
+
+def _reach(figures: np.ndarray, noise: float, queries: int) -> float:
+    """Half the length of a 95 % interval from a figure in samples of queries.
+
+    The standard error is that of the resampled figures, larger by sqrt(1 + noise) for the fits' own noise
+    (`fits_noise`) and by sqrt(n / (n - 1)) for n queries; Student's t has n - 1 degrees of freedom.
+    """
+    error = float(np.std(figures, ddof=1)) * math.sqrt((1 + noise) * queries / (queries - 1))
+    return float(stdtrit(queries - 1, 0.975)) * error
 
 
 def _correlation_estimate(predicted: np.ndarray, judgments: np.ndarray) -> Estimate:
@@ -220,9 +227,7 @@ def _lead(
     differences = (one - other)[np.isfinite(one - other)]
     if len(differences) < 2:
         return Estimate(value, reason="no interval: too few queries vary")
-    clusters = int(pairs.query.max()) + 1
-    error = float(np.std(differences, ddof=1)) * math.sqrt((1 + noise) * clusters / (clusters - 1))
-    reach = float(stdtrit(clusters - 1, 0.975)) * error
+    reach = _reach(differences, noise, int(pairs.query.max()) + 1)
     return Estimate(value, value - reach, value + reach)
 
 

@@ -1,4 +1,4 @@
-"""The only module that calls cvxpy: tolerances tight enough that a fit agrees with the closed forms."""
+"""Solves problems set up in cvxpy, at tolerances tight enough that a fit agrees with the closed forms."""
 
 from __future__ import annotations
 

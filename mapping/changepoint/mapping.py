@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from relstudy.mapping.changepoint.bins import conjugate_prior, into_effective_bins, reversed_bins
 from relstudy.mapping.changepoint.chains import band_of, diagnose
 from relstudy.mapping.changepoint.model import ConjugatePrior, Prior, Smoothed, curves, log_evidence, smooth
-from relstudy.mapping.changepoint.sampler import LEAST_KEPT, sample_steps
+from relstudy.mapping.changepoint.sampler import check_chains, sample_steps
 from relstudy.mapping.estimator import MonotoneMapping
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.least_squares.isotonic import isotonic_fit
@@ -163,8 +163,7 @@ class BayesMapping(MonotoneMapping):
             raise ValueError(f"scale is (lowest, highest) with lowest below highest, not {self.scale}")
         if min(self.grid, self.bins, self.sigma_points) < 2 or self.max_levels < 1 or self.rate <= 0:
             raise ValueError("grid, bins and sigma_points are at least 2, max_levels at least 1, rate above 0")
-        if self.chains < 2 or self.draws < LEAST_KEPT:
-            raise ValueError(f"chains are at least 2, draws of each at least {LEAST_KEPT}")
+        check_chains(self.chains, self.draws)
 
     def _prior(self, rising: Pooled, judgments: np.ndarray) -> Prior:
         if self.engine != "exact" or self.prior == "conjugate":

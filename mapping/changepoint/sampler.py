@@ -26,6 +26,12 @@ ATTEMPTS = 1000
 """Draws tried for each one asked for, before a chain gives up."""
 
 
+def check_chains(chains: int, draws: int) -> None:
+    """Refuse fewer chains than R-hat takes, and fewer draws of each than a chain must keep."""
+    if chains < 2 or draws < LEAST_KEPT:
+        raise ValueError(f"chains are at least 2, draws of each at least {LEAST_KEPT}")
+
+
 @compiled
 def log_marginal(
     starts: np.ndarray, count: int, sums: np.ndarray, within: float, prior: np.ndarray

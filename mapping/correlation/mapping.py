@@ -208,15 +208,13 @@ class CorrelationMapping(MonotoneMapping):
         if len(distinct) == 1:
             self.relation_ = NO_RELATION
             constant = np.full(1, np.average(judgments, weights=w))
-            return self._fitted(np.abs(distinct) * np.sign(distinct) * sign, constant, meta={"relation": NO_RELATION})
+            return self._fitted(sign * distinct, constant, meta={"relation": NO_RELATION})
         at = np.bincount(inverse, w)
         # from here on judgments count from their mean: the moments then keep their digits
         centre = float(np.average(judgments, weights=w))
-        fold = self._folds(groups, len(scores))
+        fold = folds_by_group(np.arange(len(scores)) if groups is None else groups, self.folds, self.seed)
         candidates = self._candidates(distinct, at)
         best = min(candidates, key=lambda breaks: self._error(breaks, distinct, inverse, judgments - centre, w, fold))
-        if len(candidates) == 1:
-            best = candidates[0]
         basis = ispline_basis(distinct, best)
         moments = Moments.of(basis, np.bincount(inverse, w * (judgments - centre)) / at, at)
         intercept, coefficients = most_correlated(moments)
@@ -228,10 +226,6 @@ class CorrelationMapping(MonotoneMapping):
         order = slice(None) if self.increasing_ else slice(None, None, -1)
         meta = {"break_points": (sign * best)[order].tolist(), "relation": self.relation_, "seed": self.seed}
         return self._fitted((sign * fine)[order], np.maximum.accumulate(values)[order], meta=meta)
-
-    def _folds(self, groups: np.ndarray | None, count: int) -> np.ndarray:
-        named = np.arange(count) if groups is None else groups
-        return folds_by_group(named, self.folds, self.seed)
 
     def _candidates(self, distinct: np.ndarray, at: np.ndarray) -> list[np.ndarray]:
         counts = (self.break_points,) if isinstance(self.break_points, int) else tuple(self.break_points)

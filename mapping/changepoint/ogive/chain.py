@@ -20,10 +20,10 @@ from relstudy.mapping.changepoint.ogive.spline import (
     Fit,
     Moments,
     OgivePrior,
-    SplineMoments,
     combine,
     fill_moments,
     spline_functions,
+    spline_moments,
 )
 from relstudy.mapping.changepoint.sampler import insert, remove
 from relstudy.mapping.pooling import Pooled
@@ -379,17 +379,17 @@ def sample_ogives(bins: Pooled, prior: OgivePrior, *, draws: int = 1000, chains:
     bins : in the order in which the mapping rises; at least two
     draws : draws to keep of each chain
     """
-    moments, steps = SplineMoments.of(bins, prior.steps.mean), prior.steps
-    m = len(moments.u)
+    steps = prior.steps
+    u, moments = spline_moments(bins, steps.mean)
+    m = len(u)
     coefficients, sigma = np.empty((chains, draws, m + 3)), np.empty((chains, draws))
     counts, changes = np.empty((chains, draws), dtype=np.int64), np.zeros(m - 1)
-    data = Moments(moments.gaps, moments.gram, moments.cross, moments.square, moments.weight)
     belief = Belief(steps.log_weights(m), prior.precisions, steps.shape, steps.scale)
     proposed, broken = 0, 0
     for chain, rng in enumerate(np.random.default_rng(seed).spawn(chains)):
         room = Draws(coefficients[chain], sigma[chain], counts[chain], changes)
-        every, outside = walk_ogives(data, belief, (BURN_IN, STEPS), rng, room)
+        every, outside = walk_ogives(moments, belief, (BURN_IN, STEPS), rng, room)
         proposed, broken = proposed + every, broken + outside
-    curves = coefficients @ spline_functions(moments.u, moments.gaps).T + steps.mean
+    curves = coefficients @ spline_functions(u, moments.gaps).T + steps.mean
     summary = Chains(curves, sigma, counts, changes / sigma.size, 1 - broken / max(proposed, 1))
     return OgiveDraws(summary, coefficients)

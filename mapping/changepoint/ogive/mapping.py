@@ -9,8 +9,8 @@ import numpy as np
 from relstudy.mapping.changepoint.bins import conjugate_prior, into_effective_bins
 from relstudy.mapping.changepoint.chains import band_of, diagnose
 from relstudy.mapping.changepoint.ogive.chain import sample_ogives
-from relstudy.mapping.changepoint.ogive.spline import OgivePrior, SplineMoments, spline_functions
-from relstudy.mapping.changepoint.sampler import LEAST_KEPT
+from relstudy.mapping.changepoint.ogive.spline import OgivePrior, spline_functions, spline_moments
+from relstudy.mapping.changepoint.sampler import check_chains
 from relstudy.mapping.estimator import MonotoneMapping
 from relstudy.mapping.fitted import FittedMapping
 
@@ -83,8 +83,7 @@ class OgiveMapping(MonotoneMapping):
     ) -> FittedMapping:
         if self.bins < 2 or self.max_changes < 0 or self.rate <= 0:
             raise ValueError("bins are at least 2, max_changes at least 0, rate above 0")
-        if self.chains < 2 or self.draws < LEAST_KEPT:
-            raise ValueError(f"chains are at least 2, draws of each at least {LEAST_KEPT}")
+        check_chains(self.chains, self.draws)
         self.design_effect_, bins, rising = into_effective_bins(
             scores, judgments, weights, groups, self.increasing_, self.rate, self.bins
         )
@@ -95,8 +94,8 @@ class OgiveMapping(MonotoneMapping):
         self.diagnostics_ = diagnose(self.draws_.chains)
         counts = self.draws_.chains.counts
         self.count_ = np.bincount(counts.ravel()) / counts.size
-        moments = SplineMoments.of(rising, prior.steps.mean)
-        reach = np.unique(np.concatenate([moments.u, np.linspace(0, 1, REACH)]))
+        u, moments = spline_moments(rising, prior.steps.mean)
+        reach = np.unique(np.concatenate([u, np.linspace(0, 1, REACH)]))
         coefficients = self.draws_.coefficients.reshape(-1, self.draws_.coefficients.shape[-1])
         curves = prior.steps.mean + coefficients @ spline_functions(reach, moments.gaps).T
         knots = rising.scores[0] + reach * (rising.scores[-1] - rising.scores[0])

@@ -46,13 +46,11 @@ class OgivePrior:
         return np.array([self.steps.strength, self.slope**-2, self.bend**-2])
 
 
-@dataclass(frozen=True)
-class SplineMoments:
+class Moments(NamedTuple):
     """All that fitting needs of the pairs: moments of 1, u, u^2/2, and u's cubes from 0 and from each gap.
 
     Parameters
     ----------
-    u : the bins' scores brought to [0, 1], shape (m,)
     gaps : where a change point can lie: the middles between neighbouring bins, shape (m - 1,)
     gram : weighted sums of products of the functions, shape (m + 3, m + 3)
     cross : of each function and the judgments from the prior mean, shape (m + 3,)
@@ -60,39 +58,35 @@ class SplineMoments:
     weight : summed weight
     """
 
-    u: np.ndarray
     gaps: np.ndarray
     gram: np.ndarray
     cross: np.ndarray
     square: float
     weight: float
 
-    @classmethod
-    def of(cls, bins: Pooled, mean: float) -> SplineMoments:
-        """Moments of bins in the order in which the mapping rises; at least two."""
-        along = np.abs(bins.scores - bins.scores[0])
-        u = along / along[-1]
-        gaps = (u[1:] + u[:-1]) / 2
-        functions = spline_functions(u, gaps)
-        y, w = bins.means - mean, bins.weights
-        square = float(bins.within.sum() + w @ y**2)
-        return cls(u, gaps, functions.T @ (functions * w[:, None]), functions.T @ (w * y), square, float(w.sum()))
+
+def spline_moments(bins: Pooled, mean: float) -> tuple[np.ndarray, Moments]:
+    """The bins' scores brought to [0, 1], shape (m,), and their moments.
+
+    Parameters
+    ----------
+    bins : in the order in which the mapping rises; at least two
+    mean : prior mean of a judgment
+    """
+    along = np.abs(bins.scores - bins.scores[0])
+    u = along / along[-1]
+    gaps = (u[1:] + u[:-1]) / 2
+    functions = spline_functions(u, gaps)
+    y, w = bins.means - mean, bins.weights
+    square = float(bins.within.sum() + w @ y**2)
+    gram, cross = functions.T @ (functions * w[:, None]), functions.T @ (w * y)
+    return u, Moments(gaps, gram, cross, square, float(w.sum()))
 
 
 def spline_functions(u: np.ndarray, gaps: np.ndarray) -> np.ndarray:
     """1, u, u^2/2, u^3/6 and (u - gap)_+^3/6 for each gap, shape (n, 4 + gaps)."""
     cubes = np.maximum(u[:, None] - np.concatenate([[0.0], gaps]), 0.0) ** 3 / 6
     return np.column_stack([np.ones(len(u)), u, u**2 / 2, cubes])
-
-
-class Moments(NamedTuple):
-    """The part of SplineMoments that the compiled sampler takes."""
-
-    gaps: np.ndarray
-    gram: np.ndarray
-    cross: np.ndarray
-    square: float
-    weight: float
 
 
 class Fit(NamedTuple):

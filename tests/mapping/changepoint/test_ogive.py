@@ -13,7 +13,7 @@ from scipy.stats import chi2, norm, qmc
 from relstudy.mapping.changepoint.model import ConjugatePrior
 from relstudy.mapping.changepoint.ogive.chain import OgiveDraws, sample_ogives
 from relstudy.mapping.changepoint.ogive.mapping import OgiveMapping
-from relstudy.mapping.changepoint.ogive.spline import OgivePrior, SplineMoments, spline_functions
+from relstudy.mapping.changepoint.ogive.spline import Moments, OgivePrior, spline_functions, spline_moments
 from relstudy.mapping.pooling import Pooled, into_bins, pool
 
 ERRORS = 4.5  # Monte-Carlo standard errors allowed, as for the steps
@@ -119,16 +119,16 @@ def sigmoid(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @pytest.fixture(scope="module")
-def drawn() -> tuple[OgiveDraws, SplineMoments]:
+def drawn() -> tuple[OgiveDraws, Moments]:
     x, y, _ = sigmoid(500)
     bins = into_bins(pool(x, y), 60)
     prior = prior_of(6)
-    return sample_ogives(bins, prior, draws=300), SplineMoments.of(bins, prior.steps.mean)
+    return sample_ogives(bins, prior, draws=300), spline_moments(bins, prior.steps.mean)[1]
 
 
 @pytest.mark.slow
 def test_every_draw_rises_is_convex_up_to_one_inflection_and_concave_after(
-    drawn: tuple[OgiveDraws, SplineMoments],
+    drawn: tuple[OgiveDraws, Moments],
 ) -> None:
     draws, moments = drawn
     curves = draws.coefficients.reshape(-1, draws.coefficients.shape[2])
@@ -145,7 +145,7 @@ def test_every_draw_rises_is_convex_up_to_one_inflection_and_concave_after(
 
 
 @pytest.mark.slow
-def test_every_draw_is_eq_4_10_with_its_change_points(drawn: tuple[OgiveDraws, SplineMoments]) -> None:
+def test_every_draw_is_eq_4_10_with_its_change_points(drawn: tuple[OgiveDraws, Moments]) -> None:
     draws, moments = drawn
     u = np.linspace(0, 1, 33)
     for chain, draw in [(0, 0), (1, 17), (3, 299)]:
