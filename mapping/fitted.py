@@ -249,11 +249,13 @@ class FittedMapping(Result, of_commands=True):
         if missing:
             raise RelstudyError(f"{file}: a fitted mapping needs {', '.join(missing)}")
         names = ("knots", "values", "increasing", "out_of_bounds", "method", "system", "low", "high", "band", "meta")
-        texts = [name for name in ("system", "method", "out_of_bounds") if name in content]
-        wrong = [name for name in texts if not isinstance(content[name], str)]
-        if wrong or not isinstance(content.get("meta", {}), dict) or not isinstance(content["increasing"], bool):
-            what = wrong[0] if wrong else "meta" if not isinstance(content.get("meta", {}), dict) else "increasing"
-            raise RelstudyError(f"{file}: {what} is damaged ({content[what]!r}); fit the mapping again")
+        kinds = {"system": str, "method": str, "out_of_bounds": str, "meta": dict, "increasing": bool}
+        wrong = [name for name, kind in kinds.items() if name in content and not isinstance(content[name], kind)]
+        band = content.get("band", 0.9)
+        if not isinstance(band, int | float) or isinstance(band, bool) or not 0 <= band <= 1:
+            wrong.append("band")
+        if wrong:
+            raise RelstudyError(f"{file}: {wrong[0]} is damaged ({content[wrong[0]]!r}); fit the mapping again")
         kept = content.get("out_of_fold")
         try:
             predictions = None if kept is None else OutOfFold.from_json(kept)

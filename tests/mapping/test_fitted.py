@@ -125,3 +125,10 @@ def test_a_mapping_without_a_name_is_its_files(tmp_path: Path) -> None:
     assert set(read_mappings(tmp_path / "gift.json")) == {"gift"}
     with pytest.raises(RelstudyError, match="there is no mapping"):
         read_mappings(tmp_path / "absent")
+
+
+@pytest.mark.parametrize("band", ["90 %", None, 2, True])
+def test_a_share_of_the_band_that_is_none_is_refused(band: object) -> None:
+    content = FittedMapping([0.0, 1.0], [1.0, 5.0], low=[0.5, 4.0], high=[1.5, 6.0]).to_json()
+    with pytest.raises(RelstudyError, match=r"new.json: band is damaged"):
+        FittedMapping.from_json({**content, "band": band}, "new.json")
