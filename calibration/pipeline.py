@@ -27,6 +27,7 @@ from relstudy.calibration.reliability.generalizability import of_panel
 from relstudy.calibration.reliability.intraclass import Icc, intraclass
 from relstudy.calibration.reliability.two_way import Figure, Scale
 from relstudy.calibration.reliability.variance import (
+    FOLDS,
     Progress,
     Scored,
     leave_one_out_figure,
@@ -37,7 +38,7 @@ from relstudy.calibration.tables.design import DrawnPairs, with_design
 from relstudy.calibration.tables.judgments import CARELESS, CarelessRaters, Judgments, write_careless, write_judgments
 from relstudy.calibration.tables.ratings import Ratings
 from relstudy.calibration.tables.session import order_note, ordered_by, session_order
-from relstudy.calibration.undecided import undecided_pairs
+from relstudy.calibration.undecided import Undecided, undecided_pairs
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
@@ -211,7 +212,7 @@ def calibrate(ratings: Ratings, options: CalibrationOptions | None = None, *, al
     drift = session_drift(panel, np.where(by_judge, np.nan, session_order(ratings.frame)))
     if drift is not None:
         drift = replace(drift, ordered_by=ordered_by(ratings.frame))
-    in_values = choice.method in METHODS and METHODS[choice.method].gives_lines
+    in_values = METHODS[choice.method].gives_lines
     told = drift_note(drift, options.drift, scale.high - scale.low, in_values)
     told_of_order = None if drift is None else order_note(ratings.frame)
     given = panel
@@ -407,7 +408,7 @@ def summary(result: Calibration, progress: Progress = iter) -> dict[str, Any]:
         "noise_weight": result.noise.share,
         "within_item_variance": before_after("within_item_variance", table.variance),
         "leave_one_out_correlation": before_after("leave_one_out_correlation", table.correlation),
-        "scored_on": {"block": table.scored.block, "pairs": table.scored.pairs, "folds": 5},
+        "scored_on": {"block": table.scored.block, "pairs": table.scored.pairs, "folds": FOLDS},
         "krippendorff_alpha": {
             level: plain(f"krippendorff_alpha.{level}", coefficients[f"krippendorff_alpha.{level}"])
             for level in agreement.LEVELS
@@ -447,17 +448,22 @@ def _drawn(result: Calibration) -> dict[str, Any] | None:
     """Numbers of pairs drawn, judged and missing, as JSON; None without a pairs table."""
     if result.drawn is None:
         return None
-    undecided = undecided_pairs(result.counted, result.judgments, result.drawn.pairs)
+    undecided = _undecided(result, result.drawn)
     return {**result.drawn.response.as_json(), "undecided": None if undecided is None else undecided.as_json()}
+
+
+def _undecided(result: Calibration, drawn: DrawnPairs) -> Undecided | None:
+    """The pairs that raters saw and could not decide; None where no judged pair has a known probability."""
+    return undecided_pairs(result.counted, result.judgments, drawn.pairs)
 
 
 def notes_on(result: Calibration) -> list[str]:
     """Notes on the ratings and the judgments, one sentence each."""
     notes = [result.ratings.scale.sentence(), *result.ratings.notes, result.judgments.probability_note()]
     if result.drawn is not None:
-        undecided = undecided_pairs(result.counted, result.judgments, result.drawn.pairs)
+        undecided = _undecided(result, result.drawn)
         notes += [result.drawn.response.sentence(), None if undecided is None else undecided.sentence()]
-    notes.append(None if result.model is None or not result.model.note else result.model.note)
+    notes.append(None if result.model is None else result.model.note or None)
     notes += [result.told_of_drift, result.told_of_order]
     careless = result.judgments.careless
     if careless is not None and careless.how != "drop":  # which is a note of the ratings

@@ -57,13 +57,21 @@ def agreement_with_others(panel: Panel) -> tuple[np.ndarray, np.ndarray]:
     n = part.by_rater()
     x = part.rating / (np.ptp(decided.rating) or 1.0 if len(decided.rating) else 1.0)
     y = (part.by_pair(x)[part.pair] - x) / (count[part.pair] - 1)
-    rated = np.maximum(n, 1)
-    x = x - (part.by_rater(x) / rated)[part.rater]
-    y = y - (part.by_rater(y) / rated)[part.rater]
-    xx, yy = part.by_rater(x * x), part.by_rater(y * y)
-    usable = (n >= 3) & (xx > 1e-9) & (yy > 1e-9)
-    scale = np.sqrt(np.where(usable, xx * yy, 1.0))
-    return np.where(usable, part.by_rater(x * y) / scale, np.nan), n
+    xx, yy, xy = _products(part, x, y)
+    return _correlation((n >= 3) & (xx > 1e-9) & (yy > 1e-9), xx, yy, xy), n
+
+
+def _products(panel: Panel, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sums of x x, y y and x y (N) over each rater, both from the rater's means; float arrays (R)."""
+    many = np.maximum(panel.by_rater(), 1)
+    x = x - (panel.by_rater(x) / many)[panel.rater]
+    y = y - (panel.by_rater(y) / many)[panel.rater]
+    return panel.by_rater(x * x), panel.by_rater(y * y), panel.by_rater(x * y)
+
+
+def _correlation(usable: np.ndarray, xx: np.ndarray, yy: np.ndarray, xy: np.ndarray) -> np.ndarray:
+    """Each rater's correlation from the sums of `_products`, NaN where they are not usable; float array (R)."""
+    return np.where(usable, xy / np.sqrt(np.where(usable, xx * yy, 1.0)), np.nan)
 
 
 def chance_of_care(panel: Panel, lines: Lines) -> np.ndarray:
@@ -123,15 +131,10 @@ def _agreement_with_careful(
     others = total[rows] / mass
     others = (others - others.mean()) * mass / (mass + 1) if len(others) else others
     n = shared.by_rater()
-    many = np.maximum(n, 1)
-    x = shared.rating - (shared.by_rater(shared.rating) / many)[shared.rater]
-    y = others - (shared.by_rater(others) / many)[shared.rater]
-    xx, yy = shared.by_rater(x * x), shared.by_rater(y * y)
+    xx, yy, xy = _products(shared, shared.rating, others)
     enough = (n >= LEAST_FOR_CARE) & (yy > 1e-9)
     constant = enough & _constant(given.decided().keep(rows))
-    usable = enough & ~constant & (xx > 1e-9)
-    scale = np.sqrt(np.where(usable, xx * yy, 1.0))
-    return np.where(usable, shared.by_rater(x * y) / scale, np.nan), n, constant
+    return _correlation(enough & ~constant & (xx > 1e-9), xx, yy, xy), n, constant
 
 
 def _of_careful(z: np.ndarray, error: np.ndarray, care: np.ndarray) -> tuple[float, float]:

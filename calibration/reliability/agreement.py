@@ -5,7 +5,6 @@ Every figure is an `Estimate` with a 95 % interval for raters and pairs like the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -57,9 +56,9 @@ def krippendorff_alpha(panel: Panel, level: Level) -> Estimate:
         counts = cells.reshape(decided.n_pairs, len(values))
         counts = counts[counts.sum(axis=1) > 1]
         value = _alpha_of_counts(counts, values, level)
-    distances = Distances.of(several, level)
-    observed = mean_over_pairs(several, distances.apart, several.by_pair())
-    chance = mean_over_ratings(several, distances.typical)
+    apart, typical = _distances(several, level)
+    observed = mean_over_pairs(several, apart, several.by_pair())
+    chance = mean_over_ratings(several, typical)
     # A category's share counts twice in the distance by chance: on the side of the rating, and on that of the others.
     twice = Figure(chance.value, 2 * chance.by_rating, 2 * chance.by_pair)
     alpha = observed.over(twice).times(-1.0, 1.0)
@@ -77,14 +76,16 @@ def _alpha_of_counts(counts: np.ndarray, values: np.ndarray, level: Level) -> fl
     observed = counts.T @ shares - np.diag(shares.sum(axis=0))
     total = counts.sum(axis=0)
     chance = (np.outer(total, total) - np.diag(total)) / (total.sum() - 1)
-    if level == "interval":
-        apart = (values[:, None] - values[None, :]) ** 2
-    elif level == "nominal":
-        apart = 1.0 - np.eye(len(values))
-    else:
-        middle = np.cumsum(total) - total / 2
-        apart = (middle[:, None] - middle[None, :]) ** 2
+    apart = _distances_of_categories(values, total, level)
     return float(1 - np.sum(observed * apart) / np.sum(chance * apart))
+
+
+def _distances_of_categories(values: np.ndarray, count: np.ndarray, level: Level) -> np.ndarray:
+    """Squared distances of the level between K distinct ratings, ascending, that came so often, float array (K, K)."""
+    if level == "nominal":
+        return 1.0 - np.eye(len(values))
+    place = values if level == "interval" else np.cumsum(count) - count / 2
+    return np.asarray((place[:, None] - place[None, :]) ** 2)
 
 
 def interval_alpha(panel: Panel) -> float:
@@ -96,33 +97,15 @@ def interval_alpha(panel: Panel) -> float:
     return float(1 - within.mean() / several.rating.var(ddof=1))
 
 
-@dataclass(frozen=True)
-class Distances:
-    """Squared distances between ratings, of categories or of numbers.
-
-    Parameters
-    ----------
-    apart : each rating's mean distance from the others of its pair, float array (N); 0 where alone
-    typical : each rating's mean distance from all other ratings, float array (N)
-    """
-
-    apart: np.ndarray
-    typical: np.ndarray
-
-    @classmethod
-    def of(cls, panel: Panel, level: Level) -> Distances:
-        """Distances of Krippendorff's levels."""
-        n = len(panel.rating)
-        if level == "interval":
-            centred = panel.rating - panel.rating.mean()
-            return cls(2 * squared_differences(panel), (centred**2 + np.mean(centred**2)) * n / (n - 1))
-        values, code, count = np.unique(panel.rating, return_inverse=True, return_counts=True)
-        if level == "nominal":
-            table = 1.0 - np.eye(len(values))
-        else:
-            middle = np.cumsum(count) - count / 2
-            table = (middle[:, None] - middle[None, :]) ** 2
-        return cls(mean_from_others(panel, code, table), (table @ count / (n - 1))[code])
+def _distances(panel: Panel, level: Level) -> tuple[np.ndarray, np.ndarray]:
+    """Each rating's mean squared distance from others of its pair (0 where alone), and from all others; (N) each."""
+    n = len(panel.rating)
+    if level == "interval":
+        centred = panel.rating - panel.rating.mean()
+        return 2 * squared_differences(panel), (centred**2 + np.mean(centred**2)) * n / (n - 1)
+    values, code, count = np.unique(panel.rating, return_inverse=True, return_counts=True)
+    table = _distances_of_categories(values, count, level)
+    return mean_from_others(panel, code, table), (table @ count / (n - 1))[code]
 
 
 def mean_from_others(panel: Panel, code: np.ndarray, table: np.ndarray) -> np.ndarray:

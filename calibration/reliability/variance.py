@@ -47,6 +47,13 @@ class Scored:
     pairs: int
     block: str
 
+    @property
+    def too_few(self) -> Estimate | None:
+        """The reason why nothing is estimated out of sample; None where every fold can have two pairs."""
+        if self.pairs >= 2 * FOLDS:
+            return None
+        return Estimate.missing(f"only {self.pairs} pairs have two ratings; {2 * FOLDS} are needed")
+
 
 def scored_rows(panel: Panel) -> Scored:
     """The unique pairs with two or more ratings; all such pairs where there are fewer than 20 unique ones."""
@@ -135,8 +142,8 @@ def leave_one_out_figure(
     progress: Progress = iter,
 ) -> Figure | Estimate:
     """`leave_one_out_correlation` as a figure of the scored rows with its influences, or why there is none."""
-    if scored.pairs < 2 * FOLDS:
-        return Estimate.missing(f"only {scored.pairs} pairs have two ratings; {2 * FOLDS} are needed")
+    if scored.too_few is not None:
+        return scored.too_few
     try:
         return _leave_one_out(panel, scored, _held_out(panel, method, scored, weighted, seed, progress))
     except RelstudyError as error:  # four fifths of the pairs may do for less than all of them
@@ -159,9 +166,8 @@ def out_of_sample(
     What all ratings are held against is the same for every method, and no change of the scale's steps that all raters
     share has a part in it. Its influences are by pair alone: they are for these raters.
     """
-    if scored.pairs < 2 * FOLDS:
-        lack = Estimate.missing(f"only {scored.pairs} pairs have two ratings; {2 * FOLDS} are needed")
-        return lack, lack
+    if scored.too_few is not None:
+        return scored.too_few, scored.too_few
     held = list(_held_out(panel, method, scored, weighted, seed, iter))
     return _leave_one_out(panel, scored, held), _by_halves(
         panel if given is None else panel.with_rating(given), scored, held, seed
@@ -299,17 +305,14 @@ def bootstrap_interval(
     level: float = 0.95,
 ) -> tuple[float, float]:
     """Percentile interval of a figure of sums, resampling rows of `statistics` (units by sums)."""
-    draws = _replicates(statistics, figure, seed, _affordable(len(statistics), replicates))
+    # fewer for very many units, whose intervals are narrow and nearly normal
+    affordable = min(replicates, max(MOST_DRAWS // max(len(statistics), 1), 100))
+    draws = _replicates(statistics, figure, seed, affordable)
     tail = (1 - level) / 2
     if not np.isfinite(draws).any():
         return np.nan, np.nan
     low, high = np.nanquantile(draws, [tail, 1 - tail])
     return float(low), float(high)
-
-
-def _affordable(units: int, replicates: int) -> int:
-    """Fewer replicates for very many units, whose intervals are narrow and nearly normal."""
-    return min(replicates, max(MOST_DRAWS // max(units, 1), 100))
 
 
 def _replicates(
