@@ -16,7 +16,7 @@ import pandas as pd
 from relstudy.analysis.scoring.candidate import Candidate, worse_than_all
 from relstudy.calibration.tables.qrels import is_qrels, read_qrels
 from relstudy.common.arguments import shown
-from relstudy.common.checked import Checked
+from relstudy.common.checked import Checked, stripped
 from relstudy.common.errors import RelstudyError
 from relstudy.common.files import read_json
 from relstudy.common.option_words import option
@@ -222,7 +222,7 @@ def _statuses(table: Checked, rating: np.ndarray) -> np.ndarray:
     default = np.where(answered, OK, "error").astype(object)
     if "status" not in table.frame:
         return default
-    words = table.frame["status"].fillna("").astype("str").str.strip()
+    words = stripped(table.frame["status"])
     table.add(~words.isin([*STATUSES, ""]), "status", f"{', '.join(STATUSES[:-1])} or {STATUSES[-1]} is allowed")
     is_status = words.isin(STATUSES).to_numpy(dtype=bool)
     table.add(

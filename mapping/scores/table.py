@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import pandas as pd
 
-from relstudy.common.checked import Checked
+from relstudy.common.checked import Checked, stripped
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.files import replacing
 from relstudy.common.headers import under_own_names
@@ -231,7 +231,7 @@ def _directions(table: Checked, systems: set[str]) -> dict[str, str]:
     """Direction by system, where a long table has the column `direction`."""
     if not {"system", "score", "direction"} <= set(table.frame.columns):
         return {}
-    stated = table.frame[["system", "direction"]].fillna("").astype("str").apply(lambda column: column.str.strip())
+    stated = table.frame[["system", "direction"]].apply(stripped)
     table.add(~stated["direction"].isin(["higher", "lower", ""]), "direction", "higher or lower is allowed, or empty")
     table.raise_faults()
     stated = stated[(stated["direction"] != "") & stated["system"].isin(systems)].drop_duplicates()

@@ -218,8 +218,19 @@ class Checked:
             raise TableError(sorted(self.faults, key=lambda fault: fault.row or 0), self.more)
 
 
+def stripped(column: pd.Series) -> pd.Series:
+    """Text of each cell without blanks around it, "" where the value is missing.
+
+    Examples
+    --------
+    >>> stripped(pd.Series([" a", None, 2])).tolist()
+    ['a', '', '2']
+    """
+    return column.astype("str").str.strip().mask(column.isna(), "")
+
+
 def _distinct(column: pd.Series) -> tuple[np.ndarray, pd.Series]:
-    """The place of each row's value among the column's distinct ones, int array, and these as `_as_text` has them.
+    """The place of each row's value among the column's distinct ones, int array, and these as `stripped` has them.
 
     Distinct values are far fewer than rows in most columns, and looked at once each.
     """
@@ -227,14 +238,8 @@ def _distinct(column: pd.Series) -> tuple[np.ndarray, pd.Series]:
     try:
         code, values = pd.factorize(column, use_na_sentinel=False)
     except TypeError:  # a list or a dict, which is no value of a table, cannot be looked up among others
-        return np.arange(len(column)), _as_text(column.reset_index(drop=True))
-    return code, _as_text(pd.Series(values, dtype=column.dtype))
-
-
-def _as_text(column: pd.Series) -> pd.Series:
-    """Stripped text, empty where a value is missing; whole numbers without a decimal point."""
-    missing, column = column.isna(), whole_ids(column)
-    return column.astype("str").str.strip().mask(missing, "")
+        return np.arange(len(column)), stripped(column.reset_index(drop=True))
+    return code, stripped(pd.Series(values, dtype=column.dtype))
 
 
 def _allowed(low: float, high: float, low_open: bool, empty: bool, whole: bool) -> str:

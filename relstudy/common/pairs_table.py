@@ -9,7 +9,7 @@ from collections.abc import Container, Iterable
 import numpy as np
 import pandas as pd
 
-from relstudy.common.checked import Checked
+from relstudy.common.checked import Checked, stripped
 from relstudy.common.headers import under_own_names
 from relstudy.common.probabilities import PAIR, PROBABILITIES, check_one_a_pair, read_probabilities
 from relstudy.common.tables import read_table, write_table
@@ -91,7 +91,7 @@ def read_pairs(
     frame["block"] = _words(table, "block", ["base", "unique"], "unique")
     if "pool" in frame:
         frame["pool"] = _words(table, "pool", [INSIDE, OUTSIDE], INSIDE)
-    frame["source"] = frame["source"].fillna("").astype("str").str.strip() if "source" in frame else ""
+    frame["source"] = stripped(frame["source"]) if "source" in frame else ""
     frame["rank"] = pd.array(_whole(table, "rank"), dtype="Int64")
     if PAGE in frame:
         frame[PAGE] = pd.array(_whole(table, PAGE), dtype="Int64")
@@ -117,8 +117,7 @@ def _couples_or_pairs(table: Checked, couples: bool) -> Checked:
     if OTHER not in table.frame:
         none = table.frame.iloc[:0].assign(**{OTHER: pd.Series(dtype="str")})
         return table.among(none, table.rows[:0]) if couples else table
-    text = table.frame[OTHER]
-    is_couple = (text.notna() & (text.astype("str").str.strip() != "")).to_numpy()
+    is_couple = (stripped(table.frame[OTHER]) != "").to_numpy(dtype=bool)
     chosen = is_couple if couples else ~is_couple
     frame = table.frame if couples else table.frame.drop(columns=OTHER)
     return table.among(frame[chosen].reset_index(drop=True), table.rows[chosen])
@@ -233,7 +232,7 @@ def _words(table: Checked, name: str, allowed: list[str], default: str) -> pd.Se
     """A column of one of a few words, `default` where it is empty or absent."""
     if name not in table.frame:
         return pd.Series(default, index=table.frame.index, dtype="str")
-    words = table.frame[name].fillna("").astype("str").str.strip()
+    words = stripped(table.frame[name])
     table.add(~words.isin([*allowed, ""]), name, f"{' or '.join(allowed)} is allowed, or empty")
     return words.mask(words == "", default)
 

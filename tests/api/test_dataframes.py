@@ -97,3 +97,15 @@ def test_a_direction_is_empty_also_where_a_cell_is_missing() -> None:
     both = pd.concat([low, keys.assign(system="plain", score=judged["judgment"])])
     fitted = rs.fit(both, judged[["query_id", "result_id", "judgment"]], method="isotonic")
     assert set(fitted) == {"low", "plain"}
+
+
+def test_categories_with_an_empty_cell_are_texts_in_tables_of_scores_and_of_judges() -> None:
+    ids = {"query_id": list("aabb"), "result_id": list("wxyz")}
+    judgments = pd.DataFrame({**ids, "judgment": [5, 1, 4, 2], "inclusion_probability": 0.5})
+    scores = pd.DataFrame({**ids, "system": "new", "score": [0.9, 0.2, 0.4, 0.3]})
+    scores["direction"] = pd.Categorical(["higher", None, "higher", None])
+    assert rs.score(scores, judgments, threshold=3, replicates=20).table["system"].tolist() == ["new"]
+    judge = pd.DataFrame({**ids, "rating": [1, 0, 1, None], "status": pd.Categorical(["ok", None, "ok", "error"])})
+    as_text = judge.assign(status=["ok", "", "ok", "error"])
+    tables = [rs.judge(each, judgments, replicates=20).table for each in (judge, as_text)]
+    pd.testing.assert_frame_equal(*tables)

@@ -115,3 +115,12 @@ def test_two_columns_are_enough(tmp_path: Path) -> None:
     }
     with pytest.raises(TableError, match="column inclusion_probability: this column is required"):
         read_pairs(tmp_path / "pairs.csv", "inclusion_probability")
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "default"),
+    [("source", "bm25", ""), ("paradigm", "text", ""), ("block", "base", "unique"), ("pool", "outside", "inside")],
+)
+def test_a_column_of_categories_with_an_empty_cell_is_read_as_text(column: str, value: str, default: str) -> None:
+    frame = pd.DataFrame({"query_id": ["q", "q"], "result_id": ["x", "y"], column: pd.Categorical([value, None])})
+    assert read_pairs(Checked(frame, "pairs"))[column].tolist() == [value, default]
