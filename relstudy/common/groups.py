@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from relstudy.common.checked import Checked
+from relstudy.common.checked import Checked, stripped
 from relstudy.common.errors import RelstudyError
 from relstudy.common.option_words import option
 from relstudy.common.pairs_table import pair_rows
@@ -55,8 +55,7 @@ def groups_of(
         one = pairs[[*PAIR, column]].drop_duplicates()
         _refuse_two(one[one.duplicated(PAIR)], column, _name(pairs_file))
         values = judged[PAIR].astype("str").merge(one, on=PAIR, how="left", validate="many_to_one")[column]
-    values = whole_ids(values)
-    text = values.astype("str").str.strip().mask(values.isna(), "")
+    text = stripped(whole_ids(values))
     groups = text.where(text != "", EMPTY).to_numpy(dtype=object)
     refuse_controls(sorted(set(groups)), table, "a group")
     number = len(set(groups))

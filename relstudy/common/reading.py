@@ -15,7 +15,7 @@ from typing import Any, TypedDict
 import numpy as np
 import pandas as pd
 
-from relstudy.common.checked import MOST_NAMES, Checked
+from relstudy.common.checked import MOST_NAMES, Checked, stripped
 from relstudy.common.errors import RelstudyError
 from relstudy.common.libraries import Source, path_or_frame
 from relstudy.common.one_a_row import chosen_answers, items_in_wording, items_of, long_rows
@@ -75,7 +75,6 @@ class Reading:
     items : the query and the result that each column of a survey asked about; None takes them from its wording
     found : where several tables are read by this, the names that one of them had so far; None where there is one table,
         which must have them all
-
     """
 
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -230,7 +229,7 @@ class Reading:
                 read.frame[name] = self._numbers(read.frame[name], seen)
         if len(read.frame) > len(table.frame):
             # an empty cell of a wide table is no answer, not the answer "undecided"
-            given = (read.frame["rating"].notna() & (read.frame["rating"].astype("str").str.strip() != "")).to_numpy()
+            given = (stripped(read.frame["rating"]) != "").to_numpy(dtype=bool)
             read = read.among(read.frame[given].reset_index(drop=True), read.rows[given])
         nowhere = [text for text in (*self.values, *self.missing) if _same(text) not in seen]
         unused = f"; {', '.join(map(repr, nowhere))} {'stands' if len(nowhere) == 1 else 'stand'} nowhere in it"
@@ -368,7 +367,7 @@ def without_percent_signs(table: Checked, value: Sequence[str]) -> Checked:
     for name in value:
         if name not in table.frame:
             continue
-        texts = table.frame[name].astype("str").mask(table.frame[name].isna(), "").str.strip()
+        texts = stripped(table.frame[name])
         signed = texts.str.fullmatch(PERCENTAGE).to_numpy(dtype=bool)
         if not signed.any():
             continue
@@ -442,5 +441,5 @@ def _same(text: object) -> str:
 
 def _cells(column: pd.Series) -> pd.Series:
     """The cells as `_same` has them."""
-    codes, texts = pd.factorize(column.astype("str").mask(column.isna(), ""))
+    codes, texts = pd.factorize(stripped(column))
     return pd.Series([_same(text) for text in texts], dtype=object).take(codes).set_axis(column.index)

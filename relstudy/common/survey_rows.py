@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from relstudy.common.checked import Checked
+from relstudy.common.checked import Checked, stripped
 from relstudy.common.errors import RelstudyError
 from relstudy.common.option_words import option
 from relstudy.common.wording import count_of
@@ -51,8 +51,7 @@ class Condition:
 
     def rows(self, table: Checked) -> np.ndarray:
         """Rows that fit, bool [rows]."""
-        column = table.frame[self.column]
-        texts = column.astype("str").mask(column.isna(), "").str.strip().str.casefold()
+        texts = stripped(table.frame[self.column]).str.casefold()
         numbers = pd.to_numeric(texts, errors="coerce")
         number = pd.to_numeric(self.value, errors="coerce")
         compare = OPERATORS[self.sign]
@@ -152,8 +151,7 @@ def answered(table: Checked, keep: Collection[str] = ()) -> Checked:
         if not known_by <= set(plain) or mark not in plain or plain[mark] in keep:
             continue
         column = table.frame[plain[mark]]
-        texts = column.astype("str").mask(column.isna(), "").str.strip().str.casefold()
-        marked = is_none(texts).to_numpy(dtype=bool) & ~left
+        marked = is_none(stripped(column).str.casefold()).to_numpy(dtype=bool) & ~left
         if marked.any():
             left |= marked
             example = str(column[marked].iloc[0])
