@@ -152,10 +152,11 @@ def _order(
 
 
 def _expected(universe: Universe, terms: Mapping[str, Mapping[str, Terms]], indices: Sequence[str]) -> pd.DataFrame:
-    """The mean over systems."""
+    """The mean width over systems with the judge against people alone, and what it is worth, as `JudgeCheck` has them;
+    no row where there is no system."""
     clusters, judged = universe.context.draws.queries, int(universe.given.sum())
     rows = []
-    for index in indices if terms else ():
+    for index in indices:
         helped = [assist(each[index], clusters, transform_of(index)) for each in terms.values()]
         widths = [each.width_ratio for each in helped if each.width_ratio is not None]
         if widths:
@@ -168,15 +169,13 @@ def _beyond_people(universe: Universe, ranking: np.ndarray) -> float:
     """The partial rank correlation of judge and system given people's judgments; 0 where it is undefined."""
     given = universe.given & np.isfinite(universe.judge.rating[universe.row_of_judged])
     rows = universe.row_of_judged[given]
-    columns = (universe.judge.rating[rows], ranking[rows], universe.context.pairs.judgment[given])
+    judge, system, people = universe.judge.rating[rows], ranking[rows], universe.context.pairs.judgment[given]
     weight, row, times = universe.context.design[given], np.zeros(len(rows), dtype=np.int64), np.ones((1, 1))
 
-    def rho(a: int, b: int) -> float:
-        return (
-            CorrelationBootstrap(row, columns[b], times, weight).correlate(columns[a], ("spearman",))["spearman"].value
-        )
+    def rho(one: np.ndarray, other: np.ndarray) -> float:
+        return CorrelationBootstrap(row, other, times, weight).correlate(one, ("spearman",))["spearman"].value
 
-    js, jp, sp = rho(0, 1), rho(0, 2), rho(1, 2)
+    js, jp, sp = rho(judge, system), rho(judge, people), rho(system, people)
     rest = (1 - jp**2) * (1 - sp**2)
     return float((js - jp * sp) / np.sqrt(rest)) if np.isfinite(rest) and rest > 1e-12 and np.isfinite(js) else 0.0
 
