@@ -146,15 +146,14 @@ def with_cluster(command: Command) -> Command:
     """Give a command the options of `ClusterOptions`; what it does in parts is then done as they say."""
 
     @functools.wraps(command)
-    def call(**arguments: Any) -> Any:
-        others = {key: value for key, value in arguments.items() if key not in declared_in(ClusterOptions)}
-        with at_work(ClusterOptions(**fields_given(ClusterOptions, arguments))):
-            told = workers_in_words()
-            if told is not None:
-                say(told)
-            return command(**others)
+    def call(*, cluster: ClusterOptions, **arguments: Any) -> Any:
+        with at_work(cluster):
+            workers = workers_in_words()
+            if workers is not None:
+                say(workers)
+            return command(**arguments)
 
-    return options_of(ClusterOptions)(call)  # type: ignore[return-value]
+    return taking(ClusterOptions, "cluster")(call)  # type: ignore[return-value]
 
 
 def _option(each: Declared, heading: str | None) -> Callable[[Command], Command]:
