@@ -22,7 +22,9 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
+from relstudy.common.errors import RelstudyError
 from relstudy.common.kinds import ANYWHERE, Limits, members, without_none
+from relstudy.common.option_words import option as worded
 
 MOST_REPLICATES = 1_000_000
 """Of a bootstrap or a simulation; more of them say nothing more, and take any memory."""
@@ -127,8 +129,6 @@ class Declared:
         RelstudyError
             for a text that is not understood, with one that is
         """
-        from relstudy.common.errors import RelstudyError
-
         assert self.said.typed is not None
         try:
             return self.said.typed(text)
@@ -190,9 +190,6 @@ def fields_given(options: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
     RelstudyError
         for a value that its `read` refuses, with the option's name
     """
-    from relstudy.common.errors import RelstudyError
-    from relstudy.common.option_words import option as worded
-
     fields = {}
     for each in declared(options):
         value = arguments.get(each.argument)
@@ -223,8 +220,6 @@ def check_options(options: Any) -> None:
         names the option as the reader states it, what it takes, and what was given
     """
     from relstudy.common.arguments import refusal
-    from relstudy.common.errors import RelstudyError
-    from relstudy.common.option_words import option as worded
 
     for each in declared(options.__class__):
         value = getattr(options, each.field)
