@@ -17,6 +17,7 @@ import pandas as pd
 
 from relstudy.common.errors import RelstudyError
 from relstudy.common.kinds import SEED, Limits, members
+from relstudy.common.wording import listed
 
 LARGEST = 2**53
 """Up to here a whole number is the same as a float; nothing is counted so far."""
@@ -180,15 +181,10 @@ def _is_of_numbers(kind: Any) -> bool:
     return kind in (int, float) or (typing.get_origin(kind) is tuple and typing.get_args(kind)[0] in (int, float))
 
 
-def _one_of(words: Iterable[Any]) -> str:
-    *first, last = map(repr, words)
-    return f"{', '.join(first)} or {last}" if first else last
-
-
 def _words_of(kind: Any) -> str:
     origin, inner = typing.get_origin(kind) or kind, typing.get_args(kind)
     if origin is Literal:
-        return _one_of(inner)
+        return listed([*map(repr, inner)], "or")
     if origin is np.ndarray:
         return "an array"
     if origin is os.PathLike:
@@ -209,7 +205,7 @@ def _name(kind: Any) -> str | None:
     if kind is Any:
         return None
     if typing.get_origin(kind) is Literal:
-        return _one_of(typing.get_args(kind))
+        return listed([*map(repr, typing.get_args(kind))], "or")
     if len(members(kind)) > 1:
         return " or ".join(filter(None, (_name(member) for member in members(kind)))) or None
     return SEVERAL.get(kind, f"{kind.__name__}s")

@@ -43,8 +43,9 @@ def groups_of(
     if column in judged:
         values = judged[column]
     else:
-        there = pairs_file is not None and (not isinstance(pairs_file, Path) or pairs_file.is_file())
-        pairs = pair_rows(pairs_file).frame if pairs_file is not None and there else None
+        if isinstance(pairs_file, Path) and not pairs_file.is_file():
+            pairs_file = None
+        pairs = None if pairs_file is None else pair_rows(pairs_file).frame
         if pairs is None or column not in pairs:
             columns = [name for name in judged if name not in PAIR]
             beside = [] if pairs is None else [name for name in pairs if name not in (*PAIR, *columns)]

@@ -35,7 +35,7 @@ def read_records(path: str | os.PathLike[str]) -> Records:
     file = os.fspath(path)
     content = _content(file)
     records = _records(content)
-    if not records.rows or not any(records.rows):
+    if not any(records.rows):
         raise RelstudyError(f"{file}: there are no records in this JSON; a list of objects, or one a line, is needed")
     return records
 

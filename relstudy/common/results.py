@@ -216,10 +216,10 @@ def frame_as_latex(frame: pd.DataFrame, caption: str, label: str = "table") -> s
         frame = frame.reset_index(names=frame.index.name or "")
     ends = {name for name in frame if str(name).endswith((LOW, HIGH)) and str(name).rsplit("_", 1)[0] in frame}
     shown = [name for name in frame if name not in ends]
-    numeric = {name: pd.api.types.is_numeric_dtype(frame[name]) for name in shown}
+    alignment = "".join("r" if pd.api.types.is_numeric_dtype(frame[name]) else "l" for name in shown)
     rows = [[_cell(row, name) for name in shown] for row in frame.to_dict("records")]
     headings = [str(name).replace("_", " ") for name in shown]
-    return latex_table(caption, label, headings, "".join("r" if numeric[name] else "l" for name in shown), rows)
+    return latex_table(caption, label, headings, alignment, rows)
 
 
 def _cell(row: Mapping[Any, Any], name: Any) -> LatexCell:

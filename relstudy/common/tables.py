@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -209,6 +209,6 @@ def _plain_texts(column: pd.Series) -> Any:
     return written.take(pa.array(code))
 
 
-def pair_keys(frame: pd.DataFrame, columns: Sequence[str] = ("query_id", "result_id")) -> pd.MultiIndex:
+def pair_keys(frame: pd.DataFrame) -> pd.MultiIndex:
     """The rows' (query_id, result_id) as an index, for joining tables."""
-    return pd.MultiIndex.from_frame(frame[list(columns)])
+    return pd.MultiIndex.from_frame(frame[["query_id", "result_id"]])
