@@ -99,8 +99,7 @@ def judgment_moments(decided: Panel, noise: RaterNoise | None = None) -> tuple[n
 
 def _alike(decided: Panel, count: np.ndarray) -> RaterNoise:
     """All raters with the mean over pairs of the variance within a pair, and nothing left of their offsets."""
-    mean = decided.by_pair(decided.rating) / np.maximum(count, 1)
-    squares = decided.by_pair((decided.rating - mean[decided.pair]) ** 2)
+    squares = decided.by_pair((decided.rating - decided.pair_means(decided.rating)[decided.pair]) ** 2)
     several = count > 1
     typical = float((squares[several] / (count[several] - 1)).mean()) if several.any() else np.nan
     same = np.ones(decided.n_raters)

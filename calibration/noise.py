@@ -15,7 +15,7 @@ from scipy.special import polygamma
 from relstudy.calibration.methods.by_name import unit_of
 from relstudy.calibration.methods.crossed import crossed_effects
 from relstudy.calibration.methods.linear import Lines
-from relstudy.calibration.methods.shrinkage import DEFAULT_SHARE, ENOUGH, SHARES, shrink
+from relstudy.calibration.methods.shrinkage import DEFAULT_SHARE, ENOUGH, SHARES, shrink, top_share
 from relstudy.calibration.panel import Panel
 
 ROUNDS = 12
@@ -96,7 +96,7 @@ def _variances(shared: Panel) -> tuple[np.ndarray, np.ndarray]:
     count, n = shared.by_pair(), shared.by_rater()
     several = np.maximum(count, 1)
     deviation = shared.rating - (shared.by_pair(shared.rating) / several)[shared.pair]
-    deviation = deviation - (shared.by_rater(deviation) / np.maximum(n, 1))[shared.rater]
+    deviation = deviation - shared.rater_means(deviation)[shared.rater]
     own_share = shared.by_rater((1 - 2 / several)[shared.pair])
     freedom = shared.by_rater((1 - 1 / several)[shared.pair])
     square = shared.by_rater(deviation * deviation)
@@ -148,10 +148,7 @@ def _weight_share(shared: Panel, log_noise: np.ndarray) -> float:
         agreement.append(float(np.corrcoef(shared.rating, mean)[0, 1]) if np.ptp(mean) > 0 else np.nan)
     if not np.isfinite(agreement).all() or np.ptp(agreement) < 1e-12:
         return DEFAULT_SHARE
-    curve = np.polyfit(SHARES, agreement, 2)
-    if curve[0] >= 0:
-        return float(SHARES[int(np.argmax(agreement))])
-    return float(np.clip(-curve[1] / (2 * curve[0]), 0, 1))
+    return top_share(agreement)
 
 
 def others_mean(panel: Panel, weight: np.ndarray) -> np.ndarray:

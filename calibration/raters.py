@@ -63,9 +63,7 @@ def agreement_with_others(panel: Panel) -> tuple[np.ndarray, np.ndarray]:
 
 def _products(panel: Panel, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Sums of x x, y y and x y (N) over each rater, both from the rater's means; float arrays (R)."""
-    many = np.maximum(panel.by_rater(), 1)
-    x = x - (panel.by_rater(x) / many)[panel.rater]
-    y = y - (panel.by_rater(y) / many)[panel.rater]
+    x, y = (values - panel.rater_means(values)[panel.rater] for values in (x, y))
     return panel.by_rater(x * x), panel.by_rater(y * y), panel.by_rater(x * y)
 
 

@@ -66,8 +66,7 @@ class ByCategory:
         """The least-squares line of each rater's calibrated values on their ratings, to read beside other methods."""
         part = panel.decided()
         values = self.calibrated(part)
-        n = np.maximum(part.by_rater(), 1)
-        mean_in, mean_out = part.by_rater(part.rating) / n, part.by_rater(values) / n
+        mean_in, mean_out = part.rater_means(part.rating), part.rater_means(values)
         x = part.rating - mean_in[part.rater]
         square = part.by_rater(x * x)
         usable = square > 1e-9
@@ -104,9 +103,8 @@ def on_the_scale(decided: Panel, code: np.ndarray, values: np.ndarray, place: np
 
 def _typical_spread(panel: Panel, values: np.ndarray) -> float:
     """Geometric mean over raters of the spread of their values."""
-    n = np.maximum(panel.by_rater(), 1)
-    centred = values - (panel.by_rater(values) / n)[panel.rater]
-    spread = np.sqrt(panel.by_rater(centred * centred) / n)
+    centred = values - panel.rater_means(values)[panel.rater]
+    spread = np.sqrt(panel.rater_means(centred * centred))
     spread = spread[spread > 1e-9]
     return float(np.exp(np.log(spread).mean())) if len(spread) else 0.0
 

@@ -75,6 +75,3 @@ def unit_of(panel: Panel) -> float:
     """
     length = float(np.fmax.reduce(panel.rating, initial=-np.inf) - np.fmin.reduce(panel.rating, initial=np.inf))
     return 2.0 ** round(math.log2(length / 4)) if 0 < length < np.inf else 1.0
-
-
-__all__ = ["Fitted", "fit_lines", "fit_method", "unit_of"]

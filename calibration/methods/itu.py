@@ -33,10 +33,10 @@ def p913(panel: Panel) -> Lines:
     [1.0, -1.0]
     """
     decided = panel.decided()
-    quality = decided.by_pair(decided.rating) / np.maximum(decided.by_pair(), 1)
-    bias = _mean_by_rater(decided, decided.rating - quality[decided.pair])
+    quality = decided.pair_means(decided.rating)
+    bias = decided.rater_means(decided.rating - quality[decided.pair])
     rest = decided.rating - quality[decided.pair] - bias[decided.rater]
-    left = _mean_by_rater(decided, rest**2) / np.maximum(decided.by_rater(), 1)
+    left = decided.rater_means(rest**2) / np.maximum(decided.by_rater(), 1)
     return Lines("p913", np.ones(panel.n_raters), -bias, 0.0, offset_variance=left)
 
 
@@ -54,19 +54,18 @@ def p910(panel: Panel) -> Lines:
     ([0.75, -0.75], [0.0625, 0.0625])
     """
     decided = panel.decided()
-    count = np.maximum(decided.by_pair(), 1)
-    quality = decided.by_pair(decided.rating) / count
-    bias = _mean_by_rater(decided, decided.rating - quality[decided.pair])
+    quality = decided.pair_means(decided.rating)
+    bias = decided.rater_means(decided.rating - quality[decided.pair])
     variance = np.ones(panel.n_raters)
     for _ in range(ROUNDS):
         rest = decided.rating - quality[decided.pair] - bias[decided.rater]
-        mean = _mean_by_rater(decided, rest)
-        variance = _mean_by_rater(decided, (rest - mean[decided.rater]) ** 2)
+        mean = decided.rater_means(rest)
+        variance = decided.rater_means((rest - mean[decided.rater]) ** 2)
         weight = 1.0 / (variance + LEAST_VARIANCE)
         mass = decided.by_pair(weight[decided.rater])
         product = decided.by_pair(weight[decided.rater] * (decided.rating - bias[decided.rater]))
         before, quality = quality, product / np.where(mass > 0, mass, 1.0)
-        bias = _mean_by_rater(decided, decided.rating - quality[decided.pair])
+        bias = decided.rater_means(decided.rating - quality[decided.pair])
         if float(np.linalg.norm(quality - before)) < CLOSE:
             break
     rated = decided.by_rater() > 0
@@ -74,10 +73,6 @@ def p910(panel: Panel) -> Lines:
     left = variance / np.maximum(decided.by_rater(), 1)
     floored = variance + LEAST_VARIANCE
     return Lines("p910", np.ones(panel.n_raters), -bias, 0.0, offset_variance=left, rater_variance=floored)
-
-
-def _mean_by_rater(panel: Panel, values: np.ndarray) -> np.ndarray:
-    return np.asarray(panel.by_rater(values) / np.maximum(panel.by_rater(), 1))
 
 
 def screened(panel: Panel, fewest: int = 5) -> np.ndarray:
@@ -93,10 +88,9 @@ def screened(panel: Panel, fewest: int = 5) -> np.ndarray:
     """
     decided = panel.decided()
     part = decided.keep(decided.by_pair()[decided.pair] >= fewest)
-    count = np.maximum(part.by_pair(), 1)
-    away = part.rating - (part.by_pair(part.rating) / count)[part.pair]
+    away = part.rating - part.pair_means(part.rating)[part.pair]
     away = away / (np.abs(away).max(initial=0.0) or 1.0)  # in whatever unit, no power of it overflows
-    square, fourth = part.by_pair(away**2) / count, part.by_pair(away**4) / count
+    square, fourth = part.pair_means(away**2), part.pair_means(away**4)
     kurtosis = np.where(square > 0, fourth / np.where(square > 0, square, 1.0) ** 2, np.nan)
     normal = (kurtosis >= 2) & (kurtosis <= 4)
     bound = np.where(normal, 2.0, np.sqrt(20.0)) * np.sqrt(square) * (1 - ROUNDING)

@@ -86,9 +86,9 @@ def shrunk(panel: Panel) -> Lines:
     y, rater, pair = block.rating, block.rater, block.pair
     n = block.by_rater()
     rated = np.maximum(n, 1)
-    item_mean = block.by_pair(y) / np.maximum(block.by_pair(), 1)
-    level = block.by_rater(y) / rated
-    raw = block.by_rater(y - item_mean[pair]) / rated
+    item_mean = block.pair_means(y)
+    level = block.rater_means(y)
+    raw = block.rater_means(y - item_mean[pair])
     residual = y - item_mean[pair] - raw[rater]
     degrees = int(len(y) - np.count_nonzero(n) - np.count_nonzero(block.by_pair()) + 1)
     noise = float(residual @ residual) / max(degrees, 1)
@@ -118,8 +118,7 @@ def pooled(panel: Panel) -> Lines:
     centre, centred = centred_by_block(everything)
     n = everything.by_rater()
     offsets = crossed_offsets(everything, centred, n)
-    level = everything.by_rater(centred) / np.maximum(n, 1)
-    deviation = centred - level[everything.rater]
+    deviation = centred - everything.rater_means(centred)[everything.rater]
     square = everything.by_rater(deviation * deviation)
     log_spread = shrink_spreads(everything, deviation, square, n).shrunk.value
     some = tuning_rows(everything)
@@ -244,8 +243,12 @@ def best_share(panel: Panel, deviation: np.ndarray, log_spread: np.ndarray, cent
         calibrated = middle + deviation * np.exp(-share * log_spread)
         others = (panel.by_pair(calibrated)[panel.pair] - calibrated) / fewer
         agreement.append(_correlation(calibrated, others))
-    if not np.isfinite(agreement).all():
-        return DEFAULT_SHARE
+    return top_share(agreement) if np.isfinite(agreement).all() else DEFAULT_SHARE
+
+
+def top_share(agreement: list[float]) -> float:
+    """The share, 0 to 1, at the top of the parabola through the agreement at each of SHARES; the best of these where it
+    has no top."""
     curve = np.polyfit(SHARES, agreement, 2)
     if curve[0] >= 0:
         return float(SHARES[int(np.argmax(agreement))])

@@ -120,7 +120,7 @@ def _one_way(panel: Panel) -> tuple[Estimate, Estimate, float]:
         reason = "fewer than two pairs have two ratings"
         return Estimate.missing(reason), Estimate.missing(reason), np.nan
     size = panel.by_pair()
-    mean = panel.by_pair(panel.rating) / np.maximum(size, 1)
+    mean = panel.pair_means(panel.rating)
     within = float(((panel.rating - mean[panel.pair]) ** 2).sum()) / (n - groups)
     between = float(((mean[panel.pair] - panel.rating.mean()) ** 2).sum()) / (groups - 1)
     typical = (n - float((size**2).sum()) / n) / (groups - 1)

@@ -160,7 +160,7 @@ def mean_over_pairs(panel: Panel, apart: np.ndarray, weight: np.ndarray | None =
 def squared_differences(panel: Panel) -> np.ndarray:
     """Half the mean squared difference of each rating from the others of its pair, float array (N); 0 where alone."""
     count = panel.by_pair()
-    deviation = panel.rating - (panel.by_pair(panel.rating) / np.maximum(count, 1))[panel.pair]
+    deviation = panel.rating - panel.pair_means(panel.rating)[panel.pair]
     squares = panel.by_pair(deviation**2)
     n = count[panel.pair]
     return np.asarray((n * deviation**2 + squares[panel.pair]) / (2 * np.maximum(n - 1, 1)))

@@ -76,8 +76,7 @@ def pair_variances(panel: Panel) -> np.ndarray:
     """
     decided = panel.decided()
     count = decided.by_pair()
-    mean = decided.by_pair(decided.rating) / np.maximum(count, 1)
-    squares = decided.by_pair((decided.rating - mean[decided.pair]) ** 2)
+    squares = decided.by_pair((decided.rating - decided.pair_means(decided.rating)[decided.pair]) ** 2)
     return np.where(count > 1, squares / np.maximum(count - 1, 1), np.nan)
 
 
