@@ -167,15 +167,21 @@ def _without_idle_ids(text: str) -> str:
     return re.sub(r' id="([^"]*)"', lambda match: match[0] if match[1] in used else "", text)
 
 
+def _variables() -> tuple[str, str]:
+    """The colours as declarations of CSS variables, light and dark."""
+    light, dark = (";".join(f"--{name}:{shades[i]}" for name, shades in THEME.items()) for i in (1, 2))
+    return light, dark
+
+
 def theme_css(selector: str = ":root") -> str:
     """The colours as CSS variables, light by default and dark where the reader's system is dark."""
-    light, dark = (";".join(f"--{name}:{shades[i]}" for name, shades in THEME.items()) for i in (1, 2))
+    light, dark = _variables()
     return f"{selector}{{{light}}}@media screen and (prefers-color-scheme:dark){{{selector}{{{dark}}}}}"
 
 
 def theme_choice_css() -> str:
     """As `theme_css`, and a checked #theme-light or #theme-dark on the page decides; paper is always light."""
-    light, dark = (";".join(f"--{name}:{shades[i]}" for name, shades in THEME.items()) for i in (1, 2))
+    light, dark = _variables()
     return (
         f":root{{color-scheme:light;{light}}}"
         f"@media screen and (prefers-color-scheme:dark)"

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from relstudy.common.checked import Checked
+from relstudy.common.checked import Checked, stripped
 from relstudy.common.scales import (
     GRADES,
     MOST_VALUES,
@@ -183,7 +183,8 @@ def known_scale(
     ask : whether numbers that may mean that there was no answer (`odd_values`) are faults
     """
     given = values[np.isfinite(values)]
-    named = scale_named(name_column(table))
+    name = name_column(table)
+    named = scale_named(name)
     if stated is not None:
         # what the table says of it decides nothing, so its faults do not count
         named_here = read_scale(table.among(table.frame, table.rows)) or named
@@ -199,12 +200,12 @@ def known_scale(
         note = "from the columns scale_low and scale_high"
         if named is None or (named.low, named.high) == (scale.low, scale.high):
             return KnownScale(scale, "stated", note)
-        note = f"{note}, where the column scale says {name_column(table)!r}"
+        note = f"{note}, where the column scale says {name!r}"
         return KnownScale(scale, "stated", note, disputed=True)
     scale = named
     if scale is not None:
-        names = table.frame["scale"].astype("str").str.strip().mask(table.frame["scale"].isna(), "")
-        table.add((names != "") & (names != name_column(table)), "scale", "rows of one table must be on one scale")
+        names = stripped(table.frame["scale"])
+        table.add((names != "") & (names != name), "scale", "rows of one table must be on one scale")
         return KnownScale(scale if slack else on_the_steps(scale, given), "named", "by the column scale")
     if not len(given):
         return KnownScale(SCALES["1-5"], "values", f"there are no {what}")
@@ -219,5 +220,4 @@ def known_scale(
             f"{table.words.scale(f'{min(rest.min(), value):g}-{max(rest.max(), value):g}')} that it counts",
         )
     found = scale_of_values(rest, what, slack)
-    unread = name_column(table)
-    return replace(found, note=f"{found.note}; {unread!r} in the column scale names none") if unread else found
+    return replace(found, note=f"{found.note}; {name!r} in the column scale names none") if name else found

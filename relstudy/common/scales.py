@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from relstudy.common.checked import Checked
+from relstudy.common.checked import Checked, stripped
 from relstudy.common.errors import RelstudyError
 
 _NUMBER = re.compile(r"[+-]?(\d{1,9}([.,]\d{0,9})?|[.,]\d{1,9})", re.ASCII)
@@ -278,8 +278,10 @@ def read_scale(table: Checked) -> Scale | None:
         table.fault("scale_high", "scale_low must be below scale_high, and scale_step above 0")
         return None
     ends = low[first], high[first]
-    named = scale_named(name_column(table))
-    name = name_column(table) if named is None or (named.low, named.high) == ends else ""
+    name = name_column(table)
+    named = scale_named(name)
+    if named is not None and (named.low, named.high) != ends:
+        name = ""
     return Scale.between(*ends, float(step[first]) if np.isfinite(step[first]) else None, name)
 
 
@@ -287,6 +289,6 @@ def name_column(table: Checked) -> str:
     """The value of the column `scale`, "" where there is none or it is empty."""
     if "scale" not in table.frame:
         return ""
-    names = table.frame["scale"].dropna().astype("str").str.strip()
+    names = stripped(table.frame["scale"])
     names = names[names != ""]
     return "" if names.empty else str(names.iloc[0])
