@@ -37,8 +37,9 @@ class PoolMisses:
                 f"the pool misses an estimated {percent(share.value)} of the relevant ones "
                 f"({span(share.low, share.high, '%')})"
             )
+        judged = "1 pair from outside it is" if self.judged == 1 else f"{self.judged} pairs from outside it are"
         return (
-            f"figures speak of the pool; {self.judged} pairs from outside it are judged and left out of them, "
+            f"figures speak of the pool; {judged} judged and left out of them, "
             f"{self.relevant} of them relevant, so {missed}"
         )
 

@@ -41,10 +41,10 @@ def without_set_aside(table: Checked) -> Checked:
     rest = table.among(table.frame[~aside].reset_index(drop=True), table.rows[~aside])
     raters = table.frame["rater_id"][aside].nunique()
     who = "1 rater who was" if raters == 1 else f"{raters} raters who were"
-    rest.notes = (
-        *table.notes,
-        f"{int(aside.sum())} ratings of {who} set aside are left out, unless they are asked for",
-    )
+    count = int(aside.sum())
+    several = f"{count} ratings of {who} set aside are left out, unless they are asked for"
+    one = f"1 rating of {who} set aside is left out, unless it is asked for"
+    rest.notes = (*table.notes, one if count == 1 else several)
     return rest
 
 

@@ -364,5 +364,7 @@ def _merge_doubles(frame: pd.DataFrame, file: str, notes: list[str]) -> pd.DataF
     ]
     if faults:
         raise TableError(faults)
-    notes.append(f"{file}: {len(doubled)} rows repeat an earlier pair of the same system and score; they are merged")
+    said = "1 row repeats" if len(doubled) == 1 else f"{len(doubled)} rows repeat"
+    are = "it is" if len(doubled) == 1 else "they are"
+    notes.append(f"{file}: {said} an earlier pair of the same system and score; {are} merged")
     return frame[~repeated]

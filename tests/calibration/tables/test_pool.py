@@ -27,7 +27,7 @@ TABLE = pd.DataFrame(
 def test_pairs_from_outside_the_pool_are_no_part_of_what_is_estimated():
     for judgments in (check_judgments(Checked(TABLE, "judgments.csv")), Judgments.of(TABLE)):
         assert judgments.frame["result_id"].tolist() == list("abc") and judgments.outside_pool == 1
-        assert "1 pairs from outside it are judged and left out of them, 1 of them relevant" in judgments.notes[-1]
+        assert "1 pair from outside it is judged and left out of them, 1 of them relevant" in judgments.notes[-1]
 
 
 @pytest.mark.slow

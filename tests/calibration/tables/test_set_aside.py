@@ -27,6 +27,11 @@ def test_they_are_left_out_with_a_note_and_taken_where_asked_for() -> None:
     assert both.judgments["judgment"].tolist() == [2.0, 4.0] and not any("set aside" in note for note in both.notes)
 
 
+def test_one_rating_is_said_to_be_one() -> None:
+    notes = rs.read_ratings(FRAME.iloc[:3]).notes
+    assert "1 rating of 1 rater who was set aside is left out, unless it is asked for" in notes
+
+
 def test_a_table_of_none_but_these_is_refused() -> None:
     with pytest.raises(RelstudyError, match="every rater was set aside"):
         rs.read_ratings(FRAME.assign(set_aside="yes"))

@@ -234,3 +234,11 @@ def test_marks_for_no_score_far_from_all_scores_are_said(tmp_path: Path, mark: s
         f"{path}: 5 scores of clip are {mark} and all others from 0 to 0.6: if these are none, leave their cells empty"
     )
     assert (note in read_scores(path).notes) == said
+
+
+def test_one_row_that_repeats_a_pair_is_said_to_be_one(tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text("system,query_id,result_id,score\na,q,x,1\na,q,x,1\na,q,y,2\n")
+    assert read_scores(path).notes == (
+        f"{path}: 1 row repeats an earlier pair of the same system and score; it is merged",
+    )
