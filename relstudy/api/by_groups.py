@@ -28,6 +28,7 @@ from relstudy.common.python_options import takes_options
 from relstudy.common.reading import Reading
 from relstudy.common.reading_options import ReadingOptions
 from relstudy.common.results import FolderResult
+from relstudy.common.wording import count_of
 from relstudy.mapping.options import FitOptions
 from relstudy.mapping.systems import by_group
 
@@ -134,7 +135,7 @@ class CalibratedParts(FolderResult, Mapping[str, CalibratedPanel]):
 
     def heading(self) -> str:
         """The number of parts, and their column."""
-        return f"{len(self)} parts by {self.column}, each calibrated by itself: {', '.join(self)}"
+        return f"{count_of(len(self), 'part')} by {self.column}, each calibrated by itself: {', '.join(self)}"
 
     def overview(self) -> pd.DataFrame:
         """The parts side by side."""
@@ -255,7 +256,7 @@ class MappingGroups(FolderResult, Mapping[str, Mappings]):
 
     def heading(self) -> str:
         """The number of groups, and their column."""
-        return f"Mappings of {len(self)} groups by {self.column}: {', '.join(self)}"
+        return f"Mappings of {count_of(len(self), 'group')} by {self.column}: {', '.join(self)}"
 
     def overview(self) -> pd.DataFrame:
         """The methods by their figures out of fold."""

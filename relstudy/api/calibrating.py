@@ -302,10 +302,9 @@ class CalibratedPanel(FolderResult):
     def heading(self) -> str:
         """The numbers of raters, judgments and ratings, and the method."""
         panel = self.calibration.panel
-        return (
-            f"{panel.n_raters:,} raters, {len(self.judgments):,} judgments from {self.calibration.decided:,} "
-            f"ratings; method {self.method}: {self.why}"
-        )
+        raters, judgments = count_of(panel.n_raters, "rater"), count_of(len(self.judgments), "judgment")
+        ratings = count_of(self.calibration.decided, "rating")
+        return f"{raters}, {judgments} from {ratings}; method {self.method}: {self.why}"
 
     def overview(self) -> pd.DataFrame:
         """The judgments."""

@@ -22,6 +22,7 @@ from relstudy.common.libraries import path_or_frame
 from relstudy.common.options import fields_given
 from relstudy.common.python_options import takes_options
 from relstudy.common.results import FolderResult, Summary
+from relstudy.common.wording import count_of
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.collection.large import open_collection
 from relstudy.studyapp.commands.sample import write
@@ -143,7 +144,8 @@ class Sample(FolderResult):
     def heading(self) -> str:
         """The numbers of pairs and of queries."""
         base = int((self.pairs["block"] == "base").sum())
-        return f"{len(self.pairs):,} pairs ({base:,} base) of {self.pairs['query_id'].nunique():,} queries"
+        queries = count_of(self.pairs["query_id"].nunique(), "query", "queries")
+        return f"{count_of(len(self.pairs), 'pair')} ({base:,} base) of {queries}"
 
     def overview(self) -> pd.DataFrame:
         """The pairs."""

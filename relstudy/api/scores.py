@@ -256,8 +256,9 @@ class Scores(Result):
         """The numbers of systems and of judgments."""
         numbers = self.result.pairs
         systems = count_of(len(self.result.systems), "system")
+        pairs, queries = count_of(numbers["judged"], "judged pair"), count_of(numbers["queries"], "query", "queries")
         return (
-            f"{systems} against {numbers['judged']:,} judged pairs of {numbers['queries']:,} queries, "
+            f"{systems} against {pairs} of {queries}, "
             f"{tenths(numbers['relevant'])} relevant ({self.result.conventions['relevant']})"
         )
 

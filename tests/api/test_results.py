@@ -438,3 +438,19 @@ def test_a_damaged_or_foreign_file_is_refused_in_one_sentence(results: Many, tmp
         with pytest.raises(rs.RelstudyError, match=re.escape(said)):
             rs.read(wrong)
     assert isinstance(rs.read(tmp_path / "two" / "panel.relstudy"), rs.CalibratedPanel)
+
+
+def test_one_of_a_kind_is_singular_in_headings() -> None:
+    ids = {"query_id": "q", "result_id": "x"}
+    people = pd.DataFrame({"rater_id": ["a", "b"], **ids, "rating": [1, 5], "kind": "all"})
+    assert rs.calibrate(people, method="none").heading().startswith("2 raters, 1 judgment from 2 ratings; ")
+    assert rs.calibrate_by(people, "kind", method="none").heading().startswith("1 part by kind, ")
+    judgments = pd.DataFrame({"query_id": "q", "result_id": list("wxyz"), "judgment": [5, 1, 4, 2], "kind": "all"})
+    scores = judgments[["query_id", "result_id"]].assign(new=[0.9, 0.2, 0.4, 0.3])
+    groups = rs.fit_by(scores, judgments, "kind", method="isotonic")
+    assert groups.heading() == "Mappings of 1 group by kind: all"
+    qrels = judgments.assign(inclusion_probability=0.5)
+    assert " against 4 judged pairs of 1 query, " in rs.score(scores, qrels, threshold=3, replicates=20).heading()
+    items = pd.DataFrame({"item_id": list("abc"), "text": "words", "keywords": "sky"})
+    drawn = rs.sample(items, ["keywords"], queries=1, results=1, base=1)
+    assert drawn.heading() == "1 pair (1 base) of 1 query"
