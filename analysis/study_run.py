@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.pipeline import ScoringRun, score_tables, with_left_out
+from relstudy.analysis.pipeline import ScoringRun, decided, score_tables, with_left_out
 from relstudy.analysis.scoring.candidate import LEAST_COVERAGE, Candidate
 from relstudy.analysis.scoring.groups import Grouping, Groups
 from relstudy.analysis.scoring.judged import JudgedPairs
@@ -281,6 +281,7 @@ def run_of_study(
     RelstudyError
         where there are no scores, or an option is not allowed
     """
+    options = decided(options, scored.study.decision)
     differences = ["no run is kept that can be read"]
     if scored.kept is not None:
         differences = RunInputs.of(scored.files, options, scored.study.judgments.scale.scale.cut).differences(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ import click
 from relstudy.analysis.commands.requirements import end_by, hold_against, read_required, require_option
 from relstudy.analysis.commands.score_output import print_next, print_run
 from relstudy.analysis.commands.scoring_options import as_arguments, file_arguments, scoring_arguments, scoring_options
-from relstudy.analysis.scoring.options import SCORED, TestOptions
+from relstudy.analysis.scoring.options import SCORED, ScoringOptions, TestOptions
 from relstudy.common.command_options import GroupedCommand, option_under, options_of, taking, with_cluster
 from relstudy.common.console import print_json
 from relstudy.common.errors import RelstudyError
@@ -21,7 +22,7 @@ from relstudy.common.study_folder import notes_on_scores, only_folder, scores_in
 from relstudy.mapping.vector_options import VectorOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import pandas as pd
 
@@ -127,10 +128,9 @@ def score(
     from relstudy.analysis.judges.table import pairs_to_score
     from relstudy.analysis.pipeline import score_tables, with_tests
     from relstudy.analysis.scoring.groups import Grouping
-    from relstudy.analysis.scoring.options import ScoringOptions, options_over
+    from relstudy.analysis.scoring.options import options_over
     from relstudy.analysis.scoring.saved import read_comparison
     from relstudy.analysis.scoring.trec import qrels_gains
-    from relstudy.analysis.study_run import KEPT
     from relstudy.calibration.tables.study_tables import InputFile
     from relstudy.common.files import refuse_over_inputs, together
     from relstudy.common.reading import Reading
@@ -235,10 +235,20 @@ def score(
             click.echo(refused)
         following = None if written.save is None else f"relstudy score NEW --against {written.save}"
         if folder is not None:
-            shows = "" if refused or not kept else f" (shows this run, kept in {KEPT})"
-            following = f"relstudy report {folder}{shows}"
+            shown = kept and refused is None and files["mappings"] is None and not reading
+            following = _report_of(folder, files, choices) if shown else f"relstudy report {folder}"
         print_next(run, following, written.verbose)
     end_by(outcomes)
+
+
+def _report_of(folder: Path, files: Mapping[str, str | None], choices: Mapping[str, Any]) -> str:
+    """The command whose page shows the run that was kept in a study's folder: its files and options are this run's."""
+    from relstudy.analysis.study_run import KEPT
+
+    stated = [(name, files[name]) for name in ("judgments", "ratings", "queries")]
+    words = [word for name, file in stated if file is not None for word in (f"--{name}", file)]
+    words += [*as_arguments(ScoringOptions, choices), *as_arguments(TestOptions, choices)]
+    return f"{shlex.join(['relstudy', 'report', str(folder), *words])} (shows this run, kept in {KEPT})"
 
 
 def _without_path(scores: str) -> str:

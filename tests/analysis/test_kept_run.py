@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -29,8 +31,15 @@ def study(tmp_path: Path) -> Path:
     """A copy of the example with two systems, and its run kept."""
     folder = tmp_path / "study"
     shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("mappings", "simplicity.csv", "gift-*"))
-    assert f"Next: relstudy report {folder} (shows this run, kept in {KEPT})" in run("score", folder, *FEW)
+    assert next_command(run("score", folder, *FEW)) == ["report", str(folder), "--method", "none", "--replicates", "40"]
     return folder
+
+
+def next_command(printed: str) -> list[str]:
+    """The arguments of the report that is said to show a run."""
+    found = re.search(rf"Next: relstudy (.+) \(shows this run, kept in {re.escape(KEPT)}\)", printed)
+    assert found is not None, printed
+    return shlex.split(found[1])
 
 
 def origin_of(study: Path, options: ScoringOptions = OPTIONS) -> str:
@@ -45,6 +54,25 @@ def test_a_report_of_the_kept_run_is_the_report_of_a_new_one_byte_for_byte(study
     (study / KEPT).unlink()
     assert "Scored anew, since no run is kept" in run("report", study, *FEW, "--by", "paradigm")
     assert {path.name: path.read_bytes() for path in (study / "report").rglob("*.*")} == kept
+
+
+def test_the_report_that_is_said_to_show_a_run_shows_it(study: Path) -> None:
+    """It was named without the options and files of the run, and scored anew."""
+    ids = pd.read_csv(study / "judgments.csv", dtype=str)["query_id"].unique()
+    pd.DataFrame({"query_id": ids, "segment": "all"}).to_csv(study / "queries.csv", index=False)
+    printed = run("score", study, *FEW, "--queries", study / "queries.csv", "--threshold", "2.5")
+    assert AS_KEPT in run(*next_command(printed), "--no-pictures")
+    (study / "elsewhere").mkdir()
+    shutil.copyfile(EXAMPLE / "mappings" / "gift.json", study / "elsewhere" / "gift.json")
+    assert "shows this run" not in run("score", study, *FEW, "--mappings", study / "elsewhere")
+
+
+def test_what_the_study_states_of_its_analysis_is_no_other_option(study: Path) -> None:
+    """A run of a study with a primary index of its own was scored anew for each report."""
+    with (study / "study.toml").open("a", encoding="utf-8") as file:
+        file.write('\n[analysis]\nprimary = "pearson"\nmatters = 0.1\n')
+    run("score", study, *FEW)
+    assert origin_of(study) == AS_KEPT
 
 
 def test_nothing_is_scored_again_where_nothing_changed(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,7 +60,7 @@ def test_the_first_line_says_what_to_use_and_the_table_holds_ranks_and_how_far_b
 @pytest.mark.slow
 def test_the_next_step_is_the_last_line_and_conventions_are_asked_for(printed: str, study: Path) -> None:
     assert printed.splitlines()[-1].startswith(
-        f"Next: relstudy report {study} (shows this run, kept in scored.json)   "
+        f"Next: relstudy report {study} --method none --replicates 100 (shows this run, kept in scored.json)   "
     )
     assert printed.splitlines()[-1].endswith("ll else: --verbose or --json.")
     assert "p_family is corrected together" not in printed
