@@ -85,11 +85,6 @@ class Stages:
         if not self.quiet:
             say(f"{label}: {current.outcome} ({current.seconds:.1f} s)")
 
-    @property
-    def seconds(self) -> float:
-        """All stages so far."""
-        return sum(stage.seconds for stage in self.done)
-
 
 class BarsOnly(io.TextIOBase):
     """A standard error that lets progress bars through, beneath it, and keeps whole lines for the log."""

@@ -135,7 +135,7 @@ def ids_given(ids: Collection[str], others: Iterable[str]) -> Iterator[bytes]:
 
 
 def look_for_traces(folder: Path, store: Store, ids: Collection[str] = ()) -> list[Trace]:
-    """`traces_of`, and what was found in files is kept for `known_traces`."""
+    """`traces_of`, and what was found in files is kept for `left_of_the_forgotten`."""
     marked = _marked(folder)
     traces = traces_of(folder, store, ids)
     files = [trace for trace in traces if not trace.is_in_database]

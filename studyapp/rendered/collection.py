@@ -17,7 +17,6 @@ from relstudy.studyapp.rendered.pictures.latent import Scene, draw_scenes
 from relstudy.studyapp.rendered.pictures.scenes import paint
 from relstudy.studyapp.rendered.truth import WISHES, closeness, to_scale, wish_closeness
 
-SIZE = (384, 256)
 FEWEST_WORDS = 3
 # Starting two processes takes as long as painting so many pictures.
 WORTH_PROCESSES = 100
@@ -196,7 +195,7 @@ def _painted(jobs: list[tuple[Scene, Path]], workers: int) -> Iterator[int]:
 
 def _paint_batch(jobs: list[tuple[Scene, Path]]) -> int:
     for scene, path in jobs:
-        picture = paint(scene, *SIZE)
+        picture = paint(scene)
         with replacing(path) as beside:
             picture.save(beside, format="JPEG", quality=86)
     return len(jobs)

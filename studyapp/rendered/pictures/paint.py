@@ -93,7 +93,7 @@ class Shape:
         self.parts.append(("polygon", tuple(value for point in points for value in point)))
         return self
 
-    def curve(self, *points: tuple[float, float], closed: bool = True) -> Shape:
+    def curve(self, *points: tuple[float, float]) -> Shape:
         """Add a smooth closed outline through the points (Catmull-Rom)."""
         p = np.array(points, dtype=float)
         before, after, beyond = np.roll(p, 1, 0), np.roll(p, -1, 0), np.roll(p, -2, 0)
