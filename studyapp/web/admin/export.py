@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import pandas as pd
 from flask import Blueprint, Response, abort, request
@@ -13,7 +13,6 @@ from flask.typing import ResponseReturnValue
 
 from relstudy.common.tables import write_csv
 from relstudy.studyapp.monitoring.export import people_table, ratings_in_parts
-from relstudy.studyapp.web.admin.figures import recent_figures
 from relstudy.studyapp.web.admin.researchers import admin_required, role_required, who_asks
 from relstudy.studyapp.web.large import one_at_a_time, send_written
 from relstudy.studyapp.web.rendering import show
@@ -24,26 +23,20 @@ blueprint = Blueprint("admin_export", __name__, url_prefix="/admin")
 
 @dataclass(frozen=True)
 class ExportPage:
-    """Downloads that the page offers."""
+    """Downloads that the page offers: names of scales, and ids and texts of further questions."""
 
-    tab: str
+    tab: ClassVar = "export"
     scales: tuple[str, ...]
     questions: tuple[tuple[str, str], ...]
-    ratings: int
-    folder: str
 
 
 @blueprint.get("/export")
 @admin_required
 def export() -> ResponseReturnValue:
     """The page of downloads."""
-    status, _ = recent_figures()
     study = current_site().study
     questions = tuple((each.id, each.text) for each in study.result_questions.values())
-    page = ExportPage(
-        "export", tuple(scale.name for scale in study.scales), questions, status.ratings, study.folder.name
-    )
-    return show("admin/export.html", page)
+    return show("admin/export.html", ExportPage(tuple(scale.name for scale in study.scales), questions))
 
 
 @blueprint.get("/export/ratings.csv")
@@ -56,16 +49,16 @@ def download_ratings() -> ResponseReturnValue:
     question = site.study.result_questions.get(name)
     if name and question is None:
         abort(404)
-    which = f"ratings-{name}" if name else "ratings"
-    wanted: dict[str, Any] = {
-        "scale": request.args.get("scale") or None,
-        "surplus": request.args.get("surplus") != "no",
-    }
-    with (
-        one_at_a_time(who_asks()),
-        ratings_in_parts(site.store, site.study, history=history, question=question, **wanted) as (parts, _),
-    ):
-        return _download(parts, f"{which}-history.csv" if history else f"{which}.csv")
+    rows = ratings_in_parts(
+        site.store,
+        site.study,
+        scale=request.args.get("scale") or None,
+        history=history,
+        question=question,
+        surplus=request.args.get("surplus") != "no",
+    )
+    with one_at_a_time(who_asks()), rows as (parts, _):
+        return _download(parts, f"ratings{f'-{name}' if name else ''}{'-history' if history else ''}.csv")
 
 
 @blueprint.get("/export/people.csv")
