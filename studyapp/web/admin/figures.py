@@ -146,7 +146,6 @@ class BlockView:
     """A block's row: `bar` is its progress."""
 
     status: BlockStatus
-    done: int
     wanted: int
     bar: Markup
     seconds: str
@@ -164,7 +163,6 @@ def block_views(status: Status) -> tuple[BlockView, ...]:
         views.append(
             BlockView(
                 block,
-                block.pages_done,
                 wanted,
                 charts.progress_bar(f"{block.name}: {words}", block.pages_done, block.pages_leased, wanted),
                 number(block.median_seconds, ".1f"),
