@@ -128,10 +128,10 @@ def line_chart(
             anchor = ("start", "middle", "end")[number]
             parts.append(_text(LEFT + share * (WIDTH - LEFT - RIGHT), HEIGHT - BOTTOM + 18, x_axis.show(value), anchor))
     for index, line in enumerate(lines):
-        kind = f"line s{index % MOST_LINES + 1}{DASHES[index % 3]}"
-        parts.append(f'<path class="{kind}" d="{_path(plane, line.points)}"/>')
-        if len([y for _, y in line.points if y is not None]) == 1:
-            x, y = next((x, y) for x, y in line.points if y is not None)
+        parts.append(f'<path class="{_stroke(index)}" d="{_path(plane, line.points)}"/>')
+        points = [(x, y) for x, y in line.points if y is not None]
+        if len(points) == 1:
+            x, y = points[0]
             dot = f'cx="{_number(plane.place_x(x))}" cy="{_number(plane.place_y(y))}" r="3"'
             parts.append(f'<circle class="s{index % MOST_LINES + 1}" {dot}/>')
     return _svg(label, parts)
@@ -151,10 +151,13 @@ def _path(plane: _Plane, points: Sequence[tuple[float, float | None]]) -> str:
 
 def key_mark(index: int) -> Markup:
     """A legend's sample of a chart's index-th line."""
-    kind = f"line s{index % MOST_LINES + 1}{DASHES[index % 3]}"
-    return Markup(
-        f'<svg class="chart mark" viewBox="0 0 24 10" aria-hidden="true"><path class="{kind}" d="M1 5L23 5"/></svg>'
-    )
+    path = f'<path class="{_stroke(index)}" d="M1 5L23 5"/>'
+    return Markup(f'<svg class="chart mark" viewBox="0 0 24 10" aria-hidden="true">{path}</svg>')
+
+
+def _stroke(index: int) -> str:
+    """Classes of the index-th line: its colour and dashes."""
+    return f"line s{index % MOST_LINES + 1}{DASHES[index % 3]}"
 
 
 def histogram(
