@@ -25,7 +25,7 @@ from relstudy.studyapp.monitoring.status import study_status
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.admin.figures import ASK_AGAIN, are_few, forget_figures, kept_figures
 from relstudy.studyapp.web.admin.invite import MOST_LINKS, public_address
-from relstudy.studyapp.web.admin.researchers import note, who_asks
+from relstudy.studyapp.web.admin.researchers import View, note, who_asks
 from relstudy.studyapp.web.large import one_at_a_time, send_written
 from relstudy.studyapp.web.rendering import headers_of
 from relstudy.studyapp.web.site import current_site
@@ -36,7 +36,6 @@ NO_TOKEN = "this needs a valid token in the header `Authorization: Bearer TOKEN`
 COUNTING = "the ratings are being counted; please try again in a few seconds"
 CURSOR = "X-Relstudy-Cursor"
 ISO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)", re.ASCII)
-View = Callable[..., ResponseReturnValue]
 
 
 def token_required(role: str) -> Callable[[View], View]:
