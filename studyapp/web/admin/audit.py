@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from flask import Blueprint
 from flask.typing import ResponseReturnValue
@@ -19,13 +20,13 @@ blueprint = Blueprint("admin_log", __name__, url_prefix="/admin")
 class LogPage:
     """The newest entries."""
 
-    tab: str
+    tab: ClassVar = "log"
+    most: ClassVar = MOST
     entries: tuple[Entry, ...]
-    most: int = MOST
 
 
 @blueprint.get("/log")
 @role_required("owner", logged=False)
 def log() -> ResponseReturnValue:
     """The log of actions, the newest first."""
-    return show("admin/log.html", LogPage("log", tuple(read_entries(current_site().store))))
+    return show("admin/log.html", LogPage(tuple(read_entries(current_site().store))))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from flask import Blueprint, request
 from flask.typing import ResponseReturnValue
@@ -23,15 +24,15 @@ MOST_LINKS = 500
 class InvitePage:
     """Ways in, and links just made (shown this once)."""
 
-    tab: str
+    tab: ClassVar = "invite"
+    most: ClassVar = MOST_LINKS
     base: str
     personal: bool
     crowd: str
     open: bool
-    groups: tuple[str, ...] = ()
-    links: tuple[invitations.Invitation, ...] = ()
-    message: str = ""
-    most: int = MOST_LINKS
+    groups: tuple[str, ...]
+    links: tuple[invitations.Invitation, ...]
+    message: str
 
 
 def public_address() -> str:
@@ -40,7 +41,7 @@ def public_address() -> str:
     return (site.study.url or site.address or request.root_url).rstrip("/")
 
 
-def _invite_page(links: tuple[invitations.Invitation, ...] = (), message: str = "") -> InvitePage:
+def _invite_page(links: tuple[invitations.Invitation, ...] = (), message: str = "") -> str:
     study = current_site().study
     base = public_address()
     rules = study.entry.rules
@@ -48,14 +49,15 @@ def _invite_page(links: tuple[invitations.Invitation, ...] = (), message: str = 
     is_open = bool({"open", "passphrase"} & set(rules))
     groups = tuple(group.name for group in study.groups)
     shown_crowd = base + crowd if crowd else ""
-    return InvitePage("invite", base, "personal" in rules, shown_crowd, is_open, groups, links, message)
+    page = InvitePage(base, "personal" in rules, shown_crowd, is_open, groups, links, message)
+    return show("admin/invite.html", page)
 
 
 @blueprint.get("/invite")
 @admin_required
 def invite() -> ResponseReturnValue:
     """The page of addresses and personal links by which raters come in."""
-    return show("admin/invite.html", _invite_page())
+    return _invite_page()
 
 
 @blueprint.post("/invite")
@@ -65,10 +67,10 @@ def make_links() -> ResponseReturnValue:
     site = current_site()
     count = request.form.get("count", 0, type=int)
     if not 1 <= count <= MOST_LINKS:
-        return show("admin/invite.html", _invite_page(message=site.texts("admin.invite.count", most=MOST_LINKS))), 422
+        return _invite_page(message=site.texts("admin.invite.count", most=MOST_LINKS)), 422
     try:
         links = invitations.invite(site.store, site.study, count, group=request.form.get("group", ""))
     except RelstudyError as error:
-        return show("admin/invite.html", _invite_page(message=str(error))), 422
+        return _invite_page(message=str(error)), 422
     forget_figures()
-    return show("admin/invite.html", _invite_page(tuple(links)))
+    return _invite_page(tuple(links))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from flask import Blueprint
 from flask.typing import ResponseReturnValue
@@ -20,7 +21,7 @@ blueprint = Blueprint("admin_handout", __name__, url_prefix="/admin")
 class HandoutPage:
     """Pages that raters hold."""
 
-    tab: str
+    tab: ClassVar = "handout"
     minutes: float
     blocks: tuple[BlockView, ...]
     leases: tuple[Lease, ...]
@@ -33,4 +34,4 @@ def handout() -> ResponseReturnValue:
     status, _ = recent_figures()
     leases = tuple(read_leases(current_site().store))
     blocks = tuple(view for view in block_views(status) if view.status.pages_wanted is not None)
-    return show("admin/handout.html", HandoutPage("handout", current_site().study.lease_minutes, blocks, leases))
+    return show("admin/handout.html", HandoutPage(current_site().study.lease_minutes, blocks, leases))

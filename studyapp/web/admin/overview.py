@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from typing import ClassVar
 
 from flask import Blueprint, abort, redirect, request
 from flask.typing import ResponseReturnValue
@@ -57,7 +58,7 @@ class Gain:
 class Overview:
     """The first admin page."""
 
-    tab: str
+    tab: ClassVar = "overview"
     status: Status
     rated: str
     blocks: tuple[BlockView, ...]
@@ -74,7 +75,6 @@ def overview() -> ResponseReturnValue:
     """Progress, growth, time, use of the scale, agreement."""
     status, statistics = recent_figures()
     page = Overview(
-        tab="overview",
         status=status,
         rated=_rated(status),
         blocks=block_views(status),

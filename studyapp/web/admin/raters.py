@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from flask import Blueprint, abort, redirect, request
 from flask.typing import ResponseReturnValue
@@ -42,7 +43,7 @@ class RaterRow:
 class RatersPage:
     """One stretch of the list of raters, and what is left of those who were forgotten."""
 
-    tab: str
+    tab: ClassVar = "raters"
     rows: tuple[RaterRow, ...]
     number: int
     pages: int
@@ -55,7 +56,7 @@ class RatersPage:
 class ForgetPage:
     """Asks before a rater's data goes."""
 
-    tab: str
+    tab: ClassVar = "raters"
     rater_id: str
     ratings: int
 
@@ -82,7 +83,7 @@ def list_raters() -> ResponseReturnValue:
         )
     left = left_of_the_forgotten(current_site().folder, current_site().store)
     lines = tuple(map(_left_line, left.traces))
-    return show("admin/raters.html", RatersPage("raters", tuple(rows), page, pages, len(status.people), left, lines))
+    return show("admin/raters.html", RatersPage(tuple(rows), page, pages, len(status.people), left, lines))
 
 
 def _left_line(trace: Trace) -> str:
@@ -101,11 +102,20 @@ def _flags(person: RaterStatus, flags: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(shown)
 
 
+def _person(rater_id: str) -> RaterStatus:
+    """Status of the rater of an id; 404 where there is none."""
+    status, _ = recent_figures()
+    person = next((person for person in status.people if person.rater_id == rater_id), None)
+    if person is None:
+        abort(404)
+    return person
+
+
 @dataclass(frozen=True)
 class SetAsidePage:
     """Asks before a rater is set aside, or taken back."""
 
-    tab: str
+    tab: ClassVar = "raters"
     rater_id: str
     ratings: int
     is_aside: bool
@@ -115,12 +125,8 @@ class SetAsidePage:
 @admin_required
 def ask_set_aside(rater_id: str) -> ResponseReturnValue:
     """Ask before setting a rater aside, or taking them back."""
-    status, _ = recent_figures()
-    person = next((person for person in status.people if person.rater_id == rater_id), None)
-    if person is None:
-        abort(404)
-    page = SetAsidePage("raters", rater_id, person.ratings, person.outcome == SET_ASIDE)
-    return show("admin/set_aside.html", page)
+    person = _person(rater_id)
+    return show("admin/set_aside.html", SetAsidePage(rater_id, person.ratings, person.outcome == SET_ASIDE))
 
 
 @blueprint.post("/set-aside/<rater_id>")
@@ -140,11 +146,7 @@ def change_set_aside(rater_id: str) -> ResponseReturnValue:
 @admin_required
 def ask_forget(rater_id: str) -> ResponseReturnValue:
     """Ask before removing a person's data."""
-    status, _ = recent_figures()
-    person = next((person for person in status.people if person.rater_id == rater_id), None)
-    if person is None:
-        abort(404)
-    return show("admin/forget.html", ForgetPage("raters", rater_id, person.ratings))
+    return show("admin/forget.html", ForgetPage(rater_id, _person(rater_id).ratings))
 
 
 @blueprint.post("/forget/<rater_id>")
