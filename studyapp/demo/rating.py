@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import http.client
 import threading
 import time
@@ -283,9 +282,9 @@ def rate(
     with (
         show.stage("The panel rates in the web app", command=command, units=expected) as stage,
         serving(folder) as address,
-        contextlib.closing(_Database(folder)) as database,
+        Store.of_study(folder) as store,
     ):
-        invitations = invite(database.store, study, len(whom))
+        invitations = invite(store, study, len(whom))
         secret = read_secret(folder)
         shown: dict[str, tuple[str, ...]] = {name: (name,) for name in panel.collection.ids}
         shown |= {each.id: each.results for each in read_lists(folder).values()}
@@ -307,16 +306,6 @@ def rate(
             raise RelstudyError(f"simulated rater {unfinished[0]} reached the end without a completion code")
         stage.outcome = f"{len(whom)} raters, {sum(given):,} ratings, each from consent to completion code"
     return {invitation.rater_id: index for index, invitation in zip(whom, invitations, strict=True)}, sum(given)
-
-
-class _Database:
-    """The study's database, closed at the end."""
-
-    def __init__(self, folder: Path) -> None:
-        self.store = Store.of_study(folder)
-
-    def close(self) -> None:
-        self.store.dispose()
 
 
 def _answers(panel: SimulatedPanel, rater: int, items: dict[str, tuple[str, ...]]) -> Answer:
