@@ -150,10 +150,13 @@ class Comparison:
             who, whose = f"Rater {self.rater_id}", "this rater's"
         else:
             group, others = self.people
-            who, whose = f"{count_of(group, 'rater')} of {self.rater_id}, against {others} others:", "this group's"
+            who, whose = (
+                f"{count_of(group, 'rater')} of {self.rater_id}, against {count_of(others, 'other')}:",
+                "this group's",
+            )
         lines = [
             f"{who} gave {percent(self.share, 1)} of the ratings and {'shares' if self.people is None else 'share'} "
-            f"{self.shared} pairs with others."
+            f"{count_of(self.shared, 'pair')} with others."
         ]
         if self.bias_before.value is not None:
             lines.append(

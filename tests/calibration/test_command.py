@@ -12,7 +12,9 @@ import pandas as pd
 import pytest
 from click.testing import Result
 
+import relstudy as rs
 from relstudy.calibration.panel import Panel
+from relstudy.calibration.rater_comparison import compare_rater
 from relstudy.calibration.simulation import SimulatedPanel, simulate_panel
 from relstudy.common.ratings_table import HandOut
 from tests.commands import relstudy
@@ -371,3 +373,14 @@ def test_against_names_the_method_that_is_ahead_and_what_it_is_ahead_in(tmp_path
     assert other["correlation"] - used["correlation"] == pytest.approx(-other["difference"], abs=1e-12)
     refused = run(ratings, "--compare", "r1", "--against", "none")
     assert refused.exit_code == 2 and "--against goes without --by and --compare" in refused.output
+
+
+def test_one_shared_pair_and_one_other_rater_are_said_to_be_one() -> None:
+    ratings = pd.DataFrame({"rater_id": list("aab"), "query_id": "q", "result_id": list("xyx"), "rating": [1, 2, 3]})
+    result = rs.calibrate(ratings.assign(group=list("eeo")), method="none", scale="1-5").calibration
+    assert (
+        compare_rater(result, "a").sentences()[0] == "Rater a gave 66.7 % of the ratings and shares 1 pair with others."
+    )
+    assert (
+        compare_rater(result, "group=e").sentences()[0].startswith("1 rater of group=e, against 1 other: gave 66.7 %")
+    )
