@@ -8,7 +8,7 @@ import itertools
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -393,32 +393,32 @@ def people_table(store: Store, study: Study) -> pd.DataFrame:
         given = connection.execute(by_rater, execution_options=IN_PARTS)
         for number, rows in itertools.groupby(given, lambda row: row.rater):
             outcomes[number] = outcome_of(study, by_id[number], rows)
-    return pd.DataFrame(
-        [
-            {
-                "rater_id": rater.rater_id,
-                "entry": rater.entry,
-                "platform_id": _no_formula(rater.identity) if rater.entry in ("prolific", "crowd") else "",
-                **{
-                    f"parameter_{name}": _no_formula(rater.parameters.get(name, ""))
-                    for name in study.entry.keep_parameters
-                },
-                "invited_or_joined_at": _utc(rater.created_at),
-                "consented_at": _utc(rater.consented_at),
-                "consent_version": rater.consent_version,
-                "consent_sha256": rater.consent_sha256 or "",
-                "started_at": _utc(rater.started_at),
-                "finished_at": _utc(rater.finished_at),
-                "outcome": outcomes[rater.id],
-                "completion_code": rater.completion_code,
-                **({"group": rater.rater_group or ""} if study.groups else {}),
-                **({"practice_attempts": _attempts(rater)} if study.qualification is not None else {}),
-                **{f"screening_{q.id}": _no_formula((rater.screening or {}).get(q.id, "")) for q in study.screening},
-                **{f"question_{q.id}": _no_formula((rater.answers or {}).get(q.id, "")) for q in study.questions},
-            }
-            for rater in people
-        ]
-    )
+    columns: dict[str, Callable[[Rater], object]] = {
+        "rater_id": lambda rater: rater.rater_id,
+        "entry": lambda rater: rater.entry,
+        "platform_id": lambda rater: _no_formula(rater.identity) if rater.entry in ("prolific", "crowd") else "",
+        **{f"parameter_{name}": _said(lambda rater: rater.parameters, name) for name in study.entry.keep_parameters},
+        "invited_or_joined_at": lambda rater: _utc(rater.created_at),
+        "consented_at": lambda rater: _utc(rater.consented_at),
+        "consent_version": lambda rater: rater.consent_version,
+        "consent_sha256": lambda rater: rater.consent_sha256 or "",
+        "started_at": lambda rater: _utc(rater.started_at),
+        "finished_at": lambda rater: _utc(rater.finished_at),
+        "outcome": lambda rater: outcomes[rater.id],
+        "completion_code": lambda rater: rater.completion_code,
+    }
+    if study.groups:
+        columns["group"] = lambda rater: rater.rater_group or ""
+    if study.qualification is not None:
+        columns["practice_attempts"] = _attempts
+    columns |= {f"screening_{each.id}": _said(lambda rater: rater.screening, each.id) for each in study.screening}
+    columns |= {f"question_{each.id}": _said(lambda rater: rater.answers, each.id) for each in study.questions}
+    return pd.DataFrame({name: [value(rater) for rater in people] for name, value in columns.items()})
+
+
+def _said(answers: Callable[[Rater], Mapping[str, str] | None], key: str) -> Callable[[Rater], str]:
+    """The entry of a key in what a rater gave, as a spreadsheet may read it; empty where there is none."""
+    return lambda rater: _no_formula((answers(rater) or {}).get(key, ""))
 
 
 def _attempts(rater: Rater) -> int:

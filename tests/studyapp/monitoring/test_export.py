@@ -17,7 +17,7 @@ from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.tables import assignments, raters, ratings
 from relstudy.studyapp.monitoring.export import IN_PARTS, people_table, ratings_in_parts, ratings_table
 from tests.studyapp.desk import Desk, toml
-from tests.studyapp.studies import Made
+from tests.studyapp.studies import TOML, Made
 
 
 def rated(make: Callable[..., Made], pairs: int = 12) -> Made:
@@ -47,6 +47,15 @@ def copy_raters(made: Made, times: int) -> None:
                 rows = sa.select(*(changed.get(column.name, column) for column in table.c))
                 names = [column.name for column in table.c]
                 connection.execute(sa.insert(table).from_select(names, rows.where(table.c.id <= most[table])))
+
+
+def test_a_study_that_nobody_has_come_to_has_a_table_of_people_with_its_columns(
+    make_local: Callable[..., Made], tmp_path: Path
+) -> None:
+    made = make_local(TOML + '[[questions]]\nid = "age"\ntext = "Age?"\n')
+    write_table(people_table(made.store, Study.load(made.folder)), tmp_path / "people.csv")
+    header = (tmp_path / "people.csv").read_text().strip()
+    assert header.startswith("rater_id,entry,platform_id,invited_or_joined_at") and header.endswith("question_age")
 
 
 @pytest.mark.slow
