@@ -14,7 +14,7 @@ from relstudy.studyapp.assignment.quotas import find_place, is_over
 from relstudy.studyapp.assignment.raters import Rater, record_exit_answers
 from relstudy.studyapp.assignment.slots import any_left
 from relstudy.studyapp.web import session
-from relstudy.studyapp.web.rater.navigation import address, advance, locked_visit, rater_of_form
+from relstudy.studyapp.web.rater.navigation import address, advance, locked_visit, rater_of_form, rater_of_page
 from relstudy.studyapp.web.rater.question_form import question_views, read_answers
 from relstudy.studyapp.web.rendering import end_page, paragraphs, refusal_page, show
 from relstudy.studyapp.web.site import current_site
@@ -26,9 +26,7 @@ blueprint = Blueprint("ending", __name__)
 @blueprint.get("/questions")
 def questions() -> ResponseReturnValue:
     """Exit questions."""
-    rater = session.consented_rater()
-    if rater is None:
-        return redirect("/consent")
+    rater = rater_of_page()
     site = current_site()
     with site.store.read_one() as connection:
         at_the_end = is_at_end(site.visit(connection, rater, time.time()))
@@ -69,9 +67,7 @@ def answer() -> ResponseReturnValue:
 @blueprint.get("/thanks")
 def thanks() -> ResponseReturnValue:
     """The end: completion code, the way back to the platform, and "rate some more"."""
-    rater = session.consented_rater()
-    if rater is None:
-        return redirect("/consent")
+    rater = rater_of_page()
     if rater.finished_at is None:
         return redirect("/rate")
     site = current_site()
@@ -111,9 +107,7 @@ def thanks_page(outcome: str, rater: Rater, *, none_left: bool = False, more: bo
 @blueprint.get("/wait")
 def wait() -> ResponseReturnValue:
     """All that is left is with other raters: look again, or finish."""
-    rater = session.consented_rater()
-    if rater is None:
-        return redirect("/consent")
+    rater = rater_of_page()
     if rater.started_at is None or rater.finished_at is not None or current_site().state != "open":
         return redirect("/rate")
     with locked_visit(rater.id) as visit:
@@ -152,9 +146,7 @@ def more() -> ResponseReturnValue:
 @blueprint.get("/no-place")
 def no_place() -> ResponseReturnValue:
     """Said to who has consented and found no place any more; who would find one now is led on."""
-    rater = session.consented_rater()
-    if rater is None:
-        return redirect("/consent")
+    rater = rater_of_page()
     if rater.started_at is not None:
         return redirect("/rate")
     with locked_visit(rater.id) as visit:

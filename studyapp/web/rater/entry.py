@@ -24,6 +24,7 @@ from relstudy.studyapp.config.texts import Texts
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.mount import asked_query, is_within
 from relstudy.studyapp.web.rater.duration import said_duration
+from relstudy.studyapp.web.rater.navigation import rater_of_page
 from relstudy.studyapp.web.rendering import choices, end_page, paragraphs, show, unavailable
 from relstudy.studyapp.web.site import LANGUAGE, current_site
 from relstudy.studyapp.web.views import ConsentPage, InstructionsPage, SwitchPage
@@ -262,9 +263,7 @@ def decline() -> ResponseReturnValue:
 @blueprint.get("/instructions")
 def instructions() -> ResponseReturnValue:
     """The instructions; can be read again at any time."""
-    rater = session.consented_rater()
-    if rater is None:
-        return redirect("/consent")
+    rater = rater_of_page()
     if needs_screening(current_site().study, rater):
         return redirect("/screening")
     return show("instructions.html", instructions_view(), rater)

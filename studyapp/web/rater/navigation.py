@@ -18,6 +18,14 @@ from relstudy.studyapp.web.rendering import unavailable
 from relstudy.studyapp.web.site import current_site
 
 
+def rater_of_page() -> Rater:
+    """The consenting rater who asks for this page; anybody else is led to the way in."""
+    rater = session.consented_rater()
+    if rater is None:
+        abort(make_response(redirect("/consent")))
+    return rater
+
+
 def rater_of_form() -> Rater:
     """The consenting rater who sent this form; anybody else, and anybody while the study rests, gets another page."""
     rater = session.consented_rater()

@@ -14,7 +14,7 @@ from relstudy.studyapp.assignment.next_page import open_attempt
 from relstudy.studyapp.config.study_parts import NOT_SHOWN, Between
 from relstudy.studyapp.sampling.ratable_pairs import known_pair_ids
 from relstudy.studyapp.web import session
-from relstudy.studyapp.web.rater.navigation import locked_visit, rater_of_form
+from relstudy.studyapp.web.rater.navigation import locked_visit, rater_of_form, rater_of_page
 from relstudy.studyapp.web.rater.rating_page import Field, read_choices, with_words
 from relstudy.studyapp.web.rendering import item_view, show
 from relstudy.studyapp.web.site import current_site
@@ -78,9 +78,7 @@ def feedback_page(shown: Sequence[PairRow], chosen: Mapping[Field, str], onward:
 @blueprint.get("/again")
 def again() -> ResponseReturnValue:
     """The result of the practice, and another attempt."""
-    rater = session.consented_rater()
-    if rater is None:
-        return redirect("/consent")
+    rater = rater_of_page()
     with locked_visit(rater.id) as visit:
         result = open_attempt(visit)
     if result is None:

@@ -17,7 +17,7 @@ from relstudy.studyapp.assignment.sequence import Assignment, RaterPage
 from relstudy.studyapp.config.study_parts import NOT_SHOWN
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.mount import at
-from relstudy.studyapp.web.rater.navigation import address, advance, move_on, rater_of_form
+from relstudy.studyapp.web.rater.navigation import address, advance, move_on, rater_of_form, rater_of_page
 from relstudy.studyapp.web.rater.rating_page import Field, asked_on, build_rating_page, can_be_shown, read_choices
 from relstudy.studyapp.web.rendering import refusal_page, show, unavailable
 from relstudy.studyapp.web.site import current_site
@@ -39,9 +39,7 @@ def begin() -> ResponseReturnValue:
 @blueprint.get("/rate")
 def resume() -> ResponseReturnValue:
     """To the page where the rater was."""
-    rater = session.consented_rater()
-    if rater is None:
-        return redirect("/consent")
+    rater = rater_of_page()
     if rater.started_at is None:
         return redirect("/instructions")
     step = advance(rater.id)

@@ -6,8 +6,7 @@ from flask import Blueprint, redirect
 from flask.typing import ResponseReturnValue
 
 from relstudy.studyapp.assignment.eligibility import needs_screening, screen
-from relstudy.studyapp.web import session
-from relstudy.studyapp.web.rater.navigation import locked_visit, rater_of_form
+from relstudy.studyapp.web.rater.navigation import locked_visit, rater_of_form, rater_of_page
 from relstudy.studyapp.web.rater.question_form import question_views, read_answers
 from relstudy.studyapp.web.rendering import show, unavailable
 from relstudy.studyapp.web.site import current_site
@@ -19,9 +18,7 @@ blueprint = Blueprint("screening", __name__)
 @blueprint.get("/screening")
 def questions() -> ResponseReturnValue:
     """Questions that decide who takes part."""
-    rater = session.consented_rater()
-    if rater is None:
-        return redirect("/consent")
+    rater = rater_of_page()
     if not needs_screening(current_site().study, rater):
         return redirect("/rate")
     if current_site().state != "open":
