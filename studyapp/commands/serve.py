@@ -41,10 +41,9 @@ def serve(folder: Path, server: ServerOptions, options: ServeOptions) -> None:
       relstudy serve my-study --port 8000 --workers 2
       relstudy serve my-study --preview
     """
-    from relstudy.studyapp.web.server import Serving, run, run_preview
+    from relstudy.studyapp.web.server import run, run_preview
 
-    serving = Serving(folder, server, options.secure)
     if options.preview:
-        run_preview(serving)
+        run_preview(folder, server)
     else:
-        run(serving, reset_admin=options.reset_admin)
+        run(folder, server, secure=options.secure, reset_admin=options.reset_admin)

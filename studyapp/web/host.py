@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,10 +15,10 @@ from jinja2 import StrictUndefined
 from relstudy.common.console import say
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.config.texts import Texts
-from relstudy.studyapp.web.app import StudyFlask, log_requests, log_to
+from relstudy.studyapp.web.app import StudyFlask, log_requests
 from relstudy.studyapp.web.assets import serve_assets
 from relstudy.studyapp.web.hosted import NAME, RESERVED, TRY_AGAIN, HostedStudies
-from relstudy.studyapp.web.listening import listen, make_worker, shown_host
+from relstudy.studyapp.web.listening import announce, listen, make_worker, shown_address
 from relstudy.studyapp.web.mount import WsgiApp, at, mounted, path_of
 from relstudy.studyapp.web.options import ServerOptions
 from relstudy.studyapp.web.processes import run_workers
@@ -44,7 +42,7 @@ def run_host(places: Sequence[Path], server: ServerOptions, url: str = "") -> No
         if not place.is_dir():
             raise RelstudyError(f"{place}: there is no such folder")
     listener = listen(server.host, server.port)
-    local = f"http://{shown_host(server.host)}:{listener.getsockname()[1]}"
+    local = f"http://{shown_address(listener, server)}"
     address = url or local
     studies = HostedStudies(
         places,
@@ -63,8 +61,7 @@ def run_host(places: Sequence[Path], server: ServerOptions, url: str = "") -> No
         with contextlib.suppress(RelstudyError):  # it has been reported
             studies.get(name)
     say(f"{studies.served} studies below {address}/ (health: {address}/health)")
-    print(f"listening on {shown_host(server.host)}:{listener.getsockname()[1]}", flush=True)
-    log_to(sys.stderr, logging.WARNING if server.quiet else logging.INFO)
+    announce(listener, server)
     app = mounted(host_app(studies), path_of(address))
 
     def work() -> None:

@@ -22,7 +22,7 @@ from waitress.task import ErrorTask, WSGITask
 from waitress.wasyncore import readwrite
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.web.app import BODY_LIMIT
+from relstudy.studyapp.web.app import BODY_LIMIT, log_to
 from relstudy.studyapp.web.mount import WsgiApp
 from relstudy.studyapp.web.options import ServerOptions
 from relstudy.studyapp.web.security import HEADERS
@@ -283,11 +283,18 @@ SEND_BYTES = 1 << 14  # of an answer, from which on its beginning is sent before
 SPARE = 20  # of them, for those that come while room is being made: at its limit Waitress hears nobody
 
 
-def shown_host(host: str) -> str:
-    """A listening address as browsers of this machine can ask for it."""
+def shown_address(listener: socket.socket, server: ServerOptions) -> str:
+    """The host and port that browsers of this machine can ask."""
+    host, port = server.host, listener.getsockname()[1]
     if host in ("0.0.0.0", "::"):
-        return "localhost"
-    return f"[{host}]" if ":" in host else host
+        return f"localhost:{port}"
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def announce(listener: socket.socket, server: ServerOptions) -> None:
+    """Print where the server listens, and send its log to standard error from then on."""
+    print(f"listening on {shown_address(listener, server)}", flush=True)
+    log_to(sys.stderr, logging.WARNING if server.quiet else logging.INFO)
 
 
 def listen(host: str, port: int) -> socket.socket:

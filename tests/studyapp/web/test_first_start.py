@@ -42,7 +42,7 @@ def _start(folder: Path, together: Barrier) -> None:
     starting.Store = _Impatient  # type: ignore[misc]
     server.run_workers = lambda *given: None
     together.wait()
-    server.run(server.Serving(folder, ServerOptions(port=0)))
+    server.run(folder, ServerOptions(port=0))
 
 
 @pytest.mark.server

@@ -24,7 +24,7 @@ from relstudy.studyapp.monitoring.deliveries import CLAIM, LONGEST_PAUSE, claim_
 from relstudy.studyapp.monitoring.status import study_status
 from relstudy.studyapp.web.notifier import Notifier, notifier_of
 from relstudy.studyapp.web.options import ServerOptions
-from relstudy.studyapp.web.server import Serving, run
+from relstudy.studyapp.web.server import run
 from tests.commands import relstudy, succeeds
 from tests.studyapp.browse import Browser, joined
 from tests.studyapp.listener import SECRET, Listener
@@ -241,6 +241,6 @@ def test_a_server_without_the_secret_is_refused_before_it_changes_what_is_served
     made = make_local()
     (made.folder / "study.toml").write_text(with_webhook("https://lab.example.org/f"), encoding="utf-8")
     with pytest.raises(RelstudyError, match="HOOK"):
-        run(Serving(made.folder, ServerOptions(port=0, workers=1, threads=1)))
+        run(made.folder, ServerOptions(port=0, workers=1, threads=1))
     with made.store.read() as connection:
         assert read_head(connection).version == 1
