@@ -6,8 +6,10 @@ of everybody else.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
@@ -188,15 +190,14 @@ def _client(settings: SignOnSettings, secret: str, app: Flask) -> Any:
     )
 
 
-class _provider:
-    """Errors of a provider, or of somebody who claims to be one: a sign-on that did not work."""
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _where: object) -> None:
-        if error is None or isinstance(error, SignOnError) or not isinstance(error, Exception):
-            return
+@contextlib.contextmanager
+def _provider() -> Iterator[None]:
+    """Within, errors of a provider, or of somebody who claims to be one, are a sign-on that did not work."""
+    try:
+        yield
+    except SignOnError:
+        raise
+    except Exception as error:
         import requests
         from authlib.common.errors import AuthlibBaseError
         from joserfc.errors import JoseError
@@ -207,3 +208,4 @@ class _provider:
             raise SignOnError("sso.failed") from error
         if isinstance(error, ValueError | KeyError | TypeError | RuntimeError):  # an answer that is none
             raise SignOnError("sso.provider") from error
+        raise
