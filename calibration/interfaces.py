@@ -76,7 +76,7 @@ def read_interfaces(
     parts = {}
     for name in sorted(set(values)):
         rows = values == name
-        part = table.among(table.frame[rows].reset_index(drop=True), table.rows[rows])
+        part = table.where(rows)
         parts[str(name)] = read_ratings(part, **vars(options or RatingsOptions()), reading=Reading(scale=reading.scale))
     return parts
 
@@ -92,7 +92,7 @@ def pairs_asked_alike(pairs: Path, judged: pd.DataFrame) -> Checked:
     paradigm = table.frame["paradigm"]
     asked = paradigm[pair_keys(table.frame).isin(pair_keys(judged))].unique()
     rows = paradigm.isin(asked).to_numpy()
-    return table.among(table.frame[rows].reset_index(drop=True), table.rows[rows])
+    return table.where(rows)
 
 
 def joined_tables(parts: Mapping[str, Calibration], column: str) -> dict[str, pd.DataFrame] | str:

@@ -148,7 +148,7 @@ def read_preferences(path: str | os.PathLike[str] | Checked, lists: bool = False
             )
             raise RelstudyError(f"{table.file}: its couples are of {'results' if lists else 'whole lists'}; {way}")
         raise RelstudyError(f"{table.file}: no row has an other_id, so nobody said which of two is better")
-    table = table.among(table.frame[chosen].reset_index(drop=True), table.rows[chosen])
+    table = table.where(chosen)
     text = {name: table.texts(name) for name in ("rater_id", "query_id", "result_id", OTHER, SIDE)}
     first, second, left = (np.asarray(text[name], dtype=object) for name in ("result_id", OTHER, SIDE))
     answer = table.numbers("rating", low=LEFT, high=RIGHT, empty=True)

@@ -50,7 +50,7 @@ def without_couples(table: Checked) -> Checked:
             f"{table.file}: every row says which of two results is better (column other_id); relstudy preferences "
             "takes these"
         )
-    rest = table.among(table.frame[~couples].reset_index(drop=True), table.rows[~couples])
+    rest = table.where(~couples)
     said = f"{count_of(int(couples.sum()), 'row')} on which of two results is better left out; relstudy preferences "
     rest.notes = (*table.notes, said + "takes these")
     return rest

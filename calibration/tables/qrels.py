@@ -148,7 +148,7 @@ def without_negative(table: Checked, reading: Reading) -> tuple[Checked, pd.Data
     negative = (grades < 0) & ~reading.mentions(texts)
     if not negative.any() or negative.all():
         return table, None
-    rest = table.among(table.frame[~negative].reset_index(drop=True), table.rows[~negative])
+    rest = table.where(~negative)
     low, high = grades[negative].min(), max(float(np.nanmax(grades)), 1.0)
     rest.notes = (
         *table.notes,

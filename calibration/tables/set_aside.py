@@ -38,7 +38,7 @@ def without_set_aside(table: Checked) -> Checked:
             f"{table.file}: every rater was set aside; {option('with_set_aside', True)} of relstudy calibrate takes "
             "their ratings"
         )
-    rest = table.among(table.frame[~aside].reset_index(drop=True), table.rows[~aside])
+    rest = table.where(~aside)
     raters = table.frame["rater_id"][aside].nunique()
     who = "1 rater who was" if raters == 1 else f"{raters} raters who were"
     count = int(aside.sum())
@@ -70,7 +70,7 @@ def without_not_shown(table: Checked) -> tuple[Checked, dict[str, int]]:
     lost = said.isin(YES).to_numpy(dtype=bool)
     if not lost.any() or lost.all():
         return table, {}
-    rest = table.among(table.frame[~lost].reset_index(drop=True), table.rows[~lost])
+    rest = table.where(~lost)
     count = int(lost.sum())
     several = f"{count} results could not be shown to their raters; they are left out"
     rest.notes = (*table.notes, "1 result could not be shown to its rater; it is left out" if count == 1 else several)

@@ -212,6 +212,10 @@ class Checked:
         other.faults, other.more = [], 0
         return other
 
+    def where(self, kept: np.ndarray | pd.Series) -> Checked:
+        """Some of the rows, bool [rows], as a table of the same source with its notes and no faults."""
+        return self.among(self.frame[kept].reset_index(drop=True), self.rows[kept])
+
     def raise_faults(self) -> None:
         """Raise one error that lists every fault noted, in file order."""
         if self.faults:

@@ -362,7 +362,7 @@ def _tidied(table: Checked) -> Checked:
 
 
 def _kept(table: Checked, kept: np.ndarray, note: str) -> Checked:
-    fewer = table.among(table.frame[kept].reset_index(drop=True), table.rows[kept])
+    fewer = table.where(kept)
     fewer.notes = (*table.notes, note)
     return fewer
 

@@ -230,7 +230,7 @@ class Reading:
         if len(read.frame) > len(table.frame):
             # an empty cell of a wide table is no answer, not the answer "undecided"
             given = (stripped(read.frame["rating"]) != "").to_numpy(dtype=bool)
-            read = read.among(read.frame[given].reset_index(drop=True), read.rows[given])
+            read = read.where(given)
         nowhere = [text for text in (*self.values, *self.missing) if _same(text) not in seen]
         unused = f"; {', '.join(map(repr, nowhere))} {'stands' if len(nowhere) == 1 else 'stand'} nowhere in it"
         stated = replace(self, columns={ours: tuple(names) for ours, names in theirs.items()})

@@ -96,7 +96,7 @@ def chosen(table: Checked, stated: Sequence[Condition]) -> Checked:
     said = " and ".join(map(str, stated))
     if not fits.any():
         raise RelstudyError(f"{table.file}: no row is left where {said}")
-    fewer = table.among(table.frame[fits].reset_index(drop=True), table.rows[fits])
+    fewer = table.where(fits)
     fewer.notes = (*table.notes, f"{int(fits.sum()):,} of {count_of(len(fits), 'row')} taken, where {said}")
     return fewer
 
@@ -162,6 +162,6 @@ def answered(table: Checked, keep: Collection[str] = ()) -> Checked:
         return table
     if left.all():
         raise RelstudyError(f"{table.file}: every response is marked as no answer ({'; '.join(notes)})")
-    fewer = table.among(table.frame[~left].reset_index(drop=True), table.rows[~left])
+    fewer = table.where(~left)
     fewer.notes = (*table.notes, *notes)
     return fewer
