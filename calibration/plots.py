@@ -12,6 +12,7 @@ from scipy import special
 from relstudy.calibration.reliability.variance import pair_variances
 from relstudy.common.errors import RelstudyError
 from relstudy.common.figures import GRID, INK, MUTED, SERIES, drawing, svg
+from relstudy.common.probabilities import PAIR
 
 if TYPE_CHECKING:
     from relstudy.calibration.panel import Panel
@@ -140,7 +141,7 @@ def means_by_pair(graded: pd.DataFrame) -> pd.DataFrame:
       query_id result_id  rating
     0        q         a     5.0
     """
-    means = graded.dropna(subset="rating").groupby(["query_id", "result_id"], as_index=False)["rating"].mean()
+    means = graded.dropna(subset="rating").groupby(PAIR, as_index=False)["rating"].mean()
     values = np.unique(graded["rating"].dropna())
     nearest = np.searchsorted((values[1:] + values[:-1]) / 2, means["rating"], side="right")
     return means.assign(rating=values[nearest])
@@ -161,9 +162,8 @@ def matching_fractions(binary: pd.DataFrame, graded: pd.DataFrame) -> pd.DataFra
     >>> matching_fractions(graded.assign(rating=[1.0, 0.0]), graded)[["rating", "fraction"]].values.tolist()
     [[1.0, 0.0], [9.0, 1.0]]
     """
-    pair = ["query_id", "result_id"]
-    answers = binary.dropna(subset="rating").groupby(pair)["rating"].mean().rename("answer").reset_index()
-    joined = graded.dropna(subset="rating").merge(answers, on=pair)
+    answers = binary.dropna(subset="rating").groupby(PAIR)["rating"].mean().rename("answer").reset_index()
+    joined = graded.dropna(subset="rating").merge(answers, on=PAIR)
     groups = joined.groupby("rating")["answer"].agg(["size", "mean"]).reset_index()
     groups.columns = pd.Index(["rating", "n", "fraction"])
     n, p, z = groups["n"], groups["fraction"], 1.96

@@ -29,6 +29,7 @@ from relstudy.common.files import together
 from relstudy.common.headers import under_own_names
 from relstudy.common.option_words import option
 from relstudy.common.pairs_table import OTHER, sources_of
+from relstudy.common.probabilities import PAIR
 from relstudy.common.scales import KnownScale, Scale
 from relstudy.common.tables import read_table, write_table
 from relstudy.common.wording import count_of
@@ -167,7 +168,7 @@ def read_preferences(path: str | os.PathLike[str] | Checked, lists: bool = False
     query = np.asarray(text["query_id"], dtype=object)
     ends = pd.MultiIndex.from_arrays([np.r_[query, query], np.r_[left, right]])
     codes, results = pd.factorize(ends)
-    names = pd.MultiIndex.from_tuples(results, names=["query_id", "result_id"]).to_frame(index=False)
+    names = pd.MultiIndex.from_tuples(results, names=PAIR).to_frame(index=False)
     rater, raters = pd.factorize(np.asarray(text["rater_id"], dtype=object)[decided])
     left_code, right_code = codes[: len(query)][decided], codes[len(query) :][decided]
     given = answer[decided].astype(int)

@@ -15,6 +15,7 @@ from scipy.special import chdtrc
 from relstudy.calibration.methods.crossed import components, crossed
 from relstudy.calibration.methods.shrinkage import centred_by_block, crossed_offsets, shrink_spreads, shrunk
 from relstudy.calibration.panel import Panel
+from relstudy.common.probabilities import PAIR
 
 MIN_RATINGS = 5
 MIN_FOR_SPREAD = 10
@@ -126,7 +127,7 @@ def pages(panel: Panel) -> np.ndarray:
 
 def places(panel: Panel) -> np.ndarray:
     """Each pair's place, from 0, among all by query and result, whatever the order of rows; int array (P)."""
-    ids = ["query_id", "result_id"] if "query_id" in panel.pairs else ["pair_id"]
+    ids = PAIR if "query_id" in panel.pairs else ["pair_id"]
     if any(name not in panel.pairs for name in ids):
         return np.arange(panel.n_pairs)
     sorted_pairs = panel.pairs[ids].reset_index(drop=True).sort_values(ids, kind="stable").index

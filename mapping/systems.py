@@ -149,7 +149,7 @@ def scored_and_judged(
     scores: ScoreTable, judgments: Judgments, files: tuple[str, str]
 ) -> tuple[pd.DataFrame, list[str]]:
     """The scored pairs that are judged, and which systems do not score all of them."""
-    pairs = scores.frame.merge(judgments.frame, on=["query_id", "result_id"], how="inner", suffixes=("", "_judged"))
+    pairs = scores.frame.merge(judgments.frame, on=PAIR, how="inner", suffixes=("", "_judged"))
     if pairs.empty:
         raise RelstudyError(
             f"{files[0]}: no scored pair is judged in {files[1]}; query_id and result_id must be written alike in both"

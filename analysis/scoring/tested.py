@@ -18,6 +18,7 @@ from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.calibration.reliability.generalizability import Generalizability, generalizability
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
+from relstudy.common.probabilities import PAIR
 from relstudy.common.wording import capital, couples_in_words, listed_some
 
 NAMES = {"t": "paired t", "randomisation": "random signs", "bootstrap": "bootstrap"}
@@ -352,7 +353,7 @@ def between_systems(result: ScoreResult, measure: str, ratings: pd.DataFrame | N
         return study
     rated = ratings[ratings["calibrated"].notna()]
     try:
-        behind = generalizability(rated, "rating", ["query_id", "result_id"], "rater_id", "query_id")
+        behind = generalizability(rated, "rating", PAIR, "rater_id", "query_id")
     except RelstudyError as error:
         return replace(
             study, notes=(*study.notes, f"where the ratings behind the judgments vary is not known: {error}")

@@ -11,6 +11,7 @@ from relstudy.calibration.panel import Panel
 from relstudy.calibration.reliability.generalizability import Generalizability, of_panel
 from relstudy.common.errors import RelstudyError
 from relstudy.common.option_words import option
+from relstudy.common.probabilities import PAIR
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def variances_of(ratings: pd.DataFrame) -> Variances:
     (0.3884, 0.0408)
     """
     decided = ratings[np.isfinite(ratings["rating"].to_numpy(dtype=float))]
-    pairs = decided.groupby(["query_id", "result_id"]).ngroups
+    pairs = decided.groupby(PAIR).ngroups
     if pairs == len(decided) or len(decided) < pairs + decided["rater_id"].nunique():
         raise RelstudyError(
             "no noise can be estimated from these ratings: pairs rated by several raters are needed; state "

@@ -9,6 +9,7 @@ from relstudy.common.checked import Checked
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.option_words import option
 from relstudy.common.pairs_table import OTHER
+from relstudy.common.probabilities import PAIR
 from relstudy.common.wording import count_of
 
 BLOCKS = ("base", "unique")
@@ -77,9 +78,8 @@ def marked_base(table: Checked, base_column: str | None) -> tuple[np.ndarray, st
 
 def check_base_is_of_pairs(table: Checked, frame: pd.DataFrame) -> None:
     """Note as faults the rows whose pair an earlier row marks the other way."""
-    pair = ["query_id", "result_id"]
-    first = frame.groupby(pair, sort=False)["base"].transform("first")
-    differing = frame.loc[first != frame["base"], [*pair, "base"]]
+    first = frame.groupby(PAIR, sort=False)["base"].transform("first")
+    differing = frame.loc[first != frame["base"], [*PAIR, "base"]]
     table.more += max(len(differing) - TableError.SHOWN, 0)
     for row, query, result, base in differing.head(TableError.SHOWN).itertuples():
         allowed = (
@@ -95,7 +95,7 @@ def rated_by_all(frame: pd.DataFrame) -> tuple[np.ndarray, str | None, str | Non
     A handful of such pairs may be an accident; where not all pairs are such, ten are needed.
     """
     raters = frame["rater_id"].nunique()
-    counts = frame.groupby(["query_id", "result_id"], sort=False)["rating"].transform("size")
+    counts = frame.groupby(PAIR, sort=False)["rating"].transform("size")
     base = (counts == raters).to_numpy()
     if not base.any():
         return base, None, None

@@ -98,7 +98,7 @@ class Ratings(Result, of_commands=True):
     def heading(self) -> str:
         """Number of ratings and of raters, as a phrase."""
         frame = self.frame
-        pairs = frame.duplicated(["query_id", "result_id"], keep="first")
+        pairs = frame.duplicated(PAIR, keep="first")
         return (
             f"{len(frame):,} ratings on the scale {self.scale.scale.name} by {frame['rater_id'].nunique():,} raters of "
             f"{int((~pairs).sum()):,} pairs, {int(frame['rating'].isna().sum()):,} undecided"
@@ -127,7 +127,7 @@ class Ratings(Result, of_commands=True):
         return {
             "ratings": len(self.frame),
             "undecided": int(self.frame["rating"].isna().sum()),
-            "pairs": int((~self.frame.duplicated(["query_id", "result_id"])).sum()),
+            "pairs": int((~self.frame.duplicated(PAIR)).sum()),
             "scale": self.scale.as_json(),
             "merged": self.merged,
             "aside": self.aside,
@@ -386,7 +386,7 @@ def refuse_sorted(frame: pd.DataFrame, file: str) -> None:
         )
     if not 2 <= len(names) <= 20:
         return
-    wide = frame.pivot_table(index=["query_id", "result_id"], columns="rater_id", values="rating", observed=True)
+    wide = frame.pivot_table(index=PAIR, columns="rater_id", values="rating", observed=True)
     values = wide.to_numpy()
     if values.shape[1] < 2:
         return

@@ -292,8 +292,7 @@ def read_study_tables(
         rated = look.readable(rated)
     if judgments.scale.how == "values" and rated is not None:
         given = read_ratings(_again(rated), trust_raters=True)
-        pair = ["query_id", "result_id"]
-        if not judgments.frame[pair].merge(given.frame[pair], on=pair).empty:  # else they are of another study
+        if not judgments.frame[PAIR].merge(given.frame[PAIR], on=PAIR).empty:  # else they are of another study
             judgments = replace(judgments, scale=given.scale)
     judgments = look.with_careless(judgments)
     drawn = look.table(PAIRS)

@@ -16,6 +16,7 @@ from relstudy.common.errors import RelstudyError
 from relstudy.common.option_words import option as worded
 from relstudy.common.options import fields_given
 from relstudy.common.packed import refuse_devices
+from relstudy.common.probabilities import PAIR
 from relstudy.mapping.scores.score_table import ScoreTable
 from relstudy.mapping.vector_options import Measure, VectorOptions
 
@@ -201,7 +202,7 @@ def vector_scores(
         if similarity == "cosine":
             lengths = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
             score = np.divide(score, lengths, out=np.zeros_like(score), where=lengths > 0)
-    kept = pairs.loc[has_vectors, ["query_id", "result_id"]]
+    kept = pairs.loc[has_vectors, PAIR]
     frame = pd.DataFrame(
         {
             "system": system,

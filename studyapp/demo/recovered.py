@@ -15,6 +15,7 @@ from relstudy.analysis.indices.known import own_indices
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.run import score_systems
+from relstudy.common.probabilities import PAIR
 from relstudy.common.wording import percent
 from relstudy.studyapp.demo.panel import SimulatedPanel
 from relstudy.studyapp.rendered.collection import DemoCollection
@@ -80,8 +81,7 @@ def rater_rows(
     rows : correlation, and root mean square error in points
     table : rater_id, true_offset, recovered_offset, leniency, spread, noise, doubt
     """
-    keys = ["query_id", "result_id"]
-    middle = float(judgments.merge(base[keys], on=keys)["judgment"].mean())
+    middle = float(judgments.merge(base[PAIR], on=PAIR)["judgment"].mean())
     relevance = panel.collection.relevance(list(base["query_id"]), list(base["result_id"]))
     looked = [rater for rater, index in names.items() if not panel.raters[index].careless]
     simulated = raters[raters["rater_id"].isin(looked)]
@@ -114,8 +114,8 @@ def judgment_rows(judgments: pd.DataFrame, raw: pd.DataFrame, panel: SimulatedPa
     raw : ratings.csv, for the mean of uncalibrated ratings per pair
     """
     truth = panel.collection.relevance(list(judgments["query_id"]), list(judgments["result_id"]))
-    plain = raw.groupby(["query_id", "result_id"])["rating"].mean()
-    keys = pd.MultiIndex.from_frame(judgments[["query_id", "result_id"]])
+    plain = raw.groupby(PAIR)["rating"].mean()
+    keys = pd.MultiIndex.from_frame(judgments[PAIR])
     uncalibrated = plain.reindex(keys).to_numpy(dtype=float)
     values = judgments["judgment"].to_numpy(dtype=float)
     both = np.isfinite(uncalibrated) & np.isfinite(values)
@@ -152,7 +152,7 @@ class Census:
 
     def at(self, system: str, cut: float) -> tuple[float, float]:
         """Precision and recall when all pairs with at least this score are retrieved."""
-        scored = self.judgments.merge(self.scores[self.scores["system"] == system], on=["query_id", "result_id"])
+        scored = self.judgments.merge(self.scores[self.scores["system"] == system], on=PAIR)
         relevant = scored["relevant_share"].to_numpy(dtype=float)
         # scores are kept in single precision, and a cut read from their text may differ from them in the last digit
         retrieved = scored["score"].to_numpy(dtype=np.float32) >= np.float32(cut)

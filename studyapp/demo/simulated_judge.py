@@ -17,6 +17,7 @@ from relstudy.analysis.indices.known import AVERAGE_PRECISION, own_indices
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.run import score_systems
 from relstudy.common.pairs_table import read_pairs
+from relstudy.common.probabilities import PAIR
 from relstudy.common.tables import write_table
 from relstudy.common.wording import percent
 from relstudy.mapping.scores.table import read_score_files
@@ -49,16 +50,14 @@ def grades(
     """
     scored = everything[everything["query_id"].isin(queries)]
     systems = scored["system"].nunique()
-    of_all = scored.groupby(["query_id", "result_id"], sort=False)["system"].transform("size") == systems
+    of_all = scored.groupby(PAIR, sort=False)["system"].transform("size") == systems
     pairs = scored[of_all & (scored["system"] == favoured)].reset_index(drop=True)
     random = np.random.default_rng([seed, 41])
     share = pairs.groupby("query_id")["score"].rank(pct=True, ascending=False).to_numpy()
     seen = collection.relevance(list(pairs["query_id"]), list(pairs["result_id"])) + LEANING * (share <= 0.1)
     rating = np.clip(np.round(seen + NOISE * random.standard_normal(len(pairs))), LOW, HIGH)
     refused = random.random(len(pairs)) < REFUSED
-    return pairs[["query_id", "result_id"]].assign(
-        rating=np.where(refused, np.nan, rating), status=np.where(refused, "refused", "ok")
-    )
+    return pairs[PAIR].assign(rating=np.where(refused, np.nan, rating), status=np.where(refused, "refused", "ok"))
 
 
 def judged_stage(

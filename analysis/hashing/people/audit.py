@@ -19,6 +19,7 @@ from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.run import score_systems
 from relstudy.calibration.tables.judgments import Judgments
 from relstudy.common.estimates import Estimate
+from relstudy.common.probabilities import PAIR
 from relstudy.common.wording import listed, percent
 
 CHANCE = 0.5
@@ -133,7 +134,7 @@ def audit_truths(
     audited = []
     for name, group in scores.groupby("system", sort=False):
         system = scoring[str(name)]
-        merged = group.merge(judgments.frame, on=["query_id", "result_id"])
+        merged = group.merge(judgments.frame, on=PAIR)
         called = Estimate.missing("a distance calls nothing relevant")
         if name != "distance":
             called = Estimate.missing(unweighted) if unweighted else _called_relevant(merged, seed)
@@ -147,7 +148,7 @@ def audit_truths(
                 called,
             )
         )
-    scored = scores.drop_duplicates(["query_id", "result_id"])
+    scored = scores.drop_duplicates(PAIR)
     return Audit(tuple(audited), scoring, neighbours, (*judgments.all_notes, *left_out(len(scored), len(judgments))))
 
 

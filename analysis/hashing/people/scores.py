@@ -23,6 +23,7 @@ from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.calibration.tables.judgments import Judgments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
+from relstudy.common.probabilities import PAIR
 
 
 def rows_of_pairs(
@@ -157,7 +158,7 @@ def _among_nearest(vectors: np.ndarray, query_rows: np.ndarray, result_rows: np.
 
 
 def _table(judgments: pd.DataFrame, systems: dict[str, np.ndarray], has_rows: np.ndarray) -> pd.DataFrame:
-    pairs = judgments.loc[has_rows, ["query_id", "result_id"]]
+    pairs = judgments.loc[has_rows, PAIR]
     return pd.concat(
         [pairs.assign(system=name, score=score[has_rows]) for name, score in systems.items()], ignore_index=True
     )[["system", "query_id", "result_id", "score"]]
@@ -189,7 +190,7 @@ def graded_ndcg(
     if unweighted:
         return Estimate.missing(unweighted)
     columns = ["query_id", "result_id", "judgment", "inclusion_probability"]
-    merged = scores.merge(judged.frame[columns], on=["query_id", "result_id"])
+    merged = scores.merge(judged.frame[columns], on=PAIR)
     weight = pair_weights(merged)
     values = []
     for rows in merged.groupby("query_id", sort=True).indices.values():
