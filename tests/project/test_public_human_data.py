@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from relstudy.analysis.report.inputs import page_tables
-from relstudy.analysis.report.paper.people import one_person
+from relstudy.analysis.report.paper.people import by_person, one_person
 from relstudy.analysis.report.paper.reading import interfaces_of
 from relstudy.analysis.report.paper.study import PaperStudy
 from relstudy.analysis.report.tables import Table
@@ -61,7 +61,8 @@ def test_half_of_haystack_is_one_persons_and_does_not_sway_the_search_engines(
     options = ScoringOptions(folds=5, replicates=100, low_coverage=True)
     run = score_study(read_study_folder(tmp_path), options)
     tables = page_tables(run.study, tmp_path)
-    table, said = one_person(PaperStudy(tables, run.result, interfaces_of(tables)))
+    study = PaperStudy(tables, run.result, interfaces_of(tables))
+    table, said = one_person(study, by_person(study))
     assert isinstance(table, Table) and "h02, 49 % of the ratings" in table.caption
     assert {str(row[0]) for row in table.rows} == {"no-vector", "vector-2", "with-vector"}
     assert "the paper's finding holds here" in said.text  # type: ignore[union-attr]

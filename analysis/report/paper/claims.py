@@ -20,7 +20,7 @@ from relstudy.analysis.report.paper import printed
 from relstudy.analysis.report.paper.correlations import best_method
 from relstudy.analysis.report.paper.fits import ALL, Fits
 from relstudy.analysis.report.paper.indices import feature_sets, precision_by_ranks, relevant_pairs
-from relstudy.analysis.report.paper.people import by_person
+from relstudy.analysis.report.paper.people import ByPerson
 from relstudy.analysis.report.paper.printed import FAILS, HOLDS, UNTOLD, Finding, no_figure
 from relstudy.analysis.report.paper.study import PaperStudy
 from relstudy.analysis.report.paper.text_queries import PRINTED
@@ -110,11 +110,13 @@ class Here:
     ----------
     study : queries by image, or all
     fits, text_fits : fits to its pairs, and to those of queries by text
+    parted : one person's ratings beside the others', as `by_person`; None without ratings
     """
 
     study: PaperStudy
     fits: Fits
     text_fits: Fits
+    parted: ByPerson | None
 
     @property
     def level(self) -> float:
@@ -405,11 +407,10 @@ class Here:
 
     def one_person(self) -> Finding:
         """Table 5.9's greatest difference in its standard errors."""
-        parted = by_person(self.study)
-        if parted is None:
+        if self.parted is None:
             return Finding(UNTOLD, "the ratings are not known")
         found = {}
-        for name, (one, others, _) in parted.figures.items():
+        for name, (one, others, _) in self.parted.figures.items():
             difference = (one - others).estimate(self.level)
             if difference.ends is not None:
                 found[name] = difference

@@ -39,6 +39,7 @@ def paper_page(
     if text is not None:
         jobs = [job for job in jobs_of(text) if job[1] == ALL]
         text_fits = fits_of(text, progress(jobs, "fitting queries by text", len(jobs)), methods, seconds)  # type: ignore[arg-type]
+    parted = people.by_person(study)
     sections = [
         Section(
             "pairs",
@@ -70,10 +71,14 @@ def paper_page(
             "The systems compared (sections 5.5.2 to 5.5.4)",
             [*correlations.at_its_best(study, fits), *indices.curves(study), *indices.normalised_ranks(study)],
         ),
-        Section("one-person", "One person's ratings (section 5.6)", people.one_person(study)),
+        Section("one-person", "One person's ratings (section 5.6)", people.one_person(study, parted)),
         Section("text", "Queries by text (section 5.7)", text_queries.text_queries(study, fits, text_fits)),
         Section("features", "Low-level features (section 5.8)", indices.features(study)),
-        Section("claims", "Which of the paper's claims hold", claims_table(claims_of(Here(study, fits, text_fits)))),
+        Section(
+            "claims",
+            "Which of the paper's claims hold",
+            claims_table(claims_of(Here(study, fits, text_fits, parted))),
+        ),
         Section("provenance", "How this page was made", [Command(shlex.join(command))]),
     ]
     lead = (

@@ -146,9 +146,8 @@ def by_person(study: PaperStudy) -> ByPerson | None:
     return ByPerson(author, float(theirs.mean()), figures)
 
 
-def one_person(study: PaperStudy) -> list[Block]:
-    """Table 5.9: correlations on what one person rated, on what the others rated, and on all; standard errors."""
-    parted = by_person(study)
+def one_person(study: PaperStudy, parted: ByPerson | None) -> list[Block]:
+    """Table 5.9, from `by_person`: correlations on what one person rated, on what the others rated, and on all."""
     if parted is None:
         return [Paragraph("Table 5.9 needs ratings: calibrated.csv, as relstudy calibrate writes it.")]
     rows: list[list[Cell]] = []

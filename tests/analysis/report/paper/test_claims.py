@@ -63,7 +63,7 @@ def here(tables: PageTables) -> Here:
     run = score_study(read_study_folder(EXAMPLE), ScoringOptions(replicates=100, folds=2))
     study = PaperStudy(tables, run.result, interfaces_of(tables))
     jobs = [job for job in jobs_of(study) if job[1] == ALL or job[0].name in ("gift", "keywords")]
-    return Here(study, fits_of(study, jobs, ("bagged",)), {})
+    return Here(study, fits_of(study, jobs, ("bagged",)), {}, people.by_person(study))
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from relstudy.analysis.indices.precision_recall import average_precision
 from relstudy.analysis.pipeline import score_tables
 from relstudy.analysis.report.collection import Items
 from relstudy.analysis.report.inputs import PageTables, panels
-from relstudy.analysis.report.layout import Page, Paragraph, Picture
+from relstudy.analysis.report.layout import Block, Page, Paragraph, Picture
 from relstudy.analysis.report.paper import correlations, people
 from relstudy.analysis.report.paper.disputed import disputed, equal_words, interfaces, most_disputed
 from relstudy.analysis.report.paper.fits import (
@@ -181,10 +181,14 @@ def test_a_second_round_has_a_row_of_its_own(study: PaperStudy) -> None:
     assert [row[0] for row in table.rows] == ["Initial data", "Mapped data, round 2"]
 
 
+def table_59(study: PaperStudy) -> list[Block]:
+    return people.one_person(study, people.by_person(study))
+
+
 def test_one_persons_correlation_is_over_that_persons_ratings(study: PaperStudy, tables: PageTables) -> None:
     assert tables.ratings is not None
     author = str(tables.ratings.frame["rater_id"].iloc[0])
-    table = people.one_person(replace(study, author=author))[0]
+    table = table_59(replace(study, author=author))[0]
     assert isinstance(table, Table)
     ratings = tables.ratings.frame.dropna(subset="rating")
     system = study.result["keywords"]
@@ -193,7 +197,7 @@ def test_one_persons_correlation_is_over_that_persons_ratings(study: PaperStudy,
     expected = np.corrcoef(both["score"], both["calibrated"])[0, 1]
     assert str(row_of(table, "keywords")["One person"]).startswith(f"{expected:.2f} (")
     with pytest.raises(RelstudyError, match="is no rater who decided"):
-        people.one_person(replace(study, author="nobody"))
+        people.by_person(replace(study, author="nobody"))
 
 
 def test_below_table_59_stand_the_systems_whose_difference_lies_on_one_side_of_0(study: PaperStudy) -> None:
@@ -201,7 +205,7 @@ def test_below_table_59_stand_the_systems_whose_difference_lies_on_one_side_of_0
     assert study.ratings is not None
     sides = set()
     for author in study.ratings.frame["rater_id"].unique():
-        table, sentence = people.one_person(replace(study, author=author))
+        table, sentence = table_59(replace(study, author=author))
         assert isinstance(table, Table) and isinstance(sentence, Paragraph)
         side = {row[0]: (row[-1].low > 0) - (row[-1].high < 0) for row in table.rows}  # type: ignore[union-attr, operator]
         apart = [str(name) for name, beyond in side.items() if beyond]
