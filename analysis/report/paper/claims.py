@@ -14,7 +14,6 @@ from scipy.stats import kendalltau, ttest_1samp, ttest_ind
 
 from relstudy.analysis.indices.known import AVERAGE_PRECISION, NORMALISED_RANK, PEARSON
 from relstudy.analysis.indices.normalised_rank import random_assignment
-from relstudy.analysis.report.inputs import panels
 from relstudy.analysis.report.layout import Block, Paragraph
 from relstudy.analysis.report.paper import printed
 from relstudy.analysis.report.paper.correlations import best_method
@@ -253,11 +252,9 @@ class Here:
 
     def calibration(self) -> Finding:
         """The variance that calibration takes away, over the pairs of the base block."""
-        ratings = next(iter(self.study.interfaces.values()), None)
-        calibrated = None if ratings is None else panels(ratings)[1]
-        if ratings is None or calibrated is None:
+        raw, calibrated = next(iter(self.study.interface_panels.values()), (None, None))
+        if raw is None or calibrated is None:
             return Finding(UNTOLD, "the calibrated ratings are not known")
-        raw = panels(ratings)[0]
         less = (pair_variances(raw) - pair_variances(calibrated))[raw.base]
         less = less[np.isfinite(less)]
         if len(less) < FEWEST:
@@ -301,10 +298,10 @@ class Here:
     def two_words(self) -> Finding:
         """Variance among raters on queries of two words or more, minus that on queries of one."""
         text = self.study if self.study.paradigm == "text" else self.study.by_text
-        ratings, items = (None, None) if text is None else (text.ratings, text.tables.items)
-        if ratings is None or items is None or "keywords" not in items.table:
+        both, items = (None, None) if text is None else (text.panels, text.tables.items)
+        if both is None or items is None or "keywords" not in items.table:
             return Finding(UNTOLD, "this study has no queries by text with keywords")
-        raw, calibrated = panels(ratings)
+        raw, calibrated = both
         panel = raw if calibrated is None else calibrated
         said = items.table["keywords"].reindex(panel.pairs["query_id"].astype(str)).fillna("")
         words = said.str.split(";").map(lambda parts: sum(bool(part.strip()) for part in parts)).to_numpy()

@@ -11,7 +11,6 @@ import pandas as pd
 from scipy.special import chdtri
 
 from relstudy.analysis.report.collection import thumbnail_of
-from relstudy.analysis.report.inputs import panels
 from relstudy.analysis.report.layout import Block, Paragraph, Picture
 from relstudy.analysis.report.paper.study import PaperStudy
 from relstudy.analysis.report.tables import Cell, Column, Table, number, shown_number
@@ -31,10 +30,9 @@ SIDE = 150
 
 def disputed(study: PaperStudy) -> list[Block]:
     """Figure 5.1: variance against mean rating, and the pairs of greatest variance."""
-    ratings = study.ratings
-    if ratings is None:
+    if study.panels is None:
         return []
-    rated, calibrated = panels(ratings)
+    rated, calibrated = study.panels
     panel = rated if calibrated is None else calibrated
     blocks: list[Block] = []
     if calibrated is not None:

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.indices.uniformity import uniformity_table
-from relstudy.analysis.report.inputs import panels
 from relstudy.analysis.report.layout import Block, Paragraph
 from relstudy.analysis.report.paper.study import PaperStudy
 from relstudy.analysis.report.raters import scale_values
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
+from relstudy.calibration.panel import Panel
 from relstudy.calibration.reliability.variance import within_item_variance
 from relstudy.calibration.tables.ratings import Ratings
 from relstudy.common.errors import RelstudyError
@@ -30,7 +30,7 @@ def calibration(study: PaperStudy) -> list[Block]:
     """Table 5.1: variance among raters of the common set, before and after calibration, a column per interface."""
     if not study.interfaces:
         return [Paragraph("Table 5.1 needs ratings: calibrated.csv, as relstudy calibrate writes it.")]
-    columns = [_variances(ratings) for ratings in study.interfaces.values()]
+    columns = [_variances(*study.interface_panels[name], ratings) for name, ratings in study.interfaces.items()]
     titles = ("Number of participants", "Average variance as rated", "Average variance calibrated")
     shares = ("As rated, % of the squared range of the scale", "Calibrated, % of the squared range of the scale")
     rows: list[list[Cell]] = [[title, *cells] for title, *cells in zip((*titles, *shares), *columns, strict=True)]
@@ -48,8 +48,7 @@ def calibration(study: PaperStudy) -> list[Block]:
     ]
 
 
-def _variances(ratings: Ratings) -> list[Cell]:
-    raw, calibrated = panels(ratings)
+def _variances(raw: Panel, calibrated: Panel | None, ratings: Ratings) -> list[Cell]:
     rows = raw.base[raw.pair] & ~np.isnan(raw.rating)
     missing: Cell = Estimate.missing("no base block")
     if not rows.any():

@@ -10,12 +10,13 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
-from relstudy.analysis.report.inputs import PageTables
+from relstudy.analysis.report.inputs import PageTables, panels
 from relstudy.analysis.report.words import order_of
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.draws import Draws
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.results import ScoreResult, SystemScore
+from relstudy.calibration.panel import Panel
 from relstudy.calibration.tables.ratings import Ratings
 from relstudy.common.pairs_table import COMBINED, RANDOM, source_members
 from relstudy.common.probabilities import PAIR
@@ -92,6 +93,16 @@ class PaperStudy:
             return ratings
         asked = pd.MultiIndex.from_frame(ratings.frame[PAIR]).isin(pd.MultiIndex.from_frame(pairs[PAIR]))
         return replace(ratings, frame=ratings.frame[asked].reset_index(drop=True))
+
+    @cached_property
+    def panels(self) -> tuple[Panel, Panel | None] | None:
+        """`panels` of the ratings; None without ratings."""
+        return None if self.ratings is None else panels(self.ratings)
+
+    @cached_property
+    def interface_panels(self) -> dict[str, tuple[Panel, Panel | None]]:
+        """`panels` of each interface's ratings."""
+        return {name: panels(ratings) for name, ratings in self.interfaces.items()}
 
     @cached_property
     def sources(self) -> np.ndarray | None:
