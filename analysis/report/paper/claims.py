@@ -315,7 +315,11 @@ class Here:
 
     def more_even(self) -> Finding:
         """Eq. 5.4 in the first round minus in the later ones."""
-        return self._uneven(lambda frame: (frame["round"] == 1, frame["round"] > 1), "the first round minus later ones")
+
+        def parts(frame: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
+            return frame["round"] == 1, frame["round"] > 1
+
+        return self._uneven(parts, "the first round minus later ones", "there was one round of pairs")
 
     def keywords_most_even(self) -> Finding:
         """Eq. 5.4 of the next system's pairs minus that of keywords' pairs, in the first round."""
@@ -329,7 +333,8 @@ class Here:
             first = frame["round"] == frame["round"].min()
             return first & (frame["source"] == next_best), first & (frame["source"] == "keywords")
 
-        return self._uneven(parts, f"pairs by {next_best} minus by keywords, first round")
+        what = f"pairs by {next_best} minus by keywords, first round"
+        return self._uneven(parts, what, "no such pairs", by_source=True)
 
     def _answers(self) -> tuple[pd.DataFrame, list[float]] | None:
         ratings, pairs = self.study.ratings, self.study.drawn
@@ -349,16 +354,31 @@ class Here:
         shares = np.array([(rows["rating"] == value).mean() for value in values])
         return float(np.abs(shares - 1 / len(values)).mean())
 
-    def _uneven(self, parts: Callable[[pd.DataFrame], tuple[pd.Series, pd.Series]], what: str) -> Finding:
+    def _uneven(
+        self,
+        parts: Callable[[pd.DataFrame], tuple[pd.Series, pd.Series]],
+        what: str,
+        lacking: str,
+        by_source: bool = False,
+    ) -> Finding:
+        """Error of Eq. 5.4 of the one part minus that of the other.
+
+        Parameters
+        ----------
+        parts : the rows of either part, bool, from rows with the columns query_id, result_id, round, rating, source
+        what : the difference, in words
+        lacking : why there is none where either part is empty
+        by_source : a pair that several systems chose has a row for each
+        """
         answers = self._answers()
         if answers is None:
             return Finding(UNTOLD, "ratings or the draw of their pairs are not known")
         frame, values = answers
         columns = [*PAIR, "round", "rating", "source"]
-        rows = one_row_per_source(frame[columns]) if "keywords" in what else frame
+        rows = one_row_per_source(frame[columns]) if by_source else frame
         masks = parts(rows)
         if not all(mask.any() for mask in masks):
-            return Finding(UNTOLD, "there was one round of pairs" if "round minus" in what else "no such pairs")
+            return Finding(UNTOLD, lacking)
         query, names = pd.factorize(rows["query_id"])
         level = np.searchsorted(values, rows["rating"].to_numpy())
         times = query_counts(len(names), self.study.result.options.replicates, self.study.result.options.seed)
