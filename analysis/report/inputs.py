@@ -166,6 +166,12 @@ def _title(folder: Path) -> str:
     return named
 
 
+def with_source_and_round(ratings: Ratings, pairs: pd.DataFrame) -> pd.DataFrame:
+    """The ratings (query_id, result_id, rating) of pairs that were drawn, with the source and round of their pair."""
+    drawn = pairs.drop_duplicates(PAIR)[[*PAIR, "source", "round"]]
+    return ratings.frame[[*PAIR, "rating"]].merge(drawn, on=PAIR, how="inner", validate="many_to_one")
+
+
 def panels(ratings: Ratings) -> tuple[Panel, Panel | None]:
     """The ratings as they were given, and as calibrated (None where that is not known)."""
     frame = ratings.frame

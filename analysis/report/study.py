@@ -15,7 +15,7 @@ from relstudy.analysis.pipeline import ScoringRun
 from relstudy.analysis.report import scored
 from relstudy.analysis.report.by_group import groups_section
 from relstudy.analysis.report.citing import citing_section
-from relstudy.analysis.report.inputs import PageTables
+from relstudy.analysis.report.inputs import PageTables, with_source_and_round
 from relstudy.analysis.report.judges import judges_section
 from relstudy.analysis.report.layout import Block, Command, Folded, Page, Paragraph, Section, Terms
 from relstudy.analysis.report.opening import disagreements_section, parting_section
@@ -26,10 +26,8 @@ from relstudy.analysis.report.tested import section_of_left_out, section_of_test
 from relstudy.analysis.report.trust import coverage_sentence, trust_section
 from relstudy.analysis.scoring.relevance import RelevanceRule
 from relstudy.analysis.scoring.results import ScoreResult
-from relstudy.calibration.tables.ratings import Ratings
 from relstudy.common.estimates import Estimate
 from relstudy.common.pairs_table import RANDOM, one_row_per_source
-from relstudy.common.probabilities import PAIR
 from relstudy.common.wording import count_of, percent, tenths
 
 
@@ -129,22 +127,13 @@ def _when(frame: pd.DataFrame) -> str:
     return f"; ratings are from {first}" + ("" if first == last else f" to {last}")
 
 
-def ratings_by_pair(tables: PageTables, ratings: Ratings) -> pd.DataFrame | None:
-    """The ratings with the source and round of their pair; None where no source is known."""
-    if tables.pairs is None:
-        return None
-    drawn = tables.pairs.drop_duplicates(PAIR)[[*PAIR, "source", "round"]]
-    frame = ratings.frame[[*PAIR, "rating"]].merge(drawn, on=PAIR, how="inner", validate="many_to_one")
-    return frame if (frame["source"] != "").any() else None
-
-
 def pairs_section(tables: PageTables) -> Section | None:
     """Where the pairs came from, and how evenly they fill the scale."""
-    if tables.ratings is None:
+    if tables.ratings is None or tables.pairs is None:
         return None
-    frame = ratings_by_pair(tables, tables.ratings)
+    frame = with_source_and_round(tables.ratings, tables.pairs)
     values = scale_values(tables.ratings)
-    if frame is None or not 2 <= len(values) <= MOST_COUNTED:
+    if not (frame["source"] != "").any() or not 2 <= len(values) <= MOST_COUNTED:
         return None
     blocks: list[Block] = [
         Paragraph(

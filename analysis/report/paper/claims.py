@@ -14,6 +14,7 @@ from scipy.stats import kendalltau, ttest_1samp, ttest_ind
 
 from relstudy.analysis.indices.known import AVERAGE_PRECISION, NORMALISED_RANK, PEARSON
 from relstudy.analysis.indices.normalised_rank import random_assignment
+from relstudy.analysis.indices.uniformity import uniformity_table
 from relstudy.analysis.report.layout import Block, Paragraph
 from relstudy.analysis.report.paper import printed
 from relstudy.analysis.report.paper.correlations import best_method
@@ -326,8 +327,8 @@ class Here:
         names = [name for name in self.study.selections if name not in NO_SYSTEM]
         if "keywords" not in names or len(names) < 2:
             return Finding(UNTOLD, "keywords and another system did not choose pairs")
-        others = {name: self._error_of(name) for name in names if name != "keywords"}
-        next_best = min(others, key=lambda name: others[name])
+        errors = self._errors_in_first_round()
+        next_best = min((name for name in names if name != "keywords"), key=lambda name: errors.get(name, np.nan))
 
         def parts(frame: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
             first = frame["round"] == frame["round"].min()
@@ -337,22 +338,23 @@ class Here:
         return self._uneven(parts, what, "no such pairs", by_source=True)
 
     def _answers(self) -> tuple[pd.DataFrame, list[float]] | None:
-        ratings, pairs = self.study.ratings, self.study.drawn
-        if ratings is None or pairs is None:
+        """The decided ratings with the source and round of their pair, and the values of the scale."""
+        ratings, frame = self.study.ratings, self.study.answers
+        if ratings is None or frame is None:
             return None
-        drawn = pairs.drop_duplicates(PAIR)[[*PAIR, "source", "round"]]
-        frame = ratings.frame[[*PAIR, "rating"]].dropna(subset="rating").merge(drawn, on=PAIR)
-        return frame, scale_values(ratings)
+        return frame.dropna(subset="rating").reset_index(drop=True), scale_values(ratings)
 
-    def _error_of(self, source: str) -> float:
+    def _errors_in_first_round(self) -> dict[str, float]:
+        """Error of Eq. 5.4 over the pairs that each system chose in the first round; empty without ratings of any."""
         answers = self._answers()
         if answers is None:
-            return np.nan
+            return {}
         frame, values = answers
         rows = one_row_per_source(frame[["round", "rating", "source"]])
-        rows = rows[(rows["source"] == source) & (rows["round"] == rows["round"].min())]
-        shares = np.array([(rows["rating"] == value).mean() for value in values])
-        return float(np.abs(shares - 1 / len(values)).mean())
+        if rows.empty:
+            return {}
+        table = uniformity_table(rows[rows["round"] == rows["round"].min()], values, by=("source",))
+        return dict(zip(table["source"].astype(str), table["error"], strict=True))
 
     def _uneven(
         self,

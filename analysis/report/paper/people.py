@@ -69,11 +69,9 @@ def _divided(estimate: Estimate, by: float) -> Estimate:
 
 def uniformity(study: PaperStudy) -> list[Block]:
     """Table 5.2: deviation from uniformity of the responses, a row per round, a column a selecting system."""
-    ratings, pairs = study.ratings, study.drawn
-    if ratings is None or pairs is None or not study.selections:
+    ratings, frame = study.ratings, study.answers
+    if ratings is None or frame is None or not study.selections:
         return [Paragraph("Table 5.2 needs ratings, and pairs.csv with the system that chose each pair and its round.")]
-    drawn = pairs.drop_duplicates(PAIR)[[*PAIR, "source", "round"]]
-    frame = ratings.frame[[*PAIR, "rating"]].merge(drawn, on=PAIR)
     values = scale_values(ratings)
     by_source = uniformity_table(one_row_per_source(frame[["round", "rating", "source"]]), values)
     errors = by_source[by_source["source"] != "all"].set_index(["round", "source"])["error"]

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
-from relstudy.analysis.report.inputs import PageTables, panels
+from relstudy.analysis.report.inputs import PageTables, panels, with_source_and_round
 from relstudy.analysis.report.words import order_of
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.draws import Draws
@@ -98,6 +98,13 @@ class PaperStudy:
     def panels(self) -> tuple[Panel, Panel | None] | None:
         """`panels` of the ratings; None without ratings."""
         return None if self.ratings is None else panels(self.ratings)
+
+    @cached_property
+    def answers(self) -> pd.DataFrame | None:
+        """The ratings with the source and round of their pair; None where either is not known."""
+        if self.ratings is None or self.drawn is None:
+            return None
+        return with_source_and_round(self.ratings, self.drawn)
 
     @cached_property
     def interface_panels(self) -> dict[str, tuple[Panel, Panel | None]]:
