@@ -36,11 +36,6 @@ def good_match(result: ScoreResult) -> str:
     return f"A good match is a pair with a judgment above {cut:g}."
 
 
-def level_of(result: ScoreResult) -> float:
-    """The level of a result's intervals."""
-    return result.options.level
-
-
 def other_studies(result: ScoreResult) -> str:
     """Over which studies an interval is meant to hold: of which queries, and by which raters."""
     people = "the same raters" if result.raters.raters is None else "other raters like these"
@@ -74,7 +69,7 @@ def reading_indices(result: ScoreResult) -> list[Term]:
         *((index.title, index.explanation) for index in result.own_indices if index is not PEARSON),
         (
             "Interval",
-            f"The small range at a number is designed to contain the true value in {how_often(level_of(result))} "
+            f"The small range at a number is designed to contain the true value in {how_often(result.options.level)} "
             f"{other_studies(result)}. {_not_covered(result)} Two ranges can overlap although the difference is clear: "
             "the table of differences tells.",
         ),

@@ -15,7 +15,6 @@ from relstudy.analysis.report.queries import queries_section
 from relstudy.analysis.report.reading import (
     good_match,
     how_often,
-    level_of,
     other_studies,
     reading_indices,
 )
@@ -38,7 +37,7 @@ def in_words(result: ScoreResult) -> Folded:
         Paragraph(
             f"{good_match(result)} A system that guesses puts a good match above a poor one 50 times in 100. "
             f"The range behind a number is designed to contain the true value in "
-            f"{how_often(level_of(result))} {other_studies(result)}.",
+            f"{how_often(result.options.level)} {other_studies(result)}.",
             quiet=True,
         ),
     ]
@@ -62,7 +61,7 @@ def comparison(result: ScoreResult) -> Section:
     over = f", over {result.scope}" if result.collection else ""
     picture = Picture(
         [pictures.intervals(panels)],
-        f"Each dot is a system's figure, the bar its {100 * level_of(result):g} % interval over queries. "
+        f"Each dot is a system's figure, the bar its {100 * result.options.level:g} % interval over queries. "
         "Correlation is of "
         f"{kind}{over}; {_of_relevance(result)} {_of_what(result)}.",
         wide=True,
@@ -99,7 +98,7 @@ def scores_table(result: ScoreResult) -> Table:
     run, best first."""
     ranked, primary = standings(result), result.primary.index
     ordered = [result[name] for name in ranked.names]
-    several, level = len(ordered) > 1, level_of(result)
+    several, level = len(ordered) > 1, result.options.level
     indices = [primary, *(index for index in result.own_indices if index is not primary)]
     columns = [Column("System"), *([Column("Rank")] if several else []), Column(primary.title)]
     if several:
@@ -163,7 +162,7 @@ def correlations_table(result: ScoreResult) -> Table:
         "The correlation with people's judgments in its other forms.",
         columns,
         rows,
-        note=f"Intervals at {100 * level_of(result):g} %."
+        note=f"Intervals at {100 * result.options.level:g} %."
         + (" Bold is the best of a column." if len(rows) > 1 else ""),
         best=tuple((name, "max") for name in [*best, *([] if turned or not mapped else ["Raw correlation"])])
         if len(rows) > 1
