@@ -11,6 +11,7 @@ import numpy as np
 from relstudy.common.estimates import Estimate
 from relstudy.common.figures import GRID, INK, MUTED, PAPER, SERIES, drawing, svg
 from relstudy.common.wording import number, percent
+from relstudy.mapping.fitted import FittedMapping
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -284,6 +285,14 @@ def session(tenths: Sequence[Estimate], narrow: bool = False) -> str:
         axes.set_ylabel("Points above\nothers' of the pair")
         spoken = ", ".join(f"{place:.0f}: {number(each, '+.2f')}" for place, each in zip(x, value, strict=True))
         return svg(figure, f"Ratings by tenth of the session{', narrow' if narrow else ''}: {spoken}")
+
+
+def line_of(fitted: FittedMapping, scores: np.ndarray) -> Trace:
+    """The line of a mapping over the range of scores, with a point at each of its knots there."""
+    low, high = scores.min(), scores.max()
+    points = np.unique(np.r_[fitted.knots, np.linspace(low, high, 200)])
+    points = points[(points >= low) & (points <= high)]
+    return Trace(points, fitted.predict(points))
 
 
 def mapping(

@@ -182,12 +182,10 @@ def mappings(result: ScoreResult) -> Section | None:
             continue
         scored = np.isfinite(system.pair_scores)
         scores = system.pair_scores[scored]
-        points = np.unique(np.r_[fitted.knots, np.linspace(scores.min(), scores.max(), 200)])
-        points = points[(points >= scores.min()) & (points <= scores.max())]
-        line = pictures.Trace(points, fitted.predict(points))
+        line = pictures.line_of(fitted, scores)
         drawings.append(
             pictures.mapping(
-                system.name, fitted.method, scores, result.judgment[scored], line, fitted.predict_band(points), limits
+                system.name, fitted.method, scores, result.judgment[scored], line, fitted.predict_band(line.x), limits
             )
         )
     if not drawings:

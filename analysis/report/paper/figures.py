@@ -100,10 +100,8 @@ def _shown(study: PaperStudy, fits: Fits) -> list[str]:
 
 def _mapping(study: PaperStudy, name: str, fit: SelectionFit) -> str:
     scores = study.result[name].pair_scores[fit.used]
-    points = np.unique(np.r_[fit.mapping.knots, np.linspace(scores.min(), scores.max(), 200)])
-    points = points[(points >= scores.min()) & (points <= scores.max())]
-    line = pictures.Trace(points, fit.mapping.predict(points))
-    judgments, band = study.pairs.judgment[fit.used], fit.mapping.predict_band(points)
+    line = pictures.line_of(fit.mapping, scores)
+    judgments, band = study.pairs.judgment[fit.used], fit.mapping.predict_band(line.x)
     return pictures.mapping(name, fit.mapping.method, scores, judgments, line, band)
 
 
