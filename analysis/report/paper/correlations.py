@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import compress
 
 import numpy as np
@@ -102,14 +103,11 @@ def at_its_best(study: PaperStudy, fits: Fits) -> list[Block]:
     for system in study.systems:
         if system.name not in fits:
             continue
-        whole = {method: fit[ALL] for method, fit in fits[system.name].items()}
-        best = best_method({method: fit.honest(study).value for method, fit in whole.items()})
-        printed = {method: fit.printed(study).value for method, fit in whole.items()}
-        favourable = best_method(printed)
-        honest = whole[best].honest(study)
+        best = best_of(study, {method: fit[ALL] for method, fit in fits[system.name].items()})
         chose = "yes" if system.name in study.selections else "no"
-        cells: list[Cell] = [system.name, *([chose] if study.selections else []), METHODS[best], honest.estimate(level)]
-        rows.append((honest.value, [*cells, printed[favourable], METHODS[favourable]]))
+        cells: list[Cell] = [system.name, *([chose] if study.selections else []), METHODS[best.method]]
+        cells += [best.out_of_fold.estimate(level), best.in_sample, METHODS[best.method_in_sample]]
+        rows.append((best.out_of_fold.value, cells))
     rows.sort(key=lambda row: -row[0] if np.isfinite(row[0]) else np.inf)
     table = Table(
         "table-5-7",
@@ -130,6 +128,31 @@ def at_its_best(study: PaperStudy, fits: Fits) -> list[Block]:
         best=(("Out of fold", "max"),) if len(rows) > 1 else (),
     )
     return [table, *_same_order(rows)]
+
+
+@dataclass(frozen=True, eq=False)
+class Best:
+    """A system's correlation by its best method.
+
+    Parameters
+    ----------
+    method, out_of_fold : the method of greatest correlation out of fold, and that correlation
+    method_in_sample, in_sample : the method of greatest correlation in sample, and that correlation
+    """
+
+    method: str
+    out_of_fold: BootstrapStatistic
+    method_in_sample: str
+    in_sample: float
+
+
+def best_of(study: PaperStudy, by_method: Mapping[str, SelectionFit]) -> Best:
+    """The best of a system's fits to the same pairs, out of fold and in sample."""
+    out_of_fold = {method: fit.honest(study) for method, fit in by_method.items()}
+    in_sample = {method: fit.printed(study).value for method, fit in by_method.items()}
+    method = best_method({method: figure.value for method, figure in out_of_fold.items()})
+    method_in_sample = best_method(in_sample)
+    return Best(method, out_of_fold[method], method_in_sample, in_sample[method_in_sample])
 
 
 def best_method(correlations: dict[str, float]) -> str:

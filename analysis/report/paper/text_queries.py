@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from relstudy.analysis.report.layout import Block, Paragraph
-from relstudy.analysis.report.paper.correlations import best_method
+from relstudy.analysis.report.paper.correlations import best_of
 from relstudy.analysis.report.paper.fits import ALL, METHODS, Fits
 from relstudy.analysis.report.paper.study import PaperStudy
 from relstudy.analysis.report.tables import Cell, Column, Table, shown_number
@@ -30,13 +30,10 @@ def text_queries(study: PaperStudy, fits: Fits, text_fits: Fits) -> list[Block]:
     level = study.result.options.level
     rows: list[tuple[float, list[Cell]]] = []
     for name, of_system in text_fits.items():
-        whole = {method: fit[ALL] for method, fit in of_system.items()}
-        best = best_method({method: fit.honest(text).value for method, fit in whole.items()})
-        printed = {method: fit.printed(text).value for method, fit in whole.items()}
-        honest = whole[best].honest(text)
+        best = best_of(text, {method: fit[ALL] for method, fit in of_system.items()})
         by_image = best_out_of_fold(study, fits, name)
-        cells: list[Cell] = [name, METHODS[best], honest.estimate(level), max(printed.values()), by_image]
-        rows.append((honest.value, cells))
+        cells: list[Cell] = [name, METHODS[best.method], best.out_of_fold.estimate(level), best.in_sample, by_image]
+        rows.append((best.out_of_fold.value, cells))
     rows.sort(key=lambda row: -row[0] if np.isfinite(row[0]) else np.inf)
     if not rows:
         return [Paragraph("Section 5.7 needs a system that scores the queries by text, as keywords does.")]
