@@ -23,7 +23,7 @@ from relstudy.analysis.report.questions import questions_section
 from relstudy.analysis.report.raters import MOST_COUNTED, raters_section, scale_values
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.report.tested import section_of_left_out, section_of_tests
-from relstudy.analysis.report.trust import coverage_sentence, trust_section
+from relstudy.analysis.report.trust import coverage_sentence, number_or_none, trust_section
 from relstudy.analysis.scoring.relevance import RelevanceRule
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.common.estimates import Estimate
@@ -202,7 +202,7 @@ def truth_section(tables: PageTables) -> Section | None:
         return None
     rows: list[list[Cell]] = []
     for entry in tables.truth.to_dict("records"):
-        true, recovered, low, high = (_number(entry.get(name)) for name in ("true", "recovered", "low", "high"))
+        true, recovered, low, high = (number_or_none(entry.get(name)) for name in ("true", "recovered", "low", "high"))
         inside = None if true is None or low is None or high is None else low <= true <= high
         estimate = Estimate.missing("not found") if recovered is None else Estimate(recovered, low, high)
         said = "" if inside is None else "inside" if inside else "outside"
@@ -214,16 +214,8 @@ def truth_section(tables: PageTables) -> Section | None:
         [Column("Quantity"), Column("System"), Column("True"), Column("Recovered"), Column("Truth is")],
         rows,
     )
-    blocks: list[Block] = [Paragraph(f"{text} {coverage_sentence(tables)}".strip()), table]
+    blocks: list[Block] = [Paragraph(f"{text} {coverage_sentence(tables.truth)}".strip()), table]
     return Section("truth", "Against the truth", blocks, folded=True)
-
-
-def _number(text: object) -> float | None:
-    try:
-        value = float(str(text))
-    except ValueError:
-        return None
-    return value if np.isfinite(value) else None
 
 
 def provenance(tables: PageTables, result: ScoreResult, command: Sequence[str]) -> Section:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from relstudy.analysis.report.inputs import PageTables
 from relstudy.analysis.report.layout import Block, Figures, Paragraph, Section
@@ -51,7 +52,7 @@ def trust_section(tables: PageTables, verdict: Verdict) -> Section | None:
         return None
     blocks: list[Block] = [Figures(figures)]
     if tables.truth is not None and not tables.truth.empty:
-        blocks.append(Paragraph(coverage_sentence(tables)))
+        blocks.append(Paragraph(coverage_sentence(tables.truth)))
     return Section("trust", "Can the judgments be trusted?", blocks)
 
 
@@ -64,11 +65,9 @@ def _flagged(tables: PageTables) -> str:
     return f", of whom {flagged} {'gives' if flagged == 1 else 'give'} a reason to look again (The raters)"
 
 
-def coverage_sentence(tables: PageTables) -> str:
+def coverage_sentence(truth: pd.DataFrame) -> str:
     """The number of a simulated study's intervals that hold the truth, beside that of repetitions."""
-    if tables.truth is None:
-        return ""
-    numbers = {name: tables.truth[name].map(_number) for name in ("true", "low", "high")}
+    numbers = {name: truth[name].map(number_or_none).astype(float) for name in ("true", "low", "high")}
     finite = np.logical_and.reduce([np.isfinite(values) for values in numbers.values()])
     inside = finite & (numbers["low"] <= numbers["true"]) & (numbers["true"] <= numbers["high"])
     held, many = int(inside.sum()), int(finite.sum())
@@ -82,8 +81,10 @@ def coverage_sentence(tables: PageTables) -> str:
     )
 
 
-def _number(text: object) -> float:
+def number_or_none(text: object) -> float | None:
+    """The finite number that a cell of a table holds; None where it holds none."""
     try:
-        return float(str(text))
+        value = float(str(text))
     except ValueError:
-        return float("nan")
+        return None
+    return value if np.isfinite(value) else None
