@@ -122,11 +122,7 @@ def _in_figures(index: Index, estimate: Estimate, alone: bool = False) -> str:
 
 def _behind(ranked: Standings, index: Index, name: str, unit: float) -> Estimate:
     """The system's figure minus the first's, in points; below zero it is behind."""
-    difference = ranked.from_the_first(index, name)
-    value, low, high = (
-        None if end is None else unit * end for end in (difference.value, difference.low, difference.high)
-    )
-    return Estimate(value, low, high, difference.reason)
+    return ranked.from_the_first(index, name).through(lambda end: unit * end)
 
 
 def parting_section(result: ScoreResult, verdict: Verdict, items: Items | None, pictures: bool) -> Section | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,6 +87,17 @@ class Estimate:
         '-0.5000 [-0.6000, -0.4000]'
         """
         value, low, high = (None if end is None else -end for end in (self.value, self.high, self.low))
+        return Estimate(value, low, high, self.reason)
+
+    def through(self, increasing: Callable[[float], float]) -> Estimate:
+        """The figure and its ends after an increasing function, such as a change of unit.
+
+        Examples
+        --------
+        >>> str(Estimate(0.5, 0.25, 0.75).through(lambda end: 100 * end))
+        '50.0000 [25.0000, 75.0000]'
+        """
+        value, low, high = (None if end is None else increasing(end) for end in (self.value, self.low, self.high))
         return Estimate(value, low, high, self.reason)
 
     def __str__(self) -> str:

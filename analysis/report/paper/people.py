@@ -58,13 +58,8 @@ def _variances(raw: Panel, calibrated: Panel | None, ratings: Ratings) -> list[C
         for panel in (raw, calibrated)
     ]
     scale = ratings.scale.scale
-    squared = (scale.high - scale.low) ** 2
-    return [raw.n_raters, *variances, *(_divided(each, squared / 100) for each in variances)]
-
-
-def _divided(estimate: Estimate, by: float) -> Estimate:
-    value, low, high = (None if end is None else end / by for end in (estimate.value, estimate.low, estimate.high))
-    return Estimate(value, low, high, estimate.reason)
+    percent_of_range = (scale.high - scale.low) ** 2 / 100
+    return [raw.n_raters, *variances, *(each.through(lambda end: end / percent_of_range) for each in variances)]
 
 
 def uniformity(study: PaperStudy) -> list[Block]:
