@@ -36,8 +36,19 @@ def response_shares(responses: ArrayLike, categories: Sequence[float]) -> np.nda
         raise ValueError("categories must be at least two ascending numbers")
     if len(values) == 0:
         return np.full(len(scale), np.nan)
-    category = np.searchsorted((scale[1:] + scale[:-1]) / 2, values, side="right")
-    return np.bincount(category, minlength=len(scale)) / len(values)
+    return np.bincount(nearest_category(values, scale), minlength=len(scale)) / len(values)
+
+
+def nearest_category(values: ArrayLike, categories: Sequence[float] | np.ndarray) -> np.ndarray:
+    """The place of the category nearest to each value, int; halfway between two the higher one.
+
+    Examples
+    --------
+    >>> nearest_category([1, 2.5, 9], [1, 2, 3]).tolist()
+    [0, 2, 2]
+    """
+    scale = np.asarray(categories, dtype=float)
+    return np.searchsorted((scale[1:] + scale[:-1]) / 2, np.asarray(values, dtype=float), side="right")
 
 
 def uniformity_error(responses: ArrayLike, categories: Sequence[float]) -> Estimate:

@@ -14,7 +14,7 @@ from scipy.stats import kendalltau, ttest_1samp, ttest_ind
 
 from relstudy.analysis.indices.known import AVERAGE_PRECISION, NORMALISED_RANK, PEARSON
 from relstudy.analysis.indices.normalised_rank import random_assignment
-from relstudy.analysis.indices.uniformity import uniformity_table
+from relstudy.analysis.indices.uniformity import nearest_category, uniformity_table
 from relstudy.analysis.report.layout import Block, Paragraph
 from relstudy.analysis.report.paper import printed
 from relstudy.analysis.report.paper.correlations import best_method
@@ -382,7 +382,7 @@ class Here:
         if not all(mask.any() for mask in masks):
             return Finding(UNTOLD, lacking)
         query, names = pd.factorize(rows["query_id"])
-        level = np.searchsorted(values, rows["rating"].to_numpy())
+        level = nearest_category(rows["rating"].to_numpy(), values)
         times = query_counts(len(names), self.study.result.options.replicates, self.study.result.options.seed)
         errors = []
         for mask in masks:

@@ -23,7 +23,7 @@ from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.study_run import read_study_folder, score_study
 from relstudy.calibration.tables.ratings import Ratings
 from relstudy.common.estimates import Estimate
-from relstudy.common.scales import SCALES, KnownScale
+from relstudy.common.scales import SCALES, KnownScale, Scale
 from tests.places import EXAMPLE
 
 ON_PRINT = {
@@ -226,3 +226,20 @@ def test_times_words_and_scales_are_compared_where_they_are_known(here: Here) ->
     object.__setattr__(text, "ratings", replace(graded, frame=graded.frame.assign(rating=rating, calibrated=rating)))
     found = replace(here, study=replace(here.study, by_text=text)).two_words()
     assert found.verdict == HOLDS and found.figure is not None and (found.figure.value or 0) > 0.5
+
+
+@pytest.mark.slow
+def test_a_sliders_ratings_count_for_the_nearest_fifth_of_it(here: Here) -> None:
+    """The example's ratings moved onto a slider, 5 becoming its upper end."""
+    ratings, pairs = here.study.ratings, here.study.drawn
+    assert ratings is not None and pairs is not None
+    moved = (ratings.frame["rating"] - 1) * 25 + 1e-3 * np.arange(len(ratings.frame)) / len(ratings.frame)
+    slider = replace(ratings.scale, scale=Scale.between(0, 101, None))
+    tables = replace(
+        here.study.tables,
+        study=replace(here.study.tables.study, pairs=pairs.assign(round=1 + np.arange(len(pairs)) % 2)),
+    )
+    study = replace(here.study, tables=tables)
+    object.__setattr__(study, "ratings", replace(ratings, frame=ratings.frame.assign(rating=moved), scale=slider))
+    found = replace(here, study=study).more_even()
+    assert found.figure is not None and found.figure.value is not None
