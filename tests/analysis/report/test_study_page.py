@@ -10,7 +10,6 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
-from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -441,12 +440,12 @@ def test_a_simulated_study_says_so_under_its_title(page: Page, html: str) -> Non
     assert "simulated raters gave" in page.lead[0]
 
 
-def test_a_simulated_study_says_what_its_intervals_hold_and_what_repeating_it_gave(tables: PageTables) -> None:
+def test_a_simulated_study_says_what_its_intervals_hold_and_what_repeating_it_gave() -> None:
     truth = pd.DataFrame({"true": ["0.5", "0.5", "1.0"], "low": ["0.4", "0.6", ""], "high": ["0.6", "0.7", ""]})
-    told = coverage_sentence(replace(tables, truth=truth))
+    told = coverage_sentence(truth)
     assert told.startswith("The truth is known here: 1 of 2 intervals hold it.")
     assert told.endswith("Twenty repetitions of the demonstration held the truth in 97 % of all intervals.")
-    assert coverage_sentence(replace(tables, truth=truth.iloc[2:])) == ""
+    assert coverage_sentence(truth.iloc[2:]) == ""
 
 
 def test_pictures_are_small_stay_in_the_page_and_can_be_left_out(tmp_path: Path) -> None:
