@@ -102,7 +102,7 @@ def _notes(table: CountTable, rules: Conventions, without: int) -> list[str]:
     """Notes on the queries, one sentence each."""
     notes = []
     if without:
-        counted = "count 0 in" if rules.no_relevant == "zero" else "are left out of"
+        counted = "are left out of" if rules.no_relevant == "skip" else "count 0 in"
         notes.append(
             f"{without:,} of {count_of(table.queries, 'query', 'queries')} have no relevant code; they {counted} mean "
             "average precision and the means of recall and F."

@@ -130,8 +130,10 @@ def test_queries_that_find_themselves_and_queries_without_a_relevant_code_are_to
     none = CountTable(total, np.array([[1, 1, 0], [0, 0, 0]]))
     (skipped,) = evaluate(none)["notes"]
     assert skipped.startswith("1 of 2 queries have no relevant code; they are left out of mean average precision")
-    (counted,) = evaluate(none, conventions=PRESETS["trec-eval"])["notes"]
-    assert "they count 0 in mean average precision" in counted
+    labelled = CountTable(none.total, none.relevant, {"unlabelled": []})
+    for preset in ("trec-eval", "csq"):
+        (counted,) = evaluate(labelled, conventions=PRESETS[preset])["notes"]
+        assert "they count 0 in mean average precision" in counted
     assert evaluate(CountTable(total, np.array([[1, 1, 0], [0, 1, 0]])))["notes"] == []
 
 
