@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import digamma, gammaln
 
 from relstudy.analysis.hashing.counting.counts import CountTable
-from relstudy.analysis.hashing.metrics.first_ranks import Tie, ranks_taken
+from relstudy.analysis.hashing.metrics.first_ranks import Tie, check_cut, ranks_taken
 from relstudy.analysis.hashing.metrics.hypergeometric import mean_inverse, no_hit_probability
 from relstudy.analysis.hashing.options import Denominator
 
@@ -244,8 +244,7 @@ def first_relevant_precision(table: CountTable, k: int, tie: Tie = "expected") -
     >>> first_relevant_precision(table, 1, "optimistic").tolist()
     [0.5]
     """
-    if k < 1:
-        raise ValueError("the cut-off k must be at least 1")
+    check_cut(k)
     total, relevant = table.total.astype(float), table.relevant.astype(float)
     before = np.cumsum(total, axis=1) - total
     hits = np.cumsum(relevant, axis=1) - relevant

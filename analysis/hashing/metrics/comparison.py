@@ -13,6 +13,7 @@ from relstudy.analysis.hashing.counting.counts import CountTable
 from relstudy.analysis.hashing.metrics.average_precision import average_precision
 from relstudy.analysis.hashing.metrics.ball import ramap
 from relstudy.analysis.hashing.metrics.conventions import Conventions
+from relstudy.analysis.hashing.metrics.first_ranks import check_cut
 from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision
 from relstudy.analysis.hashing.metrics.mean_interval import mean_interval
 from relstudy.analysis.hashing.metrics.radius import area_under_curve, precision_recall_by_radius
@@ -235,8 +236,8 @@ def _check_choices(tables: Any, radius: int, k: Sequence[int]) -> None:
         raise RelstudyError(f"a radius is a whole number from 0, not {radius}")
     if any(radius > table.bits for table in tables):
         raise RelstudyError(f"radius {radius} is longer than the shortest code")
-    if any(cut < 1 for cut in k):
-        raise RelstudyError("a cut-off k must be at least 1")
+    for cut in k:
+        check_cut(cut)
 
 
 def _check_same_question(tables: Mapping[str, CountTable]) -> None:

@@ -11,7 +11,7 @@ from relstudy.analysis.hashing.counting.counts import CountTable
 from relstudy.analysis.hashing.metrics.average_precision import average_precision_within, grouped_average_precision
 from relstudy.analysis.hashing.metrics.ball import lookup_cost, ramap_by_radius
 from relstudy.analysis.hashing.metrics.conventions import Conventions
-from relstudy.analysis.hashing.metrics.first_ranks import TIES, hit_probability, precision_at, recall_at
+from relstudy.analysis.hashing.metrics.first_ranks import TIES, check_cut, hit_probability, precision_at, recall_at
 from relstudy.analysis.hashing.metrics.mean_average_precision import (
     TieInterval,
     mean_average_precision,
@@ -51,8 +51,8 @@ def evaluate(
     """
     rules = conventions or Conventions()
     table = rules.queries_counted(table)
-    if any(cut < 1 for cut in k):
-        raise RelstudyError("a cut-off k must be at least 1")
+    for cut in k:
+        check_cut(cut)
     if radius:
         table.need_radii()
     if any(not 0 <= r <= table.bits for r in radius):

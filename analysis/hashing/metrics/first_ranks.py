@@ -8,9 +8,16 @@ import numpy as np
 
 from relstudy.analysis.hashing.counting.counts import CountTable
 from relstudy.analysis.hashing.metrics.hypergeometric import no_hit_probability
+from relstudy.common.errors import RelstudyError
 
 Tie = Literal["pessimistic", "expected", "optimistic"]
 TIES: tuple[Tie, ...] = ("pessimistic", "expected", "optimistic")
+
+
+def check_cut(k: int | None) -> None:
+    """Refuse a cut-off below 1; None is the whole ranking."""
+    if k is not None and k < 1:
+        raise RelstudyError("a cut-off k must be at least 1")
 
 
 def ranks_taken(table: CountTable, k: int | None) -> tuple[np.ndarray, np.ndarray]:
@@ -26,8 +33,7 @@ def ranks_taken(table: CountTable, k: int | None) -> tuple[np.ndarray, np.ndarra
     >>> before.tolist(), taken.tolist()
     ([[0, 2, 6]], [[2, 3, 0]])
     """
-    if k is not None and k < 1:
-        raise ValueError("the cut-off k must be at least 1")
+    check_cut(k)
     before = np.cumsum(table.total, axis=1) - table.total
     last = table.codes if k is None else min(k, table.codes)
     return before, np.clip(last - before, 0, table.total)

@@ -23,7 +23,7 @@ import numpy as np
 
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.metrics.average_precision import harmonic_difference
-from relstudy.analysis.hashing.metrics.first_ranks import TIES, Tie
+from relstudy.analysis.hashing.metrics.first_ranks import TIES, Tie, check_cut
 from relstudy.analysis.hashing.metrics.mean_average_precision import TieInterval
 from relstudy.analysis.hashing.options import Empty, Gain
 from relstudy.analysis.hashing.truth.relevance import LabelTruth, check_sizes
@@ -91,8 +91,7 @@ def graded_figures(
     >>> figures.acg.expected, round(figures.wap.optimistic, 4), figures.ndcg.optimistic
     (1.5, 1.75, 1.0)
     """
-    if k is not None and k < 1:
-        raise ValueError("the cut-off k must be at least 1")
+    check_cut(k)
     codes = int(counts[0].sum())
     cut = codes if k is None else min(k, codes)
     grades = np.arange(counts.shape[1])

@@ -125,6 +125,19 @@ def test_what_is_shown_fits_a_screen(counts: hashing.CountTable) -> None:
     assert len(result.plot().axes) == 2
 
 
+def test_a_cut_off_below_1_is_refused_by_every_function_that_takes_one() -> None:
+    codes, labels = np.array([[0, 1], [1, 1]]), [1, 2]
+    counts = hashing.count(codes, codes, labels, labels)
+    packed, classes = hashing.Codes.from_bits(codes > 0), hashing.Labels(classes=np.array(labels))
+    for attempt in (
+        lambda: hashing.evaluate(counts, k=0),
+        lambda: hashing.compare({"one": counts}, k=0),
+        lambda: hashing.graded(packed, packed, hashing.LabelTruth.by(classes, classes), k=[0]),
+    ):
+        with pytest.raises(RelstudyError, match="a cut-off k must be at least 1"):
+            attempt()
+
+
 @pytest.mark.slow
 def test_searches_and_kept_encoders_give_what_the_commands_give(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -15,6 +15,7 @@ from relstudy.analysis.hashing.counting.counts import CountTable
 from relstudy.analysis.hashing.metrics.average_precision import DENOMINATORS
 from relstudy.analysis.hashing.metrics.first_ranks import hit_probability
 from relstudy.analysis.hashing.metrics.mean_average_precision import TieInterval, mean_average_precision
+from relstudy.common.errors import RelstudyError
 
 # Sums of at most a few hundred terms of order one: rounding stays far below this.
 ROUNDING = 1e-12
@@ -123,5 +124,5 @@ def test_a_cut_off_beyond_the_database_is_the_whole_ranking() -> None:
 
 
 def test_a_cut_off_below_1_is_refused() -> None:
-    with pytest.raises(ValueError, match="at least 1"):
+    with pytest.raises(RelstudyError, match="at least 1"):
         mean_average_precision(CountTable(np.array([[1]]), np.array([[1]])), 0)
