@@ -13,7 +13,7 @@ from relstudy.analysis.hashing.encoders import ENCODERS
 from relstudy.analysis.hashing.encoders.base import Encoder
 from relstudy.analysis.hashing.encoders.deep.encoders import DEEP_ENCODERS, deep_is_installed
 from relstudy.analysis.hashing.encoders.projections import LSH
-from relstudy.analysis.hashing.metrics.ball import ramap_from_precision
+from relstudy.analysis.hashing.metrics.ball import ramap_by_radius
 from relstudy.analysis.hashing.metrics.conventions import PRESETS
 from relstudy.analysis.hashing.metrics.health import code_health
 from relstudy.analysis.hashing.metrics.lgap import UniqueCodes, largest_bins, local_group_average_precision
@@ -51,7 +51,7 @@ def _row(table: CountTable, radii: int) -> dict[str, Any]:
     curve = precision_recall_by_radius(table, rules.beta, rules.empty_ball, rules.no_relevant)
     precision, recall = curve.precision_macro[: radii + 1], curve.recall_macro[: radii + 1]
     return {
-        "ramap": [ramap_from_precision(precision[: r + 1], table.bits) for r in range(radii + 1)],
+        "ramap": ramap_by_radius(precision, table.bits),
         "precision": precision.tolist(),
         "recall": recall.tolist(),
         "map_at_k": {

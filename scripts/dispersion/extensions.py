@@ -9,7 +9,7 @@ import numpy as np
 from relstudy.analysis.hashing.counting.counts import count
 from relstudy.analysis.hashing.demonstration import extended
 from relstudy.analysis.hashing.encoders.projections import LSH
-from relstudy.analysis.hashing.metrics.ball import ramap_from_precision
+from relstudy.analysis.hashing.metrics.ball import ramap_by_radius
 from relstudy.analysis.hashing.metrics.conventions import PRESETS
 from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision
 from relstudy.analysis.hashing.metrics.radius import precision_recall_by_radius
@@ -53,7 +53,7 @@ def tables_2_and_3(data: Data, bits: int = 8) -> None:
             if name == "LSH":
                 rows.append([f"{what}, paper", *(f"{value:.4f}" for value in TABLE_3[what])])
             rows.append([f"{what}, {name}", *(f"{value:.4f}" for value in values[:4])])
-        ramaps[name] = [ramap_from_precision(curve.precision_macro[: r + 1], table.bits) for r in range(4)]
+        ramaps[name] = ramap_by_radius(curve.precision_macro[:4], table.bits)
     for name, values in ramaps.items():
         rows.append([f"RAMAP, paper, {name}", *(f"{value:.4f}" for value in TABLE_3_RAMAP[name])])
         rows.append([f"RAMAP, {name}", *(f"{value:.4f}" for value in values)])

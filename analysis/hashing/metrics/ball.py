@@ -38,20 +38,15 @@ def ramap(table: CountTable, radius: int, empty_ball: LeftOut = "zero") -> float
     >>> round(ramap(CountTable(np.array([[2, 4, 4]]), np.array([[2, 2, 1]])), 1), 4)
     0.6111
     """
-    precision = np.nan_to_num(precision_recall_by_radius(table, empty_ball=empty_ball).precision_macro, nan=0.0)
-    return ramap_from_precision(precision[: radius + 1], table.bits)
-
-
-def ramap_from_precision(precision: np.ndarray, bits: int) -> float:
-    """RAMAP@R from the mean precisions at the radii 0..R."""
-    return ramap_by_radius(precision, bits)[-1]
+    precision = precision_recall_by_radius(table, empty_ball=empty_ball).precision_macro
+    return ramap_by_radius(precision, table.bits)[radius]
 
 
 def ramap_by_radius(precision: np.ndarray, bits: int) -> list[float]:
-    """RAMAP@R for each R, from the mean precisions at the radii 0, 1, ..."""
+    """RAMAP@R for each R, from the mean precisions at the radii 0, 1, ..., of which one that is NaN adds 0."""
     sizes = ball_sizes(bits, len(precision) - 1)
     # 1 / V is 0 where V is too large for a float; p / V would overflow.
-    sums = accumulate(float(p) * (1 / size) for p, size in zip(precision, sizes, strict=True))
+    sums = accumulate(float(p) * (1 / size) for p, size in zip(np.nan_to_num(precision), sizes, strict=True))
     return [total / (r + 1) for r, total in enumerate(sums)]
 
 

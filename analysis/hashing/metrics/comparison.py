@@ -11,7 +11,7 @@ from scipy.special import stdtrit
 
 from relstudy.analysis.hashing.counting.counts import CountTable
 from relstudy.analysis.hashing.metrics.average_precision import average_precision
-from relstudy.analysis.hashing.metrics.ball import ramap
+from relstudy.analysis.hashing.metrics.ball import ramap_by_radius
 from relstudy.analysis.hashing.metrics.conventions import Conventions
 from relstudy.analysis.hashing.metrics.first_ranks import check_cut
 from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision
@@ -164,7 +164,7 @@ def _figures(table: CountTable, radius: int, rules: Conventions, k: Sequence[int
         f"precision_micro_{radius}": None if np.isnan(micro) else float(micro),
         "empty_balls": int(curve.empty_balls[radius]),
         "auprc": area_under_curve(curve.precision_micro, curve.recall_micro, rules.area),
-        f"ramap_{radius}": ramap(table, radius, rules.empty_ball),
+        f"ramap_{radius}": ramap_by_radius(curve.precision_macro, table.bits)[radius],
     }
 
 

@@ -122,7 +122,7 @@ def _by_radius(table: CountTable, radius: Sequence[int], rules: Conventions) -> 
         return {"radius": [], "auprc": {}, "ramap": {}, "lookup": []}
     curve = precision_recall_by_radius(table, rules.beta, rules.empty_ball, rules.no_relevant)
     costs = lookup_cost(table)
-    ramaps = ramap_by_radius(np.nan_to_num(curve.precision_macro, nan=0.0), table.bits)
+    ramaps = ramap_by_radius(curve.precision_macro, table.bits)
     shown = list(radius) or list(range(table.bits + 1))
     return {
         "radius": [

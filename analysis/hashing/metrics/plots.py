@@ -14,7 +14,7 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 from relstudy.analysis.hashing.counting.counts import CountTable
 from relstudy.analysis.hashing.lookup.sweep import LookUp
-from relstudy.analysis.hashing.metrics.ball import lookup_cost, ramap_from_precision
+from relstudy.analysis.hashing.metrics.ball import lookup_cost, ramap_by_radius
 from relstudy.analysis.hashing.metrics.conventions import Conventions
 from relstudy.analysis.hashing.metrics.first_ranks import TIES
 from relstudy.analysis.hashing.metrics.lgap import UniqueCodes
@@ -88,15 +88,14 @@ def radius_comparison(tables: Mapping[str, CountTable], conventions: Conventions
     with drawing(10.4, 3.2) as figure:
         left, middle, right = figure.subplots(1, 3)
         for (name, table), colour in zip(shown.items(), cycle(SERIES), strict=False):
-            precision = np.nan_to_num(
-                precision_recall_by_radius(table, empty_ball=conventions.empty_ball).precision_macro, nan=0.0
-            )
+            curve = precision_recall_by_radius(table, empty_ball=conventions.empty_ball)
+            precision = curve.precision_macro[: len(radii)]
             empty = [cost["empty"] for cost in lookup_cost(table)]
             mean = mean_average_precision(table, None, conventions.denominator, conventions.no_relevant).expected
             label = name if mean is None else f"{name} (mAP {mean:.3f})"
-            ramaps = np.array([ramap_from_precision(precision[: r + 1], table.bits) for r in radii])
+            ramaps = np.array(ramap_by_radius(precision, table.bits))
             left.plot(radii, np.where(ramaps > 0, ramaps, np.nan), color=colour, marker="o", ms=3, label=label)
-            middle.plot(radii, [precision[r] for r in radii], color=colour, marker="o", ms=3)
+            middle.plot(radii, np.nan_to_num(precision), color=colour, marker="o", ms=3)
             right.plot(radii, [empty[r] for r in radii], color=colour, marker="o", ms=3)
         left.set(yscale="log", ylabel="RAMAP@R")
         left.yaxis.set_major_locator(LogLocator(numticks=8))
