@@ -39,12 +39,9 @@ class Evaluation(Result):
     @property
     def table(self) -> pd.DataFrame:
         """Figures that hang on the order of ties: mAP, mAP@k, P@k, R@k, mAP@H<=r; pessimistic, expected, optimistic."""
-        names = {"map_at_k": "mAP", "precision_at_k": "P", "recall_at_k": "R"}
-        rows = {"mAP": self.figures["map"]}
-        for key, name in names.items():
-            rows |= {f"{name}@{cut}": figure for cut, figure in self.figures[key].items()}
-        rows |= {f"mAP@H<={r}": figure for r, figure in self.figures["map_within_radius"].items()}
-        return pd.DataFrame.from_dict(rows, orient="index", dtype=float)
+        from relstudy.analysis.hashing.metrics.evaluate import figures_over_ties
+
+        return pd.DataFrame.from_dict(figures_over_ties(self.figures), orient="index", dtype=float)
 
     @property
     def by_radius(self) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from relstudy.analysis.hashing.commands.compare import buckets_command, compare_
 from relstudy.analysis.hashing.commands.cross_modal import cross_modal_command
 from relstudy.analysis.hashing.commands.data import split_command, truth_command
 from relstudy.analysis.hashing.commands.encode import encode_command
-from relstudy.analysis.hashing.commands.inputs import cell, preset_named, say_conventions
+from relstudy.analysis.hashing.commands.inputs import cell, preset_named, print_over_ties, say_conventions
 from relstudy.analysis.hashing.commands.look_up import look_up_command
 from relstudy.analysis.hashing.commands.people import audit_command, scores_command
 from relstudy.analysis.hashing.commands.published import data_command
@@ -158,7 +158,7 @@ def evaluate_command(table: str, options: EvaluateOptions, as_json: bool, **choi
       relstudy hash evaluate table.npz --k 100 --k 1000 --preset hashnet
     """
     from relstudy.analysis.hashing.counting.counts import CountTable, without_self
-    from relstudy.analysis.hashing.metrics.evaluate import evaluate
+    from relstudy.analysis.hashing.metrics.evaluate import evaluate, figures_over_ties
 
     conventions = replace(preset_named(options.preset), **fields_given(Conventions, choices))
     counted = CountTable.load(table)
@@ -173,12 +173,7 @@ def evaluate_command(table: str, options: EvaluateOptions, as_json: bool, **choi
     if as_json:
         print_json(result)
         return
-    rows = [["mAP", *_interval(result["map"])]]
-    rows += [[f"mAP@{cut}", *_interval(figure)] for cut, figure in result["map_at_k"].items()]
-    rows += [[f"P@{cut}", *_interval(figure)] for cut, figure in result["precision_at_k"].items()]
-    rows += [[f"R@{cut}", *_interval(figure)] for cut, figure in result["recall_at_k"].items()]
-    rows += [[f"mAP@H<={r}", *_interval(figure)] for r, figure in result["map_within_radius"].items()]
-    print_table(rows, ["over ties", "pessimistic", "expected", "optimistic"])
+    print_over_ties(figures_over_ties(result))
     if counted.by_rank is None:
         click.echo()
         _print_by_radius(result, all_of_them=bool(options.radius))
@@ -215,10 +210,6 @@ def _print_by_radius(result: dict[str, Any], *, all_of_them: bool) -> None:
 
 def _count(number: int) -> str:
     return f"{number:,}" if number < 10**6 else f"{Decimal(number):.1e}".replace("e+0", "e").replace("e+", "e")
-
-
-def _interval(figure: dict[str, float | None]) -> list[str]:
-    return [cell(figure[name]) for name in ("pessimistic", "expected", "optimistic")]
 
 
 for _command in (

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from relstudy.common.console import print_table
 from relstudy.common.errors import RelstudyError
 
 if TYPE_CHECKING:
@@ -105,6 +106,14 @@ def cell(value: float | int | None) -> str:
         # Four decimals show nothing of a figure such as RAMAP of long codes.
         return f"{value:.3g}" if 0 < abs(value) < 0.001 else f"{value:.4f}"
     return str(value) if value < 10**12 else f"{Decimal(value):.3e}"
+
+
+def print_over_ties(figures: Mapping[str, Mapping[str, float | None]]) -> None:
+    """Print figures by name, each under the worst, the mean and the best order of ties."""
+    ties = ("pessimistic", "expected", "optimistic")
+    print_table(
+        [[name, *(cell(figure[tie]) for tie in ties)] for name, figure in figures.items()], ["over ties", *ties]
+    )
 
 
 def say_conventions(conventions: dict[str, Any]) -> None:

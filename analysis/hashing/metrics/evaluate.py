@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,14 +11,14 @@ from relstudy.analysis.hashing.counting.counts import CountTable
 from relstudy.analysis.hashing.metrics.average_precision import average_precision_within, grouped_average_precision
 from relstudy.analysis.hashing.metrics.ball import lookup_cost, ramap_by_radius
 from relstudy.analysis.hashing.metrics.conventions import Conventions
-from relstudy.analysis.hashing.metrics.first_ranks import TIES, check_cut, hit_probability, precision_at, recall_at
+from relstudy.analysis.hashing.metrics.first_ranks import TIES, check_cut, hit_probability
 from relstudy.analysis.hashing.metrics.mean_average_precision import (
     TieInterval,
     mean_average_precision,
     mean_over_queries,
 )
 from relstudy.analysis.hashing.metrics.radius import area_under_curve, precision_recall_by_radius
-from relstudy.analysis.hashing.metrics.ranking_curve import ranking_curve
+from relstudy.analysis.hashing.metrics.ranking_curve import RankingPoint, ranking_curve
 from relstudy.common.errors import RelstudyError
 from relstudy.common.option_words import either
 from relstudy.common.wording import count_of
@@ -58,6 +58,7 @@ def evaluate(
     if any(not 0 <= r <= table.bits for r in radius):
         raise RelstudyError(f"a radius must be from 0 to the code length {table.bits}")
     without = int((table.relevant.sum(axis=1) == 0).sum())
+    at_k = [RankingPoint.of(table, cut, rules.no_relevant) for cut in k]
     return {
         "queries": table.queries,
         "codes": table.codes,
@@ -70,15 +71,8 @@ def evaluate(
             str(cut): mean_average_precision(table, cut, rules.denominator, rules.no_relevant, rules.no_hit).as_json()
             for cut in k
         },
-        "precision_at_k": {
-            str(cut): TieInterval(*(float(precision_at(table, cut, tie).mean()) for tie in TIES)).as_json() for cut in k
-        },
-        "recall_at_k": {
-            str(cut): TieInterval(
-                *(mean_over_queries(recall_at(table, cut, tie), rules.no_relevant) for tie in TIES)
-            ).as_json()
-            for cut in k
-        },
+        "precision_at_k": {str(point.n): point.precision.as_json() for point in at_k},
+        "recall_at_k": {str(point.n): point.recall.as_json() for point in at_k},
         "ranking": [point.as_json() for point in ranking_curve(table, rules.no_relevant)],
         "map_within_radius": {
             str(r): TieInterval(
@@ -96,6 +90,19 @@ def evaluate(
             **({} if table.by_rank is None else {"distance": f"{table.by_rank}; {NO_RADIUS}"}),
         },
     }
+
+
+def figures_over_ties(figures: Mapping[str, Any]) -> dict[str, dict[str, float | None]]:
+    """The figures of `evaluate` that hang on the order of ties, by the names of tables: mAP, mAP@k, P@k, R@k, mAP@H<=r.
+
+    Examples
+    --------
+    >>> list(figures_over_ties(evaluate(CountTable(np.array([[2, 1]]), np.array([[1, 0]])), k=[2], radius=[1])))
+    ['mAP', 'mAP@2', 'P@2', 'R@2', 'mAP@H<=1']
+    """
+    names = {"map_at_k": "mAP@", "precision_at_k": "P@", "recall_at_k": "R@", "map_within_radius": "mAP@H<="}
+    at = {f"{name}{cut}": figure for key, name in names.items() for cut, figure in figures[key].items()}
+    return {"mAP": figures["map"], **at}
 
 
 def _notes(table: CountTable, rules: Conventions, without: int) -> list[str]:

@@ -18,6 +18,15 @@ class RankingPoint:
     precision: TieInterval
     recall: TieInterval
 
+    @classmethod
+    def of(cls, table: CountTable, n: int, no_relevant: NoRelevant) -> RankingPoint:
+        """The point of the first n codes; `no_relevant` as in `mean_average_precision`, for recall."""
+        return cls(
+            n,
+            TieInterval(*(float(precision_at(table, n, tie).mean()) for tie in TIES)),
+            TieInterval(*(mean_over_queries(recall_at(table, n, tie), no_relevant) for tie in TIES)),
+        )
+
     def as_json(self) -> dict[str, object]:
         """n, and precision and recall with their ends over ties, by name."""
         return {"n": self.n, "precision": self.precision.as_json(), "recall": self.recall.as_json()}
@@ -37,12 +46,7 @@ def ranking_curve(table: CountTable, no_relevant: NoRelevant = "skip") -> list[R
     >>> [(point.n, point.recall.expected) for point in ranking_curve(table)]
     [(1, 0.25), (2, 0.5), (4, 1.0)]
     """
-    points = []
-    for n in ranks_shown(table.codes):
-        precision = TieInterval(*(float(precision_at(table, n, tie).mean()) for tie in TIES))
-        recall = TieInterval(*(mean_over_queries(recall_at(table, n, tie), no_relevant) for tie in TIES))
-        points.append(RankingPoint(n, precision, recall))
-    return points
+    return [RankingPoint.of(table, n, no_relevant) for n in ranks_shown(table.codes)]
 
 
 def ranks_shown(codes: int) -> list[int]:
