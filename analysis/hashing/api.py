@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import types
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any, TypeAlias, Unpack
 
 import numpy as np
@@ -109,17 +109,19 @@ def count(
     """
     check_arguments(count, locals())
     query_codes, database_codes = (
-        part if isinstance(part, Codes) else codes_of(plain_array(part, name), name, form, bits)
-        for part, name in ((queries, "queries"), (database, "database"))
+        _codes(part, name, form, bits) for part, name in ((queries, "queries"), (database, "database"))
     )
-    labels = (query_labels, database_labels)
     if truth is None:
         if query_labels is None or database_labels is None:
             raise RelstudyError("counting needs labels of queries and database, or a truth")
         truth = LabelTruth.by(*_labels(query_labels, database_labels))
-    elif any(part is not None for part in labels):
+    elif query_labels is not None or database_labels is not None:
         raise RelstudyError("counting needs labels or a truth, not both")
     return counting.count(query_codes, database_codes, truth, engine=engine)
+
+
+def _codes(given: CodesLike, name: str, form: Format = "auto", bits: int | None = None) -> Codes:
+    return given if isinstance(given, Codes) else codes_of(plain_array(given, name), name, form, bits)
 
 
 def _labels(queries: LabelsLike, database: LabelsLike) -> list[Labels]:
@@ -349,8 +351,8 @@ def health(codes: CodesLike) -> pd.Series:
     from relstudy.analysis.hashing.metrics.health import code_health
     from relstudy.analysis.hashing.metrics.lgap import UniqueCodes
 
-    packed = codes if isinstance(codes, Codes) else codes_of(plain_array(codes, "codes"), "codes")
-    return pd.Series(code_health(UniqueCodes.of(packed)).as_json(), name="value", dtype=float)
+    used = code_health(UniqueCodes.of(_codes(codes, "codes")))
+    return pd.Series(used.as_json(), name="value", dtype=float)
 
 
 def class_distances(codes: Codes | np.ndarray, labels: Labels | np.ndarray | list[str]) -> pd.DataFrame:
@@ -377,10 +379,10 @@ def class_distances(codes: Codes | np.ndarray, labels: Labels | np.ndarray | lis
     {'cat': 0, 'dog': 1}
     """
     check_arguments(class_distances, locals())
-    read = codes if isinstance(codes, Codes) else codes_of(plain_array(codes, "codes"), "codes")
+    read = _codes(codes, "codes")
     as_labels = labels if isinstance(labels, Labels) else labels_of(labels, names=("labels",))[0]
     named = () if isinstance(labels, Labels) or as_labels.classes is None else np.unique(np.asarray(labels)).tolist()
-    rows = [{**asdict(each), "apart": each.apart} for each in measured.class_distances(read, as_labels, named)]
+    rows = [each.as_json() for each in measured.class_distances(read, as_labels, named)]
     return pd.DataFrame(rows).set_index("name")
 
 
@@ -470,9 +472,7 @@ def graded(
     counts = shared_label_counts(queries, database, truth)
     rows: dict[str, dict[str, float | None]] = {}
     for cut in (*k, None):
-        figures = graded_figures(counts, cut, gain, no_relevant).as_json()
-        names = {"acg": "ACG", "ndcg": "nDCG", "wap": "WAP"}
-        rows |= {names[key] + ("" if cut is None else f"@{cut}"): value for key, value in figures.items()}
+        rows |= graded_figures(counts, cut, gain, no_relevant).named(cut)
     return pd.DataFrame(rows, dtype=float).T
 
 

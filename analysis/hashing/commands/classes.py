@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -48,12 +48,12 @@ def classes_command(codes: tuple[str, ...], options: ClassesOptions, as_json: bo
         write_text(class_distances_figure(distances, read.bits, alone=True), figure)
         say(f"wrote {figure}")
     apart = sum(each.apart for each in distances)
+    classes = [each.as_json() for each in distances]
     if as_json:
-        classes = [{**asdict(each), "apart": each.apart} for each in distances]
         print_json({"classes": classes, "bits": read.bits, "codes_in_use": used, "apart": apart, "notes": notes})
         return
     header = ["class", "points", "codes", "h_s", "h_d", "h_s < h_d", "points with AP 1"]
-    print_table([_row(asdict(each) | {"apart": each.apart}) for each in distances], header)
+    print_table([_row(each) for each in classes], header)
     click.echo(
         f"h_s: farthest of the same class; h_d: nearest of another. {apart} of {len(distances)} classes have "
         f"h_s < h_d; where all have, mAP is 1. In use: {used} of 2^{read.bits} codes ({used / 2**read.bits:.3g})"

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import click
 
-from relstudy.analysis.hashing.commands.inputs import cell, codes_in, say_conventions, vectors_in
+from relstudy.analysis.hashing.commands.inputs import codes_in, print_over_ties, say_conventions, vectors_in
 from relstudy.analysis.hashing.commands.pairs import code_pair, truth_in
 from relstudy.analysis.hashing.options import CodeFiles, Drawn, Empty, Format, Gain, TruthFiles
 from relstudy.common.command_options import taking
-from relstudy.common.console import print_json, print_table, say
+from relstudy.common.console import print_json, say
 from relstudy.common.errors import RelstudyError
 from relstudy.common.options import CommandOptions, option
 
@@ -129,7 +129,7 @@ def graded_command(files: CodeFiles, truth_files: TruthFiles, options: GradedOpt
     counts = shared_label_counts(query_codes, codes, truth)
     cuts: list[int | None] = [*options.k, None]
     rules = options.gain, options.no_relevant
-    figures = {"all" if cut is None else str(cut): graded_figures(counts, cut, *rules) for cut in cuts}
+    figures = {cut: graded_figures(counts, cut, *rules) for cut in cuts}
     empty = int((counts[:, 1:].sum(axis=(1, 2)) == 0).sum())
     conventions = {
         "grade": "number of shared labels",
@@ -140,18 +140,12 @@ def graded_command(files: CodeFiles, truth_files: TruthFiles, options: GradedOpt
         "truth": truth.kind,
     }
     if as_json:
-        by_cut = {cut: each.as_json() for cut, each in figures.items()}
+        by_cut = {"all" if cut is None else str(cut): each.as_json() for cut, each in figures.items()}
         print_json(
             {"at": by_cut, "queries_without_relevant": empty, "notes": [*notes, *more], "conventions": conventions}
         )
         return
-    rows = []
-    for cut, each in figures.items():
-        for name, title in (("acg", "ACG"), ("ndcg", "nDCG"), ("wap", "WAP")):
-            ties = getattr(each, name)
-            shown = [cell(ties.pessimistic), cell(ties.expected), cell(ties.optimistic)]
-            rows.append([title if cut == "all" else f"{title}@{cut}", *shown])
-    print_table(rows, ["over ties", "pessimistic", "expected", "optimistic"])
+    print_over_ties({name: ties for cut, each in figures.items() for name, ties in each.named(cut).items()})
     click.echo(f"queries that share no label with any code: {empty} of {len(counts)}")
     for note in [*notes, *more]:
         click.echo(note)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -45,6 +46,10 @@ class ClassDistances:
     def apart(self) -> bool:
         """True where h_s < h_d: then every query of the class has an average precision of 1."""
         return self.nearest is None or self.diameter < self.nearest
+
+    def as_json(self) -> dict[str, Any]:
+        """The figures by name, and `apart`."""
+        return {**asdict(self), "apart": self.apart}
 
 
 def class_distances(codes: Codes, labels: Labels, named: Sequence[object] = ()) -> list[ClassDistances]:

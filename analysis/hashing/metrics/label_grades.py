@@ -73,6 +73,11 @@ class GradedFigures:
         """acg, ndcg and wap by name, each with its ends over ties."""
         return {"acg": self.acg.as_json(), "ndcg": self.ndcg.as_json(), "wap": self.wap.as_json()}
 
+    def named(self, k: int | None) -> dict[str, dict[str, float | None]]:
+        """The same by the names of tables, such as WAP@100, or WAP for the whole ranking."""
+        names = {"acg": "ACG", "ndcg": "nDCG", "wap": "WAP"}
+        return {names[key] + ("" if k is None else f"@{k}"): figure for key, figure in self.as_json().items()}
+
 
 def graded_figures(
     counts: np.ndarray, k: int | None = None, gain: Gain = "exponential", no_relevant: Empty = "skip"
