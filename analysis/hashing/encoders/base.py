@@ -59,14 +59,22 @@ class Encoder(ABC):
         training = finite_numbers(vectors, "training vectors")
         if not np.isfinite(np.vdot(training, training)):
             raise RelstudyError("training vectors must be finite numbers whose squares can be added up")
-        if self.supervised and labels is None:
-            raise RelstudyError(f"{type(self).__name__} learns from labels; give one class for each training vector")
-        labels = None if labels is None else labels.as_array() if isinstance(labels, Labels) else np.asarray(labels)
-        if labels is not None and len(labels) != len(vectors):
-            raise RelstudyError(f"{len(labels)} labels do not fit {len(vectors)} training vectors")
+        given = self._label_array(labels, len(vectors))
         self.width_ = vectors.shape[1]
-        self.learn(training, labels)
+        self.learn(training, given)
         return self
+
+    def _label_array(self, labels: np.ndarray | Labels | None, vectors: int) -> np.ndarray | None:
+        """The labels of so many training vectors as an array, refused where they do not fit or are needed."""
+        if labels is None:
+            if self.supervised:
+                raise RelstudyError(
+                    f"{type(self).__name__} learns from labels; give one class for each training vector"
+                )
+            return None
+        if len(labels) != vectors:
+            raise RelstudyError(f"{len(labels)} labels do not fit {vectors} training vectors")
+        return labels.as_array() if isinstance(labels, Labels) else np.asarray(labels)
 
     @abstractmethod
     def learn(self, vectors: np.ndarray, labels: np.ndarray | None) -> None:
@@ -109,10 +117,7 @@ class Encoder(ABC):
 
 
 def principal_directions(centred: np.ndarray, number: int) -> np.ndarray:
-    """The leading eigenvectors of the covariance, float (D, number), by falling variance.
-
-    The largest entry of each is positive, so that the codes do not hang on which library solved for them.
-    """
+    """The leading eigenvectors of the covariance, float (D, number), by falling variance, signed by `free_signs`."""
     if number > centred.shape[1]:
         raise RelstudyError(
             f"{number} bits from principal directions need vectors of at least {number} numbers, "
@@ -120,11 +125,26 @@ def principal_directions(centred: np.ndarray, number: int) -> np.ndarray:
         )
     _, vectors = np.linalg.eigh(centred.T @ centred)
     leading = vectors[:, ::-1][:, :number]
-    largest = leading[np.abs(leading).argmax(axis=0), np.arange(number)]
-    return np.ascontiguousarray(leading * np.where(largest < 0, -1.0, 1.0))
+    return np.ascontiguousarray(leading * free_signs(leading))
+
+
+def free_signs(directions: np.ndarray) -> np.ndarray:
+    """The sign of each column of (D, number) with which its largest entry is positive: float (number,).
+
+    A direction's sign is free; so chosen, codes do not hang on which library solved for it.
+    """
+    largest = directions[np.abs(directions).argmax(axis=0), np.arange(directions.shape[1])]
+    return np.where(largest < 0, -1.0, 1.0)
 
 
 def random_rotation(size: int, rng: np.random.Generator) -> np.ndarray:
     """A uniformly random orthogonal matrix."""
     q, r = np.linalg.qr(rng.standard_normal((size, size)))
     return np.asarray(q * np.sign(np.diag(r)))
+
+
+def share_a_label(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Which items of classes (n,) or 0/1 labels (n, L) share one with which of others (m,) or (m, L): bool (n, m)."""
+    if first.ndim == 1:
+        return np.asarray(first[:, None] == second)
+    return np.asarray((first != 0).astype(float) @ (second != 0).T > 0)

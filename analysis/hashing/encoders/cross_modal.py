@@ -8,7 +8,7 @@ import numpy as np
 
 from relstudy.analysis.hashing.codes.arrays import finite_numbers
 from relstudy.analysis.hashing.codes.packed import Codes
-from relstudy.analysis.hashing.encoders.base import Encoder
+from relstudy.analysis.hashing.encoders.base import Encoder, free_signs
 from relstudy.common.errors import RelstudyError
 
 
@@ -79,9 +79,7 @@ class CrossModal:
         left, values, right = np.linalg.svd(whiteners[0].T @ (centred[0].T @ centred[1]) @ whiteners[1] / len(first))
         self.correlations_ = values[: self.bits]
         turned = [whiteners[0] @ left[:, : self.bits], whiteners[1] @ right.T[:, : self.bits]]
-        # A direction's sign is free; the larger entry of the first view is positive, so that no library decides it.
-        largest = turned[0][np.abs(turned[0]).argmax(axis=0), np.arange(self.bits)]
-        signs = np.where(largest < 0, -1.0, 1.0)
+        signs = free_signs(turned[0])
         self.first, self.second = (self._view(mean, part * signs) for mean, part in zip(means, turned, strict=True))
         return self
 

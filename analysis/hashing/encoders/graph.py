@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.svm import LinearSVC
 
-from relstudy.analysis.hashing.encoders.base import Encoder
+from relstudy.analysis.hashing.encoders.base import Encoder, share_a_label
 from relstudy.analysis.hashing.encoders.projections import ITQ
 from relstudy.common.errors import RelstudyError
 
@@ -75,7 +75,7 @@ class GRH(Encoder):
         for alpha in ALPHAS:
             encoder = replace(self, alpha=alpha).fit(vectors[rest], labels[rest])
             codes = [encoder.encode(vectors[rows]).unpacked() for rows in (held_out, rest)]
-            precision[alpha] = _average_precision(codes[0], codes[1], _shared(labels[held_out], labels[rest]))
+            precision[alpha] = _average_precision(codes[0], codes[1], share_a_label(labels[held_out], labels[rest]))
         means = {alpha: float(values.mean()) for alpha, values in precision.items()}
         best = precision[max(means, key=lambda alpha: means[alpha])]
         return {alpha: (means[alpha], _standard_error(best - own)) for alpha, own in precision.items()}
@@ -166,12 +166,6 @@ def one_standard_error(tried: dict[float, tuple[float, float]]) -> float:
 
 def _standard_error(values: np.ndarray) -> float:
     return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else np.inf
-
-
-def _shared(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    if first.ndim == 1:
-        return np.asarray(first[:, None] == second)
-    return np.asarray((first != 0).astype(float) @ (second != 0).T > 0)
 
 
 def _average_precision(queries: np.ndarray, database: np.ndarray, relevant: np.ndarray) -> np.ndarray:

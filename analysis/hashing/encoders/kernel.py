@@ -10,7 +10,7 @@ from scipy.linalg import eigh
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
 
-from relstudy.analysis.hashing.encoders.base import Encoder
+from relstudy.analysis.hashing.encoders.base import Encoder, share_a_label
 from relstudy.analysis.hashing.truth.vector_truth import epsilon_radius
 
 
@@ -64,7 +64,7 @@ class KSH(Encoder):
         raw = self._kernel(vectors)
         self.mean_ = raw.mean(axis=0)
         kernel = raw[chosen] - self.mean_
-        residue = self.bits * np.where(_share_a_label(labels[chosen]), 1.0, -1.0)
+        residue = self.bits * np.where(share_a_label(labels[chosen], labels[chosen]), 1.0, -1.0)
         gram = kernel.T @ kernel
         gram += 1e-6 * (np.trace(gram) / len(gram) or 1.0) * np.eye(len(gram))
         weights = np.empty((kernel.shape[1], self.bits))
@@ -79,13 +79,6 @@ class KSH(Encoder):
 
     def project(self, vectors: np.ndarray) -> np.ndarray:
         return np.asarray((self._kernel(vectors) - self.mean_) @ self.weights_)
-
-
-def _share_a_label(labels: np.ndarray) -> np.ndarray:
-    if labels.ndim == 1:
-        return np.asarray(labels[:, None] == labels[None, :])
-    table = (labels != 0).astype(float)
-    return np.asarray(table @ table.T > 0)
 
 
 def _fit_bit(kernel: np.ndarray, residue: np.ndarray, gram: np.ndarray) -> np.ndarray:

@@ -83,13 +83,10 @@ class DeepEncoder(Encoder):
         check_items(vectors)
         if len(vectors) < 2:
             raise RelstudyError(f"training needs at least two items; this array has {vectors.shape}")
-        if labels is None:
-            raise RelstudyError(f"{type(self).__name__} learns from labels; give one class for each training vector")
-        if len(labels) != len(vectors):
-            raise RelstudyError(f"{len(labels)} labels do not fit {len(vectors)} training vectors")
+        given = self._label_array(labels, len(vectors))
         need_extra()
         self.shape_, self.width_ = vectors.shape[1:], vectors.shape[1]
-        self.learn(vectors, labels.as_array() if isinstance(labels, Labels) else labels)
+        self.learn(vectors, given)
         return self
 
     def learn(self, vectors: np.ndarray, labels: np.ndarray | None) -> None:
