@@ -12,10 +12,9 @@ import click
 from relstudy.analysis.hashing.commands.inputs import classes_in, label_array_in, vectors_in, write_array
 from relstudy.analysis.hashing.encoders import SUPERVISED, UNSUPERVISED
 from relstudy.common.command_options import taking
-from relstudy.common.console import print_json, progress, say
+from relstudy.common.console import counter, print_json, progress, say
 from relstudy.common.errors import RelstudyError
 from relstudy.common.options import CommandOptions, option
-from relstudy.common.terminal import for_bars
 
 if TYPE_CHECKING:
     import numpy as np
@@ -121,16 +120,20 @@ def encode_command(encoder: str, options: EncodeOptions, as_json: bool) -> None:
     """Encode vectors by the encoder of that name; its help is `HELP`."""
     from relstudy.analysis.hashing.encoders import ENCODERS
     from relstudy.analysis.hashing.encoders.deep.encoders import DEEP_ENCODERS
+    from relstudy.analysis.hashing.encoders.saved import save_encoder
 
-    job, files, project = options, options.files, options.project
+    files, project = options.files, options.project
     if encoder not in ENCODERS and encoder not in DEEP_ENCODERS:
         raise click.UsageError(f"ENCODER must be one of {', '.join([*ENCODERS, *DEEP_ENCODERS])}.")
-    if job.load is None and (job.bits is None or job.train is None):
+    if options.load is None and (options.bits is None or options.train is None):
         raise click.UsageError("Give --bits and --train, or --load.")
-    if not files and not project and job.save is None:
+    if not files and not project and options.save is None:
         raise click.UsageError("Give --encode, --project or --save: what is to be written.")
     learn = deep_encoder if encoder in DEEP_ENCODERS else baseline_encoder
-    fitted, sources, summary = learn(encoder, job, [source for source, _ in (*files, *project)])
+    fitted, sources, summary = learn(encoder, options, [source for source, _ in (*files, *project)])
+    if options.save is not None:
+        save_encoder(fitted, options.save)
+        say(f"wrote {options.save}")
     written = []
     for (_, target), items in progress(list(zip(files, sources, strict=False)), "files", len(files)):
         codes = fitted.encode(items)
@@ -186,7 +189,6 @@ def deep_encoder(
 ) -> tuple[DeepEncoder, list[np.ndarray], dict[str, Any]]:
     """An encoder, learned or read from a file; what it is to encode; and what happened, for the summary."""
     from relstudy.analysis.hashing.encoders.deep.encoders import DEEP_ENCODERS, DeepEncoder, need_extra
-    from relstudy.analysis.hashing.encoders.saved import save_encoder
 
     if job.alpha is not None:
         raise click.UsageError("--alpha is of grh.")
@@ -203,11 +205,8 @@ def deep_encoder(
     items = items_in(job.train)
     sources = _sources(files, items_in, items.shape[1:], job.train)
     classes = _classes(job.train, job.train_labels, job.train_superclasses)
-    encoder, happened = _learned(DEEP_ENCODERS[name](job.bits, job.seed, **settings), items, classes)
-    if job.save is not None:
-        save_encoder(encoder, job.save)
-        say(f"wrote {job.save}")
-    return encoder, sources, happened
+    encoder = DEEP_ENCODERS[name](job.bits, job.seed, **settings)
+    return encoder, sources, _learn(encoder, items, classes)
 
 
 def _sources(
@@ -227,19 +226,22 @@ def _of(shape: tuple[int, ...]) -> str:
     return f"vectors of {shape[0]} numbers" if len(shape) == 1 else f"pictures of the shape {shape}"
 
 
-def _learned(encoder: DeepEncoder, items: np.ndarray, classes: np.ndarray | None) -> tuple[DeepEncoder, dict[str, Any]]:
+def _learn(encoder: DeepEncoder, items: np.ndarray, classes: np.ndarray | None) -> dict[str, Any]:
+    """Fit the encoder under a bar of epochs with the loss; returns what happened, for the summary."""
     epochs: list[Epoch] = []
-    with _EpochBar(encoder.epochs) as bar:
+    with counter("epochs", encoder.epochs) as bar:
 
         def watch(epoch: Epoch) -> None:
             epochs.append(epoch)
-            bar.show(epoch)
+            losses = {"loss": epoch.loss} | ({} if epoch.held_out is None else {"held out": epoch.held_out})
+            bar.set_postfix({name: f"{loss:.4g}" for name, loss in losses.items()}, refresh=False)
+            bar.update()
 
         encoder.watch = watch
         encoder.fit(items, classes)
     encoder.watch = None
     kept = min(epochs, key=lambda epoch: epoch.judged)
-    return encoder, {
+    return {
         "trained_on": len(items),
         "epochs": len(epochs),
         "at_most": encoder.epochs,
@@ -278,31 +280,6 @@ def _classes(train: str, labels: str | None, superclasses: str | None) -> np.nda
     return np.stack([np.unique(column, return_inverse=True)[1] for column in (classes, above)], axis=1)
 
 
-class _EpochBar:
-    """A bar of epochs with the loss, after two seconds and on a terminal alone."""
-
-    def __init__(self, epochs: int) -> None:
-        from tqdm import tqdm
-
-        self.bar = tqdm(
-            desc="epochs", total=epochs, delay=2, disable=None, leave=False, dynamic_ncols=True, file=for_bars()
-        )
-
-    def __enter__(self) -> _EpochBar:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.bar.close()
-
-    def show(self, epoch: Epoch) -> None:
-        """Move on by one epoch."""
-        losses = {"loss": f"{epoch.loss:.4g}"}
-        if epoch.held_out is not None:
-            losses["held out"] = f"{epoch.held_out:.4g}"
-        self.bar.set_postfix(losses, refresh=False)
-        self.bar.update()
-
-
 def baseline_encoder(
     name: str, job: EncodeOptions, files: Sequence[str]
 ) -> tuple[Encoder, list[np.ndarray], dict[str, Any]]:
@@ -310,7 +287,6 @@ def baseline_encoder(
     from relstudy.analysis.hashing.encoders import ENCODERS
     from relstudy.analysis.hashing.encoders.deep.encoders import DEEP_ENCODERS
     from relstudy.analysis.hashing.encoders.graph import GRH
-    from relstudy.analysis.hashing.encoders.saved import save_encoder
 
     if unused := job.given(*job.DEEP_ALONE):
         raise click.UsageError(f"{', '.join(unused)}: for {', '.join(DEEP_ENCODERS)} alone.")
@@ -330,7 +306,4 @@ def baseline_encoder(
     summary: dict[str, Any] = {"trained_on": len(training)}
     if isinstance(encoder, GRH):
         summary |= {"alpha": encoder.alpha_, "notes": [encoder.choice()]}
-    if job.save is not None:
-        save_encoder(encoder, job.save)
-        say(f"wrote {job.save}")
     return encoder, sources, summary
