@@ -18,7 +18,7 @@ import numpy as np
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.counting.counts import CountTable
 from relstudy.analysis.hashing.lookup.with_faiss import need_faiss
-from relstudy.analysis.hashing.truth.relevance import Truth, check_sizes, fingerprint, unlabelled
+from relstudy.analysis.hashing.truth.relevance import Truth, check_sizes, facts_of
 from relstudy.common.errors import RelstudyError
 
 SINGLE = 1000
@@ -76,8 +76,7 @@ def rank_table(distances: Iterable[np.ndarray], truth: Truth, distance: str) -> 
         wanted[truth.of(number - 1)] = True
         relevant[number - 1] = np.bincount(level[wanted[order]], minlength=len(levels))
     check_sizes(truth, number, items)
-    facts = {"truth": truth.kind, "truth_sha256": fingerprint(truth), "unlabelled": unlabelled(truth)}
-    return CountTable(total, relevant, {**facts, "distance": distance})
+    return CountTable(total, relevant, {**facts_of(truth), "distance": distance})
 
 
 CENTRES = 256

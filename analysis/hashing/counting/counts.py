@@ -22,8 +22,7 @@ from relstudy.analysis.hashing.truth.relevance import (
     LabelTruth,
     Truth,
     check_sizes,
-    fingerprint,
-    unlabelled,
+    facts_of,
 )
 from relstudy.common.arguments import check_arguments
 from relstudy.common.errors import RelstudyError
@@ -246,8 +245,7 @@ def count(
     check_sizes(truth, len(queries), len(database))
     counter = _by_numba if usable_engine(engine) == "numba" else _by_numpy
     total, relevant = counter(queries, database, truth)
-    facts = {"truth": truth.kind, "truth_sha256": fingerprint(truth), "unlabelled": unlabelled(truth)}
-    return CountTable(total, relevant, {**facts, **(about or {})})
+    return CountTable(total, relevant, {**facts_of(truth), **(about or {})})
 
 
 def scan(queries: Codes, database: Codes) -> np.ndarray:

@@ -91,7 +91,7 @@ def parts_of(job: Job, size: int) -> list[Part]:
 
 def _check_truth(job: Job, queries: CodeFile, files: list[CodeFile]) -> None:
     if job.truth_file is not None:
-        truth = _lists(job.truth_file, _stamps(job.truth_file))
+        truth = _lists(job.truth_file)
         codes = sum(file.codes for file in files)
         if truth.sizes != (queries.codes, codes):
             raise RelstudyError(
@@ -125,8 +125,7 @@ def count_part(job: Job, part: Part, engine: Engine = "auto") -> CountTable:
 
 def _truth(job: Job, part: Part) -> Truth:
     if job.truth_file is not None:
-        lists = _lists(job.truth_file, _stamps(job.truth_file))
-        return lists.shard(slice(part.offset + part.start, part.offset + part.stop))
+        return _lists(job.truth_file).shard(slice(part.offset + part.start, part.offset + part.stop))
     queries, *database = _labels(job)[0]
     return LabelTruth.by(queries, database[part.number]).shard(slice(part.start, part.stop))
 
@@ -151,14 +150,18 @@ def _read_labels(
     return read_labels(*paths, separator=separator, notes=notes), notes
 
 
+def _lists(path: str) -> ListedTruth:
+    return _load_truth(path, _stamps(path))
+
+
 @lru_cache(maxsize=1)
-def _lists(path: str, stamps: tuple[tuple[int, int], ...]) -> ListedTruth:
+def _load_truth(path: str, stamps: tuple[tuple[int, int], ...]) -> ListedTruth:
     return load_truth(path)
 
 
 def _fingerprint(job: Job) -> str:
     if job.truth_file is not None:
-        return fingerprint(_lists(job.truth_file, _stamps(job.truth_file)))
+        return fingerprint(_lists(job.truth_file))
     queries = _labels(job)[0][0]
     return fingerprint(LabelTruth.by(queries, queries))
 

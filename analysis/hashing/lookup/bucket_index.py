@@ -169,8 +169,8 @@ class MultiIndex:
         """
         bits = database.bits
         number = tables or max(1, -(-bits // WIDEST), round(bits / np.log2(max(len(database), 2))))
-        order = np.arange(bits) if seed is None else np.random.default_rng(seed).permutation(bits)
-        return cls(BucketIndex.of(database, np.array_split(order, min(number, bits))), database)
+        parts = np.array_split(_bit_order(bits, seed), min(number, bits))
+        return cls(BucketIndex.of(database, parts), database)
 
     @property
     def widest(self) -> int:
@@ -205,8 +205,12 @@ def segments(bits: int, width: int, tables: int, seed: int | None = None) -> lis
     """
     if width < 1 or tables < 1 or width * tables > bits:
         raise RelstudyError(f"{tables} disjoint tables of {width} bits do not fit a code of {bits} bits")
-    order = np.arange(bits) if seed is None else np.random.default_rng(seed).permutation(bits)
-    return np.split(order[: width * tables], tables)
+    return np.split(_bit_order(bits, seed)[: width * tables], tables)
+
+
+def _bit_order(bits: int, seed: int | None) -> np.ndarray:
+    """The positions of the bits as they stand, or in the random order of a seed: int64 (bits,)."""
+    return np.arange(bits) if seed is None else np.random.default_rng(seed).permutation(bits)
 
 
 def _keys(codes: Codes, positions: np.ndarray) -> np.ndarray:

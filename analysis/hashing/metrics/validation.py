@@ -114,10 +114,8 @@ def counted(encoder: Encoder, vectors: np.ndarray, labels: np.ndarray, parts: Se
         Labels(classes=labels[rows]) if labels.ndim == 1 else Labels(masks=mask_words(labels[rows].astype(bool)))
         for rows in parts
     ]
-    of_queries, of_database = kinds
-    truth = LabelTruth(of_queries, of_database) if labels.ndim == 1 else LabelTruth.by(of_queries, of_database)
     queries, database = (encoder.encode(vectors[rows]) for rows in parts)
-    return count(queries, database, truth)
+    return count(queries, database, LabelTruth.by(*kinds))
 
 
 def expected_map(table: CountTable) -> float:

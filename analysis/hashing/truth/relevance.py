@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -200,6 +200,11 @@ def unlabelled(truth: Truth) -> list[int]:
     if isinstance(truth, ListedTruth) or truth.queries.masks is None:
         return []
     return [int(query) for query in np.flatnonzero(~truth.queries.masks.any(axis=0))]
+
+
+def facts_of(truth: Truth) -> dict[str, Any]:
+    """What a count table keeps of a truth: its kind, its fingerprint, and the queries without any label."""
+    return {"truth": truth.kind, "truth_sha256": fingerprint(truth), "unlabelled": unlabelled(truth)}
 
 
 def check_sizes(truth: Truth, queries: int, database: int) -> None:
