@@ -10,7 +10,8 @@ import sqlalchemy as sa
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment.raters import Rater, end_visit, find_by_code, lock_rater, update_rater
 from relstudy.studyapp.assignment.sequence import Assignment, close_gaps
-from relstudy.studyapp.assignment.versions import forget_taken_over
+from relstudy.studyapp.assignment.slots import settle_left
+from relstudy.studyapp.assignment.versions import forget_taken_over, read_study
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import DONE, LEASED, OPEN, UNDECIDED, assignments, pages, raters, ratings, slots
 from relstudy.studyapp.database.tombstones import WITHDREW, bury
@@ -66,7 +67,7 @@ def set_aside_if_at_work(store: Store, rater_id: str) -> bool:
         return True
 
 
-def take_back(store: Store, rater_id: str) -> tuple[int, int]:
+def take_back(store: Store, folder: Path, rater_id: str) -> tuple[int, int]:
     """Take back a rater who was set aside; how many of their pages count again, and how many are surplus by now.
 
     Raises
@@ -79,10 +80,12 @@ def take_back(store: Store, rater_id: str) -> tuple[int, int]:
         if rater.outcome != SET_ASIDE:
             raise RelstudyError(f"rater {rater_id} was not set aside")
         update_rater(connection, rater, outcome=None)
-        has_left = set(connection.execute(_LEFT_PAGES).scalars())
+        study = read_study(connection, folder)
         counted, given = 0, _decided_pages(connection, assignments.c.rater == rater.id)
         for page in given:
-            counted += not page.surplus if page.page_id in has_left else _count_if_wanted(connection, page)
+            if study is not None:
+                settle_left(connection, study, page, rater.seed)
+            counted += _count_if_wanted(connection, page)
         return counted, len(given) - counted
 
 
@@ -90,7 +93,7 @@ def give_back(connection: sa.Connection, rater: int) -> int:
     """Take a rater's places in the pool from them; how many pages are open to others again."""
     of_rater = sa.select(assignments.c.id).where(assignments.c.rater == rater)
     theirs = slots.c.assignment_id.in_(of_rater)
-    # of a page that has left the study nobody is asked any more: what counts there goes on counting
+    # of a page that has left the study nobody is asked: its places are made anew when it is back
     connection.execute(sa.delete(slots).where(theirs, slots.c.page_id.in_(_LEFT_PAGES)))
     taken = theirs & slots.c.state.in_([LEASED, DONE])
     page_ids = list(connection.execute(sa.select(slots.c.page_id).where(taken)).scalars())

@@ -192,27 +192,45 @@ def weigh_answer(visit: Visit, assignment: Assignment, *, decided: bool) -> bool
     has_slot = slots.c.assignment_id == assignment.id
     state = visit.connection.execute(sa.select(slots.c.state).where(has_slot)).scalar_one_or_none()
     if state == DONE and not decided:
-        is_undecided = (slots.c.page_id == assignment.page_id) & (slots.c.state == UNDECIDED)
-        undecided = sa.select(sa.func.count()).where(is_undecided).scalar_subquery()
-        # of a page that has left the study nobody else is asked
-        may_ask = sa.select(pages.c.id).where(pages.c.id == assignment.page_id, pages.c.active)
-        if visit.connection.execute(may_ask.where(undecided < MOST_UNDECIDED)).first() is not None:
+        undecided = sa.select(sa.func.count()).where(slots.c.page_id == assignment.page_id, slots.c.state == UNDECIDED)
+        if visit.connection.execute(undecided).scalar_one() < MOST_UNDECIDED:
             visit.connection.execute(sa.update(slots).where(has_slot).values(state=UNDECIDED))
-            visit.connection.execute(
-                sa.insert(slots).values(
-                    page_id=assignment.page_id,
-                    block=assignment.block,
-                    order_key=random.Random(f"{visit.rater.seed}:again:{assignment.page_id}").getrandbits(62),
-                    state=OPEN,
-                    leased_until=0.0,
-                )
-            )
-    elif state == UNDECIDED and decided:
+            is_asked = sa.select(pages.c.active).where(pages.c.id == assignment.page_id)
+            if visit.connection.execute(is_asked).scalar_one():  # else nobody is, until the page is back in the study
+                visit.connection.execute(sa.insert(slots).values(**_another_place(assignment, visit.rater.seed)))
+    elif decided and (state == UNDECIDED or (state is None and not assignment.surplus)):
+        # without a place: undecided, set aside and taken back
         visit.connection.execute(sa.delete(slots).where(has_slot))
-        return not settle(visit.connection, assignment)
-    elif state is None and decided and not assignment.surplus:  # undecided, set aside and taken back: without a place
-        return not settle(visit.connection, assignment)
+        seed, connection = visit.rater.seed, visit.connection
+        return not (settle(connection, assignment) or settle_left(connection, visit.study, assignment, seed))
     return False
+
+
+def settle_left(connection: sa.Connection, study: Study, assignment: Assignment, seed: int) -> bool:
+    """Count the answer as one of the k of a page that has left the study; False when there are k, or it has not left.
+
+    Such a page has no places but those of its answers, so that this one gets a place made for it, by the rater's seed.
+    """
+    of_page = slots.c.page_id == assignment.page_id
+    counting = sa.select(sa.func.count()).where(of_page, slots.c.state == DONE).scalar_subquery()
+    has_left = sa.select(pages.c.id).where(pages.c.id == assignment.page_id, ~pages.c.active)
+    wanted = study.block(assignment.block).ratings_per_pair
+    if connection.execute(has_left.where(counting < wanted)).first() is None:
+        return False
+    place = _another_place(assignment, seed) | {"state": DONE, "assignment_id": assignment.id}
+    connection.execute(sa.insert(slots).values(place))
+    return True
+
+
+def _another_place(assignment: Assignment, seed: int) -> dict[str, Any]:
+    """A further, open place of the answer's page, at random in the pool."""
+    return {
+        "page_id": assignment.page_id,
+        "block": assignment.block,
+        "order_key": random.Random(f"{seed}:again:{assignment.page_id}").getrandbits(62),
+        "state": OPEN,
+        "leased_until": 0.0,
+    }
 
 
 SHOWN = 500

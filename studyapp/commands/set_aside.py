@@ -31,7 +31,7 @@ def set_aside(folder: Path, rater: str, back: bool, as_json: bool) -> None:
 
     _, store = open_database(folder)
     if back:
-        counted, surplus = take_back(store, rater)
+        counted, surplus = take_back(store, folder, rater)
         result = {"rater_id": rater, "set_aside": False, "pages_that_count": counted, "surplus_pages": surplus}
         words = f"{rater} is back: {counted} of their pages count again, {surplus} are rated or held by others"
     else:

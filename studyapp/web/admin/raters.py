@@ -133,11 +133,14 @@ def ask_set_aside(rater_id: str) -> ResponseReturnValue:
 @admin_required
 def change_set_aside(rater_id: str) -> ResponseReturnValue:
     """Set a rater aside, or take them back; who is already as asked stays so."""
-    change = {"aside": set_aside, "back": take_back}.get(request.form.get("way", ""))
-    if change is None:
+    way, site = request.form.get("way"), current_site()
+    if way not in ("aside", "back"):
         abort(400, description="form")
     with contextlib.suppress(RelstudyError):  # somebody else was quicker, and the list says what is the case
-        change(current_site().store, rater_id)
+        if way == "aside":
+            set_aside(site.store, rater_id)
+        else:
+            take_back(site.store, site.folder, rater_id)
     forget_figures()
     return redirect("/admin/raters", 303)
 

@@ -77,8 +77,10 @@ def _told(folder: Path, store: Store, seed: int) -> list[Any]:
         elif does < 0.9:
             with store.read() as connection:
                 person = connection.execute(sa.select(raters.c.rater_id, raters.c.outcome).filter_by(id=rater)).one()
-            if person.outcome in (None, "set_aside"):
-                done = (set_aside if person.outcome is None else take_back)(store, person.rater_id)
+            if person.outcome is None:
+                done = set_aside(store, person.rater_id)
+            elif person.outcome == "set_aside":
+                done = take_back(store, folder, person.rater_id)
         elif does < 0.94:
             with store.write() as connection:
                 add_pages(desk.visit(connection, rater, now))

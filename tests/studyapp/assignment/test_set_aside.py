@@ -58,7 +58,7 @@ def test_places_go_to_others_ratings_stay_and_both_come_back(make_study: Callabl
         is_free = (slots.c.state == OPEN) & slots.c.page_id.in_(mine)
         free = connection.execute(sa.select(sa.func.count()).where(is_free)).scalar_one()
     # of the two pages, one that the other has rated or holds meanwhile is surplus now
-    assert free < 2 and take_back(made.store, codes(desk)[one]) == (free, 2 - free)
+    assert free < 2 and take_back(made.store, made.folder, codes(desk)[one]) == (free, 2 - free)
     table = ratings_table(made.store, Study.load(made.folder))
     assert set(table["set_aside"]) == {0} and table["surplus"].sum() == 4 * (2 - free)
     # nothing is over k, and the one who is back rates on where there is something left
@@ -78,7 +78,7 @@ def test_an_answer_that_came_too_late_counts_in_place_of_who_is_set_aside(make_s
     assert dict(desk.surplus()) == {late: True, quick: False}
     assert set_aside(made.store, codes(desk)[quick]) == 0
     assert dict(desk.surplus())[late] is False and states(desk) == {DONE: 1}
-    assert take_back(made.store, codes(desk)[quick]) == (0, 1)
+    assert take_back(made.store, made.folder, codes(desk)[quick]) == (0, 1)
     assert dict(desk.surplus()) == {late: False, quick: True}
 
 
@@ -93,7 +93,7 @@ def test_who_was_undecided_and_decides_once_taken_back_is_no_rating_too_many(
     set_aside(made.store, codes(desk)[one])
     if answered_meanwhile:
         desk.answer(other, desk.next(other))
-    take_back(made.store, codes(desk)[one])
+    take_back(made.store, made.folder, codes(desk)[one])
     desk.answer(one, 1, form="changed")
     assert states(desk) == {DONE: 1}, "the place is taken, and nobody is asked for more"
     assert dict(desk.surplus())[one] is answered_meanwhile
@@ -111,7 +111,7 @@ def test_it_is_said_who_cannot_be_set_aside_or_taken_back(make_study: Callable[.
         with pytest.raises(RelstudyError, match="no rater 'R"):
             forget(made.store, made.folder, nobody)
     with pytest.raises(RelstudyError, match="was not set aside"):
-        take_back(made.store, code)
+        take_back(made.store, made.folder, code)
     set_aside(made.store, code)
     with pytest.raises(RelstudyError, match="out of the study already"):
         set_aside(made.store, code)
@@ -136,7 +136,7 @@ def test_whoever_is_at_work_gets_the_last_page_with_a_way_back_and_goes_on_when_
         browser.get(path)
         assert browser.address == "/ended" and "Your part has ended" in browser.page.text, path
     assert any(link.startswith("https://back.example.org/?who=") for link in browser.page.links)
-    take_back(made.store, code)
+    take_back(made.store, made.folder, code)
     browser.get("/rate")
     assert browser.address == "/rate/1"
     assert browser.rate_all() == 2 and made.rows() == 8
@@ -164,7 +164,7 @@ def test_set_aside_and_answers_at_once_leave_no_page_over_k_and_none_lost(make_s
         try:
             for _ in range(6):
                 set_aside(made.store, code)
-                take_back(made.store, code)
+                take_back(made.store, made.folder, code)
         except BaseException as error:
             failures.append(error)
 
@@ -229,6 +229,6 @@ def test_a_page_that_has_left_the_study_is_nobody_elses_when_who_rated_it_is_set
     assert set_aside(made.store, code) == 1, "the page of the other query, which was handed out ahead"
     other = joined(made.app)
     assert other.rate_all() == 1 and other.address == "/thanks"
-    assert take_back(made.store, code) == (1, 0)
+    assert take_back(made.store, made.folder, code) == (1, 0)
     table = ratings_table(made.store, Study.load(made.folder))
     assert len(table) == 8 and table["surplus"].sum() == 0

@@ -66,7 +66,7 @@ def test_each_change_is_an_event_and_nothing_is_left_of_who_was_forgotten(make_s
     said, cursor = kinds(made, cursor)
     assert said == [("changed", one)]
     set_aside(made.store, one)
-    take_back(made.store, one)
+    take_back(made.store, made.folder, one)
     withdraw(made.store, made.folder, two)
     said, cursor = kinds(made, cursor)
     assert said == [("set_aside", one), ("taken_back", one), ("withdrawn", two)]
