@@ -8,7 +8,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from relstudy.studyapp.assignment.versions import forget_taken_over
+from relstudy.studyapp.assignment.versions import forget_taken_over, hold_versions
 from relstudy.studyapp.database.backup import copy_database
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import assignments, events, pages, pairs, raters, ratings, slots
@@ -55,10 +55,10 @@ def keep_earlier_draw(folder: Path) -> Path:
         number += 1
     kept.mkdir()
     if study_has_ratings(folder):
-        with Store.of_study(folder) as store:
+        with Store.of_study(folder) as store, store.write() as connection:
+            hold_versions(connection)  # an answer that came between the two would be in neither
             copy_database(store, kept / "study.db")
-            with store.write() as connection:
-                clear_draw(connection)
+            clear_draw(connection)
     for name in DRAWN_FILES:
         if (folder / name).is_file():
             shutil.move(folder / name, kept / name)

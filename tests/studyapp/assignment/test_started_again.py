@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from relstudy.studyapp.assignment import synchronisation
+from relstudy.studyapp.assignment import new_draw, synchronisation
 from relstudy.studyapp.assignment.new_draw import keep_earlier_draw
 from relstudy.studyapp.assignment.synchronisation import change_study
 from relstudy.studyapp.assignment.versions import forget_taken_over
+from relstudy.studyapp.database.backup import copy_database
+from relstudy.studyapp.database.store import Store
 from tests.studyapp.browse import joined
 from tests.studyapp.studies import Made
 
@@ -52,6 +56,30 @@ def test_a_study_that_was_rated_and_is_drawn_into_the_same_pairs_has_its_pages_a
     (made.folder / "pairs.csv").write_bytes(drawn)
     change_study(made.folder, made.store)
     assert joined(made.app).rate_all() == 2 + 2
+
+
+def test_no_answer_is_saved_between_the_copy_of_a_draw_and_its_end(
+    make_local: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would be in neither, and whoever gave it was told that it is saved."""
+    made = make_local()
+    rater = joined(made.app)
+    rater.rate()
+    rater.get("/rate")
+    late = threading.Thread(target=rater.post, args=(rater.address, rater.filled("3")))
+    saved = []
+
+    def copied(store: Store, target: Path) -> int:
+        count = copy_database(store, target)
+        late.start()
+        late.join(1)
+        saved.append((count, made.rows()))
+        return count
+
+    monkeypatch.setattr(new_draw, "copy_database", copied)
+    keep_earlier_draw(made.folder)
+    late.join()
+    assert saved == [(4, 4)] and made.rows() == 0
 
 
 def test_more_pairs_may_leave_at_once_than_a_statement_takes_values(make_local: Callable[..., Made]) -> None:
