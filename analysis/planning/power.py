@@ -84,6 +84,7 @@ def plan_study(
     z = stats.norm.isf(alpha / 2)
     least = source.least_queries(source.as_scored(index))
     stated, untested = sizes is not None, False
+    points, means, steepness = list[PowerPoint](), list[float](), None
     if sizes is None:
         look, differences = simulate(source, max(FIRST_LOOK, least), options, progress)
         finite = differences[np.isfinite(differences)]
@@ -91,10 +92,10 @@ def plan_study(
         guess = abs(float(finite.mean())) / spread / np.sqrt(look.queries) if spread > 0 and len(finite) else 0.0
         middle = ((z + stats.norm.ppf(power)) / max(guess, 1e-9)) ** 2 if guess > 0 else np.inf
         if not np.isfinite(middle) or middle > MOST_QUERIES:
-            seen = float(np.nanmean(differences))
-            return StudyPlan(index, power, alpha, seen, seen, Steepness(guess, 0.0), (look,))
-        sizes = sorted({max(4, least, round(middle * factor)) for factor in (0.3, 0.6, 1.0, 1.4)})
-    points, means = [], []
+            points, means, sizes = [look], [float(np.nanmean(differences))], ()
+            steepness = _steepness_seen(source, options, guess, spread, look)
+        else:
+            sizes = sorted({max(4, least, round(middle * factor)) for factor in (0.3, 0.6, 1.0, 1.4)})
     for size in sizes:
         try:
             point, differences = simulate(source, size, options, progress)
@@ -106,12 +107,12 @@ def plan_study(
         points.append(point)
         means.append(float(np.nanmean(differences)))
     least = max(least, points[0].queries) if untested else least
-    difference = simulated = float(means[-1])
-    steepness = _steepness(source, options, points, difference)
-    if options.difference is not None and source.piloted is not None:
-        difference = options.difference
+    simulated = means[-1]
+    if steepness is None:
+        steepness = _steepness(source, options, points, simulated)
+    planned_for = simulated if options.difference is None or source.piloted is None else options.difference
     plan = StudyPlan(
-        index, power, alpha, difference, simulated, steepness, tuple(points), pilot=source.piloted, least=least
+        index, power, alpha, planned_for, simulated, steepness, tuple(points), pilot=source.piloted, least=least
     )
     queries = plan.queries_of(steepness)
     if queries is None:
@@ -168,6 +169,19 @@ def _steepness(source: StudySource, options: PlanOptions, points: Sequence[Power
     if options.difference is None:
         return Steepness.of_pilot(found.value, found.simulated, source.piloted, stated=False)
     return found.of_stated(abs(options.difference / difference) if difference else 1.0, source.piloted)
+
+
+def _steepness_seen(
+    source: StudySource, options: PlanOptions, guess: float, spread: float, look: PowerPoint
+) -> Steepness:
+    """The steepness by the spread of the differences in the first look, where a pilot's own difference is too small to
+    be found, so that no power tells what a stated one takes."""
+    if source.piloted is None:
+        return Steepness(guess, 0.0)
+    if options.difference is None:
+        return Steepness.of_pilot(guess, 0.0, source.piloted, stated=False)
+    value = abs(options.difference) / spread / np.sqrt(look.queries) if spread > 0 else 0.0
+    return Steepness.of_pilot(value, value**2 / 2 / (look.studies - 1), source.piloted, stated=True)
 
 
 def fit_power(points: Sequence[PowerPoint], alpha: float) -> float:

@@ -414,3 +414,30 @@ def test_a_stated_difference_is_planned_for_instead_of_the_pilots_own() -> None:
     assert f"takes about {half.queries} queries." in matters
     assert "averaged over what 60 pilot queries leave uncertain" in own.sentence()
     assert own.as_json()["queries_interval"][0] <= own.queries
+
+
+@pytest.mark.slow
+def test_a_stated_difference_is_planned_for_where_the_pilots_own_is_too_small_to_be_found() -> None:
+    """It was passed over: of two systems that are nearly alike no size was said to find any difference."""
+    random = np.random.default_rng(5)
+    query, truth = np.repeat(np.arange(60), 10), random.normal(size=600)
+    one, other = (truth + 1.2 * random.normal(size=600) for _ in range(2))
+
+    def source(better: float) -> Piloted:
+        return Piloted(query, truth, np.ones(600), truth > 1, one + better * truth, other)
+
+    apart = [(better, simulate(source(better), 40)[1].mean()) for better in np.linspace(-0.3, 0.3, 121)]
+    alike = source(min(apart, key=lambda each: abs(each[1]))[0])
+    own = plan_study(alike, PlanOptions(studies=40))
+    assert own.queries is None and own.sentence().endswith(
+        "60 pilot queries leave too much uncertain to promise more; a "
+        "larger pilot, or a difference that is stated, can tell."
+    )
+    assert own.as_json()["pilot_queries"] == 60
+    stated = plan_study(alike, PlanOptions(studies=40, difference=0.1))
+    assert stated.difference == 0.1 and stated.simulated == own.simulated
+    # as many as where the pilot's own difference is so large as to be seen
+    beside = plan_study(source(0.3), PlanOptions(studies=40, difference=0.1))
+    assert stated.queries == pytest.approx(beside.queries, rel=0.35)
+    assert stated.interval[0] < stated.queries < stated.interval[1]
+    assert f"takes about {stated.queries} queries" in (replace(stated, matters=0.1).matters_sentence() or "")
