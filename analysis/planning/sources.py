@@ -107,9 +107,10 @@ def piloted_studies(pilot: Pilot, planned: PlanOptions = DEFAULT, ratings_each: 
         where there are not two systems, or weights are needed and unknown, or all pairs are of one query
     """
     scores, files = ScoreTable.of(pilot.scores), pilot.files
-    judgments = pilot.study.judgments
-    primary = planned.primary or pilot.study.decision.primary
-    pairs = JudgedPairs.of(judgments, pilot.study.pool)
+    study = pilot.study.with_queries(pilot.study.queries)
+    judgments = study.judgments
+    primary = planned.primary or study.decision.primary
+    pairs = JudgedPairs.of(judgments, study.pool)
     reason = pairs.weights_missing("design")
     asked = [index_called(name) for name in (planned.index, primary) if name is not None]
     if reason is not None and any(each.needs is Needs.RELEVANCE for each in asked):
@@ -176,4 +177,5 @@ def piloted_studies(pilot: Pilot, planned: PlanOptions = DEFAULT, ratings_each: 
         context.unjudged,
         decides,
         {name: parts for name, parts in others.items() if parts is not None},
+        None if pairs.worth_of_queries is None else pairs.worth_of_queries[queries],
     )

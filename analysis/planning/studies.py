@@ -260,6 +260,7 @@ class Piloted:
     decides : name of the index that score would have decide between these systems
     raters : what other raters make of the difference in the whole pilot, by the index' name; indices that are not there
         speak of the pilot's raters alone
+    worth : how much each query counts, float [queries] above 0; None: all alike
     """
 
     query: np.ndarray
@@ -275,6 +276,7 @@ class Piloted:
     unjudged: str = "skip"
     decides: str = PEARSON.name
     raters: Mapping[str, RaterReplicates] = field(default_factory=dict)
+    worth: np.ndarray | None = None
 
     @property
     def results(self) -> float:
@@ -303,6 +305,7 @@ class Piloted:
             **{name: getattr(self, name)[rows] for name in of_pairs},
             own=None if self.own is None else self.own[rows],
             measured={name: values[:, chosen] for name, values in self.measured.items()},
+            worth=None if self.worth is None else self.worth[chosen],
         )
 
     def comparison(self, index: Index, seed: int) -> ComparedSystems:
@@ -311,11 +314,12 @@ class Piloted:
         counts, left_out = query_counts(queries, REPLICATES, seed), LeftOut.of(self.query)
         if index.of_run:
             first, second = self.measured[index.name]
-            apart = QueryValues(first - second)
+            apart = QueryValues(first - second, weight=self.worth)
             counted = int(np.isfinite(apart.values).sum())
             mean = BootstrapStatistic(
-                apart.total(), apart.total(counts), clusters=counted, left_out=apart.left_out(), averaged=True
-            )
+                apart.total(), apart.total(counts), clusters=counted, left_out=apart.left_out(), averaged=True,
+                freedom=apart.freedom,
+            )  # fmt: skip
             return ComparedSystems.of([mean], index, queries)
         figures = [
             index.over_draws(

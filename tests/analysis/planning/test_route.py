@@ -155,3 +155,27 @@ def test_a_pilot_is_redrawn_with_the_values_that_score_gives_its_queries() -> No
         piloted_studies(Pilot(StudyTables(judgments), study.rankings), PlanOptions("RR"))
     with pytest.raises(RelstudyError, match="cannot be compared by RR; score has no test of it: a query's res"):
         plan_study(assumed_studies(Assumptions(results=8, candidates=40))[0], PlanOptions("RR", studies=20), sizes=[6])
+
+
+@pytest.mark.slow
+def test_a_pilots_queries_count_by_their_weights_as_in_score() -> None:
+    """Measures counted them alike, and weights that score refuses were taken, or ended in a ValueError."""
+    shape, random = NormalShape((0.7, 0.4), items=40), np.random.default_rng(9)
+    study = World(shape.collection(30, random), Drawing(12, 0.5, 0.4), People(raters=5, base=10, relevant=0.3)).draw(
+        30, random
+    )
+    frame = rs.calibrate(study.ratings, pairs=study.pairs).judgments
+    weights = {name: 1.0 + 9.0 * (k % 3 == 0) for k, name in enumerate(sorted(set(frame["query_id"])))}
+    frame = frame.assign(query_weight=frame["query_id"].map(weights))
+    asked, words = ["P@5"], {"method": "none", "replicates": 200, "population": "open"}
+    found = rs.score(study.rankings, frame, measures=asked, **words).result
+    for name in ("pearson", "same_query", "estimated P@5"):
+        source = piloted_studies(Pilot(study_tables_of(frame), study.rankings), PlanOptions(name))
+        assert any(note.startswith("Queries count by query_weight (the judgments), not alike") for note in source.notes)
+        compared = source.of_queries(np.arange(30)).comparison(index_of(name), 0)
+        beside = next(each for each in found.comparisons if each.index == name)
+        assert compared.better[0] == pytest.approx(index_of(name).sign * (beside.difference.value or np.nan), abs=1e-12)
+        assert compared.p_value[0] == pytest.approx(beside.p_value, abs=1e-12)
+    for wrong in ("heavy", -1.0):
+        with pytest.raises(RelstudyError, match="needs a number above 0 in query_weight, which says what it counts"):
+            rs.plan(frame.assign(query_weight=wrong), scores=study.rankings)
