@@ -3,6 +3,7 @@ nothing."""
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from pathlib import Path
 
@@ -54,14 +55,22 @@ def keep_earlier_draw(folder: Path) -> Path:
     while (kept := folder / f"earlier-{number}").exists():
         number += 1
     kept.mkdir()
-    if study_has_ratings(folder):
-        with Store.of_study(folder) as store, store.write() as connection:
-            hold_versions(connection)  # an answer that came between the two would be in neither
-            copy_database(store, kept / "study.db")
-            clear_draw(connection)
-    for name in DRAWN_FILES:
-        if (folder / name).is_file():
-            shutil.move(folder / name, kept / name)
-    if (folder / "rounds").is_dir():
-        shutil.move(folder / "rounds", kept / "rounds")
+    names = [name for name in DRAWN_FILES if (folder / name).is_file()]
+    # All of it is in both places before any of it goes: a command that is stopped in between takes nothing along.
+    with contextlib.ExitStack() as undo:
+        undo.callback(shutil.rmtree, kept, ignore_errors=True)
+        for name in names:
+            shutil.copy2(folder / name, kept / name)
+        if (folder / "rounds").is_dir():
+            shutil.copytree(folder / "rounds", kept / "rounds")
+        if study_has_ratings(folder):
+            with Store.of_study(folder) as store, store.write() as connection:
+                hold_versions(connection)  # an answer that came between the two would be in neither
+                copy_database(store, kept / "study.db")
+                undo.pop_all()
+                clear_draw(connection)
+        undo.pop_all()
+    for name in names:
+        (folder / name).unlink()
+    shutil.rmtree(folder / "rounds", ignore_errors=True)
     return kept

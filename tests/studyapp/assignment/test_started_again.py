@@ -8,7 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
+from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment import new_draw, synchronisation
 from relstudy.studyapp.assignment.new_draw import keep_earlier_draw
 from relstudy.studyapp.assignment.synchronisation import change_study
@@ -80,6 +82,45 @@ def test_no_answer_is_saved_between_the_copy_of_a_draw_and_its_end(
     keep_earlier_draw(made.folder)
     late.join()
     assert saved == [(4, 4)] and made.rows() == 0
+
+
+def test_a_draw_is_kept_whole_before_any_of_it_goes(
+    make_local: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a command that was stopped right after clearing, the ratings stayed without the probabilities of their pairs:
+    the next draw was written over these."""
+    made = make_local()
+    joined(made.app).rate()
+    (made.folder / "rounds").mkdir()
+    (made.folder / "rounds" / "sizes.csv").write_text("query_id\n", encoding="utf-8")
+    names, clear, seen = ("study.db", "pairs.csv", "rounds/sizes.csv"), new_draw.clear_draw, []
+
+    def cleared(connection: sa.Connection) -> None:
+        seen.extend((folder / name).exists() for folder in (made.folder, made.folder / "earlier-1") for name in names)
+        clear(connection)
+
+    monkeypatch.setattr(new_draw, "clear_draw", cleared)
+    kept = keep_earlier_draw(made.folder)
+    assert seen == [True] * 6
+    assert [(made.folder / name).exists() for name in names] == [True, False, False]
+    assert all((kept / name).exists() for name in names)
+
+
+def test_of_a_draw_that_could_not_be_kept_nothing_is_gone_and_nothing_is_left_behind(
+    make_local: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = make_local()
+    joined(made.app).rate()
+    before, pairs = made.rows(), (made.folder / "pairs.csv").read_bytes()
+
+    def full(store: Store, target: Path) -> int:
+        raise RelstudyError("no room")
+
+    monkeypatch.setattr(new_draw, "copy_database", full)
+    with pytest.raises(RelstudyError, match="no room"):
+        keep_earlier_draw(made.folder)
+    assert made.rows() == before and (made.folder / "pairs.csv").read_bytes() == pairs
+    assert not list(made.folder.glob("earlier-*"))
 
 
 def test_more_pairs_may_leave_at_once_than_a_statement_takes_values(make_local: Callable[..., Made]) -> None:
