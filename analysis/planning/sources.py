@@ -127,6 +127,7 @@ def piloted_studies(pilot: Pilot, planned: PlanOptions = DEFAULT, ratings_each: 
         unjudged="skip" if any(each.name.startswith(CONDENSED) for each in asked) else "auto",
         primary=primary,
         replicates=REPLICATES,
+        population="open",  # whole queries are redrawn, without a correction for how many there are
     )
     both = []
     for name in names:

@@ -91,11 +91,13 @@ def test_a_pilot_taken_as_it_is_says_what_score_says_of_it() -> None:
 
 
 @pytest.mark.slow
-def test_a_pilots_raters_vary_as_score_has_them_and_in_proportion_to_the_queries() -> None:
-    """They counted as they were, whatever score made of them: 255 queries beside the verdict's 414 in the demo."""
+@pytest.mark.parametrize("collection", [30, 60])
+def test_a_pilots_raters_vary_as_score_has_them_and_in_proportion_to_the_queries(collection: int) -> None:
+    """They counted as they were, whatever score made of them: 255 queries beside the verdict's 414 in the demo. Of
+    queries drawn from a finite collection, raters' part was for these, and queries' for any like them."""
     shape, random = NormalShape((0.7, 0.5), items=40), np.random.default_rng(9)
     people = People(raters=6, base=10, relevant=0.3, leniency=0.8)
-    study = World(shape.collection(30, random), Drawing(12, 0.5, 0.4), people).draw(30, random)
+    study = World(shape.collection(collection, random), Drawing(12, 0.5, 0.4), people).draw(30, random)
     panel = rs.calibrate(study.ratings, pairs=study.pairs)
     found = rs.score(study.scores, panel, method="none", measures=[], replicates=200, population="open").result
     for name in INDICES:
