@@ -39,14 +39,15 @@ def study_has_ratings(folder: Path) -> bool:
 def clear_draw(connection: sa.Connection) -> None:
     """Forget pairs, pages, who was given what, and ratings with their events; raters keep their links and begin
     again."""
-    connection.execute(sa.delete(events).where(events.c.rating_id.is_not(None) | (events.c.kind == "finished")))
-    for table in (ratings, assignments, slots, pages, pairs):
-        connection.execute(sa.delete(table))
-    forget_taken_over(connection)  # the new draw may be the same
+    # The raters first, as whoever sets one aside or forgets one: in another order each would wait for the other.
     begun = dict.fromkeys(("started_at", "finished_at", "answers", "answered_at"))
     connection.execute(sa.update(raters).values(**begun, locked_to=0, extra_pages=0, practice_retries=0))
     failed = raters.c.outcome == "failed_practice"
     connection.execute(sa.update(raters).where(failed).values(outcome=None))
+    connection.execute(sa.delete(events).where(events.c.rating_id.is_not(None) | (events.c.kind == "finished")))
+    for table in (ratings, assignments, slots, pages, pairs):
+        connection.execute(sa.delete(table))
+    forget_taken_over(connection)  # the new draw may be the same
 
 
 def keep_earlier_draw(folder: Path) -> Path:

@@ -12,11 +12,14 @@ import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.assignment import new_draw, synchronisation
-from relstudy.studyapp.assignment.new_draw import keep_earlier_draw
+from relstudy.studyapp.assignment.new_draw import clear_draw, keep_earlier_draw
+from relstudy.studyapp.assignment.raters import lock_rater
+from relstudy.studyapp.assignment.set_aside import give_back
 from relstudy.studyapp.assignment.synchronisation import change_study
 from relstudy.studyapp.assignment.versions import forget_taken_over
 from relstudy.studyapp.database.backup import copy_database
 from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.database.tables import raters
 from tests.studyapp.browse import joined
 from tests.studyapp.studies import Made
 
@@ -121,6 +124,26 @@ def test_of_a_draw_that_could_not_be_kept_nothing_is_gone_and_nothing_is_left_be
         keep_earlier_draw(made.folder)
     assert made.rows() == before and (made.folder / "pairs.csv").read_bytes() == pairs
     assert not list(made.folder.glob("earlier-*"))
+
+
+def test_a_draw_is_cleared_while_a_rater_is_set_aside(make_study: Callable[..., Made]) -> None:
+    """PostgreSQL: one of the two was refused, as each held what the other waited for."""
+    made = make_study()
+    joined(made.app).rate()
+
+    def clear() -> None:
+        with made.store.write() as connection:
+            clear_draw(connection)
+
+    clearing = threading.Thread(target=clear)
+    with made.store.write() as connection:
+        number = connection.execute(sa.select(raters.c.id)).scalar_one()
+        lock_rater(connection, number)
+        clearing.start()
+        clearing.join(0.5)
+        give_back(connection, number)
+    clearing.join()
+    assert made.rows() == 0
 
 
 def test_more_pairs_may_leave_at_once_than_a_statement_takes_values(make_local: Callable[..., Made]) -> None:
