@@ -15,10 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from relstudy.analysis.hashing.codes.arrays import row_blocks
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.counting.counts import CountTable
 from relstudy.analysis.hashing.lookup.with_faiss import need_faiss
 from relstudy.analysis.hashing.truth.relevance import Truth, check_sizes, facts_of
+from relstudy.analysis.hashing.truth.vector_truth import TOO_LARGE
 from relstudy.common.errors import RelstudyError
 
 SINGLE = 1000
@@ -82,6 +84,8 @@ def rank_table(distances: Iterable[np.ndarray], truth: Truth, distance: str) -> 
 CENTRES = 256
 """Of each part of a quantised vector: a byte."""
 ROWS = 1 << 16
+NUMBERS_AT_ONCE = 1 << 25
+"""Distances that are held at once: 256 MB."""
 
 
 def asymmetric_distances(queries: np.ndarray, database: Codes) -> Iterator[np.ndarray]:
@@ -102,7 +106,9 @@ def asymmetric_distances(queries: np.ndarray, database: Codes) -> Iterator[np.nd
     """
     if queries.ndim != 2 or queries.shape[1] != database.bits:
         raise RelstudyError(f"queries of the shape (n, {database.bits}) are needed, this array has {queries.shape}")
-    bits = database.unpacked()
+    # Of each code that occurs once, so that equal ones have the same sum to the last digit and stay ties.
+    unique, place = np.unique(database.rows(), axis=0, return_inverse=True)
+    bits = Codes(np.ascontiguousarray(unique.T), database.bits).unpacked()
     for values in queries:
         squared = np.asarray(values, dtype=float) ** 2
         positive = values > 0
@@ -110,17 +116,49 @@ def asymmetric_distances(queries: np.ndarray, database: Codes) -> Iterator[np.nd
         cost = np.where(positive, -squared, squared)
         parts = [bits[start : start + ROWS] @ cost for start in range(0, len(bits), ROWS)]
         # What must be 0 is 0 also after rounding.
-        yield np.maximum(np.concatenate(parts) + squared[positive].sum(), 0.0)
+        yield np.maximum(np.concatenate(parts) + squared[positive].sum(), 0.0)[place.ravel()]
 
 
 def euclidean_distances(queries: np.ndarray, database: np.ndarray) -> Iterator[np.ndarray]:
-    """Squared Euclidean distances: what quantisation comes near to, at the price of the vectors."""
+    """Squared Euclidean distances: what quantisation comes near to, at the price of the vectors.
+
+    Equal vectors are equally far, to the last digit; so are all that truly are, where the numbers are whole.
+
+    Raises
+    ------
+    RelstudyError
+        for vectors of several widths, or of which the squares are too large for a number
+    """
     if queries.ndim != 2 or database.ndim != 2 or queries.shape[1] != database.shape[1]:
         raise RelstudyError(f"query vectors {queries.shape} and database vectors {database.shape} need the same width")
-    points = np.asarray(database, dtype=np.float32)
-    norms = np.einsum("ij,ij->i", points, points)
-    for values in np.asarray(queries, dtype=np.float32):
-        yield norms - 2 * (points @ values)
+    # Less a whole number near their mean, vectors have small squares, and whole numbers stay whole.
+    middle = np.round(np.mean(database, axis=0, dtype=float))
+    first = _first_equal(database)
+    at_once = max(1, NUMBERS_AT_ONCE // max(1, len(database)))
+    for start in range(0, len(queries), at_once):
+        asked = np.asarray(queries[start : start + at_once], dtype=float) - middle
+        yield from _apart(asked, database, middle)[:, first]
+
+
+def _apart(queries: np.ndarray, database: np.ndarray, middle: np.ndarray) -> np.ndarray:
+    """Squared distances of queries from each vector less `middle`: float64 (M, N)."""
+    apart = np.empty((len(queries), len(database)))
+    own = np.einsum("ij,ij->i", queries, queries)[:, None]
+    for start, block in row_blocks(database):
+        points = np.asarray(block, dtype=float) - middle
+        norms = own + np.einsum("ij,ij->i", points, points)
+        if not np.isfinite(norms).all():
+            raise RelstudyError(TOO_LARGE)
+        apart[:, start : start + len(block)] = norms - 2 * queries @ points.T
+    return apart
+
+
+def _first_equal(vectors: np.ndarray) -> np.ndarray:
+    """Of each vector the first row that equals it."""
+    rows = np.ascontiguousarray(vectors + np.zeros((), dtype=vectors.dtype))  # -0 equals 0
+    octets = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
+    _, first, place = np.unique(octets, return_index=True, return_inverse=True)
+    return np.asarray(first[place.ravel()])
 
 
 def quantised_distances(

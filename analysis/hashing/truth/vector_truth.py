@@ -16,6 +16,8 @@ BLOCK = 1 << 14
 QUERIES = 1 << 8
 """Queries in one block: with `BLOCK` rows, 32 MB of distances."""
 
+TOO_LARGE = "the squares of these vectors are too large for a number; scale the vectors down"
+
 Watch = Callable[[range], Iterator[int]]
 
 
@@ -175,7 +177,7 @@ def _blocks(queries: np.ndarray, database: np.ndarray) -> Iterator[tuple[int, np
         points = finite_numbers(database[start : start + BLOCK], "database vectors", start)
         norms = query_norms + np.einsum("ij,ij->i", points, points)
         if not np.isfinite(norms).all():
-            raise RelstudyError("the squares of these vectors are too large for a number; scale the vectors down")
+            raise RelstudyError(TOO_LARGE)
         squared = norms - 2 * query_points @ points.T
         # Rounding of the expanded square is relative to the norms; near pairs are measured again, exactly.
         near = squared < 1e-6 * norms

@@ -77,6 +77,32 @@ def test_the_asymmetric_distance_is_the_squared_distance_from_the_codes_orthant(
         next(asymmetric_distances(queries[:, :4], Codes.from_bits(bits)))
 
 
+def test_distances_of_vectors_far_from_the_origin_are_those_of_their_differences() -> None:
+    rng = np.random.default_rng(5)
+    # descriptors such as grey values: far from 0, close together; single precision squared lost the differences
+    points = (rng.standard_normal((300, 32)) + 1000).astype(np.float32)
+    queries = points[:4] + rng.standard_normal((4, 32)).astype(np.float32)
+    for query, found in zip(queries.astype(float), euclidean_distances(queries, points), strict=True):
+        apart = ((points.astype(float) - query) ** 2).sum(axis=1)
+        np.testing.assert_allclose(found, apart, rtol=1e-9)  # double precision, of squares a thousandth of it
+    with pytest.raises(RelstudyError, match="too large for a number; scale the vectors down"):
+        next(euclidean_distances(*(each.astype(float) * 1e200 for each in (queries, points))))
+
+
+@pytest.mark.parametrize("number", [999, 1001])
+def test_equal_vectors_and_equal_codes_are_equally_far(number: int) -> None:
+    rng = np.random.default_rng(number)
+    ten, queries = rng.standard_normal((10, 64)), rng.standard_normal((5, 64))
+    points = np.tile(ten, (number // 10 + 1, 1))[:number]
+    codes = Codes.from_bits(points > 0)
+    # sums of the same numbers came out one way or another by where in the array a row stands
+    for ranked in (euclidean_distances(queries, points), asymmetric_distances(queries, codes)):
+        assert {len(np.unique(distances)) for distances in ranked} == {10}
+    whole = rng.integers(0, 256, (500, 16)).astype(np.uint8)
+    for query, found in zip(whole[:5].astype(int), euclidean_distances(whole[:5], whole), strict=True):
+        assert (found == ((whole - query) ** 2).sum(axis=1)).all()
+
+
 def test_quantisation_comes_near_to_the_distances_of_the_vectors() -> None:
     pytest.importorskip("faiss")
     rng = np.random.default_rng(4)
