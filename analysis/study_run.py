@@ -53,7 +53,7 @@ class RunInputs:
     ----------
     files : SHA-256 of each file, by its name in the study's folder
     options : every choice, as plain JSON
-    reading : how the judgments were read where that was stated, else ""
+    reading : how the tables were read where that was stated, else ""
     code : hash of the code and of the versions of what it is made with
     comparison : SHA-256 of the study's comparison.json where it is of this very run, else ""
     """
@@ -84,8 +84,9 @@ class RunInputs:
         if self.files.get(COMPARISON) != other.files.get(COMPARISON):
             phrases.append(f"the run that is kept is not that of {COMPARISON}")
         options = [name for name, value in self.options.items() if value != other.options.get(name)]
-        if options or self.reading != other.reading:
-            phrases.append(f"it was made with other options ({', '.join(options) or 'how judgments are read'})")
+        options += ["how tables are read"] if self.reading != other.reading else []
+        if options:
+            phrases.append(f"it was made with other options ({', '.join(options)})")
         if self.code != other.code:
             phrases.append("it was made by another version")
         return phrases
@@ -128,7 +129,7 @@ def keep_run(run: ScoringRun, folder: Path, files: Iterable[InputFile], reading:
     Parameters
     ----------
     files : every file that it rests on
-    reading : how the judgments were read where that was stated, else ""
+    reading : how the tables were read where that was stated, else ""
     """
     comparison = folder / COMPARISON
     from_comparison = comparison.is_file() and is_saved_as(run.pairs, run.candidates, run.result.options, comparison)

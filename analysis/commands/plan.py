@@ -110,7 +110,9 @@ def _source(choices: dict[str, Any]) -> tuple[StudySource, Variances | None, Dec
 
     reading = Reading.stated(choices)
     if reading and choices["ratings"] is None:
-        raise click.UsageError("--columns, --values, --scale and --missing go with --ratings or --judgments")
+        raise click.UsageError(
+            "--columns, --values, --scale, --missing, --where and --items go with --ratings or --judgments"
+        )
     assumptions = Assumptions(**fields_given(Assumptions, choices))
     read, notes = None, []
     if choices["ratings"] is not None:

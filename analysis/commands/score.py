@@ -233,22 +233,31 @@ def score(
             click.echo(f"The comparison is kept in {written.save}.")
         if refused is not None:
             click.echo(refused)
-        following = None if written.save is None else f"relstudy score NEW --against {written.save}"
+        following = None if written.save is None else f"relstudy score NEW --against {shlex.quote(written.save)}"
         if folder is not None:
             shown = kept and refused is None and files["mappings"] is None and not reading
-            following = _report_of(folder, files, choices) if shown else f"relstudy report {folder}"
+            following = (
+                _report_of(run, folder, files, choices) if shown else shlex.join(["relstudy", "report", str(folder)])
+            )
         print_next(run, following, written.verbose)
     end_by(outcomes)
 
 
-def _report_of(folder: Path, files: Mapping[str, str | None], choices: Mapping[str, Any]) -> str:
-    """The command whose page shows the run that was kept in a study's folder: its files and options are this run's."""
+def _report_of(run: ScoringRun, folder: Path, files: Mapping[str, str | None], choices: Mapping[str, Any]) -> str:
+    """The command whose page shows the run that was kept in a study's folder: its files and options are this run's.
+
+    A page's groups have mappings of their own, and what it says of groups that were mapped together is another thing.
+    """
     from relstudy.analysis.study_run import KEPT
 
     stated = [(name, files[name]) for name in ("judgments", "ratings", "queries")]
     words = [word for name, file in stated if file is not None for word in (f"--{name}", file)]
     words += [*as_arguments(ScoringOptions, choices), *as_arguments(TestOptions, choices)]
-    return f"{shlex.join(['relstudy', 'report', str(folder), *words])} (shows this run, kept in {KEPT})"
+    words += [] if choices["by"] is None else ["--by", choices["by"]]
+    mapped = any(each.mapped is not None for each in run.candidates)
+    others = run.within is not None and not run.within.apart and mapped
+    how = "; groups by each group's own mappings, as --apart has them" if others else ""
+    return f"{shlex.join(['relstudy', 'report', str(folder), *words])} (shows this run, kept in {KEPT}{how})"
 
 
 def _without_path(scores: str) -> str:

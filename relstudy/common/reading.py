@@ -126,6 +126,11 @@ class Reading:
         return cls.stated({name: options[name].from_text(text) for name, text in texts.items() if text is not None})
 
     @property
+    def is_of_cells(self) -> bool:
+        """True where it says what columns or cells are, and not only which rows are read."""
+        return bool(self.columns or self.tells_answers)
+
+    @property
     def tells_answers(self) -> bool:
         """True where it says what stands in a column of answers, which only a table of answers has."""
         return bool(self.values or self.scale or self.missing or self.gains or self.items != {})
@@ -190,7 +195,7 @@ class Reading:
         return names.apply(table, kind=kind)
 
     def __bool__(self) -> bool:
-        return bool(self.columns or self.tells_answers)
+        return bool(self.where or self.is_of_cells)
 
     def apply(self, table: Checked, value: Sequence[str] = ("rating", "judgment"), kind: str = "") -> Checked:
         """The table with relstudy's names of columns and with numbers for words; texts for "missing" become empty.
@@ -210,7 +215,7 @@ class Reading:
 
     def _applied(self, table: Checked, value: Sequence[str], kind: str) -> Checked:
         table = self.rows_of(table)
-        if not self:
+        if not self.is_of_cells:
             return table
         if self.gains:
             return self._with_gains(table, value, kind)
@@ -234,7 +239,7 @@ class Reading:
         nowhere = [text for text in (*self.values, *self.missing) if _same(text) not in seen]
         unused = f"; {', '.join(map(repr, nowhere))} {'stands' if len(nowhere) == 1 else 'stand'} nowhere in it"
         stated = replace(self, columns={ours: tuple(names) for ours, names in theirs.items()})
-        if stated:
+        if stated.is_of_cells:
             read.notes = (*table.notes, f"{stated.sentence()}{unused if nowhere else ''}")
         return read
 

@@ -37,7 +37,7 @@ def study(tmp_path: Path) -> Path:
 
 def next_command(printed: str) -> list[str]:
     """The arguments of the report that is said to show a run."""
-    found = re.search(rf"Next: relstudy (.+) \(shows this run, kept in {re.escape(KEPT)}\)", printed)
+    found = re.search(rf"Next: relstudy (.+) \(shows this run, kept in {re.escape(KEPT)}[^()]*\)", printed)
     assert found is not None, printed
     return shlex.split(found[1])
 
@@ -65,6 +65,23 @@ def test_the_report_that_is_said_to_show_a_run_shows_it(study: Path) -> None:
     (study / "elsewhere").mkdir()
     shutil.copyfile(EXAMPLE / "mappings" / "gift.json", study / "elsewhere" / "gift.json")
     assert "shows this run" not in run("score", study, *FEW, "--mappings", study / "elsewhere")
+
+
+@pytest.mark.parametrize(("how", "others"), [((), False), (("--method", "isotonic"), True), (("--apart",), False)])
+def test_the_report_that_is_said_to_show_a_run_of_groups_has_these_groups(
+    study: Path, how: tuple[str, ...], others: bool
+) -> None:
+    """It was named without the column, and its page had no group; where it maps them otherwise, the line says so."""
+    printed = run("score", study, *FEW, "--by", "paradigm", *how)
+    assert AS_KEPT in run(*next_command(printed), "--no-pictures")
+    assert 'id="groups"' in (study / "report" / "index.html").read_text(encoding="utf-8")
+    assert ("groups by each group's own mappings" in printed) is others
+
+
+def test_the_next_command_is_quoted_as_a_shell_takes_it(study: Path) -> None:
+    folder = study.rename(study.with_name("my study"))
+    printed = run("score", folder, *FEW, "--scale", "1-5", "--verbose")
+    assert shlex.split(printed.splitlines()[-1].removeprefix("Next: ")) == ["relstudy", "report", str(folder)]
 
 
 def test_what_the_study_states_of_its_analysis_is_no_other_option(study: Path) -> None:
@@ -138,7 +155,13 @@ def test_a_comparison_saved_by_the_kept_run_changes_nothing(study: Path) -> None
 
 def test_a_run_of_judgments_read_otherwise_is_not_that_of_the_report(study: Path) -> None:
     run("score", study, *FEW, "--scale", "0-6")
-    assert "other options (how judgments are read)" in origin_of(study)
+    assert "other options (how tables are read)" in origin_of(study)
+
+
+def test_a_run_of_chosen_rows_is_not_that_of_the_report(study: Path) -> None:
+    """It was kept as one of all rows, and the report showed it, as if nothing had changed."""
+    assert "shows this run" not in run("score", study, *FEW, "--where", "score>0.1", "--allow-low-coverage")
+    assert "other options (low_coverage, how tables are read)" in origin_of(study)
 
 
 def test_a_folder_that_cannot_be_written_keeps_no_run_and_says_so(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
