@@ -86,6 +86,21 @@ def test_what_was_typed_is_there_again_when_the_page_is_loaded_anew(take_seat: C
     expect(page.locator("input[name='rating-1-trust'][value='0']")).to_be_checked()
 
 
+def test_what_was_erased_stays_away_when_the_page_is_loaded_anew(take_seat: Callable[..., Seat]) -> None:
+    seat = take_seat(SINGLE)
+    page = seat.page
+    page.keyboard.press("7")
+    page.keyboard.press("1")
+    page.locator("textarea").fill("on second thoughts not")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url("**/rate/2")
+    page.goto(f"{seat.served.base}/rate/1")
+    expect(page.locator("textarea")).to_have_value("on second thoughts not")
+    page.locator("textarea").fill("")
+    page.reload()
+    expect(page.locator("textarea")).to_have_value("")
+
+
 def test_without_script_a_page_that_lacks_an_answer_comes_back_with_all_that_was_typed(
     take_seat: Callable[..., Seat],
 ) -> None:

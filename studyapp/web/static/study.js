@@ -17,7 +17,9 @@
   };
   const keepDraft = (form) => {
     const typed = {};
-    for (const input of $$("input[type=radio]:checked, input[type=number], textarea", form)) if (input.value) typed[input.name] = input.value;
+    for (const input of $$("input[type=radio]:checked, input[type=number], textarea", form)) {
+      if (input.value || input.matches("textarea")) typed[input.name] = input.value; // words that were erased stay away
+    }
     storage.write(draftName(form), typed);
   };
   const restoreDraft = (form) => {
