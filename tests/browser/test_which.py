@@ -70,6 +70,19 @@ def test_couples_are_compared_by_keyboard_without_barriers(
     assert tour.found == []
 
 
+def test_each_picture_of_a_couple_is_shown_large_under_the_name_of_its_own_side(
+    serve_study: Callable[..., Served], new_page: Callable[..., Page]
+) -> None:
+    served = serve_study(WHICH.replace("LANGUAGE", ""))
+    with_couples(served)
+    page = new_page()
+    Rater(page, served.names).enter(served.link())
+    for place, side in enumerate(("Left", "Right")):
+        page.locator(".couple [data-enlarge]").nth(place).click()
+        assert page.locator("dialog figcaption").last.text_content() == side
+        page.keyboard.press("Escape")
+
+
 @pytest.mark.parametrize(("scheme", "size", "code"), LOOKS[::2], ids=str)
 def test_whole_lists_stand_side_by_side_in_their_order_without_barriers(
     serve_study: Callable[..., Served], new_page: Callable[..., Page], scheme: str, size: tuple[int, int], code: str

@@ -371,7 +371,7 @@
     box.append(image, words);
     return box;
   };
-  const tagOf = (link) => { const tag = $(".tag", link.closest(".query, .result, .pictures > div") || link); return tag ? tag.textContent : ""; };
+  const tagOf = (link) => { const tag = $(".tag", link.closest(".query, .couple > div, .result, .pictures > div") || link); return tag ? tag.textContent : ""; };
   const enlarge = (link) => {
     const dialog = document.createElement("dialog");
     dialog.className = "large";
