@@ -46,7 +46,9 @@ def test_the_overview_keeps_itself_up_to_date_until_told_not_to(
     assert now > before
     served.app.extensions["relstudy"].set_state("closed")
     assert overview.eleven_seconds_on() == ["/admin/"]
-    expect(page.locator("[data-live=state]")).to_have_text("closed")
+    expect(page.locator(".head-row .badge")).to_have_text("closed")
+    expect(page.get_by_role("button", name="Reopen")).to_be_visible()
+    expect(page.get_by_role("button", name="Pause")).to_have_count(0)
     page.get_by_label("Keep up to date").uncheck()
     assert overview.eleven_seconds_on() == []
 
@@ -85,6 +87,21 @@ def test_the_overview_never_changes_under_somebodys_hands_or_to_an_error_and_ask
     assert not page.evaluate("window.broken")
 
 
+def test_a_table_that_was_moved_stays_where_it_is_while_its_figures_change(
+    rated_study: Callable[[], Any], new_page: Callable[..., Page]
+) -> None:
+    served = rated_study()
+    page = new_page(360, 740)
+    overview = Overview(served, page)
+    table = page.get_by_role("region", name="Blocks")
+    table.evaluate("box => { box.scrollLeft = 90; }")
+    rate_by_http(served, 4, lambda number, values: values[0])
+    before = page.locator(".tile dd").first.inner_text()
+    assert overview.eleven_seconds_on() == ["/admin/"]
+    expect(page.locator(".tile dd").first).not_to_have_text(before)
+    assert table.evaluate("box => box.scrollLeft") == 90
+
+
 def test_behind_every_chart_are_its_figures_as_a_table(
     rated_study: Callable[[], Any], new_page: Callable[..., Page]
 ) -> None:
@@ -108,7 +125,7 @@ def test_pausing_and_closing_ask_first_and_can_be_taken_back(
     served = serve_study()
     page = new_page()
     log_in(page, served.base)
-    badge = page.locator("[data-live=state]")
+    badge = page.locator(".head-row .badge")
     sent: list[str] = []
     page.on("request", lambda request: sent.append(request.url) if request.method == "POST" else None)
 
@@ -152,3 +169,18 @@ def test_new_links_can_be_copied_at_once(serve_study: Callable[..., Any], new_pa
     assert (len(rater), len(code)) == (8, 8)
     page.goto(link)
     expect(page.locator("h1")).to_have_text("Taking part")
+
+
+def test_where_nothing_can_be_copied_the_links_are_marked_to_be_copied_by_hand(
+    serve_study: Callable[..., Any], new_page: Callable[..., Page]
+) -> None:
+    served = serve_study()
+    page = new_page()
+    log_in(page, served.base)
+    page.get_by_role("link", name="Invite").click()
+    page.get_by_role("button", name="Make links").click()
+    page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")  # as by http
+    page.get_by_role("button", name="Copy all").click()
+    marked = "field => [field.selectionStart, field.selectionEnd, field === document.activeElement]"
+    links = page.locator("#links")
+    assert links.evaluate(marked) == [0, len(links.input_value()), True]

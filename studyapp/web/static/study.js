@@ -407,7 +407,8 @@
         await navigator.clipboard.writeText(target.value || target.textContent);
         copy.textContent = copy.dataset.done;
       } catch {
-        getSelection().selectAllChildren(target); // no clipboard here: at least mark it, ready for Ctrl+C
+        // No clipboard here, as on a page that came by http: at least mark it, ready for Ctrl+C.
+        if (target.select) { target.focus(); target.select(); } else getSelection().selectAllChildren(target);
       }
     }
   });
@@ -418,16 +419,22 @@
   });
 
   // --- the researcher's figures, kept up to date while somebody looks --------------------------------------------
+  const inHand = (part) => part.contains(document.activeElement) || $("details[open]", part);
+  const renew = (part, fresh) => {
+    const along = $$(".scroll", part).map((table) => table.scrollLeft);
+    part.replaceWith(document.adoptNode(fresh));
+    $$(".scroll", fresh).forEach((table, place) => { table.scrollLeft = along[place] || 0; });
+  };
   setInterval(async () => {
     const box = $("[data-live-switch]");
-    if (!box || !box.checked || document.hidden || $("[data-live] details[open]") || ($("[data-live=figures]") || root).contains(document.activeElement) && document.activeElement !== document.body) return;
+    if (!box || !box.checked || document.hidden || inHand($("[data-live=figures]"))) return;
     try {
       const response = await fetch(location.href, { credentials: "same-origin" });
       if (!response.ok || response.redirected) return;
       const page = new DOMParser().parseFromString(await response.text(), "text/html");
       for (const part of $$("[data-live]")) {
         const fresh = $(`[data-live="${part.dataset.live}"]`, page);
-        if (fresh) part.replaceWith(document.adoptNode(fresh));
+        if (fresh && !inHand(part)) renew(part, fresh);
       }
     } catch { /* the next turn tries again */ }
   }, 10000);
