@@ -33,7 +33,7 @@ def show(template: str, page: object, rater: Rater | session.Claim | None = None
     site = current_site()
     language = site.language
     given = {"page": page, "csrf": session.csrf(rater), "withdraws": _may_withdraw(rater, language.study)}
-    if len(offered := site.served.in_languages) > 1 and not template.startswith("admin/"):
+    if len(offered := site.offered) > 1:
         given["languages"] = [each.language for each in offered.values()]
         asked = request.path + (asked_query() if request.method == "GET" else "")
         given["back"] = quote(asked, safe="/")

@@ -148,14 +148,20 @@ class Site:
             g.served = self._served or Served(nothing, self.templates)
 
     @property
-    def language(self) -> InLanguage:
-        """The study in the language of this request: the one chosen, else the browser's, else the study's own.
+    def offered(self) -> dict[str, InLanguage]:
+        """The study in each of the languages that this request may be answered in, its own first.
 
         The researcher's pages are in the study's own.
         """
-        offered = self.served.in_languages
+        languages = self.served.in_languages
+        return dict([next(iter(languages.items()))]) if request.path.startswith("/admin") else languages
+
+    @property
+    def language(self) -> InLanguage:
+        """The study in the language of this request: the one chosen, else the browser's, else the study's own."""
+        offered = self.offered
         own = next(iter(offered))
-        if len(offered) == 1 or request.path.startswith("/admin"):
+        if len(offered) == 1:
             return offered[own]
         chosen = session.get(LANGUAGE)
         if chosen not in offered:

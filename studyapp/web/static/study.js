@@ -134,7 +134,7 @@
     const key = /^[^a-z0-9]$/i.test(event.key) && /^Digit\d$/.test(event.code) && !event.shiftKey ? event.code.slice(5) : event.key;
     if (key === " " && slider(asked) === event.target) { event.preventDefault(); setSlider(event.target); return; }
     const undecided = ["u", "U"].includes(key) || (key === "0" && !slider(asked) && !options.some((radio) => radio.value === "0"));
-    const input = options.find((radio) => radio.dataset.key === (undecided ? "undecided" : isX ? "x" : key));
+    const input = options.find((radio) => radio.dataset.key === (undecided ? "U" : isX ? "X" : key));
     if (!input) return;
     event.preventDefault();
     input.checked = true;

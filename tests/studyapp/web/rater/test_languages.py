@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -109,3 +110,52 @@ def test_the_parameters_of_a_crowd_link_survive_the_choice(make_study: Callable[
     page = client.get(asked).text
     link = page.split('hreflang="de"')[0].rsplit('href="', 1)[1].split('"')[0]
     assert client.get(link).headers["Location"] == asked
+
+
+@pytest.mark.parametrize("path", ["/admin/login", "/admin/nothing"])
+def test_the_researchers_pages_offer_no_choice_as_they_are_in_the_studys_own_language(
+    make_local: Callable[..., Made], path: str
+) -> None:
+    answer = make_local(THREE).app.test_client().get(path, headers={"Accept-Language": "ar"})
+    assert '<html lang="en" data-root' in answer.text and 'class="languages"' not in answer.text
+
+
+ASKED = """
+[[blocks.questions]]
+id = "trust"
+text = "Would you trust it?"
+scale = "binary"
+[[blocks.questions]]
+id = "why"
+text = "Why? Say it in a few words."
+[[screening]]
+id = "age"
+text = "How old are you?"
+kind = "number"
+least = 18
+[[questions]]
+id = "ease"
+text = "How was it?"
+kind = "choice"
+choices = ["Easy!", "Hard."]
+"""
+
+
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ("screening", ["How old are you?"]),
+        ("block-1", ["Would you trust it?", "Why? Say it in a few words."]),
+        ("questions", ["How was it?", "Easy!", "Hard."]),
+    ],
+)
+def test_on_a_page_from_right_to_left_what_a_study_asks_keeps_its_own_direction(
+    make_local: Callable[..., Made], page: str, words: list[str]
+) -> None:
+    """Else the mark at the end of an English question stands before it."""
+    made = make_local(THREE.replace("results_per_page = 4\n", "results_per_page = 4\n" + ASKED, 1))
+    made.app.config["PREVIEW"] = True
+    shown = made.app.test_client().get(f"/preview/{page}", headers={"Accept-Language": "ar"}).text
+    assert ' dir="rtl"' in shown
+    assert all(re.search(f"<bdi[^>]*>{re.escape(asked)}</bdi>", shown) for asked in words)
+    assert '<nav class="preview" dir="auto"' in shown, "the bar is in English"
