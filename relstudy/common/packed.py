@@ -127,17 +127,23 @@ def swells(unpacked: int, packed: int, small: int | None = None) -> bool:
     return unpacked > max(SMALL if small is None else small, MOST_RATIO * packed)
 
 
-def refuse_swelling(file: str, unpacked: int) -> None:
-    """Refuse a file of arrays or columns by the size that its own directory says, before anything of it is read.
+def is_swollen(file: str, unpacked: int) -> bool:
+    """True where so many bytes are more than are read of a file of arrays or columns: over MOST_RATIO times its size.
 
     Up to MOST_UNPACKED bytes are read whatever the ratio: labels may be nearly all zero.
+    """
+    return swells(unpacked, os.path.getsize(file), MOST_UNPACKED)
+
+
+def refuse_swelling(file: str, unpacked: int) -> None:
+    """Refuse a file of arrays or columns by the size that its own directory says, before anything of it is read.
 
     Raises
     ------
     RelstudyError
-        where it holds more, and over MOST_RATIO times its size
+        where it holds more than is read of such a file (`is_swollen`)
     """
-    if swells(unpacked, os.path.getsize(file), MOST_UNPACKED):
+    if is_swollen(file, unpacked):
         raise RelstudyError(
             f"{file}: this swells to {unpacked / (1 << 30):.1f} GiB, over {MOST_RATIO} times its size; unpack it first"
         )

@@ -17,13 +17,14 @@ from typing import IO, Any
 import numpy as np
 import pandas as pd
 
-from relstudy.common.checked import Checked, refuse_many_columns
+from relstudy.common.checked import Checked
 from relstudy.common.csv_files import IDS, read_csv
 from relstudy.common.errors import RelstudyError
 from relstudy.common.files import replacing
 from relstudy.common.headers import plain_name
 from relstudy.common.json_files import is_json, read_records
-from relstudy.common.packed import BROKEN, refuse_devices, refuse_swelling
+from relstudy.common.packed import BROKEN, refuse_devices
+from relstudy.common.parquet_size import refuse_swelling_parquet
 
 ROWS_AT_ONCE = 100_000
 """Rows that are in memory as text at a time when a table is written."""
@@ -72,7 +73,7 @@ def read_table(path: str | os.PathLike[str] | Checked, *required: str) -> Checke
 def _read(file: str) -> Checked:
     if file.endswith(".parquet"):
         refuse_devices(file)
-        _refuse_swelling_parquet(file)
+        refuse_swelling_parquet(file)
         frame = _without_nesting(pd.read_parquet(file))
         # ids that pandas wrote as columns, and would read as an index
         levels = [name for name in frame.index.names if plain_name(name) in (*IDS, "system")]
@@ -85,17 +86,6 @@ def release_unused() -> None:
     import pyarrow as pa
 
     pa.default_memory_pool().release_unused()
-
-
-def _refuse_swelling_parquet(file: str) -> None:
-    """Look at the number of values before they are read: a column of one value repeated takes hardly a byte."""
-    import pyarrow.parquet as pq
-
-    stored = pq.read_metadata(file)
-    refuse_many_columns(file, stored.num_columns)
-    groups = [stored.row_group(number) for number in range(stored.num_row_groups)]
-    values = sum(group.column(place).num_values for group in groups for place in range(group.num_columns))
-    refuse_swelling(file, 8 * values)
 
 
 def _without_nesting(frame: pd.DataFrame) -> pd.DataFrame:

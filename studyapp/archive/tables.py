@@ -143,9 +143,7 @@ def score_tables(folder: Path) -> list[ArchivedTable]:
 
 def _scores(file: Path) -> ArchivedTable:
     content, path = file.read_bytes(), f"scores/{file.name}"
-    if file.suffix == ".parquet":
-        names = [str(name) for name in pd.read_parquet(file).columns]
-    elif file.suffix == ".csv":
+    if file.suffix in (".parquet", ".csv"):
         names = [str(name) for name in read_table(file).frame.columns]
     else:
         return ArchivedTable(path, {}, content)

@@ -7,6 +7,7 @@ import gzip
 import lzma
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -133,3 +134,53 @@ def test_lists_that_swell_are_refused_before_they_are_read(tmp_path: Path, monke
     pq.write_table(pa.table({"a": zeros}), tmp_path / "bomb.parquet", compression="zstd")
     with pytest.raises(RelstudyError, match="this swells to"):
         read_table(tmp_path / "bomb.parquet")
+
+
+LONG = pa.array(["x" * 30_000])
+REPEATED = pa.DictionaryArray.from_arrays(pa.array([0] * 1000, pa.int32()), LONG)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        REPEATED,
+        pa.ListArray.from_arrays(pa.array([0, 400, 1000], pa.int32()), REPEATED.dictionary_decode()),
+        pa.StructArray.from_arrays([REPEATED.dictionary_decode()], ["text"]),
+    ],
+    ids=["texts", "lists", "objects"],
+)
+def test_a_long_text_that_a_dictionary_repeats_is_refused_before_it_is_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, column: pa.Array
+) -> None:
+    """It was counted as eight bytes: 36 kB became 30 GB."""
+    monkeypatch.setattr("relstudy.common.packed.MOST_UNPACKED", 1 << 20)
+    file = tmp_path / "bomb.parquet"
+    pq.write_table(pa.table({"query_id": column}), file)
+    monkeypatch.setattr("pandas.read_parquet", lambda *_: pytest.fail("it was read"))
+    with pytest.raises(RelstudyError, match=r"bomb\.parquet: this swells to 0\.0 GiB"):
+        read_table(file)
+
+
+def test_a_long_text_that_is_compressed_is_refused_by_the_size_that_parquet_states(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("relstudy.common.packed.MOST_UNPACKED", 1 << 20)
+    file = tmp_path / "bomb.parquet"
+    pq.write_table(pa.table({"a": REPEATED.dictionary_decode()}), file, use_dictionary=False, compression="zstd")
+    monkeypatch.setattr("pandas.read_parquet", lambda *_: pytest.fail("it was read"))
+    with pytest.raises(RelstudyError, match="this swells to"):
+        read_table(file)
+
+
+MAPS = pa.array([[("k", "v")]] * 5000, pa.map_(pa.string(), pa.string()))
+
+
+@pytest.mark.parametrize("others", [{}, {"maps": MAPS}, {"long": ["x" * 3000, *["y"] * 4999]}], ids=", ".join)
+def test_texts_of_a_dictionary_are_read_where_they_do_not_swell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, others: dict[str, Any]
+) -> None:
+    monkeypatch.setattr("relstudy.common.packed.MOST_UNPACKED", 600_000)
+    monkeypatch.setattr("relstudy.common.packed.MOST_RATIO", 1)
+    names = [f"result {number % 50}" for number in range(5000)]
+    pq.write_table(pa.table({"result_id": names, **others}), tmp_path / "t.parquet")
+    assert read_table(tmp_path / "t.parquet").frame["result_id"].tolist() == names
