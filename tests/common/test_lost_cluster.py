@@ -110,6 +110,7 @@ def test_a_worker_that_is_lost_while_data_are_sent_to_it_costs_time_only(
     distributed: ModuleType, monkeypatch: pytest.MonkeyPatch, sent: int
 ) -> None:
     """dask's own sending of data waited for ever for a worker that was gone, in some runs of the tests."""
+    monkeypatch.setattr(our_cluster, "PATIENCE", 90)  # of which nothing is spent, on a busy machine neither
     submit, begun = distributed.Client.submit, list[str]()
     with (
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as local,
@@ -126,7 +127,7 @@ def test_a_worker_that_is_lost_while_data_are_sent_to_it_costs_time_only(
         monkeypatch.setattr(distributed.Client, "submit", killing)
         began = time.monotonic()
         assert list(in_parts(partial(partial, pow, 2), [], [2, 3])) == [4, 8]
-    assert len(begun) >= sent and time.monotonic() - began < our_cluster.PATIENCE
+        assert len(begun) >= sent and time.monotonic() - began < our_cluster.PATIENCE
 
 
 def test_a_worker_that_is_stopped_costs_the_time_after_which_the_scheduler_gives_it_up(distributed: ModuleType) -> None:

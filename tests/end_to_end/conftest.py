@@ -73,12 +73,12 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
             health = json.loads(_read(addresses["The app"] + "health"))
         finally:
             os.killpg(server.pid, signal.SIGINT)
-            code = server.wait(timeout=30)
+            code = server.wait(timeout=120)
     return Demo(folder, printed.read_text(), pages, addresses, health, code)
 
 
 def _read(address: str) -> str:
-    with urllib.request.urlopen(address, timeout=20) as answer:
+    with urllib.request.urlopen(address, timeout=60) as answer:
         text: str = answer.read().decode()
         return text
 

@@ -77,10 +77,10 @@ def serving(folder: Path, **options: int) -> Iterator[str]:
 
     server = Server(folder, **options)
     try:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while True:
             try:
-                with urllib.request.urlopen(f"{server.address}/health", timeout=10) as answer:
+                with urllib.request.urlopen(f"{server.address}/health", timeout=60) as answer:
                     assert answer.status == 200
                 break
             except OSError:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import date, datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import sqlalchemy as sa
@@ -25,8 +26,7 @@ from tests.studyapp.web.rater.test_entry import with_entry
 PEOPLE = with_entry('rules = ["crowd", "personal"]\nid_parameter = "who"\nkeep_parameters = ["batch"]\n') + QUESTIONS
 
 
-def kept_until(days: int) -> str:
-    day = datetime.now(UTC).date() + timedelta(days=days)
+def kept_until(day: date) -> str:
     return PEOPLE.replace('id = "test"', f'id = "test"\nkeep_until = {day}')
 
 
@@ -39,7 +39,7 @@ def rated(made: Made) -> Browser:
 
 @pytest.mark.slow
 def test_all_people_are_forgotten_and_every_rating_stays(make_local: Callable[..., Made]) -> None:
-    made = make_local(kept_until(-1))
+    made = make_local(kept_until(date(2020, 1, 31)))
     browser, study = rated(made), Study.load(made.folder)
     link = invite(made.store, study, 1)[0].path
     before = ratings_table(made.store, study)
@@ -69,16 +69,20 @@ def test_all_people_are_forgotten_and_every_rating_stays(make_local: Callable[..
     assert "ok" in next(line for line in relstudy("doctor", made.folder).stdout.splitlines() if "people:" in line)
 
 
-@pytest.mark.parametrize(("days", "says"), [(-1, True), (0, False), (1, False)])
-def test_it_is_said_from_the_day_after(make_local: Callable[..., Made], days: int, says: bool) -> None:
-    made = make_local(kept_until(days))
+@pytest.mark.parametrize(("now", "says"), [("2030-06-30T23:59:59+00:00", False), ("2030-07-01T02:00:00+02:00", True)])
+def test_it_is_said_from_the_day_after_in_utc(
+    make_local: Callable[..., Made], monkeypatch: pytest.MonkeyPatch, now: str, says: bool
+) -> None:
+    clock = SimpleNamespace(now=datetime.fromisoformat(now).astimezone)
+    monkeypatch.setattr("relstudy.studyapp.assignment.forgetting.datetime", clock)
+    made = make_local(kept_until(date(2030, 6, 30)))
     invite(made.store, Study.load(made.folder), 1)
     with made.store.read() as connection:
         notes = list(retention_notes(connection, Study.load(made.folder), Path("my study")))
     assert (
         notes
         == [
-            f"what says who 1 rater is was to be kept until {Study.load(made.folder).keep_until}, which has passed; "
+            "what says who 1 rater is was to be kept until 2030-06-30, which has passed; "
             "`relstudy forget 'my study' --all-people` takes it out of the database"
         ]
         * says

@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -204,15 +205,24 @@ def test_only_what_is_missing_or_failed_is_asked_again(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_a_run_that_is_stopped_goes_on_without_asking_twice_or_losing_an_answer(folder: Path) -> None:
-    slow = Said(delay=0.15)
-    with serving(lambda before, text: slow) as stub:
+    stopping, ended = threading.Event(), threading.Event()
+
+    def answer(before: int, text: str) -> Said:
+        if len(stub.questions) > 6:  # until it is stopped nothing more is answered, and then slowly
+            stopping.wait(60)
+            ended.wait(0.5)
+        return Said()
+
+    with serving(answer) as stub:
         command = [sys.executable, "-m", "relstudy", "judge", str(folder), "--judge", "m", "--model", "vision"]
         command += ["--base-url", stub.url, "--pairs", "judged", "--workers", "4"]
         process = subprocess.Popen(command, cwd=ROOT, env=os.environ | {"JUDGE_KEY": KEY}, stdout=subprocess.PIPE)
         while len(stub.questions) < 6 and process.poll() is None:
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
+        stopping.set()
         out, _ = process.communicate(timeout=60)
+        ended.set()
         assert process.returncode == 0 and b"Stopped." in out
         assert len(log_lines(folder)) == len(stub.questions) < 32
         done = ask(folder, stub.url)
