@@ -46,8 +46,9 @@ def test_a_judge_is_one_more_rater_and_in_no_judgment(folder: Path) -> None:
     ratings = pd.read_csv(folder / "both" / "calibrated.csv")
     assert set(judgments["n_ratings"]) == {3} and len(judgments) == 12
     assert set(ratings["rater_id"]) == {"a", "b", "c"}
-    means = ratings.groupby(PAIR)["calibrated"].mean()
-    assert judgments.set_index(PAIR)["judgment"].to_dict() == pytest.approx(means.to_dict(), abs=0.5)
+    ratings["weight"] = ratings["rater_id"].map(raters["weight"])
+    means = {pair: np.average(of["calibrated"], weights=of["weight"]) for pair, of in ratings.groupby(PAIR)}
+    assert judgments.set_index(PAIR)["judgment"].to_dict() == pytest.approx(means)
 
 
 def test_without_it_no_judge_is_a_rater(folder: Path) -> None:

@@ -15,7 +15,7 @@ QUERIES = np.arange(160) // 4
 RANDOM = np.random.default_rng(5)
 JUDGMENTS = RANDOM.normal(size=160)
 PAIRS = ScoredPairs(RANDOM.normal(size=160), JUDGMENTS, QUERIES)
-NOISE = RANDOM.normal(size=160)
+NOISE, LITTLE = RANDOM.normal(size=(2, 160))
 
 
 def compared(**predictions: np.ndarray) -> Chosen:
@@ -28,7 +28,7 @@ def compared(**predictions: np.ndarray) -> Chosen:
 
 def test_methods_that_map_alike_are_told_to_be_no_real_difference() -> None:
     likely = JUDGMENTS + NOISE
-    found = compared(one=likely, other=likely + 0.05 * RANDOM.normal(size=160))
+    found = compared(one=likely, other=likely + 0.05 * LITTLE)
     assert not found.clear
     assert found.lead.low is not None and found.lead.low < 0 < found.lead.value < 0.02
     assert "no real difference; with the choice out of fold too, 0." in found.sentence()

@@ -83,9 +83,18 @@ def test_the_ceiling_is_what_a_system_that_knows_the_truth_explains() -> None:
         explained.append(float(np.corrcoef(judgment[rated], quality[rated])[0, 1]) ** 2)
         ceiling = noise_ceiling(calibrated, errors)
         ceilings.append(ceiling.value or 0)
-        held += (ceiling.low or 0) <= explained[-1] <= (ceiling.high or 1)
+        held += (ceiling.low or 0) <= explained[-1] <= (ceiling.high or 0)
     assert np.mean(ceilings) == pytest.approx(np.mean(explained), abs=0.015)
     assert held >= 10
+
+
+def test_raters_who_never_differ_leave_nothing_unexplained_and_no_error_to_be_uncertain_of() -> None:
+    worth = np.repeat(np.arange(1.0, 6.0), 4)
+    rows = [(f"r{r}", f"q{p}", f"x{p}", worth[p]) for p in range(20) for r in range(3)]
+    panel = Panel.from_frame(pd.DataFrame(rows, columns=["rater_id", "query_id", "result_id", "rating"]))
+    ceiling = noise_ceiling(panel, rater_noise(panel, fit_lines(panel, "none")))
+    assert ceiling.value == pytest.approx(1.0, abs=1e-12)  # rounding
+    assert ceiling.low is ceiling.high is None
 
 
 def test_without_a_pair_of_two_ratings_there_is_no_ceiling_and_the_reason() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy import stats
 
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.reliability import agreement, intraclass, rater_pairs
-from relstudy.calibration.reliability.two_way import interval
+from relstudy.calibration.reliability.two_way import interval, of_couples
 from relstudy.calibration.reliability.variance import (
     agreement_figure,
     leave_one_out_figure,
@@ -84,6 +85,48 @@ def test_influences_of_the_variance_within_pairs_are_its_derivatives() -> None:
     by_pair = derivatives(lambda pair: variance(np.ones(len(panel.rating)), pair), panel.n_pairs)
     assert figure.by_rating == pytest.approx(by_rating, abs=1e-8)
     assert figure.by_pair == pytest.approx(by_pair, abs=1e-8)
+
+
+def weighted_kappa(a: np.ndarray, b: np.ndarray, weight: np.ndarray) -> float:
+    """Cohen's, quadratic: one less the mean squared difference over that by chance."""
+    (x, y), (xx, xy, _, yy) = np.average([a, b], 1, weight), np.cov(a, b, aweights=weight, ddof=0).ravel()
+    return float(2 * xy / (xx + yy + (x - y) ** 2))
+
+
+def weighted_correlation_of_ranks(a: np.ndarray, b: np.ndarray, weight: np.ndarray) -> float:
+    (xx, xy), (_, yy) = np.cov(stats.rankdata(a), stats.rankdata(b), aweights=weight)
+    return float(xy / np.sqrt(xx * yy))
+
+
+@pytest.mark.parametrize(
+    ("name", "figure", "missing"),
+    [("kappa", weighted_kappa, 0.0), ("kappa", weighted_kappa, 0.3), ("spearman", weighted_correlation_of_ranks, 0.0)],
+)
+def test_the_interval_of_agreement_couple_by_couple_is_that_of_derivatives_by_the_weights_of_pairs(
+    name: str, figure: Callable[..., float], missing: float
+) -> None:
+    rng = np.random.default_rng(6)
+    matrix = np.clip(np.round(3 + rng.normal(size=(25, 1)) + rng.normal(0, 0.8, (25, 5)) + 0.3 * np.arange(5)), 1, 5)
+    matrix[rng.random(matrix.shape) < missing] = np.nan
+    given = ~np.isnan(matrix)
+    pair, rater = np.nonzero(given)
+    rated = pd.DataFrame({"rater_id": rater, "pair_id": pair, "rating": matrix[given]})
+    found = getattr(rater_pairs.pairwise(Panel.from_frame(rated)), name)
+
+    couples, by_rating = {}, np.zeros(matrix.shape)
+    for one, other in itertools.combinations(range(5), 2):
+        both = np.flatnonzero(given[:, one] & given[:, other])
+        a, b = matrix[both, one], matrix[both, other]
+        couples[one, other] = figure(a, b, np.ones(len(both)))
+        by_rating[np.ix_(both, [one, other])] += derivatives(lambda w, a=a, b=b: figure(a, b, w), len(both))[:, None]
+    by_rating /= len(couples)
+    value = float(np.mean(list(couples.values())))
+    by_rater = [sum(each - value for who, each in couples.items() if k in who) / len(couples) for k in range(5)]
+    by_pair, several = by_rating.sum(axis=1) / 2, int((given.sum(axis=1) > 1).sum())
+    parts = float(np.sum(np.square(by_rater))) * of_couples(5), float(by_pair @ by_pair)
+    expected = interval(value, parts, float(np.sum(by_rating**2)), (5, several), "fisher")
+    # central differences
+    assert (found.value, found.low, found.high) == pytest.approx((value, expected.low, expected.high), abs=1e-7)
 
 
 def test_gwets_coefficients_on_his_example() -> None:

@@ -127,6 +127,7 @@ def test_logarithms_take_over_where_plain_numbers_would_underflow_and_are_right(
     fit = BayesMapping(scale=(1, 5), increasing=True).fit(
         [0.0] * 500 + [1.0] * 500, [4.0, 3.0] * 250 + [3.0, 2.0] * 250
     )
+    # the mean of 1,000 pairs of noise 1.1 has an error of .035
     np.testing.assert_allclose(fit.predict([0.0, 1.0]), [3.0, 3.0], atol=0.1)
 
 
@@ -135,6 +136,7 @@ def test_a_noise_that_the_data_rule_out_has_no_evidence_and_no_warning() -> None
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         fit = BayesMapping(scale=(1, 5), increasing=True).fit(exact, exact)
+    # twenty levels at most, from 1 to 5: half of a step of .2
     np.testing.assert_allclose(fit.predict(exact), exact, atol=0.1)
 
 
@@ -204,27 +206,23 @@ def test_flat_step_and_sigmoid_truths_are_recovered_within_the_band(truth: str) 
     rng = np.random.default_rng(8)
     x = rng.uniform(-1, 1, 5000)
     true = {"flat": 0 * x + 3, "step": np.where(x > 0.2, 4.0, 2.0), "sigmoid": 1 + 4 / (1 + np.exp(-6 * x))}[truth]
+    levels = {"flat": {1}, "step": {2}, "sigmoid": set(range(4, 21))}[truth]
     fit = BayesMapping(scale=(1, 5), increasing=True).fit(x, true + rng.normal(size=len(x)))
     # isotonic risk at 5,000 pairs: 5,000^(-1/3) = 0.058, twice that
     assert np.sqrt(np.mean((fit.predict(x) - true) ** 2)) < 0.12
-    likeliest = int(fit.count_.argmax()) + 1
-    assert likeliest == {"flat": 1, "step": 2, "sigmoid": likeliest}[truth]
+    assert int(fit.count_.argmax()) + 1 in levels
     if truth == "step":
         assert abs(fit.gaps_[fit.changes_.argmax()] - 0.2) < 0.05
-    if truth == "sigmoid":
-        assert likeliest > 3
 
 
 @pytest.mark.slow
 def test_decreasing_scores_give_the_mirrored_posterior() -> None:
     rng = np.random.default_rng(5)
-    x = rng.normal(size=300)
+    # some 60 distinct scores are their own bins; bins of equal weight cut from the other end would differ by a pair
+    x = np.round(rng.normal(size=300), 1)
     y = np.clip(np.round(3 + x + rng.normal(size=300)), 1, 5)
     up, down = BayesMapping().fit(x, y), BayesMapping().fit(-x, y)
     assert up.increasing_ and not down.increasing_
-    # equal-weight bins cut from the other end differ by a pair; 60 distinct scores below do not
-    x = np.round(x, 1)
-    up, down = BayesMapping().fit(x, y), BayesMapping().fit(-x, y)
     np.testing.assert_allclose(up.mapping_.values, down.mapping_.values[::-1], atol=1e-10)
     np.testing.assert_allclose(up.changes_, down.changes_[::-1], atol=1e-10)
     draws = down.draw(200, seed=1)
@@ -244,11 +242,14 @@ def test_draws_average_to_the_posterior_mean() -> None:
 def test_one_score_one_pair_two_pairs_ties_and_exact_judgments_are_fitted() -> None:
     assert BayesMapping(scale=(1, 5)).fit([1.0], [4.0]).predict([1.0, 7.0]).shape == (2,)
     one = BayesMapping(scale=(1, 5)).fit([2.0] * 50, [3.0] * 25 + [4.0] * 25)
-    assert one.predict([2.0])[0] == pytest.approx(3.5, abs=0.05) and one.changes_.shape == (0,)
+    # under a level that may be anything alike, to the weight beyond the ends of the scale, twenty errors away
+    assert one.predict([2.0])[0] == pytest.approx(3.5, abs=1e-9) and one.changes_.shape == (0,)
     two = BayesMapping(scale=(1, 5)).fit([1.0, 2.0], [1.0, 5.0])
     assert two.predict([1.0])[0] < two.predict([2.0])[0]
     exact = BayesMapping(scale=(1, 5)).fit([1.0, 2.0, 3.0] * 20, [1.0, 3.0, 5.0] * 20)
+    # sigma is a step of the grid of levels at least, .02, and the outer levels cannot lie beyond the scale
     np.testing.assert_allclose(exact.predict([1.0, 2.0, 3.0]), [1, 3, 5], atol=0.03)
+    # three pairs leave open by how much a mapping may rise
     flat = BayesMapping().fit([1.0, 2.0, 3.0], [3.0, 3.0, 3.0])
     np.testing.assert_allclose(flat.predict([1.0, 3.0]), [3, 3], atol=0.2)
 

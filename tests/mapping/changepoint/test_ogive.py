@@ -140,8 +140,8 @@ def test_every_draw_rises_is_convex_up_to_one_inflection_and_concave_after(
     falls = bends < -1e-9
     after_a_fall = np.cumsum(falls, axis=1) > 0
     assert bends[after_a_fall].max() < 1e-9
-    # and the sample holds some of each: convex, concave, and both
-    assert {(bool(row[0]), bool(row[-1])) for row in falls} >= {(False, True)}
+    # a sigmoid's ogives bend up first and down at last
+    assert (False, True) in {(bool(row[0]), bool(row[-1])) for row in falls}
 
 
 @pytest.mark.slow

@@ -62,7 +62,7 @@ def test_with_free_steps_the_cone_program_and_the_isotonic_fit_have_one_optimum(
     assert correlation == pytest.approx(best, abs=1e-8)
     assert best >= 0
     if best > 1e-3:
-        assert np.corrcoef(np.repeat(f, 1), fit)[0, 1] == pytest.approx(1, abs=1e-3) or len(f) < 2
+        assert np.corrcoef(f, fit)[0, 1] == pytest.approx(1, abs=1e-3)
 
 
 def test_no_other_monotone_function_correlates_more() -> None:
@@ -149,6 +149,7 @@ def test_the_smooth_mapping_is_monotone_never_beats_free_steps_and_mirrors(seed:
     mirrored = CorrelationMapping(increasing=falling).fit(-x, y)
     reach = np.linspace(-1, 5, 50)
     np.testing.assert_allclose(fit.predict(reach), mirrored.predict(-reach), atol=1e-9)
+    assert (np.diff(fit.predict(reach)) * (-1 if falling else 1) >= 0).all()
     free = IsotonicMapping(increasing=not falling).fit(x, y)
     assert np.sum((fit.predict(x) - y) ** 2) >= np.sum((free.predict(x) - y) ** 2) - 1e-9
 
@@ -170,4 +171,5 @@ def test_one_distinct_score_whose_mean_is_rounded_has_correlation_zero() -> None
 
 def test_one_distinct_score_and_two_pairs_are_fitted() -> None:
     assert CorrelationMapping().fit([2, 2], [1, 5]).predict([0, 2, 9]).tolist() == [3, 3, 3]
+    # the root of the cone program's gap
     np.testing.assert_allclose(CorrelationMapping().fit([1, 2], [1, 5]).predict([1, 2]), [1, 5], atol=1e-4)
