@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
-from flask import current_app, g, request, session
+from flask import current_app, g, has_request_context, request, session
 from jinja2 import Environment
 
 from relstudy.studyapp.assignment.catalogue import Catalogue
@@ -151,10 +151,11 @@ class Site:
     def offered(self) -> dict[str, InLanguage]:
         """The study in each of the languages that this request may be answered in, its own first.
 
-        The researcher's pages are in the study's own.
+        The researcher's pages are in the study's own, and so is what is worked out behind them.
         """
         languages = self.served.in_languages
-        return dict([next(iter(languages.items()))]) if request.path.startswith("/admin") else languages
+        for_raters = has_request_context() and not request.path.startswith("/admin")
+        return languages if for_raters else dict([next(iter(languages.items()))])
 
     @property
     def language(self) -> InLanguage:

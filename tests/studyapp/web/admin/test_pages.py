@@ -377,10 +377,11 @@ def test_the_figures_rest_on_the_same_ratings_as_the_export(make_lab: Callable[.
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("languages", ["", '\nlanguages = ["de"]'])
 def test_figures_that_take_long_are_worked_out_behind_the_page_which_shows_the_last_ones(
-    make_lab: Callable[..., Lab],
+    make_lab: Callable[..., Lab], languages: str
 ) -> None:
-    lab = make_lab()
+    lab = make_lab(TOML.replace('title = "A test study"', f'title = "A test study"{languages}'))
     admin = lab.admin()
     admin.get("/admin/")
     cache = lab.app.extensions["relstudy-figures"]
