@@ -1,24 +1,14 @@
-"""A study that is drawn anew: what its database holds of the old draw goes, once it is kept elsewhere or worth
-nothing."""
+"""A draw that ends: whether anyone has rated in it, and what the database holds of it."""
 
 from __future__ import annotations
 
-import contextlib
-import shutil
 from pathlib import Path
 
 import sqlalchemy as sa
 
-from relstudy.studyapp.assignment.versions import forget_taken_over, hold_versions
-from relstudy.studyapp.database.backup import copy_database
+from relstudy.studyapp.assignment.versions import forget_taken_over
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import assignments, events, pages, pairs, raters, ratings, slots
-
-DRAWN_FILES = (
-    *("pairs.csv", "design.json", "pool.csv", "pool.parquet"),
-    *("ratings.csv", "ratings.json", "judgments.csv", "judgments-careless.csv", "raters.csv", "calibrated.csv"),
-    "comparison.json",
-)
 
 
 def has_ratings(connection: sa.Connection) -> bool:
@@ -48,30 +38,3 @@ def clear_draw(connection: sa.Connection) -> None:
     for table in (ratings, assignments, slots, pages, pairs):
         connection.execute(sa.delete(table))
     forget_taken_over(connection)  # the new draw may be the same
-
-
-def keep_earlier_draw(folder: Path) -> Path:
-    """Keep the study as it is in FOLDER/earlier-N, then clear its draw; where it is kept."""
-    number = 1
-    while (kept := folder / f"earlier-{number}").exists():
-        number += 1
-    kept.mkdir()
-    names = [name for name in DRAWN_FILES if (folder / name).is_file()]
-    # All of it is in both places before any of it goes: a command that is stopped in between takes nothing along.
-    with contextlib.ExitStack() as undo:
-        undo.callback(shutil.rmtree, kept, ignore_errors=True)
-        for name in names:
-            shutil.copy2(folder / name, kept / name)
-        if (folder / "rounds").is_dir():
-            shutil.copytree(folder / "rounds", kept / "rounds")
-        if study_has_ratings(folder):
-            with Store.of_study(folder) as store, store.write() as connection:
-                hold_versions(connection)  # an answer that came between the two would be in neither
-                copy_database(store, kept / "study.db")
-                undo.pop_all()
-                clear_draw(connection)
-        undo.pop_all()
-    for name in names:
-        (folder / name).unlink()
-    shutil.rmtree(folder / "rounds", ignore_errors=True)
-    return kept

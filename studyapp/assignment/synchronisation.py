@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import itertools
 import json
@@ -187,36 +188,76 @@ def change_study(
     -------
     The study and what the change does to what was there
     """
-    study = Study.load(folder)
-    items = DisplayedItems.load(Path(folder), read_secret(folder), study.displays)
-    mark = _mark_of(study, items)
+    files = StudyFiles(Path(folder))
     with store.read() as connection:
-        if require_own(connection, study, store) is not None and _taken_over(connection) == mark:
-            return study, Changes()
-    drawn, with_answers = pairs_to_rate(study.folder / "pairs.csv", items), known_pairs(study, items)
-    _require_practice_apart(drawn, with_answers)
-    wanted = {pair.pair_id: pair for pair in [*drawn, *with_answers]}
+        if require_own(connection, files.study, store) is not None and _taken_over(connection) == files.mark:
+            return files.study, Changes()
+    files.require_practice_apart()
     changes = Changes()
     try:
         with store.write() as connection:
             hold_versions(connection)
-            _claim(connection, study, store)
-            changes = _change(connection, study, items, wanted)
+            changes = serve_files(connection, store, files)
             if not allow(changes):
                 raise _Undone
-            write_setting(connection, TAKEN_OVER, f"{mark} {read_head(connection).version}")
     except _Undone:
         pass
-    return study, changes
+    return files.study, changes
 
 
-def _mark_of(study: Study, items: DisplayedItems) -> str:
-    """Hash of all that a version is made of, and of what makes it: while it is the same there is nothing to be done."""
-    mark = hashlib.sha256(f"{newest_revision()} {study.text} {study!r}".encode())
-    mark.update(json.dumps([row for _, row in sorted(items.rows(study.folder, items.by_id).items())]).encode())
-    pairs_file = study.folder / "pairs.csv"
-    mark.update(pairs_file.read_bytes() if pairs_file.is_file() else b"")
-    return mark.hexdigest()
+class StudyFiles:
+    """A study's files, read to be served: `study` (study.toml), `items` (of its collection), and its pairs.
+
+    Parameters
+    ----------
+    folder : the study
+    pairs_file : the table of its pairs; default: FOLDER/pairs.csv
+    """
+
+    def __init__(self, folder: Path, pairs_file: Path | None = None) -> None:
+        self.study = Study.load(folder)
+        self.items = DisplayedItems.load(folder, read_secret(folder), self.study.displays)
+        self._pairs_file = pairs_file or folder / "pairs.csv"
+
+    @functools.cached_property
+    def mark(self) -> str:
+        """Hash of all that a version is made of, and of what makes it: while it is the same there is nothing to be
+        done."""
+        mark = hashlib.sha256(f"{newest_revision()} {self.study.text} {self.study!r}".encode())
+        rows = self.items.rows(self.study.folder, self.items.by_id)
+        mark.update(json.dumps([row for _, row in sorted(rows.items())]).encode())
+        mark.update(self._pairs_file.read_bytes() if self._pairs_file.is_file() else b"")
+        return mark.hexdigest()
+
+    @functools.cached_property
+    def drawn(self) -> list[Pair]:
+        """The pairs of the table."""
+        return pairs_to_rate(self._pairs_file, self.items)
+
+    @functools.cached_property
+    def with_answers(self) -> list[Pair]:
+        """The practice pairs and attention checks of study.toml."""
+        return known_pairs(self.study, self.items)
+
+    def require_practice_apart(self) -> None:
+        """Refuse practice on a pair that is rated later: practice would have shown its answer by then."""
+        ids = {(pair.query_id, frozenset((pair.result_id, pair.other_id))): pair.pair_id for pair in self.drawn}
+        for pair in self.with_answers:
+            drawn_id = ids.get((pair.query_id, frozenset((pair.result_id, pair.other_id))))
+            if pair.block == "practice" and drawn_id is not None:
+                raise RelstudyError(
+                    f"study.toml: the practice pair {pair.query_id!r}, {pair.result_id!r} is the pair {drawn_id!r} of "
+                    "pairs.csv, which would be rated after its answer was shown; practise on another pair"
+                )
+
+
+def serve_files(connection: sa.Connection, store: Store, files: StudyFiles) -> Changes:
+    """Make a study's files the version that is served, in a transaction that holds the versions; what it changes."""
+    _claim(connection, files.study, store)
+    wanted = {pair.pair_id: pair for pair in [*files.drawn, *files.with_answers]}
+    changes = _change(connection, files.study, files.items, wanted)
+    write_setting(connection, TAKEN_OVER, f"{files.mark} {read_head(connection).version}")
+    return changes
 
 
 def _taken_over(connection: sa.Connection) -> str | None:
@@ -283,18 +324,6 @@ def _count_ratings(connection: sa.Connection, removed: Set[str]) -> int:
     """Number of ratings of pairs that leave the study; of more pairs than a statement could name."""
     gone = sa.select(ratings.c.pair_id).join(pairs, pairs.c.pair_id == ratings.c.pair_id).where(~pairs.c.active)
     return sum(pair_id in removed for pair_id in connection.execute(gone).scalars())
-
-
-def _require_practice_apart(drawn: list[Pair], with_answers: list[Pair]) -> None:
-    """Refuse practice on a pair that is rated later: practice would have shown its answer by then."""
-    ids = {(pair.query_id, frozenset((pair.result_id, pair.other_id))): pair.pair_id for pair in drawn}
-    for pair in with_answers:
-        drawn_id = ids.get((pair.query_id, frozenset((pair.result_id, pair.other_id))))
-        if pair.block == "practice" and drawn_id is not None:
-            raise RelstudyError(
-                f"study.toml: the practice pair {pair.query_id!r}, {pair.result_id!r} is the pair {drawn_id!r} of "
-                "pairs.csv, which would be rated after its answer was shown; practise on another pair"
-            )
 
 
 def _claim(connection: sa.Connection, study: Study, store: Store) -> None:

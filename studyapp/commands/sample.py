@@ -214,7 +214,7 @@ def _draw_first(
     print_preview(folder, summary, preview)
     if kept is not None:
         click.echo(f"The study as it was, with its ratings, is in {kept}.")
-        click.echo("A server that is running must be started again.")
+        click.echo("Every server goes on with the new draw, and raters begin again.")
 
 
 def _what_decides(study: Study, pairs: pd.DataFrame) -> list[str]:
@@ -242,7 +242,7 @@ def write(folder: Path, drawn: Sample | Extended, *, keep_old: bool = False) -> 
 
     With `keep_old`, the study as it was is kept first; where, is what is returned.
     """
-    from relstudy.studyapp.assignment.new_draw import keep_earlier_draw
+    from relstudy.studyapp.assignment.earlier_draw import keep_earlier_draw
     from relstudy.studyapp.collection.copied import copy_items, items_needed
     from relstudy.studyapp.collection.large import LargeCollection
     from relstudy.studyapp.collection.lists import LISTS
@@ -255,10 +255,10 @@ def write(folder: Path, drawn: Sample | Extended, *, keep_old: bool = False) -> 
     drawn.scores.write(folder, [name for name in drawn.scores.systems if is_built_in(stamps.get(name, ""))])
     is_further = isinstance(drawn, Extended)
     pairs = with_couples_of(folder, drawn.pairs) if is_further else drawn.pairs
-    with written_draw(folder, pairs, drawn.pool, drawn.design):
+    with written_draw(folder, pairs, drawn.pool, drawn.design) as written:
         if isinstance(drawn.collection, LargeCollection):
             copy_items(drawn.collection, items_needed(folder, drawn.pairs), folder)
-        kept = keep_earlier_draw(folder) if keep_old else None
+        kept = keep_earlier_draw(folder, written) if keep_old else None
     if not is_further:
         (folder / LISTS).unlink(missing_ok=True)
     return kept

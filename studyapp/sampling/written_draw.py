@@ -26,10 +26,10 @@ NO_POOL = "pool.none"  # stands in the stage for a draw without a pool, with whi
 
 
 @contextlib.contextmanager
-def written_draw(folder: Path, pairs: pd.DataFrame, pool: pd.DataFrame | None, design: Design) -> Iterator[None]:
+def written_draw(folder: Path, pairs: pd.DataFrame, pool: pd.DataFrame | None, design: Design) -> Iterator[Path]:
     """Write a draw, and put it into place when the block ends well; what the block does comes between.
 
-    The pool is FOLDER/pool.csv, or .parquet from 250,000 rows.
+    Gives the file of the pairs where it stands until then. The pool is FOLDER/pool.csv, or .parquet from 250,000 rows.
     """
     stage = folder / STAGE
     shutil.rmtree(stage, ignore_errors=True)
@@ -44,7 +44,7 @@ def written_draw(folder: Path, pairs: pd.DataFrame, pool: pd.DataFrame | None, d
         else:
             write_table(pool, stage / POOLS[len(pool) > CSV_ROWS])
         design.save(stage)
-        yield
+        yield stage / PAIRS
     except BaseException:
         shutil.rmtree(stage, ignore_errors=True)
         raise

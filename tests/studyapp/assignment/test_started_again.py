@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -11,8 +12,9 @@ import pytest
 import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.assignment import new_draw, synchronisation
-from relstudy.studyapp.assignment.new_draw import clear_draw, keep_earlier_draw
+from relstudy.studyapp.assignment import earlier_draw, synchronisation
+from relstudy.studyapp.assignment.earlier_draw import keep_earlier_draw
+from relstudy.studyapp.assignment.new_draw import clear_draw
 from relstudy.studyapp.assignment.raters import lock_rater
 from relstudy.studyapp.assignment.set_aside import give_back
 from relstudy.studyapp.assignment.synchronisation import change_study
@@ -56,9 +58,9 @@ def test_a_study_that_was_rated_and_is_drawn_into_the_same_pairs_has_its_pages_a
     made = make_local()
     change_study(made.folder, made.store)
     joined(made.app).rate()
-    drawn = (made.folder / "pairs.csv").read_bytes()
-    keep_earlier_draw(made.folder)
-    (made.folder / "pairs.csv").write_bytes(drawn)
+    drawn = shutil.copy(made.folder / "pairs.csv", made.folder / "drawn.csv")
+    keep_earlier_draw(made.folder, drawn)
+    drawn.rename(made.folder / "pairs.csv")
     change_study(made.folder, made.store)
     assert joined(made.app).rate_all() == 2 + 2
 
@@ -81,8 +83,8 @@ def test_no_answer_is_saved_between_the_copy_of_a_draw_and_its_end(
         saved.append((count, made.rows()))
         return count
 
-    monkeypatch.setattr(new_draw, "copy_database", copied)
-    keep_earlier_draw(made.folder)
+    monkeypatch.setattr(earlier_draw, "copy_database", copied)
+    keep_earlier_draw(made.folder, made.folder / "pairs.csv")
     late.join()
     assert saved == [(4, 4)] and made.rows() == 0
 
@@ -96,14 +98,14 @@ def test_a_draw_is_kept_whole_before_any_of_it_goes(
     joined(made.app).rate()
     (made.folder / "rounds").mkdir()
     (made.folder / "rounds" / "sizes.csv").write_text("query_id\n", encoding="utf-8")
-    names, clear, seen = ("study.db", "pairs.csv", "rounds/sizes.csv"), new_draw.clear_draw, []
+    names, clear, seen = ("study.db", "pairs.csv", "rounds/sizes.csv"), earlier_draw.clear_draw, []
 
     def cleared(connection: sa.Connection) -> None:
         seen.extend((folder / name).exists() for folder in (made.folder, made.folder / "earlier-1") for name in names)
         clear(connection)
 
-    monkeypatch.setattr(new_draw, "clear_draw", cleared)
-    kept = keep_earlier_draw(made.folder)
+    monkeypatch.setattr(earlier_draw, "clear_draw", cleared)
+    kept = keep_earlier_draw(made.folder, made.folder / "pairs.csv")
     assert seen == [True] * 6
     assert [(made.folder / name).exists() for name in names] == [True, False, False]
     assert all((kept / name).exists() for name in names)
@@ -119,9 +121,9 @@ def test_of_a_draw_that_could_not_be_kept_nothing_is_gone_and_nothing_is_left_be
     def full(store: Store, target: Path) -> int:
         raise RelstudyError("no room")
 
-    monkeypatch.setattr(new_draw, "copy_database", full)
+    monkeypatch.setattr(earlier_draw, "copy_database", full)
     with pytest.raises(RelstudyError, match="no room"):
-        keep_earlier_draw(made.folder)
+        keep_earlier_draw(made.folder, made.folder / "pairs.csv")
     assert made.rows() == before and (made.folder / "pairs.csv").read_bytes() == pairs
     assert not list(made.folder.glob("earlier-*"))
 
