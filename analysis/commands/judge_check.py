@@ -11,7 +11,7 @@ from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.common.command_options import options_of
 from relstudy.common.console import print_json, print_table
 from relstudy.common.options import fields_given
-from relstudy.common.wording import number, percent, with_ends
+from relstudy.common.wording import count_of, number, percent, with_ends
 
 if TYPE_CHECKING:
     from relstudy.analysis.judges.check import JudgeCheck
@@ -107,8 +107,9 @@ def _write_worklist(
 def _print(check: JudgeCheck, again: dict[str, dict[str, int] | None]) -> None:
     numbers = check.judge.as_json()
     click.echo(
-        f"Judge {check.judge.name}: {numbers['answered']:,} answers for {numbers['rows']:,} pairs of "
-        f"{numbers['queries']:,} queries. Of pairs with a grade, people say:"
+        f"Judge {check.judge.name}: {count_of(numbers['answered'], 'answer')} for "
+        f"{count_of(numbers['rows'], 'pair')} of {count_of(numbers['queries'], 'query', 'queries')}. Of pairs with a "
+        "grade, people say:"
     )
     rows = [
         [

@@ -464,13 +464,13 @@ def _print_assisted(assisted: AssistedScores) -> None:
     for reason, missing in _withheld(assisted).items():
         click.echo(f"{', '.join(missing)}: {reason}.")
     numbers = assisted.judge.as_json()
-    opening = f"Judge {assisted.judge.name}: {numbers['answered']:,} answers for"
+    opening = f"Judge {assisted.judge.name}: {count_of(numbers['answered'], 'answer')} for"
     if assisted.helper is not None:
         opening = "The systems' own scores tell, by a regression on other queries, what people would say of"
     click.echo(
-        f"{opening} {numbers['rows']:,} pairs of {numbers['queries']:,} queries. Width: of the interval with "
-        f"{helper} against that of people alone; l2 and l1: how much of the correction within and between queries is "
-        "taken, 0 to 1. Shares of the collection are those of these pairs."
+        f"{opening} {count_of(numbers['rows'], 'pair')} of {count_of(numbers['queries'], 'query', 'queries')}. Width: "
+        f"of the interval with {helper} against that of people alone; l2 and l1: how much of the correction within and "
+        "between queries is taken, 0 to 1. Shares of the collection are those of these pairs."
     )
 
 

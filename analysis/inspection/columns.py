@@ -16,6 +16,7 @@ from relstudy.common.checked import ROUNDED, Checked
 from relstudy.common.option_words import list_entry
 from relstudy.common.probabilities import PAIR
 from relstudy.common.scales import SCALE_COLUMNS
+from relstudy.common.wording import count_of
 
 WRITTEN_ALIKE = "TABLE_WRITTEN_ALIKE"
 """In place of a table whose answers a person must write alike first."""
@@ -249,7 +250,8 @@ def inspect_ratings(
         )
     roles, whys, questions = paired(table.frame, roles, roles["rating"])
     whys["rating"] = why
-    sentence = f"{answers.count} ratings by {len(names)} raters" + (f", exported from {tool}" if tool else "")
+    sentence = f"{count_of(answers.count, 'rating')} by {count_of(len(names), 'rater')}"
+    sentence += f", exported from {tool}" if tool else ""
     inspection = Inspection(
         table.file,
         tool or "ratings",

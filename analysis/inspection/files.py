@@ -77,7 +77,7 @@ def _run(file: str) -> Inspection:
     scores = read_scores(file)
     systems = ", ".join(scores.systems[:5])
     queries = count_of(scores.frame["query_id"].nunique(), "query", "queries")
-    sentence = f"a TREC run of {systems}: {len(scores)} results of {queries}"
+    sentence = f"a TREC run of {systems}: {count_of(len(scores), 'result')} of {queries}"
     command = f"relstudy score {shlex.quote(file)} -j judgments.csv"
     return Inspection(file, "run", sentence, notes=scores.notes, uses=SCORE_USES, command=command)
 
@@ -87,7 +87,7 @@ def _qrels(file: str) -> Inspection:
     grades = judgments.frame["judgment"].value_counts().sort_index()
     counted = ", ".join(f"{count} of grade {grade:g}" for grade, count in grades.items())
     queries = count_of(judgments.frame["query_id"].nunique(), "query", "queries")
-    sentence = f"TREC qrels: {len(judgments)} judgments of {queries} ({counted})"
+    sentence = f"TREC qrels: {count_of(len(judgments), 'judgment')} of {queries} ({counted})"
     return Inspection(
         file,
         "qrels",
@@ -104,7 +104,7 @@ def _codes(file: str) -> Inspection:
     return Inspection(
         file,
         "codes",
-        f"{codes.codes} codes of {codes.bits} bits, written as {codes.form}",
+        f"{count_of(codes.codes, 'code')} of {codes.bits} bits, written as {codes.form}",
         notes=codes.notes,
         uses=CODE_USES,
         command=f"relstudy hash count --queries {quoted} --database {quoted} --query-labels LABELS "
@@ -115,13 +115,14 @@ def _codes(file: str) -> Inspection:
 def _array(file: str) -> Inspection:
     array: np.ndarray = load_array(file)
     if array.ndim == 2 and array.dtype.kind == "f" and not np.isin(array[:100], (-1, 0, 1)).all():
-        sentence = f"{len(array)} vectors of {array.shape[1]} numbers"
+        sentence = f"{count_of(len(array), 'vector')} of {count_of(array.shape[1], 'number')}"
         command = f"relstudy score {shlex.quote(file)} -j judgments.csv --ids IDS"
         note = f"where they are codes before their signs were taken: numpy.save('codes.npy', numpy.load({file!r}) > 0)"
         return Inspection(file, "vectors", sentence, notes=(note,), uses=(*SCORE_USES, *CODE_USES[:1]), command=command)
     if array.ndim == 1:
         different = len(np.unique(array))
-        return Inspection(file, "labels", f"{len(array)} labels, {different} different ones", uses=("a ground truth",))
+        sentence = f"{count_of(len(array), 'label')}, {count_of(different, 'different one')}"
+        return Inspection(file, "labels", sentence, uses=("a ground truth",))
     return _codes(file)
 
 

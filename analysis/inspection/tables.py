@@ -277,7 +277,8 @@ def _relstudy_table(table: Checked) -> Inspection | None:
         if needed <= set(named.frame.columns):
             theirs = {ours: named.labels.get(ours, ours) for ours in map(str, named.frame) if ours in needed}
             roles = described(theirs, "relstudy's own name, nearly")
-            return Inspection(table.file, kind, f"{sentence} ({len(table.frame)} rows)", roles, (), uses, command)
+            sized = f"{sentence} ({count_of(len(table.frame), 'row')})"
+            return Inspection(table.file, kind, sized, roles, (), uses, command)
     return None
 
 
@@ -308,7 +309,7 @@ def _codes(table: Checked) -> Inspection | None:
             return Inspection(
                 table.file,
                 "codes",
-                f"{len(texts)} codes of {bits} bits in a table",
+                f"{count_of(len(texts), 'code')} of {bits} bits in a table",
                 (role,),
                 (note,),
                 ("Hamming metrics",),
@@ -325,7 +326,7 @@ def _judgments(table: Checked, roles: dict[str, str], tool: str) -> Inspection:
     inspection = Inspection(
         table.file,
         tool or "judgments",
-        f"{answers.count} judgments without raters" + (f", exported from {tool}" if tool else ""),
+        f"{count_of(answers.count, 'judgment')} without raters" + (f", exported from {tool}" if tool else ""),
         described(roles, "by its name and its values", whys),
         (
             "without a rater's name there is no one to calibrate: judgments are means",
@@ -380,7 +381,7 @@ def _wide(table: Checked, roles: dict[str, str], columns: list[str]) -> Inspecti
         table.file,
         "wide raters",
         f"a panel with one row a {each} and one column {article} {other}: {len(columns)} {other}s, "
-        f"{len(table.frame)} rows, {answers.count} ratings",
+        f"{count_of(len(table.frame), 'row')}, {count_of(answers.count, 'rating')}",
         columns_read,
         (*notes, *remarks(answers)),
         RATING_USES[:3],

@@ -183,7 +183,8 @@ def _quepid_book(table: Checked) -> Inspection | None:
     inspection = Inspection(
         table.file,
         "Quepid",
-        f"a book of Quepid with one column per judge: {count_of(answers.count, 'judgement')} by {len(judges)} judges",
+        f"a book of Quepid with one column per judge: {count_of(answers.count, 'judgement')} by "
+        f"{count_of(len(judges), 'judge')}",
         (*described(roles, "by its name"), *(ColumnRole(name, "rating", why) for name in judges)),
         (note,),
         RATING_USES[:3],
@@ -309,7 +310,8 @@ def _question(table: Checked, tool: str, items: list[str]) -> Inspection:
     inspection = Inspection(
         table.file,
         tool,
-        f"an export of {tool}: {answers.count} ratings of {len(items)} items by {len(frame)} people",
+        f"an export of {tool}: {count_of(answers.count, 'rating')} of {count_of(len(items), 'item')} by "
+        f"{count_of(len(frame), 'person', 'people')}",
         columns,
         (
             "people answer in one row each; the columns of one question over several items are one item each",
@@ -396,7 +398,7 @@ def _choice(table: Checked, roles: dict[str, str], tool: str, shared: str, colum
     inspection = Inspection(
         table.file,
         tool,
-        f"{answers.count} ratings by {raters} raters, exported from {tool}",
+        f"{count_of(answers.count, 'rating')} by {count_of(raters, 'rater')}, exported from {tool}",
         described(roles, "by its name and its values"),
         (*notes, *remarks(answers)),
         RATING_USES[:3],

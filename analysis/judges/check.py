@@ -24,7 +24,7 @@ from relstudy.analysis.scoring.comparison import order_agreement
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.common.estimates import Estimate
-from relstudy.common.wording import number
+from relstudy.common.wording import count_of, number
 
 CIRCULAR = 0.5
 """A judge that correlates so much with a system beyond what people explain of both may be of its kind."""
@@ -211,7 +211,7 @@ def _warnings(
         )
     if judge.left_out:
         warnings.append(
-            f"The prompt was tuned on {judge.left_out} queries; they are left out, since the judge looks better there "
-            "than elsewhere."
+            f"The prompt was tuned on {count_of(judge.left_out, 'query; it is', 'queries; they are')} left out, since "
+            "the judge looks better there than elsewhere."
         )
     return warnings

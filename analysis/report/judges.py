@@ -23,7 +23,7 @@ from relstudy.calibration.tables.judgments import Judgments
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
 from relstudy.common.files import whole_files
-from relstudy.common.wording import percent, span
+from relstudy.common.wording import count_of, percent, span
 
 AT_SHARE = {
     RELEVANT: "Relevant share",
@@ -68,8 +68,8 @@ def _blocks_of(study: JudgedStudy, options: ScoringOptions, result: ScoreResult)
     squared = explained(universe)["r_squared"]
     blocks: list[Block] = [
         Paragraph(
-            f"{_explains(squared)} It gave {numbers['answered']:,} answers for {numbers['rows']:,} pairs of "
-            f"{numbers['queries']:,} queries."
+            f"{_explains(squared)} It gave {count_of(numbers['answered'], 'answer')} for "
+            f"{count_of(numbers['rows'], 'pair')} of {count_of(numbers['queries'], 'query', 'queries')}."
         )
     ]
     if not study.candidates:

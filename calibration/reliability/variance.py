@@ -20,6 +20,7 @@ from relstudy.common.cluster import in_parts
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
 from relstudy.common.ranks import ranks
+from relstudy.common.wording import count_of
 
 FOLDS = 5
 ENOUGH_PAIRS = 20
@@ -52,7 +53,8 @@ class Scored:
         """The reason why nothing is estimated out of sample; None where every fold can have two pairs."""
         if self.pairs >= 2 * FOLDS:
             return None
-        return Estimate.missing(f"only {self.pairs} pairs have two ratings; {2 * FOLDS} are needed")
+        pairs = count_of(self.pairs, "pair has", "pairs have")
+        return Estimate.missing(f"only {pairs} two ratings; {2 * FOLDS} are needed")
 
 
 def scored_rows(panel: Panel) -> Scored:

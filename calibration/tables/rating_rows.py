@@ -52,7 +52,7 @@ def _check_one_scale(table: Checked) -> None:
     kinds = names[names != ""].value_counts()
     if len(kinds) > 1:
         common = str(kinds.index[0])
-        counted = ", ".join(f"{name} ({count} rows)" for name, count in kinds.items())
+        counted = ", ".join(f"{name} ({count_of(count, 'row')})" for name, count in kinds.items())
         first = int(np.flatnonzero((names != common) & (names != ""))[0])
         apart = f"{table.words.by('scale')} takes each by itself"
         allowed = f"one calibration takes one scale, and this table mixes {counted}; {apart}"

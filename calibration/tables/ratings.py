@@ -51,7 +51,7 @@ from relstudy.common.results import Result
 from relstudy.common.scales import SCALE_COLUMNS, KnownScale, Scale
 from relstudy.common.tables import read_table
 from relstudy.common.totals import is_total, totals
-from relstudy.common.wording import listed_some
+from relstudy.common.wording import count_of, listed_some
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -100,8 +100,9 @@ class Ratings(Result, of_commands=True):
         frame = self.frame
         pairs = frame.duplicated(PAIR, keep="first")
         return (
-            f"{len(frame):,} ratings on the scale {self.scale.scale.name} by {frame['rater_id'].nunique():,} raters of "
-            f"{int((~pairs).sum()):,} pairs, {int(frame['rating'].isna().sum()):,} undecided"
+            f"{count_of(len(frame), 'rating')} on the scale {self.scale.scale.name} by "
+            f"{count_of(frame['rater_id'].nunique(), 'rater')} of {count_of(int((~pairs).sum()), 'pair')}, "
+            f"{int(frame['rating'].isna().sum()):,} undecided"
         )
 
     @property
@@ -443,8 +444,8 @@ def add_judge(ratings: Ratings, path: Path) -> Ratings:
     off = ~answered.between(scale.low, scale.high)
     if off.any():
         raise RelstudyError(
-            f"{path}: {int(off.sum())} grades, such as {answered[off].iloc[0]:g}, are off the scale {scale.name} that "
-            "people rated on; a rater's would not be"
+            f"{path}: {count_of(int(off.sum()), 'grade is', 'grades are')} off the scale {scale.name} that people "
+            f"rated on, such as {answered[off].iloc[0]:g}; a rater's would not be"
         )
     pairs = int((~people.duplicated(PAIR)).sum())
     note = (

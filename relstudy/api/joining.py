@@ -18,6 +18,7 @@ from relstudy.common.libraries import Source
 from relstudy.common.options import fields_given
 from relstudy.common.python_options import takes_options
 from relstudy.common.results import FolderResult
+from relstudy.common.wording import count_of
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.options import FitOptions, FoldChanges
 from relstudy.mapping.plots import mapping_figure
@@ -95,7 +96,7 @@ class JoinedJudgments(FolderResult):
 
     def heading(self) -> str:
         """The number of judgments, and their scale."""
-        return f"{len(self.judgments):,} judgments on the scale {self.result.judgments.scale.scale.name}"
+        return f"{count_of(len(self.judgments), 'judgment')} on the scale {self.result.judgments.scale.scale.name}"
 
     def overview(self) -> pd.DataFrame:
         """The judgments."""

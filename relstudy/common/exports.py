@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from relstudy.common.records import NO, YES, Record, Records, cell_text, flat, objects, unwrapped
+from relstudy.common.wording import count_of
 
 FLATTENED = ".responses"
 """Ending of a question's name where Argilla flattens a record."""
@@ -55,7 +56,7 @@ def _label_studio(tasks: list[Record]) -> Records:
             # a control that was used on several regions has several answers, and none of them is the item's
             answers = {name: values[0] if len(values) == 1 else values for name, values in given.items()}
             rows.append({**shared, "annotator": annotator, "annotation_id": annotation.get("id"), **answers})
-    notes = (f"{cancelled} annotations that were skipped (was_cancelled) are left out",) if cancelled else ()
+    notes = (f"{count_of(cancelled, 'annotation')} skipped (was_cancelled) and left out",) if cancelled else ()
     return Records("Label Studio", rows, notes)
 
 
@@ -100,7 +101,7 @@ def _prodigy(tasks: list[Record]) -> Records:
     if has_options:
         rows = [{name: value for name, value in row.items() if name != "answer"} for row in rows]
     skipped = len(tasks) - len(kept)
-    notes = (f"{skipped} tasks that were skipped or rejected (answer) are left out",) if skipped else ()
+    notes = (f"{count_of(skipped, 'task')} skipped or rejected (answer) and left out",) if skipped else ()
     return Records("Prodigy", rows, notes)
 
 
@@ -190,7 +191,7 @@ def _quepid_book(content: Record) -> Records:
                 unrateable += 1
             row = {"query": pair.get("query_text"), "docid": pair.get("doc_id")}
             rows.append({**row, "judge": judgement.get("user_email", "anonymous"), "rating": judgement.get("rating")})
-    notes = (f"{unrateable} judgements are unrateable or put off",) if unrateable else ()
+    notes = (f"{count_of(unrateable, 'judgement is', 'judgements are')} unrateable or put off",) if unrateable else ()
     return Records("Quepid", rows, notes)
 
 

@@ -24,6 +24,7 @@ from relstudy.common.options import declared_in, fields_given
 from relstudy.common.reading_options import OWN, ReadingOptions, plain, renamings
 from relstudy.common.scales import Scale, stated_scale
 from relstudy.common.survey_rows import Condition, answered, chosen, conditions
+from relstudy.common.wording import count_of
 
 OF_SCORES = ("system", "score", "direction", "rank")
 """Columns that only a table of scores has, besides ids."""
@@ -287,7 +288,7 @@ class Reading:
         parts = [f"{ours} from {_named(theirs)}" for ours, theirs in self.columns.items()]
         parts += [f"{text!r} as {number:g}" for text, number in self.values.items()]
         parts += [f"{text!r} as missing" for text in self.missing]
-        parts += [f"{len(self.items)} columns by a table of items"] if self.items else []
+        parts += [f"{count_of(len(self.items), 'column')} by a table of items"] if self.items else []
         parts += ["items from the wording"] if self.items is None else []
         parts += [] if self.scale is None else [f"on the scale {self.scale.name}"]
         return f"read as stated: {', '.join(parts)}"

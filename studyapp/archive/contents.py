@@ -20,6 +20,7 @@ import pandas as pd
 from relstudy.common.errors import RelstudyError
 from relstudy.common.files import replacing, whole_files
 from relstudy.common.study_folder import score_files
+from relstudy.common.wording import count_of
 from relstudy.studyapp.archive.metadata import citation, croissant, versions
 from relstudy.studyapp.archive.options import ArchiveOptions
 from relstudy.studyapp.archive.tables import (
@@ -291,10 +292,14 @@ _WHAT: Mapping[str, str] = {
 }
 
 
+def _columns(table: ArchivedTable) -> str:
+    return count_of(len(table.meanings), "column") if table.meanings else "no named columns"
+
+
 def _readme(study: Study, tables: list[ArchivedTable], files: Mapping[str, bytes], left_out: tuple[str, ...]) -> str:
     archived_paths = {table.path for table in tables}
     lines = [f"# {study.title}", "", "An anonymised archive of a rating study, made by `relstudy archive`.", ""]
-    lines += [f"- `{table.path}`: table, {len(table.meanings) or 'no named'} columns" for table in tables]
+    lines += [f"- `{table.path}`: table, {_columns(table)}" for table in tables]
     lines += [f"- `{path}`: {_WHAT[path]}" for path in sorted(files) if path in _WHAT]
     for folder, what in (("mappings", "fitted mappings"), ("figures", "figures")):
         if count := sum(path.startswith(f"{folder}/") and path not in archived_paths for path in files):

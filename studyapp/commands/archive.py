@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from relstudy.common.command_options import taking
+from relstudy.common.wording import count_of
 from relstudy.studyapp.archive.options import ArchiveOptions
 
 
@@ -39,11 +40,11 @@ def archive(folder: Path, options: ArchiveOptions, as_json: bool) -> None:
         return
     click.echo(f"Ratings are from {where}.")
     for path, count in made.rows.items():
-        click.echo(f"{path}: {count} rows")
+        click.echo(f"{path}: {count_of(count, 'row')}")
     click.echo(f"Besides: {', '.join(path for path in made.files if path not in made.rows)}")
     click.echo("Left out:")
     for phrase in made.left_out:
         click.echo(f"  {phrase}")
     for note in made.notes:
         click.echo(note)
-    say(f"{len(made.files)} files -> {target}")
+    say(f"{count_of(len(made.files), 'file')} -> {target}")

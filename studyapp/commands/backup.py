@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from relstudy.common.wording import count_of
+
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
@@ -32,4 +34,4 @@ def backup(folder: Path, output: Path | None, yes: bool) -> None:
         click.confirm(f"{output} exists already, perhaps as an earlier backup. Write over it?", abort=True, err=True)
     target = output or folder / f"backup-{time.strftime('%Y%m%d-%H%M%S')}.db"
     count = copy_database(store, target)
-    say(f"{count} ratings -> {target}")
+    say(f"{count_of(count, 'rating')} -> {target}")

@@ -59,7 +59,7 @@ def export(folder: Path, options: ExportOptions, as_json: bool) -> None:
     from relstudy.common.files import write_json
     from relstudy.common.study_folder import question_folder
     from relstudy.common.tables import write_parts, write_table
-    from relstudy.common.wording import capital
+    from relstudy.common.wording import capital, count_of
     from relstudy.studyapp.assignment.slots import HAND_OUT_RULE
     from relstudy.studyapp.commands.opening import open_ratings
     from relstudy.studyapp.monitoring.export import people_table, ratings_in_parts
@@ -112,7 +112,7 @@ def export(folder: Path, options: ExportOptions, as_json: bool) -> None:
     else:
         lost = f", {counts['not_shown']} could not be shown" if counts["not_shown"] else ""
         said = f"{counts['undecided']} undecided{lost}"
-        say(f"{counts['ratings']} ratings by {counts['raters']} raters ({said}) -> {target}")
+        say(f"{count_of(counts['ratings'], 'rating')} by {count_of(counts['raters'], 'rater')} ({said}) -> {target}")
         if question is None and study.result_questions:
             names = ", ".join(study.result_questions)
             click.echo(f"The further questions have tables of their own: --question ID, of {names}.")

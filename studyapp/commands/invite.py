@@ -48,7 +48,7 @@ def invite(folder: Path, options: InviteOptions, as_json: bool) -> None:
       relstudy invite my-study -n 1 --extra-pairs 400
     """
     from relstudy.common.console import print_json, print_table, say
-    from relstudy.common.wording import listed
+    from relstudy.common.wording import count_of, listed
     from relstudy.studyapp.assignment.invitations import crowd_link
     from relstudy.studyapp.assignment.invitations import invite as make
     from relstudy.studyapp.assignment.versions import read_address
@@ -78,7 +78,7 @@ def invite(folder: Path, options: InviteOptions, as_json: bool) -> None:
 
         table = pd.DataFrame(links, columns=["rater_id", "link", "completion_code"])
         write_table(table, options.output, private=True)
-        say(f"{len(links)} links written to {options.output}")
+        say(f"{count_of(len(links), 'link')} written to {options.output}")
     if as_json:
         print_json(result)
         return
@@ -89,7 +89,8 @@ def invite(folder: Path, options: InviteOptions, as_json: bool) -> None:
         click.echo(f"Links lead to {base}, {where}; --url, or url in study.toml, gives another address.")
     if links and options.extra_pairs:
         click.echo(
-            f"Whoever holds one of these links is asked for {options.extra_pairs} unique pairs more than others."
+            f"Whoever holds one of these links is asked for {count_of(options.extra_pairs, 'unique pair')} more than "
+            "others."
         )
     if links and options.output is None:
         print_table([list(map(str, link.values())) for link in links], list(links[0]))

@@ -20,6 +20,7 @@ from relstudy.common.damage import NO_JSON
 from relstudy.common.errors import RelstudyError
 from relstudy.common.http import can_be_sent
 from relstudy.common.options import CommandOptions, option
+from relstudy.common.wording import count_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -240,7 +241,8 @@ def _from_model(folder: Path, options: JudgeOptions, tuned: list[str] | None, as
     if options.export_batch:
         files = export_batch(run.interview, now, options.export_batch)
         if not as_json:
-            click.echo(f"{len(now):,} questions are in {', '.join(map(str, files))}; nothing was sent.")
+            named = ", ".join(map(str, files))
+            click.echo(f"{count_of(len(now), 'question is', 'questions are')} in {named}; nothing was sent.")
         return {"questions": len(now), "files": [str(file) for file in files]} if as_json else {}
 
     def written() -> dict[str, Any]:
@@ -296,21 +298,24 @@ def _notes(
 
     notes = []
     if changed:
-        notes.append(f"{changed:,} kept answers were read anew and now say something else; nothing was asked for that.")
+        again = count_of(changed, "kept answer was read anew and says", "kept answers were read anew and say")
+        notes.append(f"{again} something else now; nothing was asked for that.")
     if len(now) < len(open_questions):
         queries = len({each.query_id for each in now})
         notes.append(
-            f"{len(now):,} of {len(open_questions):,} open questions were taken, of {queries:,} queries by chance."
+            f"{len(now):,} of {len(open_questions):,} open questions were taken, of "
+            f"{count_of(queries, 'query', 'queries')} by chance."
         )
     records = [log.records.get(each.key, {}) for each in run.questions]
     reasons = Counter(record["reason"] for record in records if record.get("status") == "error" and "reason" in record)
     if reasons:
         (reason, many), *others = reasons.most_common()
-        more = f" (and {len(others)} other reasons)" if others else ""
-        notes.append(f"{reasons.total():,} questions got no answer, {many:,} of them since {reason}{more}.")
+        more = f" (and {count_of(len(others), 'other reason')})" if others else ""
+        notes.append(f"{count_of(reasons.total(), 'question')} got no answer, {many:,} of them since {reason}{more}.")
     cut = sum(is_cut_off(record.get("answer") or {}) and record.get("status") == "unparsed" for record in records)
     if cut:
-        notes.append(f"{cut:,} answers were cut off twice; --parameter max_tokens=N lets them be longer.")
+        short = count_of(cut, "answer was", "answers were")
+        notes.append(f"{short} cut off twice; --parameter max_tokens=N lets them be longer.")
     expected = run.interview.client.parameters.get("logprobs")
     if expected:
         whole = sum(
@@ -318,7 +323,9 @@ def _notes(
             for record in records
             if record.get("rating") is not None
         )
-        notes.append(f"{whole:,} grades are those that the judge named, as no others came with them.")
+        notes.append(
+            f"{count_of(whole, 'grade is that', 'grades are those')} that the judge named, as no others came with them."
+        )
     moved = repeated_answers(run.questions, run.moved, log)
     if moved:
         how = (
@@ -329,8 +336,8 @@ def _notes(
         )
     if run.speaking:
         notes.append(
-            f"{len(run.speaking):,} texts speak to whoever grades them, such as that of {run.speaking[0]}; marks "
-            "around each text say that nothing in it is said to the judge."
+            f"{count_of(len(run.speaking), 'text speaks', 'texts speak')} to whoever grades them, such as that of "
+            f"{run.speaking[0]}; marks around each text say that nothing in it is said to the judge."
         )
     return notes
 
@@ -462,7 +469,7 @@ def _ask(run: _Run, questions: Sequence[Question], log: AnswerLog, workers: int,
 def _what_is_sent(interview: Interview, questions: Sequence[Question]) -> str:
     items = {item.id: item for each in questions for name in each.ids for item in interview.items(name)}
     pictures = sum(item.path is not None for item in items.values())
-    return f"{len(items) - pictures:,} texts and {pictures:,} pictures"
+    return f"{count_of(len(items) - pictures, 'text')} and {count_of(pictures, 'picture')}"
 
 
 def _key(study: Study, needed: bool) -> str | None:
@@ -522,14 +529,15 @@ def _print(folder: Path, options: JudgeOptions, content: dict[str, Any]) -> None
     path = judge_files(base, name)[0]
     counts = ", ".join(f"{many:,} {status}" for status, many in content["status"].items())
     click.echo(
-        f"Judge {name}: {content['answered']:,} answers for {content['rows']:,} pairs of {content['queries']:,} "
-        f"queries ({counts}). They are in {path}."
+        f"Judge {name}: {count_of(content['answered'], 'answer')} for {count_of(content['rows'], 'pair')} of "
+        f"{count_of(content['queries'], 'query', 'queries')} ({counts}). They are in {path}."
     )
     if content.get("cost") is not None:
         click.echo(f"They cost {content['cost']:.2f}.")
     off = content["status"].get("off_scale", 0)
     if off:
-        click.echo(f"{off:,} answers were grades off the study's scale; they count as no answer.")
+        grades = count_of(off, "answer was a grade", "answers were grades")
+        click.echo(f"{grades} off the study's scale; they count as no answer.")
     for note in content.get("notes", []):
         click.echo(note)
     if options.of_couples:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from relstudy.common.console import print_json, print_table, say
-from relstudy.common.wording import listed, number, percent
+from relstudy.common.wording import count_of, listed, number, percent
 
 if TYPE_CHECKING:
     from relstudy.studyapp.config.study import Study
@@ -185,8 +185,8 @@ def print_preview(folder: Path, summary: dict[str, Any], preview: bool) -> None:
     )
     if taken["assumed_queries"]:
         click.echo(
-            f"{taken['assumed_queries']} texts have no role, and there are pictures too, so these texts are queries "
-            "only; role result or both in collection.csv lets them answer, too."
+            f"{count_of(taken['assumed_queries'], 'text has', 'texts have')} no role, and there are pictures too, so "
+            "these texts are queries only; role result or both in collection.csv lets them answer, too."
         )
     print_directions(summary["directions"])
     for note in summary["notes"]:
@@ -286,7 +286,7 @@ def print_next_round(
     )
     hours = summary["rater_hours"]
     click.echo(
-        f"Round {number}: {added.new} new pairs, {len(added.pairs)} in all; smallest inclusion probability "
+        f"Round {number}: {count_of(added.new, 'new pair')}, {len(added.pairs)} in all; smallest inclusion probability "
         f"{added.smallest:.3g}; {hours['total']:.1f} rater hours at {cost.seconds:.3g} seconds per rating, "
         f"{cost.seconds_from}."
     )
@@ -331,7 +331,8 @@ def print_judge_round(folder: Path, added: JudgeRound, aim: str, cost: Cost, as_
         [f"width of {aim.replace('_', ' ')}", "now", "as many drawn as before", "this round"],
     )
     click.echo(
-        f"Round {this.number}, shaped by judge {this.judge}: {added.new} new pairs of {summary['queries']} queries, "
+        f"Round {this.number}, shaped by judge {this.judge}: {count_of(added.new, 'new pair')} of "
+        f"{count_of(summary['queries'], 'query', 'queries')}, "
         f"{len(added.pairs)} in all; smallest inclusion probability {added.smallest:.3g}; "
         f"{summary['rater_hours']['total']:.1f} rater hours at {cost.seconds:.3g} seconds per rating, "
         f"{cost.seconds_from}."

@@ -8,6 +8,7 @@ from datetime import date, datetime
 from typing import Any
 
 from relstudy.common.errors import SeveralErrors
+from relstudy.common.wording import count_of
 
 Keys = tuple[str | int, ...]
 """The way to a setting: names of tables and keys, and places in lists of tables."""
@@ -218,5 +219,5 @@ class TomlChecker:
         if self.faults:
             shown = self.faults[: self.SHOWN]
             if len(self.faults) > self.SHOWN:
-                shown.append(f"... and {len(self.faults) - self.SHOWN} more faults")
+                shown.append(f"... and {count_of(len(self.faults) - self.SHOWN, 'more fault')}")
             raise SeveralErrors(*shown)

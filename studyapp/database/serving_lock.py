@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from relstudy.common.console import say
 from relstudy.common.errors import RelstudyError
+from relstudy.common.wording import count_of
 from relstudy.studyapp.database.side_files import require_sound
 from relstudy.studyapp.database.store import Store
 
@@ -116,5 +117,6 @@ def _require_alone(store: Store) -> None:
             time.sleep(0.1)
     if count:
         raise RelstudyError(
-            f"the database {store.shown} is in use ({count} other connections); stop every server of the study first"
+            f"the database {store.shown} is in use ({count_of(count, 'other connection')}); stop every server of the "
+            "study first"
         )

@@ -14,7 +14,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from relstudy.common.errors import RelstudyError
-from relstudy.common.wording import listed
+from relstudy.common.wording import count_of, listed
 from relstudy.studyapp.assignment.forgetting import complete_withdrawals, retention_notes
 from relstudy.studyapp.assignment.synchronisation import change_study, require_own
 from relstudy.studyapp.collection.displayed import DisplayedItems
@@ -48,7 +48,7 @@ def check_study(folder: Path) -> list[Finding]:
         study = Study.load(folder)
     except RelstudyError as error:
         return [Finding("study.toml", "wrong", str(error), "mend the lines it names")]
-    findings = [Finding("study.toml", "ok", f"study {study.id!r}, {len(study.blocks)} blocks")]
+    findings = [Finding("study.toml", "ok", f"study {study.id!r}, {count_of(len(study.blocks), 'block')}")]
     findings += [*_folder(folder), *_private(folder), *_address(study), *_passphrase(study), *_ways_back(study)]
     findings += _words_beside(folder, study)
     try:

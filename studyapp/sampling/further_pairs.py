@@ -12,6 +12,7 @@ import pandas as pd
 from relstudy.common.errors import RelstudyError
 from relstudy.common.kept import NOT_KEPT
 from relstudy.common.pairs_table import PAGE, read_pairs, round_column
+from relstudy.common.wording import count_of
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.collection.large import open_collection
 from relstudy.studyapp.sampling.design import Design, Round, candidate_probabilities, population_of
@@ -195,7 +196,8 @@ def drawn_pairs(path: Path) -> pd.DataFrame:
     unknown = int(pairs["inclusion_probability"].isna().sum())
     if unknown:
         raise RelstudyError(
-            f"{path}: {unknown} pairs have no inclusion probability, and a further round rests on them all"
+            f"{path}: {count_of(unknown, 'pair has', 'pairs have')} no inclusion probability, and a further round "
+            "rests on them all"
         )
     return pairs
 

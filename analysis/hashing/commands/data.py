@@ -15,6 +15,7 @@ from relstudy.common.command_options import taking
 from relstudy.common.console import print_json, progress
 from relstudy.common.errors import RelstudyError
 from relstudy.common.options import option
+from relstudy.common.wording import count_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -213,7 +214,8 @@ def split_command(options: SplitOptions, as_json: bool) -> None:
     else:
         for sentence in leaks:
             click.echo(f"leak: {sentence}")
-        click.echo(f"wrote {len(files)} splits to {output}; {len(leaks) or 'no'} leaks")
+        found = count_of(len(leaks), "leak") if leaks else "no leaks"
+        click.echo(f"wrote {count_of(len(files), 'split')} to {output}; {found}")
 
 
 def _agreed(counts: list[tuple[str | None, int | np.ndarray | None]]) -> int:

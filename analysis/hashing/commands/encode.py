@@ -15,6 +15,7 @@ from relstudy.common.command_options import taking
 from relstudy.common.console import counter, print_json, progress, say
 from relstudy.common.errors import RelstudyError
 from relstudy.common.options import CommandOptions, option
+from relstudy.common.wording import count_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -140,12 +141,12 @@ def encode_command(encoder: str, options: EncodeOptions, as_json: bool) -> None:
         write_array(target, codes.unpacked())
         written.append({"file": target, "codes": len(codes)})
         if not as_json:
-            say(f"{len(codes)} codes of {codes.bits} bits by {encoder}; wrote {target}")
+            say(f"{count_of(len(codes), 'code')} of {codes.bits} bits by {encoder}; wrote {target}")
     for (_, target), items in zip(project, sources[len(files) :], strict=True):
         write_array(target, fitted.real_values(items))
         written.append({"file": target, "items": len(items)})
         if not as_json:
-            say(f"{len(items)} items of {fitted.bits} real values by {encoder}; wrote {target}")
+            say(f"{count_of(len(items), 'item')} of {fitted.bits} real values by {encoder}; wrote {target}")
     notes = summary.pop("notes", [])
     if as_json:
         noted = {"notes": notes} if notes else {}

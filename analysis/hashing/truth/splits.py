@@ -12,6 +12,7 @@ import numpy as np
 
 from relstudy.analysis.hashing.codes.archive import Archive
 from relstudy.common.errors import RelstudyError
+from relstudy.common.wording import count_of
 
 SPLITS = Archive("split", "relstudy hash split")
 """Files of splits."""
@@ -66,7 +67,8 @@ def duplicate_leaks(split: Split, vectors: np.ndarray) -> list[str]:
     """
     trained = {row.tobytes() for row in np.ascontiguousarray(vectors[split.training])}
     twins = [int(row) for row in split.test_queries if np.ascontiguousarray(vectors[row]).tobytes() in trained]
-    return [f"{len(twins)} test queries equal a training vector, the first in row {twins[0]}"] if twins else []
+    equal = count_of(len(twins), "test query equals", "test queries equal")
+    return [f"{equal} a training vector, the first in row {twins[0]}"] if twins else []
 
 
 def improved_split(

@@ -86,7 +86,7 @@ def test_answers_about_regions_are_no_rating_of_the_item(write: Write) -> None:
 def test_label_studio_json(write: Write) -> None:
     path = write(json.dumps(STUDIO), "export.json")
     assert read(path, "Label Studio") == [["ann@example.org", "lamp", "d1", 4], ["9", "lamp", "d1", 2]]
-    assert "1 annotations that were skipped (was_cancelled) are left out" in inspect_file(path).notes
+    assert "1 annotation skipped (was_cancelled) and left out" in inspect_file(path).notes
 
 
 @pytest.mark.parametrize("mark", [":::", "."])

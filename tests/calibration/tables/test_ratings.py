@@ -103,7 +103,7 @@ def test_mixed_scales_are_refused(write: Write) -> None:
     message = refused(write(f"{HEADER},scale\na,q,x,4,1-5\nb,q,x,3,1-5\na,q,y,1,binary"))
     assert message == (
         "FILE, row 4, column scale: 'binary' is not allowed; one calibration takes one scale, and this table mixes 1-5 "
-        "(2 rows), binary (1 rows); --by scale takes each by itself"
+        "(2 rows), binary (1 row); --by scale takes each by itself"
     )
 
 

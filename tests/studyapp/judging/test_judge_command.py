@@ -552,7 +552,7 @@ def test_texts_stand_between_marks_that_they_cannot_hold_and_those_that_speak_to
 ) -> None:
     with serving() as stub:
         done = ask(of_texts, stub.url)
-    assert done.exit_code == 0 and "1 texts speak to whoever grades them, such as that of t2" in done.output
+    assert done.exit_code == 0 and "1 text speaks to whoever grades them, such as that of t2" in done.output
     asked = [each["messages"][0]["content"] for each in stub.questions]
     begins = {re.search(r"\[begin of the result, (\w{16})\]\n(.*)\n\[end of the result, \1\]", text) for text in asked}
     assert None not in begins and len({match[1] for match in begins if match}) == 4

@@ -211,7 +211,7 @@ def test_an_answer_that_was_cut_off_is_asked_for_once_more_with_more_tokens(fold
     with serving(lambda before, text: cut) as stub:
         done = ask(folder, stub.url, "--limit", "1", "--workers", "1", *more)
         again = ask(folder, stub.url, "--limit", "1", "--workers", "1", *more)
-    assert "1 answers were cut off twice; --parameter max_tokens=N" in done.output
+    assert "1 answer was cut off twice; --parameter max_tokens=N" in done.output
     assert len(stub.questions) == 4 and again.exit_code == 0  # two of one pair, two of the next
 
 
