@@ -132,7 +132,7 @@ def euclidean_distances(queries: np.ndarray, database: np.ndarray) -> Iterator[n
     if queries.ndim != 2 or database.ndim != 2 or queries.shape[1] != database.shape[1]:
         raise RelstudyError(f"query vectors {queries.shape} and database vectors {database.shape} need the same width")
     # Less a whole number near their mean, vectors have small squares, and whole numbers stay whole.
-    middle = np.round(np.mean(database, axis=0, dtype=float))
+    middle: np.ndarray = np.round(np.asarray(database.mean(axis=0, dtype=float)))
     first = _first_equal(database)
     at_once = max(1, NUMBERS_AT_ONCE // max(1, len(database)))
     for start in range(0, len(queries), at_once):
