@@ -94,7 +94,8 @@ def count(
     Returns
     -------
     The count table, from which `evaluate` and `compare` compute every figure; `.total` and `.relevant` are int64 arrays
-    of shape (queries, bits + 1), `.save(path)` writes it for `relstudy hash evaluate`.
+    of shape (queries, bits + 1), `.notes` say what was assumed of codes and labels, `.save(path)` writes it for
+    `relstudy hash evaluate`.
 
     Raises
     ------
@@ -108,28 +109,29 @@ def count(
     ([[1, 1, 1]], [[1, 0, 1]])
     """
     check_arguments(count, locals())
+    notes: list[str] = []
     query_codes, database_codes = (
-        _codes(part, name, form, bits) for part, name in ((queries, "queries"), (database, "database"))
+        _codes(part, name, form, bits, notes) for part, name in ((queries, "queries"), (database, "database"))
     )
     if truth is None:
         if query_labels is None or database_labels is None:
             raise RelstudyError("counting needs labels of queries and database, or a truth")
-        truth = LabelTruth.by(*_labels(query_labels, database_labels))
+        truth = LabelTruth.by(*_labels(query_labels, database_labels, notes))
     elif query_labels is not None or database_labels is not None:
         raise RelstudyError("counting needs labels or a truth, not both")
-    return counting.count(query_codes, database_codes, truth, engine=engine)
+    return counting.count(query_codes, database_codes, truth, engine=engine, about={"notes": notes})
 
 
-def _codes(given: CodesLike, name: str, form: Format = "auto", bits: int | None = None) -> Codes:
-    return given if isinstance(given, Codes) else codes_of(plain_array(given, name), name, form, bits)
+def _codes(given: CodesLike, name: str, form: Format, bits: int | None, notes: list[str]) -> Codes:
+    return given if isinstance(given, Codes) else codes_of(plain_array(given, name), name, form, bits, notes)
 
 
-def _labels(queries: LabelsLike, database: LabelsLike) -> list[Labels]:
+def _labels(queries: LabelsLike, database: LabelsLike, notes: list[str]) -> list[Labels]:
     if isinstance(queries, Labels) and isinstance(database, Labels):
         return [queries, database]
     if isinstance(queries, Labels) or isinstance(database, Labels):
         raise RelstudyError("labels of queries and database must both come from read_labels, or both be arrays")
-    return labels_of(queries, database, names=("query_labels", "database_labels"))
+    return labels_of(queries, database, names=("query_labels", "database_labels"), notes=notes)
 
 
 def evaluate(
@@ -336,6 +338,10 @@ def health(codes: CodesLike) -> pd.Series:
     ----------
     codes : as in `count`
 
+    Returns
+    -------
+    The figures by name; `.attrs["notes"]`: what was assumed of the codes
+
     Raises
     ------
     RelstudyError
@@ -351,8 +357,11 @@ def health(codes: CodesLike) -> pd.Series:
     from relstudy.analysis.hashing.metrics.health import code_health
     from relstudy.analysis.hashing.metrics.lgap import UniqueCodes
 
-    used = code_health(UniqueCodes.of(_codes(codes, "codes")))
-    return pd.Series(used.as_json(), name="value", dtype=float)
+    notes: list[str] = []
+    used = code_health(UniqueCodes.of(_codes(codes, "codes", "auto", None, notes)))
+    figures = pd.Series(used.as_json(), name="value", dtype=float)
+    figures.attrs["notes"] = notes
+    return figures
 
 
 def class_distances(codes: Codes | np.ndarray, labels: Labels | np.ndarray | list[str]) -> pd.DataFrame:
@@ -366,7 +375,7 @@ def class_distances(codes: Codes | np.ndarray, labels: Labels | np.ndarray | lis
     Returns
     -------
     One row a class, which is the index: points, codes, diameter (h_s), nearest (h_d), perfect (share of points with an
-    average precision of 1), apart (whether h_s < h_d)
+    average precision of 1), apart (whether h_s < h_d); `.attrs["notes"]`: what was assumed of codes and labels
 
     Raises
     ------
@@ -379,11 +388,13 @@ def class_distances(codes: Codes | np.ndarray, labels: Labels | np.ndarray | lis
     {'cat': 0, 'dog': 1}
     """
     check_arguments(class_distances, locals())
-    read = _codes(codes, "codes")
-    as_labels = labels if isinstance(labels, Labels) else labels_of(labels, names=("labels",))[0]
-    named = () if isinstance(labels, Labels) or as_labels.classes is None else np.unique(np.asarray(labels)).tolist()
-    rows = [each.as_json() for each in measured.class_distances(read, as_labels, named)]
-    return pd.DataFrame(rows).set_index("name")
+    notes: list[str] = []
+    read = _codes(codes, "codes", "auto", None, notes)
+    as_labels = labels if isinstance(labels, Labels) else labels_of(labels, names=("labels",), notes=notes)[0]
+    rows = [each.as_json() for each in measured.class_distances(read, as_labels)]
+    table = pd.DataFrame(rows).set_index("name")
+    table.attrs["notes"] = notes
+    return table
 
 
 def look_up(
@@ -409,12 +420,13 @@ def look_up(
     Returns
     -------
     One row per setting: bits, tables, flips, probes, candidates, empty, precision, recall, f1 (micro), milliseconds of
-    the processor a query
+    the processor a query; `.attrs["notes"]`: which settings were left out, as they do not fit the codes
 
     Raises
     ------
     RelstudyError
-        where no table fits the codes, or the truth speaks of other numbers of queries and codes
+        where no table fits the codes, a number is below 1 (of flips, 0), or the truth speaks of other numbers of
+        queries and codes
 
     Examples
     --------
@@ -428,7 +440,9 @@ def look_up(
     grid = Grid(tuple(bits) or (database.bits,), tuple(tables), tuple(flips), None, engine)
     if not grid.settings(database.bits):
         raise RelstudyError(f"none of these tables fits codes of {database.bits} bits")
-    return pd.DataFrame([row.as_json() for row in sweep(queries, database, truth, grid)])
+    table = pd.DataFrame([row.as_json() for row in sweep(queries, database, truth, grid)])
+    table.attrs["notes"] = grid.left_out(database.bits)
+    return table
 
 
 def graded(
@@ -451,12 +465,13 @@ def graded(
 
     Returns
     -------
-    Pessimistic, expected and optimistic over the order of ties; one row a figure, such as "WAP@100" or "WAP"
+    Pessimistic, expected and optimistic over the order of ties; one row a figure, such as "WAP@100" or "WAP";
+    `.attrs["queries_without_relevant"]`: how many queries share no label with any code
 
     Raises
     ------
     RelstudyError
-        where there are not as many labels as codes, or a cut-off is below 1
+        where codes differ in length, there are not as many labels as codes, or a cut-off is below 1
 
     Examples
     --------
@@ -473,7 +488,9 @@ def graded(
     rows: dict[str, dict[str, float | None]] = {}
     for cut in (*k, None):
         rows |= graded_figures(counts, cut, gain, no_relevant).named(cut)
-    return pd.DataFrame(rows, dtype=float).T
+    table = pd.DataFrame(rows, dtype=float).T
+    table.attrs["queries_without_relevant"] = int((counts[:, 1:].sum(axis=(1, 2)) == 0).sum())
+    return table
 
 
 def rank(distances: Iterable[np.ndarray], truth: Truth, name: str) -> CountTable:

@@ -70,6 +70,11 @@ class Evaluation(Result):
         """The rules behind the figures, by name."""
         return dict(self.figures["conventions"])
 
+    @property
+    def notes(self) -> list[str]:
+        """What was assumed of codes and labels, and how many queries have no relevant code, one sentence each."""
+        return list(self.figures["notes"])
+
     def as_json(self) -> dict[str, Any]:
         """The output of `relstudy hash evaluate --json`."""
         return self.figures
@@ -106,9 +111,9 @@ class Evaluation(Result):
         return self.table
 
     def remarks(self) -> Sequence[str]:
-        """The areas by the chosen rule, and the conventions."""
+        """The areas by the chosen rule, the notes, and the conventions."""
         areas = [f"{name} {value:.6g}" for name, value in self.areas.dropna().head(8).items()]
-        return [*([", ".join(areas)] if areas else []), _rules_line(self.conventions)]
+        return [*([", ".join(areas)] if areas else []), *self.notes, _rules_line(self.conventions)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -149,6 +154,11 @@ class Comparison(Result):
         ]
         return pd.DataFrame(rows, columns=["first", "second", "map_difference", "low", "high"])
 
+    @property
+    def notes(self) -> list[str]:
+        """What was assumed of codes and labels, and how many queries have no relevant code, one sentence each."""
+        return list(self.figures.get("notes", []))
+
     def as_json(self) -> dict[str, Any]:
         """The output of `relstudy hash compare --json`."""
         return self.figures
@@ -178,7 +188,7 @@ class Comparison(Result):
         return self.table
 
     def remarks(self) -> Sequence[str]:
-        """Differences between systems, and the conventions."""
+        """Differences between systems, the notes, and the conventions."""
         lines = []
         for each in self.figures["comparisons"]:
             difference = Estimate(**each["map_difference"])
@@ -187,7 +197,7 @@ class Comparison(Result):
                 in_brackets = f" ({ends})" if ends else ""
                 by = number(difference.value, "+.4f")
                 lines.append(f"{each['first']} minus {each['second']}: {by} in mAP{in_brackets}")
-        return [*lines, _rules_line(self.figures["conventions"])]
+        return [*lines, *self.notes, _rules_line(self.figures["conventions"])]
 
 
 def systems_picture(systems: pd.DataFrame) -> str:

@@ -43,7 +43,16 @@ class CodeFiles(CommandOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TruthFiles(CommandOptions):
+class LabelText(CommandOptions):
+    """Reading of labels in text."""
+
+    separator: Separator = option(
+        "auto", "Between labels in text; line takes a line for one label.", flags=("--label-separator",)
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TruthFiles(LabelText):
     """Where it stands which codes are relevant to which query."""
 
     query_labels: str | None = option(None, "Labels of the queries: .npy, or text with one item per line.")
@@ -51,7 +60,6 @@ class TruthFiles(CommandOptions):
     truth_file: str | None = option(
         None, "Relevance lists made by `relstudy hash truth`, instead of labels.", flags=("--truth",)
     )
-    separator: Separator = option("auto", "Between labels in text.", flags=("--label-separator",))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ narrow beyond; what is made of Hamming radii does not exist.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -45,7 +45,7 @@ def rank_levels(items: int) -> np.ndarray:
     return np.array(starts)
 
 
-def rank_table(distances: Iterable[np.ndarray], truth: Truth, distance: str) -> CountTable:
+def rank_table(distances: Iterable[np.ndarray], truth: Truth, distance: str, notes: Sequence[str] = ()) -> CountTable:
     """Count items and relevant items by level of rank.
 
     Parameters
@@ -53,6 +53,7 @@ def rank_table(distances: Iterable[np.ndarray], truth: Truth, distance: str) -> 
     distances : of each query in turn, float (N,), from every item of the database
     truth : which items are relevant to which query
     distance : what ranks, in a word or two; kept with the table
+    notes : on what was assumed of vectors and labels; kept too
 
     Returns
     -------
@@ -78,7 +79,7 @@ def rank_table(distances: Iterable[np.ndarray], truth: Truth, distance: str) -> 
         wanted[truth.of(number - 1)] = True
         relevant[number - 1] = np.bincount(level[wanted[order]], minlength=len(levels))
     check_sizes(truth, number, items)
-    return CountTable(total, relevant, {**facts_of(truth), "distance": distance})
+    return CountTable(total, relevant, {**facts_of(truth), "distance": distance, "notes": list(notes)})
 
 
 CENTRES = 256

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import zipfile
@@ -34,6 +35,12 @@ def file_part(path: str) -> Path:
     return Path(match["file"] if match else path)
 
 
+def file_stamp(path: str) -> tuple[int, int]:
+    """When the file of a path was last changed, and its size: what is kept of it holds as long; zeros without one."""
+    file = file_part(path)
+    return (file.stat().st_mtime_ns, file.stat().st_size) if file.exists() else (0, 0)
+
+
 def load_array(path: str) -> np.ndarray:
     """An array that lies in a file.
 
@@ -52,8 +59,7 @@ def load_array(path: str) -> np.ndarray:
     try:
         match = _IN_FILE.fullmatch(path)
         if match:
-            status = os.stat(match["file"])
-            return _one_of_several(match["file"], match["name"], (status.st_mtime_ns, status.st_size))
+            return _one_of_several(match["file"], match["name"], file_stamp(path))
         if is_vecs_file(path):
             return read_vecs(path)
         with open(path, "rb") as handle:
@@ -127,7 +133,7 @@ def plain_array(value: Any, name: str) -> np.ndarray:
     Raises
     ------
     RelstudyError
-        where values are masked: numpy would take what lies under the mask
+        where values are masked, as numpy would take what lies under the mask, and for rows of several lengths
 
     Examples
     --------
@@ -137,12 +143,17 @@ def plain_array(value: Any, name: str) -> np.ndarray:
     if np.ma.is_masked(value):
         masked = count_of(int(np.ma.getmaskarray(value).sum()), "value")
         raise RelstudyError(f"{name}: {masked} masked, and every one is needed")
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise RelstudyError(f"{name}: an array is needed, and its rows here are of several lengths") from None
     if array.dtype == object and array.size:
         if all(isinstance(each, str) for each in array.flat):
             return array.astype(str)
         if all(isinstance(each, Integral) and not isinstance(each, bool) for each in array.flat):
-            return array.astype(np.int64)
+            # numbers beyond 64 bits stay objects, which nothing takes
+            with contextlib.suppress(OverflowError):
+                return array.astype(np.int64)
     return array
 
 

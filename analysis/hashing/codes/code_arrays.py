@@ -89,9 +89,14 @@ class CodeArray:
         return bits
 
 
-def codes_of(array: np.ndarray, name: str, form: Format = "auto", bits: int | None = None) -> Codes:
+def codes_of(
+    array: np.ndarray, name: str, form: Format = "auto", bits: int | None = None, notes: list[str] | None = None
+) -> Codes:
     """The codes in an array, as `read_codes` takes them from a .npy file."""
-    return CodeArray.of(array, name, form, bits).read(array)
+    found = CodeArray.of(array, name, form, bits)
+    if notes is not None:
+        notes += found.notes
+    return found.read(array)
 
 
 def settle_length(used: np.ndarray, width: int, name: str, bits: int | None) -> tuple[int, tuple[str, ...]]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import or_
 from typing import Literal
 
 import numpy as np
 
-from relstudy.analysis.hashing.codes.arrays import is_array_file, load_array, text_lines
+from relstudy.analysis.hashing.codes.arrays import file_stamp, is_array_file, load_array, text_lines
 from relstudy.analysis.hashing.codes.code_arrays import CodeArray, check_length, settle_length
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.options import Format
@@ -117,6 +117,7 @@ class CodeFile:
     form : as in `CodeArray`; `hex` (text, one code per line) or `digits` (text, one digit a bit)
     codes, bits : how many codes of how many bits
     notes : on what was assumed, with the option that says otherwise
+    asked : form and length as they were stated
     """
 
     path: str
@@ -124,31 +125,39 @@ class CodeFile:
     codes: int
     bits: int
     notes: tuple[str, ...] = ()
+    asked: tuple[Format, int | None] = ("auto", None)
 
     @classmethod
     def of(cls, path: str | os.PathLike[str], form: Format = "auto", bits: int | None = None) -> CodeFile:
         """Look into a file; `form` and `bits` as in `read_codes`."""
         file = os.fspath(path)
         if form == "hex" or not is_array_file(file):
-            text = TextCodes.of(file, form, bits)
-            return cls(file, text.form, len(text.lines), text.bits, text.notes)
+            text = _text(file, form, bits, file_stamp(file))
+            return cls(file, text.form, len(text.lines), text.bits, text.notes, (form, bits))
         array = CodeArray.of(load_array(file), file, form, bits)
         return cls(file, array.form, array.codes, array.bits, array.notes)
 
     def read(self, rows: slice = slice(None)) -> Codes:
         """The codes of these rows; of a .npy file nothing else is read."""
         if self.form == "hex" or self.form == "digits":
-            text = TextCodes.of(self.path, "hex" if self.form == "hex" else "bits", self.bits)
-            return text.read(rows)
+            return _text(self.path, *self.asked, file_stamp(self.path)).read(rows)
         array: np.ndarray = load_array(self.path)
         return CodeArray(self.path, self.form, self.codes, self.bits).read(array, rows)
+
+
+# Read whole, so kept for the parts that follow one another; a file that has changed since is read again.
+@lru_cache(maxsize=4)
+def _text(file: str, form: Format, bits: int | None, stamp: tuple[int, int]) -> TextCodes:
+    return TextCodes.of(file, form, bits)
 
 
 def _as_hexadecimal() -> str:
     return either("--format hex", "form='hex'")
 
 
-def read_codes(path: str | os.PathLike[str], form: Format = "auto", bits: int | None = None) -> Codes:
+def read_codes(
+    path: str | os.PathLike[str], form: Format = "auto", bits: int | None = None, notes: list[str] | None = None
+) -> Codes:
     """Read codes from an array file or from text, one code per line.
 
     Parameters
@@ -159,6 +168,7 @@ def read_codes(path: str | os.PathLike[str], form: Format = "auto", bits: int | 
     form : `auto` takes uint8 as packed unless all its values are 0 or 1, and text as one digit a bit where all its
         digits are 0 or 1; say `bits`, `packed` or `hex` to settle it
     bits : code length, where the last byte of packed or hexadecimal codes is not full
+    notes : a list to which what was assumed is appended, with the argument that says otherwise
 
     Raises
     ------
@@ -174,4 +184,7 @@ def read_codes(path: str | os.PathLike[str], form: Format = "auto", bits: int | 
     Codes(2 codes of 4 bits)
     """
     check_arguments(read_codes, locals())
-    return CodeFile.of(path, form, bits).read()
+    file = CodeFile.of(path, form, bits)
+    if notes is not None:
+        notes += file.notes
+    return file.read()

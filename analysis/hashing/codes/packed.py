@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from relstudy.common.errors import RelstudyError
+
 
 @dataclass(frozen=True)
 class Codes:
@@ -27,6 +29,17 @@ class Codes:
 
     columns: np.ndarray
     bits: int
+
+    def __post_init__(self) -> None:
+        words = -(-self.bits // 64)
+        if self.bits < 1 or self.columns.dtype != np.uint64 or self.columns.ndim != 2 or len(self.columns) != words:
+            raise RelstudyError(
+                f"codes of {self.bits} bits need uint64 of the shape ({max(words, 1)}, codes), not "
+                f"{self.columns.dtype} of {self.columns.shape}"
+            )
+        within = _columns(np.packbits(np.ones((1, self.bits), dtype=bool), axis=1), 1)[-1, 0]
+        if int(np.bitwise_or.reduce(self.columns[-1], initial=0) & ~within):
+            raise RelstudyError(f"a bit beyond the {self.bits} of these codes is set, which would count in distances")
 
     def __repr__(self) -> str:
         return f"Codes({len(self)} codes of {self.bits} bits)"
@@ -131,6 +144,14 @@ class Codes:
         for word, other_word in zip(self.columns, others.columns, strict=True):
             together += np.bitwise_count(word[:, None] ^ other_word[None, :])
         return together
+
+
+def check_lengths(queries: Codes, database: Codes) -> None:
+    """Refuse codes that differ in length."""
+    if queries.bits != database.bits:
+        raise RelstudyError(
+            f"query codes have {queries.bits} bits and database codes {database.bits}; they must be equal"
+        )
 
 
 def _columns(octets: np.ndarray, rows: int) -> np.ndarray:

@@ -9,7 +9,7 @@ import click
 
 from relstudy.analysis.hashing.commands.inputs import codes_in
 from relstudy.analysis.hashing.commands.pairs import code_pair, truth_in
-from relstudy.analysis.hashing.options import CodeFiles, CodeFormat, TruthFiles
+from relstudy.analysis.hashing.options import CodeFiles, CodeFormat, LabelText, TruthFiles
 from relstudy.common.command_options import taking
 from relstudy.common.console import print_json, print_table, say
 from relstudy.common.errors import RelstudyError
@@ -17,7 +17,7 @@ from relstudy.common.options import CommandOptions, option
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClassesOptions(CodeFormat):
+class ClassesOptions(CodeFormat, LabelText):
     """Options of `relstudy hash classes`."""
 
     labels: str = option(..., "One class for each code: .npy, or text with one item per line.")
@@ -42,7 +42,7 @@ def classes_command(codes: tuple[str, ...], options: ClassesOptions, as_json: bo
 
     labels, figure = options.labels, options.figure
     read, notes = codes_in(codes, options.form, options.bits)
-    distances = class_distances(read, read_labels(labels, notes=notes)[0], _names_in(labels))
+    distances = class_distances(read, read_labels(labels, separator=options.separator, notes=notes)[0])
     used = len(UniqueCodes.of(read).multiplicity)
     if figure is not None:
         write_text(class_distances_figure(distances, read.bits, alone=True), figure)
@@ -60,16 +60,6 @@ def classes_command(codes: tuple[str, ...], options: ClassesOptions, as_json: bo
     )
     for note in notes:
         click.echo(note)
-
-
-def _names_in(labels: str) -> list[str]:
-    """The classes' names in order where the file has text; none where it has numbers, which are names themselves."""
-    import numpy as np
-
-    from relstudy.analysis.hashing.codes.arrays import is_array_file, load_array, text_lines
-
-    texts = load_array(labels) if is_array_file(labels) else np.array(text_lines(labels))
-    return [str(name) for name in np.unique(texts)] if texts.dtype.kind == "U" else []
 
 
 def _row(each: dict[str, Any]) -> list[str]:

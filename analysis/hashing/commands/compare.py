@@ -84,6 +84,8 @@ def compare_command(tables: tuple[str, ...], options: CompareOptions, as_json: b
         titles = ["mAP difference (95 %)", *(f"mAP@{cut} difference" for cut in k)]
         titles += ["AUPRC difference", f"micro precision within {radius}, difference"]
         print_table(differences, ["first", "second", *titles])
+    for note in result["notes"]:
+        click.echo(note)
     say_conventions(result["conventions"])
 
 

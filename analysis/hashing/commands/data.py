@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from relstudy.analysis.hashing.commands.inputs import label_array_in, vectors_in
-from relstudy.analysis.hashing.options import Drawn
+from relstudy.analysis.hashing.options import Drawn, LabelText
 from relstudy.common.command_options import taking
 from relstudy.common.console import print_json, progress
 from relstudy.common.errors import RelstudyError
@@ -163,7 +163,7 @@ def _sizes(texts: tuple[str, ...]) -> dict[str, int]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SplitOptions(Drawn):
+class SplitOptions(Drawn, LabelText):
     """Options of `relstudy hash split`."""
 
     items: int | None = option(None, "Size of the data set.", at_least=1, shown="that of --labels or --vectors")
@@ -197,7 +197,8 @@ def split_command(options: SplitOptions, as_json: bool) -> None:
     from relstudy.analysis.hashing.truth.splits import SPLITS, duplicate_leaks, repeated
 
     labels, vectors, strategy, output = options.labels, options.vectors, options.strategy, options.output
-    classes = None if labels is None else label_array_in(labels)
+    notes: list[str] = []
+    classes = None if labels is None else label_array_in(labels, options.separator, notes)
     points = None if vectors is None else vectors_in(vectors)
     number = _agreed([("--items", options.items), (labels, classes), (vectors, points)])
     leaks, files = [], []
@@ -210,12 +211,14 @@ def split_command(options: SplitOptions, as_json: bool) -> None:
         SPLITS.write(files[-1], {"strategy": strategy, "seed": options.seed + run}, rows)
     if as_json:
         parts = {part: len(members) for part, members in rows.items()}
-        print_json({"files": files, "strategy": strategy, "sizes": parts, "leaks": leaks})
+        print_json({"files": files, "strategy": strategy, "sizes": parts, "leaks": leaks, "notes": notes})
     else:
         for sentence in leaks:
             click.echo(f"leak: {sentence}")
         found = count_of(len(leaks), "leak") if leaks else "no leaks"
         click.echo(f"wrote {count_of(len(files), 'split')} to {output}; {found}")
+        for note in notes:
+            click.echo(note)
 
 
 def _agreed(counts: list[tuple[str | None, int | np.ndarray | None]]) -> int:

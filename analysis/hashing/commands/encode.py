@@ -11,10 +11,11 @@ import click
 
 from relstudy.analysis.hashing.commands.inputs import classes_in, label_array_in, vectors_in, write_array
 from relstudy.analysis.hashing.encoders import SUPERVISED, UNSUPERVISED
+from relstudy.analysis.hashing.options import LabelText
 from relstudy.common.command_options import taking
 from relstudy.common.console import counter, print_json, progress, say
 from relstudy.common.errors import RelstudyError
-from relstudy.common.options import CommandOptions, option
+from relstudy.common.options import option
 from relstudy.common.wording import count_of
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EncodeOptions(CommandOptions):
+class EncodeOptions(LabelText):
     """Options of `relstudy hash encode`; None for those not given."""
 
     bits: int | None = option(None, "Code length; needed unless --load.", at_least=1)
@@ -205,9 +206,10 @@ def deep_encoder(
     settings = job.settings(name)
     items = items_in(job.train)
     sources = _sources(files, items_in, items.shape[1:], job.train)
-    classes = _classes(job.train, job.train_labels, job.train_superclasses)
+    notes: list[str] = []
+    classes = _classes(job, notes)
     encoder = DEEP_ENCODERS[name](job.bits, job.seed, **settings)
-    return encoder, sources, _learn(encoder, items, classes)
+    return encoder, sources, {**_learn(encoder, items, classes), "notes": notes}
 
 
 def _sources(
@@ -262,20 +264,22 @@ def _loaded(name: str, file: str, kinds: Mapping[str, type[Encoder]], *, deep: b
     return encoder
 
 
-def _classes(train: str, labels: str | None, superclasses: str | None) -> np.ndarray | None:
+def _classes(job: EncodeOptions, notes: list[str]) -> np.ndarray | None:
     import numpy as np
 
     from relstudy.analysis.hashing.encoders.deep.items import folder_classes, picture_paths
 
-    if labels is not None:
-        classes = classes_in(labels)
-    elif os.path.isdir(train):
-        classes = folder_classes(train, picture_paths(train))
+    superclasses = job.train_superclasses
+    assert job.train is not None
+    if job.train_labels is not None:
+        classes = classes_in(job.train_labels, job.separator, notes)
+    elif os.path.isdir(job.train):
+        classes = folder_classes(job.train, picture_paths(job.train))
     else:
         return None
     if superclasses is None:
         return classes
-    above = classes_in(superclasses)
+    above = classes_in(superclasses, job.separator, notes)
     if len(above) != len(classes):
         raise RelstudyError(f"{superclasses} has {len(above)} superclasses for {len(classes)} classes")
     return np.stack([np.unique(column, return_inverse=True)[1] for column in (classes, above)], axis=1)
@@ -299,12 +303,16 @@ def baseline_encoder(
         loaded = _loaded(name, job.load, ENCODERS)
         return loaded, _sources(files, vectors_in, (loaded.width_,), job.load), {"trained_on": None}
     assert job.bits is not None and job.train is not None
-    labels = None if job.train_labels is None else label_array_in(job.train_labels)
+    notes: list[str] = []
+    labels = None if job.train_labels is None else label_array_in(job.train_labels, job.separator, notes)
     training = vectors_in(job.train)
     sources = _sources(files, vectors_in, training.shape[1:], job.train)
     settings = {} if job.alpha is None else {"alpha": job.alpha}
     encoder = ENCODERS[name](job.bits, job.seed, **settings).fit(training, labels)
     summary: dict[str, Any] = {"trained_on": len(training)}
     if isinstance(encoder, GRH):
-        summary |= {"alpha": encoder.alpha_, "notes": [encoder.choice()]}
-    return encoder, sources, summary
+        summary["alpha"] = encoder.alpha_
+        notes.append(encoder.choice())
+    if labels is not None and not encoder.supervised:
+        notes.append(f"{job.train_labels}: {name} learns without labels; they changed nothing")
+    return encoder, sources, {**summary, "notes": notes}

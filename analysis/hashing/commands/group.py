@@ -20,7 +20,7 @@ from relstudy.analysis.hashing.commands.published import data_command
 from relstudy.analysis.hashing.commands.ranked import graded_command, rank_command
 from relstudy.analysis.hashing.commands.search import search_command
 from relstudy.analysis.hashing.metrics.conventions import Conventions
-from relstudy.analysis.hashing.options import Engine, Format, Separator
+from relstudy.analysis.hashing.options import Engine, Format, LabelText
 from relstudy.common.command_options import options_of, taking
 from relstudy.common.console import print_json, print_table, progress, say
 from relstudy.common.options import CommandOptions, fields_given, option
@@ -42,7 +42,7 @@ def hash_group() -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CountOptions(CommandOptions):
+class CountOptions(LabelText):
     """Options of `relstudy hash count`."""
 
     queries: str = option(..., "Query codes: .npy, or text of hexadecimal codes.")
@@ -54,9 +54,6 @@ class CountOptions(CommandOptions):
     )
     form: Format = option("auto", "What the code files hold.", flags=("--format",))
     bits: int | None = option(None, "Code length, where the last byte of packed codes is not full.", at_least=1)
-    separator: Separator = option(
-        "auto", "Between labels in text; line takes a line for one label.", flags=("--label-separator",)
-    )
     engine: Engine | Literal["dask"] = option(
         "auto",
         "Who counts: auto is numba where it can be imported, else numpy; dask the workers of a cluster, which see the "
@@ -101,7 +98,6 @@ def count_command(options: CountOptions, as_json: bool) -> None:
     """
     from relstudy.analysis.hashing.counting.counts import usable_engine
     from relstudy.analysis.hashing.counting.distributed import count_files
-    from relstudy.analysis.hashing.counting.shards import notes_of
 
     if options.engine == "auto" and usable_engine() == "numpy":
         say("numba cannot be imported; counting with numpy, which gives the same integers, slower")
@@ -113,7 +109,6 @@ def count_command(options: CountOptions, as_json: bool) -> None:
         watch=lambda parts, total: progress(parts, "shards", total),
     )
     table.save(output)
-    notes = notes_of(job)
     summary: dict[str, Any] = {
         "table": output,
         "queries": table.queries,
@@ -121,7 +116,7 @@ def count_command(options: CountOptions, as_json: bool) -> None:
         "bits": table.bits,
         "relevant": int(table.relevant.sum()),
         "truth": table.truth,
-        "notes": notes,
+        "notes": table.notes,
     }
     if as_json:
         print_json(summary)
@@ -130,7 +125,7 @@ def count_command(options: CountOptions, as_json: bool) -> None:
             f"{summary['queries']} queries x {summary['codes']} codes of {summary['bits']} bits; "
             f"{summary['relevant']} relevant pairs by {summary['truth']}; wrote {output}"
         )
-        for note in notes:
+        for note in table.notes:
             click.echo(note)
 
 

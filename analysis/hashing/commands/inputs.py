@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from relstudy.analysis.hashing.codes.packed import Codes
     from relstudy.analysis.hashing.metrics.conventions import Conventions
-    from relstudy.analysis.hashing.options import Format
+    from relstudy.analysis.hashing.options import Format, Separator
 
 
 WIDTH = 118
@@ -62,21 +62,22 @@ def codes_in(files: Sequence[str], form: Format = "auto", bits: int | None = Non
     return Codes(columns, looked_at[0].bits), [note for file in looked_at for note in file.notes]
 
 
-def classes_in(file: str) -> np.ndarray:
-    """One class for each item of a label file."""
+def classes_in(file: str, separator: Separator, notes: list[str]) -> np.ndarray:
+    """One class for each item of a label file; what was assumed of it is appended to the notes."""
     from relstudy.analysis.hashing.truth.labels import read_labels
 
-    classes = read_labels(file)[0].classes
+    classes = read_labels(file, separator=separator, notes=notes)[0].classes
     if classes is None:
         raise RelstudyError(f"{file}: one class for each item is needed here, not several labels")
     return classes
 
 
-def label_array_in(file: str) -> np.ndarray:
-    """Labels of a file: a class for each item (items,), or bool (items, labels) where items may have several."""
+def label_array_in(file: str, separator: Separator, notes: list[str]) -> np.ndarray:
+    """Labels of a file: a class for each item (items,), or bool (items, labels) where items may have several; what was
+    assumed of it is appended to the notes."""
     from relstudy.analysis.hashing.truth.labels import read_labels
 
-    return read_labels(file)[0].as_array()
+    return read_labels(file, separator=separator, notes=notes)[0].as_array()
 
 
 def write_array(target: str, array: np.ndarray) -> None:

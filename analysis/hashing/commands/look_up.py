@@ -92,8 +92,11 @@ def look_up_command(files: CodeFiles, truth_files: TruthFiles, options: LookUpOp
     truth, label_notes = truth_in(truth_files)
     query_codes, codes, notes = code_pair(files)
     grid, permutation = options.grid(codes.bits), options.permutation
+    if options.radius is not None and options.radius > codes.bits:
+        raise RelstudyError(f"a radius must be from 0 to the code length {codes.bits}")
     if not grid.settings(codes.bits) and not grid.radii:
         raise RelstudyError(f"none of these tables fits codes of {codes.bits} bits")
+    notes = [*notes, *label_notes, *grid.left_out(codes.bits)]
     rows = sweep(query_codes, codes, truth, grid, lambda items, total: progress(items, "settings", total))
     conventions = {
         "truth": truth.kind,
@@ -112,11 +115,11 @@ def look_up_command(files: CodeFiles, truth_files: TruthFiles, options: LookUpOp
         say(f"wrote {options.figure}")
     if as_json:
         described = {"look_ups": [row.as_json() for row in rows], "queries": len(query_codes), "codes": len(codes)}
-        print_json({**described, "notes": [*notes, *label_notes], "conventions": conventions})
+        print_json({**described, "notes": notes, "conventions": conventions})
         return
     names = [field.name for field in fields(LookUp)]
     body = [["scan" if row.bits is None and n == "bits" else cell(getattr(row, n)) for n in names] for row in rows]
     print_table(body, [*names[:-1], "ms a query"])
-    for note in [*notes, *label_notes]:
+    for note in notes:
         click.echo(note)
     say_conventions(conventions)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import click
 
 from relstudy.analysis.hashing.commands.inputs import codes_in, say_conventions, vectors_in
-from relstudy.analysis.hashing.options import CodeFormat, Drawn
+from relstudy.analysis.hashing.options import CodeFormat, Drawn, LabelText
 from relstudy.common.command_options import taking
 from relstudy.common.console import print_json, print_table
 from relstudy.common.options import option
@@ -106,7 +106,7 @@ def _named_codes(file: str, ids: str, options: CodeFormat) -> tuple[tuple[Codes,
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditOptions(Drawn):
+class AuditOptions(Drawn, LabelText):
     """Options of `relstudy hash audit`."""
 
     judgments: str = option(..., "Judgments table.")
@@ -141,7 +141,8 @@ def audit_command(options: AuditOptions, as_json: bool) -> None:
     ids, vectors, labels = options.ids, options.vectors, options.labels
     names = read_ids(ids)
     points = None if vectors is None else vectors_in(vectors)
-    item_labels = None if labels is None else read_labels(labels)[0]
+    of_labels: list[str] = []
+    item_labels = None if labels is None else read_labels(labels, separator=options.separator, notes=of_labels)[0]
     for file, part in ((vectors, points), (labels, item_labels)):
         if part is not None and len(part) != len(names):
             raise RelstudyError(f"{ids} has {len(names)} ids for the {len(part)} items of {file}; one each is needed")
@@ -152,6 +153,7 @@ def audit_command(options: AuditOptions, as_json: bool) -> None:
         threshold=options.threshold,
         seed=options.seed,
     )
+    result = replace(result, notes=(*result.notes, *of_labels))
     if as_json:
         print_json(result.as_json())
         return

@@ -85,7 +85,7 @@ def rank_command(kind: str, truth_files: TruthFiles, options: RankOptions, as_js
             f"the truth speaks of {truth.sizes[0]} queries and {truth.sizes[1]} items; "
             f"there are {len(points)} and {items}"
         )
-    table = rank_table(distances, truth, name)
+    table = rank_table(distances, truth, name, notes)
     table.save(output)
     if as_json:
         sizes = {"queries": table.queries, "codes": table.codes}

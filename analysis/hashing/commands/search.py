@@ -11,7 +11,7 @@ import click
 
 from relstudy.analysis.hashing.commands.compare import print_splits
 from relstudy.analysis.hashing.commands.inputs import label_array_in, vectors_in
-from relstudy.analysis.hashing.options import Drawn
+from relstudy.analysis.hashing.options import Drawn, LabelText
 from relstudy.common.command_options import taking
 from relstudy.common.console import print_json, print_table, progress
 from relstudy.common.errors import RelstudyError
@@ -29,7 +29,7 @@ def _values(texts: tuple[str, ...]) -> dict[str, list[str]]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SearchOptions(Drawn):
+class SearchOptions(Drawn, LabelText):
     """Options of `relstudy hash search`."""
 
     vectors: str = option(..., "Vectors of all items (.npy).")
@@ -71,7 +71,9 @@ def search_command(encoder: str, options: SearchOptions, as_json: bool) -> None:
         raise click.UsageError(f"ENCODER must be one of {', '.join(ENCODERS)}.")
     kind = ENCODERS[encoder]
     grid = grid_of(kind, options.tried)
-    items, labels, bits = vectors_in(options.vectors), label_array_in(options.labels), options.bits
+    notes: list[str] = []
+    labels = label_array_in(options.labels, options.separator, notes)
+    items, bits = vectors_in(options.vectors), options.bits
     if len(items) != len(labels):
         said_of = f"{options.labels} has labels of {len(labels)} items and {options.vectors}"
         raise RelstudyError(f"{said_of} has {len(items)} vectors")
@@ -90,7 +92,7 @@ def search_command(encoder: str, options: SearchOptions, as_json: bool) -> None:
     tables = {split: {encoder: searched.table} for split, searched in zip(names, found, strict=True)}
     result = compare_splits(tables)
     if as_json:
-        print_json({"encoder": encoder, "bits": bits, "settings": searched_json(found, grid), **result})
+        print_json({"encoder": encoder, "bits": bits, "settings": searched_json(found, grid), **result, "notes": notes})
         return
     print_splits(result)
     click.echo()
@@ -100,3 +102,5 @@ def search_command(encoder: str, options: SearchOptions, as_json: bool) -> None:
         [said(setting), f"{mean:.4f}", str(taken[said(setting)])] for setting, mean in zip(grid, means, strict=True)
     ]
     print_table(rows, ["setting", "mAP on validation, mean", "taken in so many splits"])
+    for note in notes:
+        click.echo(note)

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from relstudy.analysis.hashing.codes.archive import Archive
-from relstudy.analysis.hashing.codes.packed import Codes
+from relstudy.analysis.hashing.codes.packed import Codes, check_lengths
 from relstudy.analysis.hashing.options import Engine
 from relstudy.analysis.hashing.truth.relevance import (
     SELF_LEFT_OUT,
@@ -40,7 +40,8 @@ class CountTable:
     ----------
     total : int64 (M, Q + 1), database codes at each Hamming distance r = 0..Q from each query; M at least 1
     relevant : int64 (M, Q + 1), those of them that are relevant
-    about : what was counted: truth kind, file names, hashes; kept with the table
+    about : what was counted: truth kind, file names, hashes, notes on what was assumed of codes and labels; kept with
+        the table
 
     Examples
     --------
@@ -54,6 +55,8 @@ class CountTable:
     about: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if not all(isinstance(part, np.ndarray) and part.dtype.kind in "iu" for part in (self.total, self.relevant)):
+            raise RelstudyError("a count table needs two arrays of whole numbers")
         if self.total.shape != self.relevant.shape or self.total.ndim != 2:
             raise RelstudyError("a count table needs two arrays of the same shape (queries, bits + 1)")
         if 0 in self.total.shape:
@@ -102,6 +105,11 @@ class CountTable:
     def codes(self) -> int:
         """Database size N."""
         return int(self.total[0].sum())
+
+    @property
+    def notes(self) -> list[str]:
+        """What was assumed of codes and labels, one sentence each."""
+        return list(self.about.get("notes", []))
 
     @property
     def truth(self) -> str:
@@ -236,10 +244,7 @@ def count(
     >>> table.total.tolist(), table.relevant.tolist()
     ([[1, 1, 1]], [[1, 0, 1]])
     """
-    if queries.bits != database.bits:
-        raise RelstudyError(
-            f"query codes have {queries.bits} bits and database codes {database.bits}; they must be equal"
-        )
+    check_lengths(queries, database)
     if queries.bits > LONGEST:
         raise RelstudyError(f"codes of {queries.bits} bits are too long to count; {LONGEST} bits are the most")
     check_sizes(truth, len(queries), len(database))

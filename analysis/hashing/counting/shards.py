@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from relstudy.analysis.hashing.codes.arrays import file_part
+from relstudy.analysis.hashing.codes.arrays import file_part, file_stamp
 from relstudy.analysis.hashing.codes.code_files import CodeFile
 from relstudy.analysis.hashing.counting.counts import CountTable, count
 from relstudy.analysis.hashing.options import Engine, Format, Separator
@@ -21,6 +21,8 @@ from relstudy.analysis.hashing.truth.labels import Labels, read_labels
 from relstudy.analysis.hashing.truth.relevance import LabelTruth, ListedTruth, Truth, fingerprint, load_truth
 from relstudy.common.errors import RelstudyError
 
+MOST_FILES = 256
+"""Files of which it is remembered what they hold."""
 T = TypeVar("T")
 Watch = Callable[[Iterable[T], int], Iterator[T]]
 
@@ -113,12 +115,18 @@ def notes_of(job: Job) -> list[str]:
 
 
 def _code_files(job: Job) -> list[CodeFile]:
-    return [CodeFile.of(path, job.form, job.bits) for path in (job.queries, *job.database)]
+    return [_code_file(path, job.form, job.bits, file_stamp(path)) for path in (job.queries, *job.database)]
+
+
+# Whole files are looked through to settle what they hold.
+@lru_cache(maxsize=MOST_FILES)
+def _code_file(path: str, form: Format, bits: int | None, stamp: tuple[int, int]) -> CodeFile:
+    return CodeFile.of(path, form, bits)
 
 
 def count_part(job: Job, part: Part, engine: Engine = "auto") -> CountTable:
     """Count one part. Reads only the rows it needs of a .npy file."""
-    queries = CodeFile.of(job.queries, job.form, job.bits).read()
+    queries = _code_file(job.queries, job.form, job.bits, file_stamp(job.queries)).read()
     codes = part.file.read(slice(part.start, part.stop))
     return count(queries, codes, _truth(job, part), engine=engine, about=_about(job, part))
 
@@ -137,7 +145,7 @@ def _label_files(job: Job) -> tuple[str, ...]:
 
 def _labels(job: Job) -> tuple[list[Labels], list[str]]:
     paths = _label_files(job)
-    return _read_labels(paths, job.separator, _stamps(*paths))
+    return _read_labels(paths, job.separator, tuple(map(file_stamp, paths)))
 
 
 # Parts follow one another, so the truth is read once; a file that has changed since is read again. Classes in a .npy
@@ -151,11 +159,11 @@ def _read_labels(
 
 
 def _lists(path: str) -> ListedTruth:
-    return _load_truth(path, _stamps(path))
+    return _load_truth(path, file_stamp(path))
 
 
 @lru_cache(maxsize=1)
-def _load_truth(path: str, stamps: tuple[tuple[int, int], ...]) -> ListedTruth:
+def _load_truth(path: str, stamp: tuple[int, int]) -> ListedTruth:
     return load_truth(path)
 
 
@@ -166,15 +174,16 @@ def _fingerprint(job: Job) -> str:
     return fingerprint(LabelTruth.by(queries, queries))
 
 
-def _stamps(*paths: str) -> tuple[tuple[int, int], ...]:
-    files = (file_part(path) for path in paths)
-    return tuple((file.stat().st_mtime_ns, file.stat().st_size) if file.exists() else (0, 0) for file in files)
+@lru_cache(maxsize=1)
+def _digest(path: str, stamp: tuple[int, int]) -> str:
+    return hashlib.sha256(file_part(path).read_bytes()).hexdigest()
 
 
 def _about(job: Job, part: Part) -> dict[str, Any]:
     return {
         "queries": Path(job.queries).name,
-        "queries_sha256": hashlib.sha256(file_part(job.queries).read_bytes()).hexdigest(),
+        "queries_sha256": _digest(job.queries, file_stamp(job.queries)),
         "truth_sha256": _fingerprint(job),
         "database": [Path(part.file.path).name] if part.start == 0 else [],
+        "notes": notes_of(job),
     }

@@ -10,12 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from relstudy.analysis.hashing.codes.packed import Codes
+from relstudy.analysis.hashing.codes.packed import Codes, check_lengths
 from relstudy.analysis.hashing.counting.counts import scan
 from relstudy.analysis.hashing.lookup.bucket_index import BucketIndex, LookUpResult, MultiIndex, segments
 from relstudy.analysis.hashing.lookup.with_faiss import FaissBuckets
 from relstudy.analysis.hashing.options import Searcher
 from relstudy.analysis.hashing.truth.relevance import Truth, check_sizes
+from relstudy.common.errors import RelstudyError
+from relstudy.common.option_words import option
+from relstudy.common.wording import count_of, listed_some
 
 REPEATS = 3
 LEAST_TIMED = 0.1
@@ -74,9 +77,27 @@ class Grid:
     searcher: Searcher = "numpy"
     radii: tuple[int, ...] = ()
 
+    def __post_init__(self) -> None:
+        for name, values, least in (("bits", self.bits, 1), ("tables", self.tables, 1), ("flips", self.flips, 0)):
+            wrong = [value for value in values if value < least]
+            if wrong:
+                raise RelstudyError(f"{option(name)}: a whole number from {least} is needed, not {wrong[0]}")
+
     def settings(self, code_bits: int) -> list[tuple[int, int, int]]:
         """(K, L, flips) that fit a code."""
         return [s for s in product(self.bits, self.tables, self.flips) if s[0] * s[1] <= code_bits and s[2] <= s[0]]
+
+    def left_out(self, code_bits: int) -> list[str]:
+        """Note on the settings that do not fit a code, where there are some."""
+        fit = self.settings(code_bits)
+        rest = [s for s in product(self.bits, self.tables, self.flips) if s not in fit]
+        if not rest:
+            return []
+        named = listed_some([f"{width}/{tables}/{flips}" for width, tables, flips in rest])
+        return [
+            f"{count_of(len(rest), 'setting')} left out (bits/tables/flips {named}): tables share no bit of a code of "
+            f"{code_bits}, and a key has no more bits to flip than its own"
+        ]
 
 
 def sweep(
@@ -94,6 +115,7 @@ def sweep(
     truth : which codes are relevant to which query
     watch : wraps the settings as they are tried, to show progress
     """
+    check_lengths(queries, database)
     check_sizes(truth, len(queries), len(database))
     wanted = np.array([len(truth.of(query)) for query in range(len(queries))])
     everything = np.full(len(queries), len(database))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -52,14 +51,13 @@ class ClassDistances:
         return {**asdict(self), "apart": self.apart}
 
 
-def class_distances(codes: Codes, labels: Labels, named: Sequence[object] = ()) -> list[ClassDistances]:
+def class_distances(codes: Codes, labels: Labels) -> list[ClassDistances]:
     """Eq. 7 and 8 for each class, by name.
 
     Parameters
     ----------
     codes : n of them
     labels : one class for each
-    named : the classes' names in order, where `labels` holds numbers in their place
 
     Raises
     ------
@@ -77,14 +75,13 @@ def class_distances(codes: Codes, labels: Labels, named: Sequence[object] = ()) 
         raise RelstudyError("distances within and between classes need one class for each code, not several labels")
     if len(labels) != len(codes):
         raise RelstudyError(f"{len(labels)} labels do not fit {len(codes)} codes")
-    names, kinds = np.unique(labels.classes, return_inverse=True)
+    numbers, kinds = np.unique(labels.classes, return_inverse=True)
+    names = [labels.names[number] for number in numbers] if labels.names else numbers.tolist()
     keys = np.column_stack([codes.rows(), kinds.astype(np.uint64)])
     _, first, times = np.unique(keys, axis=0, return_index=True, return_counts=True)
     within, between = _extremes(codes.take(first), kinds[first])
-    if named and len(named) != len(names):
-        raise RelstudyError(f"{len(named)} names do not fit {len(names)} classes")
     classes = []
-    for kind, name in enumerate(named or names):
+    for kind, name in enumerate(names):
         members = kinds[first] == kind
         nearest = int(between[members].min())
         points = times[members]

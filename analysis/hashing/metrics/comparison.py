@@ -13,6 +13,7 @@ from relstudy.analysis.hashing.counting.counts import CountTable
 from relstudy.analysis.hashing.metrics.average_precision import average_precision
 from relstudy.analysis.hashing.metrics.ball import ramap_by_radius
 from relstudy.analysis.hashing.metrics.conventions import Conventions
+from relstudy.analysis.hashing.metrics.evaluate import notes_on
 from relstudy.analysis.hashing.metrics.first_ranks import check_cut
 from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision
 from relstudy.analysis.hashing.metrics.mean_interval import mean_interval
@@ -46,7 +47,7 @@ def compare(
 
     Returns
     -------
-    Plain JSON: systems {NAME: ...}, comparisons [...], conventions
+    Plain JSON: systems {NAME: ...}, comparisons [...], notes, conventions
     """
     rules = conventions or Conventions()
     _check_same_question(tables)
@@ -82,6 +83,7 @@ def compare(
     return {
         "systems": systems,
         "comparisons": comparisons,
+        "notes": _notes(tables, rules),
         "conventions": {
             **rules.as_json(),
             "truth": next(iter(tables.values())).truth,
@@ -142,6 +144,14 @@ def compare_splits(
             "interval": "95 %, Student's t over splits (they share rows, so it is somewhat too narrow)",
         },
     }
+
+
+def _notes(tables: Mapping[str, CountTable], rules: Conventions) -> list[str]:
+    """The notes that hold for every system, and then those of single ones under their names."""
+    by_system = {name: notes_on(table, rules) for name, table in tables.items()}
+    every = [note for note in next(iter(by_system.values())) if all(note in notes for notes in by_system.values())]
+    own = [f"{name}: {note}" for name, notes in by_system.items() for note in notes if note not in every]
+    return [*every, *own]
 
 
 def _figures(table: CountTable, radius: int, rules: Conventions, k: Sequence[int]) -> dict[str, Any]:

@@ -81,7 +81,7 @@ def evaluate(
             for r in radius
         },
         **_by_radius(table, radius, rules),
-        "notes": _notes(table, rules, without),
+        "notes": notes_on(table, rules),
         "conventions": {
             **rules.as_json(),
             "auprc_literal": LITERAL,
@@ -105,9 +105,15 @@ def figures_over_ties(figures: Mapping[str, Any]) -> dict[str, dict[str, float |
     return {"mAP": figures["map"], **at}
 
 
-def _notes(table: CountTable, rules: Conventions, without: int) -> list[str]:
-    """Notes on the queries, one sentence each."""
-    notes = []
+def notes_on(table: CountTable, rules: Conventions) -> list[str]:
+    """Notes on what was assumed of codes and labels, and on the queries, one sentence each.
+
+    Parameters
+    ----------
+    table : of the queries that the rules count
+    """
+    notes = table.notes
+    without = int((table.relevant.sum(axis=1) == 0).sum())
     if without:
         counted = "are left out of" if rules.no_relevant == "skip" else "count 0 in"
         notes.append(

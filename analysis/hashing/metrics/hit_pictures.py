@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from matplotlib.figure import SubFigure
 
-from relstudy.analysis.hashing.codes.packed import Codes
+from relstudy.analysis.hashing.codes.packed import Codes, check_lengths
 from relstudy.analysis.hashing.truth.relevance import Truth
 from relstudy.common.figures import INK, MUTED, drawing, svg
 
@@ -53,6 +53,7 @@ def rings(query: Codes, row: int, database: Codes, truth: Truth, within: Sequenc
     >>> [(ring.name, ring.codes, ring.hits.tolist()) for ring in rings(codes, 0, codes, truth, (1, 2))]
     [('distance 0 to 1', 2, [0]), ('distance 2', 1, [2])]
     """
+    check_lengths(query, database)
     distances = database.distances_from(query.rows()[row])
     relevant = np.zeros(len(database), dtype=bool)
     relevant[truth.of(row)] = True

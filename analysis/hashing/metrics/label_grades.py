@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from relstudy.analysis.hashing.codes.packed import Codes
+from relstudy.analysis.hashing.codes.packed import Codes, check_lengths
 from relstudy.analysis.hashing.metrics.average_precision import harmonic_difference
 from relstudy.analysis.hashing.metrics.first_ranks import TIES, Tie, check_cut
 from relstudy.analysis.hashing.metrics.mean_average_precision import TieInterval
@@ -40,6 +40,7 @@ def shared_label_counts(queries: Codes, database: Codes, truth: LabelTruth) -> n
     >>> shared_label_counts(codes, codes, LabelTruth(sets, sets))[0].tolist()
     [[0, 0, 0], [0, 0, 1], [1, 1, 0]]
     """
+    check_lengths(queries, database)
     check_sizes(truth, len(queries), len(database))
     grades = _most_shared(truth) + 1
     side = queries.bits + 1

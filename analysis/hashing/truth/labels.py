@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -29,10 +30,21 @@ class Labels:
     ----------
     classes : whole numbers of shape (items,), or None for label sets
     masks : uint64 of shape (label words, items), one bit a label; None for single classes
+    names : the class of number 0, 1, ... where classes were texts
     """
 
     classes: np.ndarray | None = None
     masks: np.ndarray | None = None
+    names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if (self.classes is None) == (self.masks is None) or not (
+            _is_array(self.classes, 1, "iu") if self.masks is None else _is_array(self.masks, 2, "u")
+        ):
+            raise RelstudyError(
+                "Labels hold classes, whole numbers of shape (items,), or masks, uint64 of shape (words, items); "
+                "functions take arrays and lists of labels as they are"
+            )
 
     def __len__(self) -> int:
         array = self.classes if self.classes is not None else self.masks
@@ -56,6 +68,10 @@ class Labels:
     def single(self) -> bool:
         """True where every item has exactly one class."""
         return self.classes is not None
+
+
+def _is_array(part: object, axes: int, kinds: str) -> bool:
+    return isinstance(part, np.ndarray) and part.ndim == axes and part.dtype.kind in kinds
 
 
 def read_labels(
@@ -90,16 +106,14 @@ def read_labels(
     check_arguments(read_labels, locals())
     notes = [] if notes is None else notes
     files = [os.fspath(path) for path in paths]
+    if not files:
+        raise RelstudyError("no file of labels is named")
     texts = {path: text_lines(path) for path in files if not is_array_file(path)}
     split = _splitter(texts, separator, notes)
     raw = [
         [split(line) for line in texts[path]] if path in texts else classes_or_columns(load_array(path), path, notes)
         for path in files
     ]
-    for path, lines in texts.items():
-        blank = sum(not line.strip() for line in lines)
-        if blank and len(lines) > 1:
-            notes.append(f"{path}: {count_of(blank, 'empty line')}: an item without any label is relevant to nothing")
     labels = one_vocabulary(raw, files)
     _tell_of_none(raw, labels, files, notes)
     _check_shared(raw, labels, files)
@@ -131,7 +145,13 @@ def one_vocabulary(raw: Sequence[Raw], paths: Sequence[str]) -> list[Labels]:
         )
     if all(isinstance(part, np.ndarray) and part.dtype.kind != "U" for part in raw):
         return [Labels(classes=np.asarray(part)) for part in raw]
-    return _from_names([[(str(x),) for x in part] if isinstance(part, np.ndarray) else part for part in raw])
+    return _from_names([_names_of(part) if isinstance(part, np.ndarray) else part for part in raw])
+
+
+def _names_of(part: np.ndarray) -> list[tuple[str, ...]]:
+    """Each item's label, without the blanks around it; none where the text is empty, as of an empty line in a file."""
+    names = [str(name).strip() for name in part]
+    return [(name,) if name else () for name in names]
 
 
 def _splitter(texts: dict[str, list[str]], separator: Separator, notes: list[str]) -> Callable[[str], tuple[str, ...]]:
@@ -154,15 +174,17 @@ def _splitter(texts: dict[str, list[str]], separator: Separator, notes: list[str
 
 
 def _tell_of_none(raw: Sequence[Raw], labels: list[Labels], names: Sequence[str], notes: list[str]) -> None:
-    """Note the items of arrays that have no label, and a class -1, which elsewhere may mean that there is none."""
+    """Note the items that have no label, and a class -1, which elsewhere may mean that there is none."""
     for part, known, name in zip(raw, labels, names, strict=True):
-        if not isinstance(part, np.ndarray) or part.dtype.kind == "U":
-            continue
         if known.masks is not None:
             without = int((known.masks == 0).all(axis=0).sum())
             if without:
                 what = f"{count_of(without, 'row')} of zeros"
+                if not isinstance(part, np.ndarray) or part.dtype.kind == "U":
+                    what = count_of(without, "empty text" if isinstance(part, np.ndarray) else "empty line")
                 notes.append(f"{name}: {what}: an item without any label is relevant to nothing")
+        elif not isinstance(part, np.ndarray) or part.dtype.kind == "U":
+            continue
         elif (below := int(sum((block < 0).sum() for _, block in row_blocks(part)))) > 0:
             least = min(int(block.min()) for _, block in row_blocks(part))
             notes.append(f"{name}: class {least} of {count_of(below, 'item')} is taken for a class like any other")
@@ -228,9 +250,16 @@ def classes_or_columns(array: np.ndarray, name: str, notes: list[str]) -> np.nda
         raise RelstudyError(f"{name}: labels need the shape (items,) or (items, labels), this array has {array.shape}")
     if array.dtype.kind in "iU":
         return array
-    if array.dtype.kind in "buf" and bool(np.all((array == np.round(array)) & (np.abs(array) <= _LARGEST))):
-        return array.astype(np.int64)
-    raise RelstudyError(f"{name}: labels must be whole numbers or text, this array is {array.dtype} with other values")
+    if array.dtype.kind in "buf":
+        wrong = np.flatnonzero(~((array == np.round(array)) & (np.abs(array) <= _LARGEST)))
+        if not len(wrong):
+            return array.astype(np.int64)
+    else:
+        wrong = np.flatnonzero([not isinstance(each, str | Integral) for each in array])
+    what = f"this array is {array.dtype}"
+    if len(wrong):
+        what = f"item {wrong[0]} (counted from 0) is {array[wrong[0]]}"
+    raise RelstudyError(f"{name}: labels must be whole numbers up to 2^53 or text; {what}")
 
 
 def _from_columns(paths: Sequence[str], tables: list[np.ndarray]) -> list[Labels]:
@@ -260,7 +289,8 @@ def _masks_of_columns(path: str, table: np.ndarray) -> np.ndarray:
 def _from_names(sets: list[list[tuple[str, ...]]]) -> list[Labels]:
     index = {name: i for i, name in enumerate(sorted({x for part in sets for names in part for x in names}))}
     if all(len(names) == 1 for part in sets for names in part):
-        return [Labels(classes=np.array([index[names[0]] for names in part], dtype=np.int64)) for part in sets]
+        classes = [np.array([index[names[0]] for names in part], dtype=np.int64) for part in sets]
+        return [Labels(classes=each, names=tuple(index)) for each in classes]
     return [Labels(masks=_masks_of_names(part, index)) for part in sets]
 
 

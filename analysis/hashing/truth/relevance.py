@@ -31,6 +31,14 @@ class LabelTruth:
     database: Labels
     kind: str = "class"
 
+    def __post_init__(self) -> None:
+        words = [None if each.masks is None else len(each.masks) for each in (self.queries, self.database)]
+        if words[0] != words[1]:
+            raise RelstudyError(
+                "labels of queries and database must both be classes, or both sets of the same labels: "
+                "read or given together, they are"
+            )
+
     @classmethod
     def by(cls, queries: Labels, database: Labels) -> LabelTruth:
         """Named by what is shared: a `class`, or a `shared label`.

@@ -102,12 +102,54 @@ def test_what_is_wrong_is_one_sentence() -> None:
         (lambda _: hashing.encoder("itq", 0), "at least one, not 0"),
         (lambda _: hashing.epsilon_radius(np.ones((9, 2)), neighbours=0), "from 1 are needed"),
         (lambda _: hashing.evaluate(None), "counts: a CountTable is needed, not None"),  # type: ignore[arg-type]
+        (lambda _: hashing.CountTable([[1]], [[0]]), "two arrays of whole numbers"),  # type: ignore[arg-type]
+        (lambda _: hashing.CountTable(np.array([[0.5]]), np.array([[0.5]])), "two arrays of whole numbers"),
+        (lambda _: hashing.count(np.eye(2), np.eye(2), [["a"], ["a", "b"]], ["a", "b"]), "query_labels: an array is n"),
+        (lambda _: hashing.count(np.eye(2), np.eye(2), [2**70, 1], [1, 2]), "query_labels: labels must be whole"),
+        (lambda _: hashing.count(np.eye(2), np.eye(2), ["a", None], ["a", "b"]), "item 1 .counted from 0. is None"),
     ],
 )
 def test_arrays_of_another_shape_and_numbers_out_of_range_are_one_sentence(call: Callable, said: str) -> None:
     truth = hashing.nearest_neighbours([[0.0]], [[0.0], [1.0], [2.0]], 1)  # type: ignore[arg-type]
     with pytest.raises(RelstudyError, match=said):
         call(truth)
+
+
+@pytest.mark.parametrize(("name", "wrong", "least"), [("flips", -1, 0), ("tables", 0, 1), ("bits", 0, 1)])
+def test_a_look_up_refuses_numbers_of_tables_that_there_are_not(name: str, wrong: int, least: int) -> None:
+    """flips=(-1,) was taken: a look-up into no bucket, which found nothing."""
+    codes = hashing.Codes.from_bits(np.eye(6, dtype=bool))
+    truth = hashing.nearest_neighbours(np.eye(6), np.eye(6), 2)
+    with pytest.raises(RelstudyError, match=f"{name}: a whole number from {least} is needed, not {wrong}"):
+        hashing.look_up(codes, codes, truth, **{"bits": (3,), name: (1, wrong)})
+    table = hashing.look_up(codes, codes, truth, bits=(3, 4), tables=(2,))
+    assert "1 setting left out (bits/tables/flips 4/2/0)" in table.attrs["notes"][0]
+
+
+@pytest.mark.parametrize("wide", [5, 70])
+def test_codes_of_two_lengths_have_no_figures(wide: int) -> None:
+    """`graded` gave figures for queries of 8 bits in a database of 5."""
+    one, other = (hashing.Codes.from_bits(np.ones((4, bits), dtype=bool)) for bits in (8, wide))
+    classes = hashing.Labels(classes=np.array([0, 0, 1, 1]))
+    truth = hashing.LabelTruth.by(classes, classes)
+    for attempt in (
+        lambda: hashing.graded(one, other, truth),
+        lambda: hashing.look_up(one, other, truth),
+        lambda: hashing.count(one, other, truth=truth),
+    ):
+        with pytest.raises(RelstudyError, match=f"query codes have 8 bits and database codes {wide}"):
+            attempt()
+
+
+def test_codes_made_by_hand_hold_no_bit_beyond_their_length() -> None:
+    """Such a bit counted in every distance."""
+    with pytest.raises(RelstudyError, match="a bit beyond the 3 of these codes is set"):
+        hashing.Codes.from_packed(np.array([[0b11111000]], dtype=np.uint8), bits=3)
+    for words, bits in ((np.ones((1, 4)), 8), (np.ones((1, 4), dtype=np.uint64), 65), (np.ones(4, dtype=np.uint64), 8)):
+        with pytest.raises(RelstudyError, match=f"codes of {bits} bits need uint64 of the shape"):
+            hashing.Codes(words, bits)
+    for bits in (1, 63, 64, 65):
+        assert hashing.Codes.from_bits(np.ones((2, bits), dtype=bool)).unpacked().all()
 
 
 def test_what_is_shown_fits_a_screen(counts: hashing.CountTable) -> None:

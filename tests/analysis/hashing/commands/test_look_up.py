@@ -10,7 +10,7 @@ import pytest
 
 from relstudy.analysis.hashing.encoders import ENCODERS
 from tests.analysis.hashing.running import hash_json
-from tests.commands import relstudy
+from tests.commands import relstudy, succeeds
 
 pytestmark = pytest.mark.slow
 
@@ -79,6 +79,7 @@ def test_a_search_by_radius_probes_the_ball(folder: Path) -> None:
         (f"look-up {CODES} --bits 4 --radius 1", 2, "or --radius"),
         (f"look-up {CODES} --tables 4", 2, "Give --bits, the width of a bucket"),
         (f"look-up {CODES} --bits 8 --tables 2", 1, "none of these tables fits codes of 12 bits"),
+        (f"look-up {CODES} --radius 13", 1, "a radius must be from 0 to the code length 12"),
         (f"look-up {CODES} --bits 4 --engine faiss --permutation 1", 2, "leave out --permutation"),
         ("look-up --queries q_codes.npy --database db_codes.npy --bits 4", 2, "Give --query-labels and"),
         ("encode itq --bits 4 --train q.npy", 2, "Give --encode, --project or --save"),
@@ -97,6 +98,13 @@ def test_a_mistake_is_one_sentence(folder: Path, words: str, code: int, message:
     assert result.exit_code == code, result.output
     assert message in " ".join(result.stderr.split())
     assert not Path("c.npy").exists()
+
+
+def test_settings_that_do_not_fit_are_said_to_be_left_out(folder: Path) -> None:
+    words = f"look-up {CODES} --bits 4 --bits 8 --tables 1 --tables 2"
+    note = "1 setting left out (bits/tables/flips 8/2/0): tables share no bit of a code of 12"
+    assert note in hash_json(words)["notes"][0]
+    assert note in succeeds("hash", *words.split()).stdout
 
 
 @pytest.mark.parametrize("name", ENCODERS)

@@ -8,11 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import relstudy as rs
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.metrics import class_distances as module
 from relstudy.analysis.hashing.metrics.class_distances import class_distances, class_distances_figure
 from relstudy.analysis.hashing.truth.labels import Labels
 from relstudy.common.errors import RelstudyError
+from tests.analysis.hashing.running import hash_json
 from tests.commands import relstudy, succeeds
 
 
@@ -51,6 +53,28 @@ def test_the_command_prints_them_and_draws_figure_3(tmp_path: Path, monkeypatch:
     told = json.loads(relstudy(*arguments, "--json").stdout)
     shown = [(each["name"], each["diameter"], each["nearest"]) for each in told["classes"]]
     assert shown == [("cat", 1, 3), ("dog", 1, 3)]
+
+
+def test_classes_have_their_names_however_labels_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line of one label and a comma was a class of its own name, which did not fit; float classes were 1.0 in Python
+    and 1 in the command."""
+    monkeypatch.chdir(tmp_path)
+    bits = np.array([[0, 0], [0, 1], [1, 1]])
+    np.save("codes.npy", bits == 1)
+    Path("comma.txt").write_text("cat,\ndog\ncat\n")
+    Path("words.txt").write_text("big cat\ndog\nbig cat\n")
+    for name, kinds in (("whole", [1, 0, 1]), ("real", [1.0, 0.0, 1.0]), ("yes", [True, False, True])):
+        np.save(f"{name}.npy", np.array(kinds))
+        assert rs.hashing.class_distances(bits, np.array(kinds)).index.tolist() == ["0", "1"]
+    for labels, names in (
+        *((f"{name}.npy", ["0", "1"]) for name in ("whole", "real", "yes")),
+        ("comma.txt", ["cat", "dog"]),
+        ("words.txt --label-separator line", ["big cat", "dog"]),
+    ):
+        told = hash_json(f"classes codes.npy --labels {labels}")
+        assert [each["name"] for each in told["classes"]] == names
+    with pytest.raises(RelstudyError, match="one class for each code, not several labels"):
+        rs.hashing.class_distances(bits, ["a", "", "a"])
 
 
 @pytest.mark.slow

@@ -127,13 +127,16 @@ def test_the_command_prints_systems_differences_and_conventions(tables, tmp_path
         "poor",
         "first",
         "good",
+        "7",
     ]
+    # whose relevant codes nobody has is left out of mAP, and that was not said
+    assert "7 of 30 queries have no relevant code; they are left out of" in figures
     assert "empty_ball = zero" in conventions
     twice = relstudy("hash", "compare", paths[0], paths[0])
     assert twice.exit_code == 2
     assert "file names must differ" in " ".join(twice.stderr.split())
     alone = relstudy("hash", "compare", paths[0])
-    assert [line.split()[0] for line in alone.stdout.split("\n\n")[0].splitlines()] == ["system", "good"]
+    assert [line.split()[0] for line in alone.stdout.split("\n\n")[0].splitlines()] == ["system", "good", "7"]
 
 
 def classes_counted(queries: np.ndarray, database: np.ndarray, bits: int = 12, seed: int = 0) -> CountTable:

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from relstudy.analysis.hashing.truth.labels import read_ids, read_labels
+from relstudy.analysis.hashing.truth.labels import Labels, read_ids, read_labels
+from relstudy.analysis.hashing.truth.relevance import LabelTruth
 from relstudy.common.errors import RelstudyError
 
 
@@ -74,7 +75,7 @@ def test_many_named_labels_share_one_vocabulary_over_all_files(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("array", "message"),
     [
-        (np.array([0.5]), "must be whole numbers or text, this array is float64"),
+        (np.array([3, 0.5]), r"must be whole numbers up to 2\^53 or text; item 1 .counted from 0. is 0.5"),
         (np.array([np.nan]), "must be whole numbers"),
         (np.array([np.inf]), "must be whole numbers"),
         (np.array([1e300]), "must be whole numbers"),
@@ -121,6 +122,35 @@ def test_items_without_a_label_and_negative_classes_in_arrays_are_told(tmp_path:
     read_labels(str(tmp_path / "classes.npy"), notes=notes)
     assert "hot.npy: 1 row of zeros: an item without any label is relevant to nothing" in notes[0]
     assert "classes.npy: class -1 of 2 items is taken for a class like any other" in notes[1]
+
+
+def test_an_empty_text_in_an_array_is_an_item_without_a_label_as_an_empty_line_is(tmp_path: Path) -> None:
+    """Two items whose class is missing were relevant to each other, and a blank made another class."""
+    names = ["cat", "", " cat", "", "dog"]
+    (tmp_path / "y.txt").write_text("\n".join(names) + "\n")
+    notes: list[str] = []
+    files = (str(tmp_path / "y.txt"), saved(tmp_path, np.array(names)))
+    from_text, from_array = (read_labels(file, notes=notes)[0] for file in files)
+    assert (from_array.as_array() == from_text.as_array()).all()
+    assert [note.split(": ", 1)[1] for note in notes] == [
+        f"2 empty {what}s: an item without any label is relevant to nothing" for what in ("line", "text")
+    ]
+
+
+def test_labels_made_by_hand_are_refused_where_they_are_no_labels() -> None:
+    classes, masks = np.array([1, 2]), np.ones((1, 2), dtype=np.uint64)
+    for wrong in (
+        {},
+        {"classes": classes, "masks": masks},
+        {"classes": classes * 1.0},
+        {"classes": np.array(["a"])},
+        {"masks": masks[0]},
+    ):
+        with pytest.raises(RelstudyError, match="Labels hold classes, whole numbers"):
+            Labels(**wrong)
+    for other in (Labels(classes=classes), Labels(masks=np.ones((2, 2), dtype=np.uint64))):
+        with pytest.raises(RelstudyError, match="must both be classes, or both sets of the same labels"):
+            LabelTruth(Labels(masks=masks), other)
 
 
 def test_commas_between_labels_are_told_as_blanks_are(tmp_path: Path) -> None:
