@@ -11,9 +11,10 @@ import pandas as pd
 
 from relstudy.analysis.inspection.answers import Answers, read_answers
 from relstudy.analysis.inspection.finding import ColumnRole, Inspection
-from relstudy.calibration.tables.rating_rows import alike_note
+from relstudy.calibration.tables.rating_rows import alike_note, nobody_note
 from relstudy.common.checked import ROUNDED, Checked
 from relstudy.common.option_words import list_entry
+from relstudy.common.plain_names import UNSEEN
 from relstudy.common.probabilities import PAIR
 from relstudy.common.scales import SCALE_COLUMNS
 from relstudy.common.wording import count_of
@@ -99,14 +100,14 @@ SCORE_USES = ("correlation with judgments", "pooled AP", "good above poor", "a m
 
 
 def underscored(name: str) -> str:
-    """A column's name in lower case, with underscores for blanks and hyphens.
+    """A column's name in lower case, with underscores for blanks and hyphens, and without what nobody sees.
 
     Examples
     --------
     >>> underscored("Worker ID"), underscored("corpus-id")
     ('worker_id', 'corpus_id')
     """
-    return re.sub(r"[ -]+", "_", name.casefold().strip())
+    return re.sub("[ \u00a0-]+", "_", UNSEEN.sub("", name).casefold().strip())
 
 
 def roles_of(frame: pd.DataFrame) -> dict[str, str]:
@@ -242,7 +243,7 @@ def inspect_ratings(
     names = table.frame[roles["rater_id"]].dropna().astype("str").str.strip()
     names = names[names != ""].drop_duplicates()
     rounded = names[names.str.fullmatch(ROUNDED).astype(bool)]
-    of_raters = [alike_note(names)]
+    of_raters = [alike_note(names), nobody_note(table, roles["rater_id"])]
     if len(rounded):
         of_raters.append(
             f"{rounded.iloc[0]} in {roles['rater_id']} was rounded, as by a spreadsheet: several people may "

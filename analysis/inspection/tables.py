@@ -299,10 +299,14 @@ def _headless(table: Checked) -> Inspection | None:
 
 
 def _codes(table: Checked) -> Inspection | None:
-    """A table with a column of hash codes; None where there is none."""
+    """A table with a column of hash codes, all but few of which differ, as people's ids do not; None where there is
+    none."""
     for name in table.frame:
         texts = table.frame[name].astype("str").str.strip()
-        if len(texts) and texts.str.fullmatch(r"[0-9a-fA-F]{8,}").all() and texts.str.len().nunique() == 1:
+        same_length = len(texts) > 0 and texts.str.len().nunique() == 1
+        if not same_length or 2 * texts.nunique() <= len(texts) or texts.str.fullmatch(r"\d*").all():
+            continue
+        if texts.str.fullmatch(r"[0-9a-fA-F]{8,}").all():
             bits = 4 * len(texts.iloc[0])
             role = ColumnRole(str(name), "codes", f"{len(texts[0])} hexadecimal digits in every row")
             note = f"write the column {name} alone, one code per line, for relstudy hash count"

@@ -16,9 +16,12 @@ from relstudy.calibration.tables.blocks import rows_aside
 from relstudy.common.checked import Checked
 from relstudy.common.errors import Fault, TableError
 from relstudy.common.known_scale import known_scale
+from relstudy.common.plain_names import UNSEEN, with_unseen
 from relstudy.common.scales import KnownScale, Scale
 from relstudy.common.wording import count_of, listed, listed_some
 
+NOBODY = ("na", "n/a", "#n/a", "nan", "none", "null", "nil", "undefined", "unknown", "anonymous")
+"""Names that say that nobody is named, in lower case."""
 MOST_ALIKE = 5
 """So many groups of ids at most stand in a note."""
 ENOUGH, SHORT = 10, 10
@@ -75,8 +78,8 @@ def merged_note(merged: int) -> str | None:
 
 
 def alike_note(raters: Iterable[str]) -> str | None:
-    """Note on raters' ids that differ in nothing but case, blanks, leading zeros and a point zero, or the number of a
-    second column of that name; None where none do.
+    """Note on raters' ids that differ in nothing but case, blanks, leading zeros, a point zero and characters that
+    nobody sees, or the number of a second column of that name; None where none do.
 
     Examples
     --------
@@ -86,16 +89,41 @@ def alike_note(raters: Iterable[str]) -> str | None:
     by_plain: dict[str, list[str]] = {}
     ids = dict.fromkeys(raters)
     for rater in ids:
-        plain = re.sub(r"^0+(?=\d)|(?<=\d)\.0+$", "", "".join(normalize("NFKC", rater).casefold().split()))
+        plain = re.sub(r"^0+(?=\d)|(?<=\d)\.0+$", "", "".join(_looks(rater).casefold().split()))
         doubled = re.sub(r"\.\d+$", "", rater)  # of two columns of one name, as tools number them
         plain = doubled.casefold() if doubled != rater and doubled in ids else plain
         by_plain.setdefault(plain, []).append(rater)
-    groups = [listed(names) for names in by_plain.values() if len(names) > 1]
+    groups = [listed([with_unseen(name) for name in names]) for names in by_plain.values() if len(names) > 1]
     more = f" and {len(groups) - MOST_ALIKE} more" if len(groups) > MOST_ALIKE else ""
     if not groups:
         return None
     shown = ", ".join(groups[:MOST_ALIKE])
     return f"raters whose ids are written almost alike are taken for different people: {shown}{more}"
+
+
+def _looks(name: str) -> str:
+    """What is seen of a name, whichever characters it is written with."""
+    return UNSEEN.sub("", normalize("NFKC", name))
+
+
+def nobody_note(table: Checked, column: str = "rater_id") -> str | None:
+    """Note on a rater whose name says that nobody is named; None where there is none.
+
+    Examples
+    --------
+    >>> nobody_note(Checked(pd.DataFrame({"rater_id": ["a", "NA", "NA"]}), "ratings.csv"))
+    "NA in rater_id reads like no name: 2 ratings are taken for one person's; --where rater_id!=NA leaves them out"
+    """
+    names = table.frame[column].astype("str").str.strip()
+    said = names[names.str.casefold().isin(NOBODY)]
+    if said.empty:
+        return None
+    name, theirs = str(said.iloc[0]), table.labels.get(column, column)
+    ratings = count_of(int((said == name).sum()), "rating is", "ratings are")
+    return (
+        f"{name} in {theirs} reads like no name: {ratings} taken for one person's; "
+        f"{table.words.where(f'{theirs}!={name}')} leaves them out"
+    )
 
 
 def look_alike_note(frame: pd.DataFrame) -> str | None:
@@ -113,9 +141,9 @@ def look_alike_note(frame: pd.DataFrame) -> str | None:
         by_look: dict[str, list[str]] = {}
         names = [str(name) for name in frame[column].unique()]
         odd = [name for name in names if not name.isascii()]
-        looks = {normalize("NFKC", name) for name in odd}
+        looks = {_looks(name) for name in odd}
         for name in [*odd, *(name for name in names if name.isascii() and name in looks)]:
-            by_look.setdefault(normalize("NFKC", name), []).append(name)
+            by_look.setdefault(_looks(name), []).append(with_unseen(name))
         found += [f"{listed(each)} in {column}" for each in by_look.values() if len(each) > 1]
     if not found:
         return None

@@ -31,6 +31,7 @@ from relstudy.calibration.tables.rating_rows import (
     measured,
     merge_duplicates,
     merged_note,
+    nobody_note,
     rating_numbers,
     scales_note,
 )
@@ -269,6 +270,7 @@ def check_ratings(
         aside_note(table),
         merged_note(merged),
         alike_note(frame["rater_id"].unique()),
+        nobody_note(table),
         look_alike_note(frame),
     )
     notes = [*table.notes, *said_of_course, *(note for note in remarks if note is not None)]

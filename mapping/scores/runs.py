@@ -49,9 +49,9 @@ def parse_run(content: bytes, file: str) -> pd.DataFrame:
     TableError
         naming each row that lacks a field or whose score is not a finite number
     RelstudyError
-        naming the first byte that is not UTF-8, be it in a field that nothing reads
+        naming the first byte that is not UTF-8 or is 0, be it in a field that nothing reads
     """
-    if not content.isascii():
+    if not content.isascii() or b"\0" in content:
         decoded(content, file, "run")
     frame = _parse_regular(content)
     return _parse_lines(content, file) if frame is None else frame

@@ -105,7 +105,8 @@ def _layout(file: str) -> Layout:
     """The header and what comes before it; refuses what cannot be a table."""
     with open_binary(file) as handle:
         start = handle.read(1 << 16)
-    encoding = "utf-16" if start[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    is_utf_16 = start[:2] in (b"\xff\xfe", b"\xfe\xff") and start[2:4] != b"\0\0"  # which begins UTF-32
+    encoding = "utf-16" if is_utf_16 else "utf-8-sig"
     if not start.strip(b"\xef\xbb\xbf \r\n\t"):
         raise RelstudyError(f"{file}: the file is empty; a header row is needed")
     if start[:2] == b"PK" and (b"[Content_Types].xml" in start or file.lower().endswith(SPREADSHEETS)):

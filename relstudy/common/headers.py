@@ -11,17 +11,18 @@ import re
 from collections.abc import Iterable
 
 from relstudy.common.checked import Checked
+from relstudy.common.plain_names import UNSEEN, with_unseen
 
 
 def plain_name(name: object) -> str:
-    """A name without case, blanks, hyphens and underscores.
+    """A name without case, blanks, hyphens, underscores and characters that nobody sees.
 
     Examples
     --------
     >>> plain_name("Rater ID"), plain_name("rater_id")
     ('raterid', 'raterid')
     """
-    return re.sub("[ \u00a0_-]", "", str(name)).casefold()
+    return re.sub("[ \u00a0_-]", "", UNSEEN.sub("", str(name))).casefold()
 
 
 def under_own_names(table: Checked, names: Iterable[str], keep: Iterable[object] = ()) -> Checked:
@@ -58,6 +59,6 @@ def under_own_names(table: Checked, names: Iterable[str], keep: Iterable[object]
     read = copy.copy(table)
     read.frame = table.frame.rename(columns=renamed)
     read.labels = {**table.labels, **{name: str(column) for column, name in renamed.items()}}
-    said = ", ".join(f"{column} for {name}" for column, name in renamed.items())
+    said = ", ".join(f"{with_unseen(str(column))} for {name}" for column, name in renamed.items())
     read.notes = (*table.notes, f"columns are taken for relstudy's own: {said}")
     return read

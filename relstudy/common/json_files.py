@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from typing import Any
 
 from relstudy.common.damage import NO_JSON
@@ -30,7 +31,7 @@ def read_records(path: str | os.PathLike[str]) -> Records:
     Raises
     ------
     RelstudyError
-        when the file cannot be read or is no JSON, or holds no records
+        when the file cannot be read or is no JSON, has a name twice in one object, or holds no records
     """
     file = os.fspath(path)
     content = _content(file)
@@ -42,8 +43,16 @@ def read_records(path: str | os.PathLike[str]) -> Records:
 
 def _content(file: str) -> Any:
     text = decoded(read_bytes(file), file, "file")
+
+    def once(pairs: list[tuple[str, Any]]) -> Record:
+        record = dict(pairs)
+        if len(record) < len(pairs):
+            twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+            raise RelstudyError(f"{file}: {twice!r} stands twice in one object, and only one of them would be read")
+        return record
+
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=once)
     except NO_JSON as whole:
         lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
         if len(lines) < 2 or not lines[0][1].lstrip().startswith("{"):
@@ -51,7 +60,7 @@ def _content(file: str) -> Any:
     records = []
     for number, line in lines:
         try:
-            records.append(json.loads(line))
+            records.append(json.loads(line, object_pairs_hook=once))
         except NO_JSON as error:
             raise RelstudyError(f"{file}, line {number}: this is not JSON ({error})") from None
     return records

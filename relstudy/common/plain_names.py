@@ -12,6 +12,8 @@ CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069
 
 BREAKS = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 """Where something may show a new line."""
+UNSEEN = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
+"""Characters of no width, by which two names differ that look the same."""
 
 
 def without_breaks(text: str) -> str:
@@ -34,6 +36,17 @@ def without_controls(text: str) -> str:
     busy\\x1b[2J
     """
     return CONTROLS.sub(lambda sign: ascii(sign[0])[1:-1], text)
+
+
+def with_unseen(name: str) -> str:
+    """A name with the characters that nobody sees in it written out, to stand in a message.
+
+    Examples
+    --------
+    >>> print(with_unseen("a" + chr(0x200B)))
+    a\\u200b
+    """
+    return UNSEEN.sub(lambda sign: ascii(sign[0])[1:-1], name)
 
 
 def refuse_controls(names: Iterable[object], file: str, what: str) -> None:
