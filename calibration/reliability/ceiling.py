@@ -11,7 +11,12 @@ import numpy as np
 from relstudy.calibration.averaging import judgment_moments
 from relstudy.calibration.noise import RaterNoise
 from relstudy.calibration.panel import Panel
-from relstudy.calibration.reliability.two_way import Figure, mean_over_pairs, squared_differences
+from relstudy.calibration.reliability.two_way import (
+    Figure,
+    mean_over_pairs,
+    squared_differences,
+    variance_of_rounding,
+)
 from relstudy.common.estimates import Estimate
 
 
@@ -64,10 +69,11 @@ def noise_ceiling(panel: Panel, noise: RaterNoise, weight: np.ndarray | None = N
 
 def _spread(judgment: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     """Each pair's share of the weight, its deviation from the weighted mean (0 where it has no weight), and the
-    variance."""
+    variance (0 where it is of rounding alone)."""
     share = weight / weight.sum()
     deviation = np.where(weight > 0, judgment - share @ judgment, 0.0)
-    return share, deviation, float(share @ deviation**2) / float(1 - share @ share)
+    variance = float(share @ deviation**2) / float(1 - share @ share)
+    return share, deviation, variance if variance > variance_of_rounding(judgment) else 0.0
 
 
 def reachable_correlation(judgment: np.ndarray, standard_error: np.ndarray, weight: np.ndarray) -> float | None:

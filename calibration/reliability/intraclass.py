@@ -16,6 +16,7 @@ from relstudy.calibration.reliability.two_way import (
     mean_over_ratings,
     of_couples,
     squared_differences,
+    variance_of_rounding,
 )
 from relstudy.common.estimates import Estimate
 
@@ -125,7 +126,7 @@ def _one_way(panel: Panel) -> tuple[Estimate, Estimate, float]:
     between = float(((mean[panel.pair] - panel.rating.mean()) ** 2).sum()) / (groups - 1)
     typical = (n - float((size**2).sum()) / n) / (groups - 1)
     total = between + (typical - 1) * within
-    if total <= 0:
+    if total <= variance_of_rounding(panel.rating):
         return Estimate.missing("every rating is the same"), Estimate.missing("every rating is the same"), typical
     value = (between - within) / total
     # Influences are those of one less the variance within pairs over that of all ratings, which is the same but for
@@ -196,7 +197,7 @@ def _two_way(matrix: np.ndarray) -> list[Estimate]:
         # pair / (pair + with_level rater + error), by the three mean squares
         other = with_level * rater_variance + error
         total = pair_variance + other
-        if total <= 0:
+        if total <= variance_of_rounding(matrix):
             estimates += [Estimate.missing("ratings of the base block do not vary between pairs")] * 2
             continue
         value = pair_variance / total

@@ -135,7 +135,7 @@ class CommonRatings:
         with np.errstate(invalid="ignore", divide="ignore"):
             x, xx = (x + y.T) / n, (xx + yy.T) / n
         xx -= x * x
-        xx = np.where(xx > 1e-12, xx, 0.0)
+        xx = np.where(xx > 1e-12 * (1 + x * x), xx, 0.0)  # the rest is rounding
         with np.errstate(invalid="ignore", divide="ignore"):
             return Moments(n, x, x.T, xx, xx.T, xy / n - x * x.T)
 
@@ -216,9 +216,7 @@ def _mean_of_couples(values: np.ndarray, common: CommonRatings, moments: Moments
         kept = used[rater, common.rater[other]]
         one, other = one[kept], other[kept]
         couple = rater, common.rater[other]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            part = influence(couple, common.rating[one] - moments.x[couple], common.rating[other] - moments.y[couple])
-        part = np.nan_to_num(part, posinf=0.0, neginf=0.0)
+        part = influence(couple, common.rating[one] - moments.x[couple], common.rating[other] - moments.y[couple])
         by_rating += np.bincount(one, part, len(by_rating)) + np.bincount(other, part, len(by_rating))
     by_rating /= couples
     by_pair = np.bincount(common.pair, by_rating) / 2

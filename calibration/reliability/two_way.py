@@ -21,7 +21,7 @@ from relstudy.common.estimates import Estimate
 LEAST_RATERS = 3
 FEW = "two raters do not show how others would differ"
 ROUNDING = 1e-12
-"""Most that sums of a few thousand floats may differ from a perfect 1."""
+"""Most that sums of a few thousand floats may differ from a perfect 1, and means of equal values from each other."""
 
 Scale = Literal["plain", "log", "fisher"]
 
@@ -93,6 +93,11 @@ class Figure:
 def _sizes(panel: Panel) -> tuple[int, int]:
     """Numbers of raters and of pairs with a row."""
     return int(np.count_nonzero(panel.by_rater())), int(np.count_nonzero(panel.by_pair()))
+
+
+def variance_of_rounding(values: np.ndarray) -> float:
+    """What the variance of means of equal values of this size may seem to be."""
+    return float((ROUNDING * np.abs(values).max(initial=0.0)) ** 2)
 
 
 def variance_of(parts: tuple[float, float], both: float) -> float:

@@ -199,7 +199,7 @@ class BayesMapping(MonotoneMapping):
         self.diagnostics_ = diagnose(self.chains_)
         self.sigma_ = self.chains_.sigma.ravel()
         self.sigma_weights_ = np.full(len(self.sigma_), 1 / len(self.sigma_))
-        self.count_ = np.bincount(self.chains_.counts.ravel(), minlength=1) / self.chains_.counts.size
+        self.count_ = np.bincount(self.chains_.counts.ravel()) / self.chains_.counts.size
         return self.chains_.flat.mean(axis=0), *band_of(self.chains_.flat, self.band), self.chains_.changes
 
     def draw(self, count: int, seed: int | np.random.Generator = 0) -> np.ndarray:

@@ -14,8 +14,11 @@ from scipy.stats import spearmanr
 from sklearn.metrics import cohen_kappa_score
 
 from relstudy.calibration import randomisation_test
+from relstudy.calibration.methods.by_name import fit_lines
+from relstudy.calibration.noise import rater_noise
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.reliability import agreement, intraclass, rater_pairs
+from relstudy.calibration.reliability.ceiling import noise_ceiling, reachable_correlation
 from relstudy.calibration.simulation import simulate_panel
 
 
@@ -106,6 +109,27 @@ def test_agreement_that_cannot_be_computed_says_why() -> None:
     assert "no two" in (rater_pairs.pairwise(panel).kappa.reason or "")
     same = panel.with_rating(np.array([3.0, 3.0]))
     assert agreement.krippendorff_alpha(same, "nominal").reason == "every rating is the same"
+
+
+@pytest.mark.parametrize("value", [3.0, 0.1, 3.3, 33333.3])
+@pytest.mark.parametrize(("raters", "pairs"), [(3, 10), (5, 12), (7, 23)])
+def test_ratings_that_are_all_the_same_agree_on_nothing_whatever_rounding_their_sums_have(
+    value: float, raters: int, pairs: int
+) -> None:
+    """Three raters who gave ten pairs .1 had an ICC(1) of .29, five of twelve one of 1, and others a traceback."""
+    rows = [(f"r{rater}", f"q{pair}", f"x{pair}", value) for pair in range(pairs) for rater in range(raters)]
+    panel = Panel.from_frame(pd.DataFrame(rows, columns=["rater_id", "query_id", "result_id", "rating"]))
+    icc = intraclass.intraclass(panel)
+    assert icc.one.reason == icc.one_mean.reason == "every rating is the same"
+    assert icc.two.reason == icc.consistency.reason == "ratings of the base block do not vary between pairs"
+    together = rater_pairs.pairwise(panel)
+    assert together.kappa.reason == together.spearman.reason == "both raters of every couple are constant"
+    noise = rater_noise(panel, fit_lines(panel, "none"))
+    assert noise_ceiling(panel, noise).reason == "all judgments are the same"
+    assert reachable_correlation(np.full(pairs, value), np.full(pairs, 0.1), np.arange(1.0, pairs + 1)) is None
+    apart = panel.with_rating(panel.rating + 0.7 * panel.rater)
+    assert intraclass.intraclass(apart).consistency.value is None
+    assert "constant" in (rater_pairs.pairwise(apart).spearman.reason or "")
 
 
 def test_the_complete_block_drops_raters_or_pairs_whichever_costs_less() -> None:
