@@ -41,12 +41,12 @@ class Pooled:
 
 
 def pool(scores: ArrayLike, judgments: ArrayLike, weights: ArrayLike | None = None) -> Pooled:
-    """Pool pairs by score; pairs of weight zero are dropped. O(n log n) for the sort, O(n) after.
+    """Pool pairs by score. O(n log n) for the sort, O(n) after.
 
     Parameters
     ----------
     scores, judgments : finite, shape (n,)
-    weights : at least 0, shape (n,); None means 1 each
+    weights : above 0, shape (n,); None means 1 each
 
     Examples
     --------
@@ -93,7 +93,7 @@ class SortedPairs(NamedTuple):
 def sort_pairs(
     scores: ArrayLike, judgments: ArrayLike, weights: ArrayLike | None = None, groups: np.ndarray | None = None
 ) -> SortedPairs:
-    """Sort pairs by score; pairs of weight zero are dropped. Groups that are all one are none.
+    """Sort pairs by score, weights above 0. Groups that are all one are none.
 
     Scores that differ by rounding alone are one score: 0.4 and 0.1 + 0.3 come from the same thing computed twice.
     """
@@ -101,9 +101,6 @@ def sort_pairs(
     y = np.asarray(judgments, dtype=float)
     w = None if weights is None else np.asarray(weights, dtype=float)
     g = None if groups is None else np.unique(groups, return_inverse=True)[1]
-    if w is not None and not w.all():
-        g = None if g is None else g[w > 0]
-        x, y, w = x[w > 0], y[w > 0], w[w > 0]
     if g is not None and np.ptp(g) == 0:
         g = None
     order = np.argsort(x)

@@ -76,6 +76,13 @@ def test_every_file_that_was_written_is_named(tmp_path: Path) -> None:
         assert str(each) in done.output + done.stderr
 
 
+def test_a_facet_has_half_as_many_levels_as_there_are_ratings_at_most() -> None:
+    frame = table().assign(half=np.arange(720) // 2, more=[*(np.arange(719) // 2), 999])
+    assert len(Panel.from_frame(frame, 1, 5, ["half"]).facets["half"].levels) == 360
+    with pytest.raises(RelstudyError, match="more is no facet: it has 361 levels for 720 ratings"):
+        Panel.from_frame(frame, 1, 5, ["more"])
+
+
 @pytest.mark.parametrize(
     ("facet", "why"),
     [

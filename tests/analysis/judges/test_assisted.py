@@ -266,6 +266,14 @@ def test_the_interval_takes_the_larger_variance_and_fewer_degrees_of_freedom_whe
     assert odd.degrees == LEAST_FREEDOM
 
 
+@pytest.mark.parametrize(("queries", "degrees"), [(2, 1), (3, 1), (4, 2)])
+def test_a_weight_that_was_tuned_takes_a_degree_of_freedom_and_leaves_one_at_least(queries: int, degrees: int) -> None:
+    noise, error = np.random.default_rng(0).normal(size=(2, 400)) / [[1000], [10]]
+    people, judged = BootstrapStatistic(0.5, 0.5 + error + noise), BootstrapStatistic(0.4, 0.4 + error)
+    helped = assist(Terms(people, judged, BootstrapStatistic(0.4, np.full(400, 0.4))), queries, DIFFERENCE)
+    assert helped.degrees == degrees and (helped.weights[0] > 0.9) == (queries > 2)
+
+
 def test_a_judge_that_no_judged_pair_contradicts_leaves_what_the_worth_of_its_grades_leaves_open(world: World) -> None:
     """Replicates show nothing of it: by hand for the share, whose derivative is one over the number of candidates."""
     study = world.study(4, queries=8, results=9)

@@ -73,6 +73,13 @@ def test_the_regression_is_that_of_its_penalised_likelihood() -> None:
     np.testing.assert_allclose([*slope, intercept], best, atol=2e-3)
 
 
+def test_where_people_all_say_the_same_the_share_is_that_with_half_a_pair_of_either_kind_beside_them() -> None:
+    weight = np.array([0.5, 1.0, 2.0])
+    for said, share in ((1.0, 4 / 4.5), (0.0, 0.5 / 4.5)):
+        slope, intercept = _fitted(np.ones((3, 2)), np.full(3, said), weight, np.ones(3, dtype=bool), 0.1)
+        assert slope.tolist() == [0, 0] and special.expit(intercept) == pytest.approx(share)
+
+
 def test_a_pair_is_expected_without_its_own_querys_judgments() -> None:
     random = np.random.default_rng(3)
     query, x = np.repeat(np.arange(20), 8), random.normal(size=(200, 2))

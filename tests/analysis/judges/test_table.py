@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -36,6 +37,14 @@ def test_qrels_are_a_judge(tmp_path: Path) -> None:
 
 def test_a_judge_may_say_yes_or_no_as_true_or_false() -> None:
     assert read_judge(PAIRS.assign(rating=[True, False, True, True])).rating.tolist() == [1, 0, 1, 1]
+
+
+def test_pairs_are_found_wherever_they_stand_in_the_judges_table() -> None:
+    judge = read_judge(PAIRS.assign(rating=[2, 1, 0, 3]))
+    rows = [judge.rows_of(*np.array(list(zip(*pairs, strict=True)), dtype=object)).tolist() for pairs in (
+        ["aw", "ax", "by", "bz"], ["ax", "aw", "by", "bz"], ["bz", "aw"], ["aw", "ax", "by", "cz"]
+    )]  # fmt: skip
+    assert rows == [[0, 1, 2, 3], [1, 0, 2, 3], [3, 0], [0, 1, 2, -1]]
 
 
 def test_a_fault_names_the_column_as_the_file_has_it(tmp_path: Path) -> None:

@@ -157,6 +157,16 @@ def test_values_of_a_scale_are_no_marks(values: Sequence[float]) -> None:
     assert odd_values(np.array(values)) == []
 
 
+@pytest.mark.parametrize(
+    ("values", "marks"),
+    [([1, 2, 99], [99]), ([1, 99], []), ([1, 2, 3, 4, 99, 999, 9_999, 99_999], [99_999, 9_999, 999])],
+)
+def test_a_mark_stands_beside_two_values_at_least_and_there_are_three_at_most(
+    values: Sequence[float], marks: Sequence[float]
+) -> None:
+    assert odd_values(np.array(values)) == marks
+
+
 def test_a_rater_on_another_scale_is_said(tmp_path: Path) -> None:
     frame = pd.concat([by_rater(FIVE), by_rater(FIVE).assign(query_id="r")])
     frame["rating"] = np.where(frame["rater_id"] == "bob", 20 * frame["rating"], frame["rating"])

@@ -489,3 +489,7 @@ def test_texts_ask_pictures_and_pictures_ask_pictures_but_never_themselves():
     assert pairs["result_id"].str.startswith("i").all()
     assert (pairs["query_id"] != pairs["result_id"]).all()
     assert pairs.loc[pairs["block"] == "base", "paradigm"].value_counts().to_dict() == {"image": 5, "text": 5}
+    pairs = draw_sample_from(collection, sources, SampleOptions(queries=4, results=5, base=2)).pairs
+    of_query = pairs[pairs["block"] == "base"].groupby(["paradigm", "query_id"]).size()
+    assert of_query["image"].tolist() == [2], "of one query, since a page by image has four results"
+    assert of_query["text"].to_dict() == {"q1": 1, "q2": 1}, "a page by text has one"

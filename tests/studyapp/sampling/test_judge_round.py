@@ -123,6 +123,9 @@ def test_a_second_round_stands_on_the_first_and_a_changed_one_is_refused(study):
     succeeds("sample", study, *ROUND, "--pairs", 5, "--aim", "relevant_share")
     told = succeeds("sample", study, *ROUND, "--pairs", 5, "--preview")
     assert "Round 3, shaped by judge model" in told.output and "Nothing was written" in told.output
+    succeeds("sample", study, *ROUND, "--pairs", 5)
+    gain = ExpectedGain.of_last_round(study)
+    assert gain.round == 3 and (study / "rounds" / "round-3.csv").is_file()
     path = study / "rounds" / "round-2.csv"
     path.write_text(path.read_text().replace(",1\n", ",2\n", 1))
     changed = relstudy("sample", study, *ROUND, "--pairs", 5)
