@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import base64
 import html
-import io
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
 import pandas as pd
+
+from relstudy.common.pictures import thumbnail_of
 
 THUMBNAIL = 132
 """Pixels of the longer side."""
@@ -43,21 +42,4 @@ class Items:
     def thumbnail(self, item: str) -> str:
         """A small picture as a data: address; empty where the item has none that can be read."""
         file = self.picture(item)
-        if file is None:
-            return ""
-        return thumbnail_of(file, THUMBNAIL)
-
-
-def thumbnail_of(picture: Path | BinaryIO, side: int) -> str:
-    """A picture as a small JPEG in a data: address, at most `side` high and wide; empty where it cannot be read."""
-    from PIL import Image
-
-    try:
-        with Image.open(picture) as opened:
-            small = opened.convert("RGB")
-            small.thumbnail((side, side))
-    except (OSError, ValueError, Image.DecompressionBombError):
-        return ""  # the page says less, and the rest of it is as true
-    content = io.BytesIO()
-    small.save(content, "JPEG", quality=72)
-    return f"data:image/jpeg;base64,{base64.b64encode(content.getvalue()).decode()}"
+        return "" if file is None else thumbnail_of(file, THUMBNAIL)

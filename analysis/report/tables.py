@@ -6,12 +6,12 @@ import csv
 import io
 import math
 import re
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from relstudy.common.estimates import Estimate
 from relstudy.common.latex import LatexCell, latex_table
+from relstudy.common.pictures import data_address
 
 MINUS = "−"
 MOST_DIGITS = 6
@@ -179,7 +179,7 @@ class Table:
     def data_address(self, form: str) -> str:
         """The CSV or LaTeX text as a data: address, so that the page alone can hand it out."""
         text, kind = (self.csv(), "text/csv") if form == "csv" else (self.latex(), "text/x-tex")
-        return f"data:{kind};charset=utf-8;base64,{b64encode(text.encode()).decode()}"
+        return data_address(text.encode(), f"{kind};charset=utf-8")
 
 
 def estimate_of(cell: Cell) -> Estimate | None:

@@ -15,6 +15,7 @@ import numpy as np
 
 from relstudy.common.checked import Checked
 from relstudy.common.errors import RelstudyError
+from relstudy.common.pictures import read_picture
 from relstudy.common.study_folder import COLLECTION, items_file
 from relstudy.common.tables import read_table
 from relstudy.studyapp.collection.kinds import (
@@ -322,26 +323,6 @@ def _content_hash(path: Path, _size: int, _changed_at: int) -> bytes:
     """Hash of a file's content, kept as long as the file's size and time stay the same."""
     with path.open("rb") as handle:
         return hashlib.file_digest(handle, "sha256").digest()
-
-
-def read_picture(path: Path, longest: int = LONGEST_SIDE) -> Image.Image:
-    """A picture's file as RGB, its longer side at most `longest` pixels; transparency on white."""
-    from PIL import Image
-
-    try:
-        with Image.open(path) as image:
-            image.draft("RGB", (longest, longest))
-            if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
-                layer = image.convert("RGBA")
-                flat = Image.new("RGB", image.size, "white")
-                flat.paste(layer, mask=layer.getchannel("A"))
-            else:
-                flat = image.convert("RGB")
-            if max(flat.size) > longest:
-                flat.thumbnail((longest, longest), Image.Resampling.BILINEAR)
-            return flat
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
-        raise RelstudyError(f"{path}: this picture cannot be decoded ({error})") from None
 
 
 def split_keywords(text: str) -> frozenset[str]:

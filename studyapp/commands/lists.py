@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import io
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -14,6 +12,7 @@ import click
 from relstudy.common.command_options import taking
 from relstudy.common.errors import RelstudyError
 from relstudy.common.options import CommandOptions, option
+from relstudy.common.pictures import thumbnail_of
 from relstudy.common.study_folder import score_files
 from relstudy.studyapp.collection.kinds import PLAYED
 
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
     from relstudy.studyapp.collection.items import Collection
 
 JUDGMENTS = "judgments.csv"
+THUMBNAIL = 240
+"""Pixels of a picture's longer side: half as many again as it is shown with, for fine screens."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,13 +137,11 @@ def _page_cell(collection: Collection, entry: Ranked) -> str:
 def _item(collection: Collection, item_id: str) -> str:
     """A picture as an image inside the page, anything else as the beginning of its words."""
     item = collection[item_id]
-    if item.path is None or item.kind in PLAYED:
-        words = f"{item.title} {item.plain}".strip()
-        return f'<span class="text">{escape(words[:160])}{"…" if len(words) > 160 else ""}</span>'
-    data = io.BytesIO()
-    collection.picture(collection.position(item_id), 240).save(data, "JPEG", quality=80)
-    encoded = base64.b64encode(data.getvalue()).decode("ascii")
-    return f'<img alt="{escape(item.title or item_id)}" src="data:image/jpeg;base64,{encoded}">'
+    picture = "" if item.path is None or item.kind in PLAYED else thumbnail_of(item.path, THUMBNAIL)
+    if picture:
+        return f'<img alt="{escape(item.title or item_id)}" src="{picture}">'
+    words = f"{item.title} {item.plain}".strip()
+    return f'<span class="text">{escape(words[:160])}{"…" if len(words) > 160 else ""}</span>'
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from relstudy.common.errors import RelstudyError
+from relstudy.common.pictures import data_address
 from relstudy.common.scales import Scale, show_value
 from relstudy.studyapp.collection.displayed import card_fields
 from relstudy.studyapp.collection.items import Collection, Item
@@ -343,7 +343,7 @@ def _parts_of(what: str, item: Item, moved: bool) -> list[dict[str, Any]]:
         parts.append(_text(f"(the {what} stands above, between its marks)" if moved else _fenced(what, item)))
     if item.path is not None:
         content = item.path.read_bytes()
-        url = f"data:{image_type(content[:16])};base64,{base64.b64encode(content).decode()}"
+        url = data_address(content, image_type(content[:16]) or "")
         parts.append({"type": "image_url", "image_url": {"url": url}})
     return parts
 

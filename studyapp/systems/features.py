@@ -13,7 +13,8 @@ import numpy as np
 
 from relstudy.common.damage import DAMAGED_ARRAYS
 from relstudy.common.files import replacing
-from relstudy.studyapp.collection.items import Collection, read_picture
+from relstudy.common.pictures import read_picture
+from relstudy.studyapp.collection.items import LONGEST_SIDE, Collection
 from relstudy.studyapp.systems.base import Progress, index_folder
 
 Compute = Callable[[np.ndarray], dict[str, np.ndarray]]
@@ -59,7 +60,7 @@ def picture_features(
 
 
 def _batch(compute: Compute, paths: list[Path]) -> list[dict[str, np.ndarray]]:
-    return [compute(np.asarray(read_picture(path))) for path in paths]
+    return [compute(np.asarray(read_picture(path, LONGEST_SIDE))) for path in paths]
 
 
 def _collect(

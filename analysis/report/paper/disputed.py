@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 from scipy.special import chdtri
 
-from relstudy.analysis.report.collection import thumbnail_of
 from relstudy.analysis.report.layout import Block, Paragraph, Picture
 from relstudy.analysis.report.paper.study import PaperStudy
 from relstudy.analysis.report.tables import Cell, Column, Table, number, shown_number
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.plots import binary_against_graded, variance_before_and_after
 from relstudy.calibration.reliability.variance import pair_variances
+from relstudy.common.pictures import thumbnail_of
 from relstudy.common.probabilities import PAIR
 
 PAIRS = 6

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import hashlib
 import io
@@ -463,6 +464,15 @@ def test_pictures_are_small_stay_in_the_page_and_can_be_left_out(tmp_path: Path)
     assert Items(tmp_path / "study", table).thumbnail("outside") == ""
     assert items.thumbnail("gone") == items.thumbnail("unheard") == ""
     assert (items.text("a"), items.text("outside")) == ("A boat", "outside")
+
+
+def test_what_is_transparent_in_a_picture_is_white_in_its_small_one(tmp_path: Path) -> None:
+    from PIL import Image
+
+    Image.new("RGBA", (60, 40), (0, 0, 0, 0)).save(tmp_path / "one.png")
+    shown = Items(tmp_path, pd.DataFrame({"path": ["one.png"]}, index=["a"])).thumbnail("a")
+    with Image.open(io.BytesIO(base64.b64decode(shown.partition("base64,")[2]))) as small:
+        assert small.convert("L").getextrema() == (255, 255)
 
 
 @pytest.mark.parametrize("pictures", [True, False])

@@ -8,7 +8,8 @@ import pytest
 from PIL import Image
 
 from relstudy.common.errors import RelstudyError, TableError
-from relstudy.studyapp.collection.items import Collection, Item, read_picture
+from relstudy.common.pictures import read_picture
+from relstudy.studyapp.collection.items import Collection, Item
 
 
 def write(folder, text):
