@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import json
-import logging
-import os
-import sys
-import time
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, TextIO
 
-from flask import Flask, Response, g, jsonify, request
+from flask import Flask, jsonify, request
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import HTTPException, ServiceUnavailable
 
@@ -27,6 +21,7 @@ from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.web import api, large, pictures, preview, prolific_events
 from relstudy.studyapp.web.admin import access, audit, export, invite, leases, overview, raters, researchers, sso
 from relstudy.studyapp.web.assets import serve_assets
+from relstudy.studyapp.web.log import StudyFlask, log, log_event, log_requests
 from relstudy.studyapp.web.rater import ending, entry, practice, rating, screening, withdrawal
 from relstudy.studyapp.web.rendering import headers_of, prepare_templates, refusal_page, show
 from relstudy.studyapp.web.security import Sessions, Signer, add_headers
@@ -37,7 +32,26 @@ from relstudy.studyapp.web.views import MessagePage
 BODY_LIMIT = 64 * 1024
 PASSPHRASES = 30  # wrong ones from one address that are looked at at once; a laboratory may share it
 GUESSING_SECONDS = 600.0  # the stretch in which attempts are counted
-log = logging.getLogger("relstudy")
+# Texts that say what went wrong: by what a page gave as the reason, else by the status of its refusal.
+REASONS = {
+    "link": "error.link",
+    "invited": "error.invited",
+    "role": "error.role",
+    "parameter": "error.parameter",
+    "form": "refused.form",
+    "session": "refused.session",
+    large.BUSY: "error.making",
+    large.SENDING: "error.sending",
+    large.SENDING_ALL: "error.sending.all",
+}
+REASONS_BY_STATUS = {
+    400: "refused.form",
+    403: "error.invited",
+    404: "error.missing",
+    405: "error.missing",
+    413: "error.large",
+    429: "error.often",
+}
 
 
 @dataclass(frozen=True)
@@ -141,26 +155,17 @@ def _http_error(error: HTTPException) -> ResponseReturnValue:
         return error
     if request.blueprint == "api":
         return api.refusal(error)
-    texts = current_site().texts
-    reasons_by_status = {400: "form", 403: "invited", 404: "missing", 405: "missing", 413: "large", 429: "often"}
-    reasons = {"link": "error.link", "invited": "error.invited", "role": "error.role"}
-    reasons |= {"form": "refused.form", "session": "refused.session", large.BUSY: "error.making"}
-    reasons |= {large.SENDING: "error.sending", large.SENDING_ALL: "error.sending.all"}
-    if error.description == "parameter":
-        text = texts("error.parameter", name=current_site().study.entry.id_parameter)
-    elif error.description in reasons:
-        text = texts(reasons[error.description])
-    else:
-        name = reasons_by_status.get(error.code or 500)
-        text = texts(f"refused.{name}" if name == "form" else f"error.{name}") if name else texts("error.other")
-    page = MessagePage(texts("error.heading"), text, "/", texts("error.home"))
+    site = current_site()
+    reason = REASONS.get(error.description or "") or REASONS_BY_STATUS.get(error.code or 500, "error.other")
+    text = site.texts(reason, name=site.study.entry.id_parameter)  # of which error.parameter speaks
+    page = MessagePage(site.texts("error.heading"), text, "/", site.texts("error.home"))
     return show("message.html", page), error.code or 500, headers_of(error)
 
 
 def _database_error(error: Exception) -> ResponseReturnValue:
     current_site().answer_without_database()
     reason = classify_error(error)
-    log.error(json.dumps({"event": "database", "trouble": reason, "error": type(error).__name__}))
+    log_event("database", trouble=reason, error=type(error).__name__)
     if reason == "broken":
         log.exception("database")
     return _not_saved(reason, {"full": 507, "busy": 503, "broken": 500}[reason])
@@ -168,7 +173,7 @@ def _database_error(error: Exception) -> ResponseReturnValue:
 
 def _damage(error: RelstudyError) -> ResponseReturnValue:
     """One of the study's files is not what it should be: which one is in the log, for the researcher alone."""
-    log.error(json.dumps({"event": "damage", "trouble": str(error)}))
+    log_event("damage", trouble=str(error))
     if request.blueprint == "api":
         return api.refusal(ServiceUnavailable("a file of the study is damaged; the server's log names it"))
     current_site().answer_without_database()
@@ -182,42 +187,3 @@ def _not_saved(reason: str, status: int) -> ResponseReturnValue:
     page = MessagePage(texts("error.heading"), texts(f"refused.{reason}"), request.path, texts("refused.again"))
     again = {"Refresh": "5"} if status == 503 else {}  # it passes, and browsers ask again by themselves
     return show("message.html", page), status, {"Retry-After": "5", **again}
-
-
-class StudyFlask(Flask):
-    """Logs what went wrong under its route: the address asked for may hold a token."""
-
-    def log_exception(self, exc_info: Any) -> None:
-        """The traceback, under method and route."""
-        self.logger.error("Exception on %s [%s]", request.url_rule, request.method, exc_info=exc_info)
-
-
-def log_requests(app: Flask) -> None:
-    """One JSON line per request: the route, never the address asked for, because that may hold a token."""
-
-    @app.before_request
-    def _begin() -> None:
-        g.began = time.perf_counter()
-
-    @app.after_request
-    def _end(response: Response) -> Response:
-        if log.isEnabledFor(logging.INFO):
-            line = {
-                "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-                "method": request.method,
-                "route": str(request.url_rule) if request.url_rule else None,
-                "status": response.status_code,
-                "ms": round(1000 * (time.perf_counter() - g.began), 1) if "began" in g else None,
-                "worker": os.getpid(),
-            }
-            log.info(json.dumps(line))
-        return response
-
-
-def log_to(stream: TextIO = sys.stderr, level: int = logging.INFO) -> None:
-    """Send the app's log lines to a stream."""
-    handler = logging.StreamHandler(stream)
-    handler.setFormatter(logging.Formatter("%(message)s"))
-    log.handlers[:] = [handler]
-    log.setLevel(level)
-    log.propagate = False

@@ -15,10 +15,10 @@ from jinja2 import StrictUndefined
 from relstudy.common.console import say
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.config.texts import Texts
-from relstudy.studyapp.web.app import StudyFlask, log_requests
 from relstudy.studyapp.web.assets import serve_assets
 from relstudy.studyapp.web.hosted import NAME, RESERVED, TRY_AGAIN, HostedStudies
 from relstudy.studyapp.web.listening import announce, listen, make_worker, shown_address
+from relstudy.studyapp.web.log import StudyFlask, log_requests
 from relstudy.studyapp.web.mount import WsgiApp, at, mounted, path_of
 from relstudy.studyapp.web.options import ServerOptions
 from relstudy.studyapp.web.processes import run_workers

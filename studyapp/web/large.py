@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import json
-import logging
 import shutil
 import tempfile
 import threading
@@ -16,6 +14,8 @@ from typing import IO, Any
 
 from flask import Response, abort, request, send_file
 from werkzeug.exceptions import ServiceUnavailable, TooManyRequests
+
+from relstudy.studyapp.web.log import log_event
 
 BUSY = "another table is being made; please try again in a minute"
 SENDING = "as many tables as one account may have are on their way already; try again when one has arrived"
@@ -122,7 +122,7 @@ def send_written(write: Callable[[IO[bytes]], object], mimetype: str, account: s
         write(file)
     except OSError as error:
         file.close()
-        logging.getLogger("relstudy").error(json.dumps({"event": "large table", "trouble": str(error)}))
+        log_event("large table", trouble=str(error))
         abort(Response(NO_ROOM, 507, mimetype="text/plain"))
     file.seek(0)
     response = send_whole(file, mimetype)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import functools
-import json
 import logging
 import select
 import socket
@@ -22,7 +21,8 @@ from waitress.task import ErrorTask, WSGITask
 from waitress.wasyncore import readwrite
 
 from relstudy.common.errors import RelstudyError
-from relstudy.studyapp.web.app import BODY_LIMIT, log_to
+from relstudy.studyapp.web.app import BODY_LIMIT
+from relstudy.studyapp.web.log import log_event, log_to
 from relstudy.studyapp.web.mount import WsgiApp
 from relstudy.studyapp.web.options import ServerOptions
 from relstudy.studyapp.web.security import HEADERS
@@ -269,7 +269,7 @@ class _Accepting:
                 raise
             self.not_before = time.monotonic() + 1
             message = "no more files may be open: nobody new is heard for a second"
-            logging.getLogger("relstudy").error(json.dumps({"event": "connections", "trouble": message}))
+            log_event("connections", trouble=message)
             return None
 
 

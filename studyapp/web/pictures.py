@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import logging
 import re
 from pathlib import Path
 
@@ -15,6 +13,7 @@ from relstudy.studyapp.collection.displayed import DisplayedItem
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.admin.researchers import may_preview
 from relstudy.studyapp.web.large import send_whole
+from relstudy.studyapp.web.log import log_event
 from relstudy.studyapp.web.site import current_site
 
 blueprint = Blueprint("pictures", __name__)
@@ -29,18 +28,19 @@ def item(key: str) -> ResponseReturnValue:
     found = _found(key)
     if found.path is None:
         abort(404)
+    is_played = found.kind in kinds.PLAYED
+    part = None
     try:
         with open(found.path, "rb") as handle:
-            is_played = found.kind in kinds.PLAYED
             media_type = kinds.media_type(handle.read(kinds.HEAD), found.kind)
-            if media_type is None:
-                abort(404)
-            if is_played and _asks_for_a_part(found.path):
-                return _kept(_part(found.path, media_type))
+        if media_type is None:
+            abort(404)
+        if is_played and _asks_for_a_part(found.path):
+            part = _part(found.path, media_type)
     except OSError as error:  # gone since the study was checked
-        logging.getLogger("relstudy").error(json.dumps({"event": "picture", "trouble": str(error)}))
+        log_event("picture", trouble=str(error))
         abort(404)
-    response = _kept(send_whole(found.path.resolve(), media_type, max_age=86_400, etag=_version(found.path)))
+    response = _whole(found.path, media_type) if part is None else _kept(part)
     if is_played:
         response.headers["Accept-Ranges"] = "bytes"
     return response
@@ -52,7 +52,7 @@ def captions(key: str) -> ResponseReturnValue:
     found = _found(key)
     if found.captions is None or not found.captions.is_file():
         abort(404)
-    return _kept(send_whole(found.captions.resolve(), "text/vtt", max_age=86_400, etag=_version(found.captions)))
+    return _whole(found.captions, "text/vtt")
 
 
 def _found(key: str) -> DisplayedItem:
@@ -86,8 +86,13 @@ def _kept(response: Response) -> Response:
     return response
 
 
-def _part(path: Path, media_type: str) -> Response:
-    """One part of a file, of at most PART bytes, from where the request's range begins; 416 where it is beyond.
+def _whole(path: Path, media_type: str) -> Response:
+    return _kept(send_whole(path.resolve(), media_type, max_age=86_400, etag=_version(path)))
+
+
+def _part(path: Path, media_type: str) -> Response | None:
+    """One part of a file, of at most PART bytes, from where the request's range begins; 416 where it is beyond; None
+    where the whole file is the answer.
 
     A range may end earlier than was asked for (RFC 9110, section 14.2); players ask for the next. Several ranges at
     once, and units other than bytes, are answered by the whole file, as the same section allows; so is a range that
@@ -96,9 +101,7 @@ def _part(path: Path, media_type: str) -> Response:
     size = path.stat().st_size
     asked = _RANGE.fullmatch(request.headers["Range"].strip())
     if asked is None or not (asked[1] or asked[2]) or (asked[1] and asked[2] and int(asked[2]) < int(asked[1])):
-        response = send_whole(path.resolve(), media_type, max_age=86_400, etag=_version(path))
-        response.headers["Accept-Ranges"] = "bytes"
-        return response
+        return None
     begin = int(asked[1]) if asked[1] else max(0, size - int(asked[2]))
     last = int(asked[2]) if asked[1] and asked[2] else size - 1
     end = min(last, size - 1, begin + PART - 1)
@@ -107,7 +110,6 @@ def _part(path: Path, media_type: str) -> Response:
     length = end - begin + 1
     headers = {
         "Content-Range": f"bytes {begin}-{end}/{size}",
-        "Accept-Ranges": "bytes",
         "Content-Length": str(length),
         "ETag": f'"{_version(path)}"',
     }

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import json
-import logging
 import secrets
 import time
 from collections.abc import Callable
@@ -25,6 +23,7 @@ from relstudy.studyapp.config.secret import read_private, write_private
 from relstudy.studyapp.database.errors import DATABASE_ERRORS
 from relstudy.studyapp.monitoring.audit_log import record
 from relstudy.studyapp.web import session
+from relstudy.studyapp.web.log import log_event
 from relstudy.studyapp.web.site import current_site
 
 HOURS = 12
@@ -112,8 +111,7 @@ def note(account: Account, did: str, about: str = "") -> None:
     try:
         record(current_site().store, account.name, did, about)
     except DATABASE_ERRORS as error:
-        line = {"event": "audit log", "who": account.name, "did": did, "about": about, "error": type(error).__name__}
-        logging.getLogger("relstudy").error(json.dumps(line))
+        log_event("audit log", who=account.name, did=did, about=about, error=type(error).__name__)
 
 
 def become(account: Account, by: str = "") -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 
 from flask import Blueprint, abort, redirect
@@ -12,6 +11,7 @@ from flask.typing import ResponseReturnValue
 from relstudy.common.errors import RelstudyError
 from relstudy.studyapp.config.accounts import admit
 from relstudy.studyapp.web.admin.researchers import become, is_admin
+from relstudy.studyapp.web.log import log_event
 from relstudy.studyapp.web.rendering import show
 from relstudy.studyapp.web.sign_on import SignOn, SignOnError
 from relstudy.studyapp.web.site import current_site
@@ -43,7 +43,7 @@ def enter(sign_on: SignOn, email: str) -> ResponseReturnValue:
 
 def refuse(reason: str) -> ResponseReturnValue:
     """The page that says why somebody was not signed on."""
-    logging.getLogger("relstudy").warning(json.dumps({"event": "sign-on", "refused": reason}))
+    log_event("sign-on", logging.WARNING, refused=reason)
     texts = current_site().texts
     page = MessagePage(texts("error.heading"), texts(reason), "/admin/login", texts("sso.again"))
     return show("message.html", page), STATUS[reason]

@@ -18,7 +18,8 @@ from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.monitoring.export import ratings_table
 from relstudy.studyapp.web.admin.access import make_setup_link
-from relstudy.studyapp.web.app import BODY_LIMIT, create_app, log_to
+from relstudy.studyapp.web.app import BODY_LIMIT, create_app
+from relstudy.studyapp.web.log import log_to
 from relstudy.studyapp.web.security import HEADERS
 from tests.studyapp.browse import Browser, joined
 from tests.studyapp.serving import serving
