@@ -20,6 +20,10 @@ class Invitation:
     path: str
     completion_code: str
 
+    def below(self, address: str) -> dict[str, str]:
+        """The invitation as it is handed out, with its link below the study's address."""
+        return {"rater_id": self.rater_id, "link": address + self.path, "completion_code": self.completion_code}
+
 
 def invite(store: Store, study: Study, count: int, extra_pairs: int = 0, group: str = "") -> list[Invitation]:
     """Make personal links. Only the hash of a token is kept, so a link can be shown once.
@@ -61,11 +65,10 @@ def _pages_of(study: Study, extra_pairs: int) -> int:
 def crowd_link(study: Study) -> str | None:
     """The path and parameters to enter on the crowd platform; None when the study has no crowd rule."""
     entry = study.entry
-    if "prolific" in entry.rules:
-        values = {"PROLIFIC_PID": "{{%PROLIFIC_PID%}}", "STUDY_ID": "{{%STUDY_ID%}}", "SESSION_ID": "{{%SESSION_ID%}}"}
-    elif "crowd" in entry.rules:
-        values = {}
-    else:
+    if not entry.platform_rule:
         return None
+    values = {}
+    if entry.platform_rule == "prolific":
+        values = {"PROLIFIC_PID": "{{%PROLIFIC_PID%}}", "STUDY_ID": "{{%STUDY_ID%}}", "SESSION_ID": "{{%SESSION_ID%}}"}
     names = [entry.id_parameter, *entry.keep_parameters]
     return "/join?" + "&".join(f"{name}={values.get(name, '${' + name + '}')}" for name in names)

@@ -113,6 +113,11 @@ def forget_taken_over(connection: sa.Connection) -> None:
     delete_setting(connection, TAKEN_OVER)
 
 
+def shown_state(state: str, study: Study) -> str:
+    """The state that raters meet: a study that is open may be paused by its study.toml."""
+    return "paused" if state == "open" and study.paused else state
+
+
 def read_state(connection: sa.Connection) -> str:
     """open, paused or closed, as last set."""
     return read_setting(connection, "state") or "open"

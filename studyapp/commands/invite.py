@@ -62,13 +62,13 @@ def invite(folder: Path, options: InviteOptions, as_json: bool) -> None:
     made = make(store, study, options.count, options.extra_pairs, options.group) if options.count else []
     if made:
         record_command(store, "invite", str(options.count))
-    links = [{"rater_id": i.rater_id, "link": base + i.path, "completion_code": i.completion_code} for i in made]
+    links = [invitation.below(base) for invitation in made]
     crowd = crowd_link(study)
-    is_open = bool({"open", "passphrase"} & set(study.entry.rules))
+    open_to_all = f"{base}/" if study.entry.open_rule else None
     result = {
         "personal": links,
         "crowd": base + crowd if crowd else None,
-        "open": base + "/" if is_open else None,
+        "open": open_to_all,
         "completion_url": study.entry.completion_url or None,
     }
     if options.output is not None:
@@ -99,7 +99,7 @@ def invite(folder: Path, options: InviteOptions, as_json: bool) -> None:
     if study.outcomes_without_way_back:
         lacking = listed(study.outcomes_without_way_back, "or")
         click.echo(f"Not led back to the platform: who ends as {lacking}; give each a code in [entry.outcomes].")
-    if is_open:
-        click.echo(f"open to all: {base}/")
-    if not (links or crowd or is_open):
+    if open_to_all:
+        click.echo(f"open to all: {open_to_all}")
+    if not (links or crowd or open_to_all):
         say(f"say how many personal links to make, such as: relstudy invite {folder} -n 12")

@@ -194,7 +194,7 @@ class Study:
         >>> crowd.outcomes_without_way_back
         ('no_consent', 'set_aside', 'full', 'undecided', 'paused', 'closed')
         """
-        ways = self.possible_outcomes if self.entry.is_platform else ()
+        ways = self.possible_outcomes if self.entry.platform_rule else ()
         return tuple(name for name in ways if not self.entry.outcomes.get(name))
 
     @property

@@ -13,6 +13,7 @@ from urllib.parse import quote
 from relstudy.common.scales import Scale
 
 ENTRY_RULES = ("personal", "open", "passphrase", "prolific", "crowd")
+OPEN_RULES = ("open", "passphrase")
 PLATFORM_RULES = ("prolific", "crowd")
 EVENTS = ("rated", "changed", "set_aside", "taken_back", "withdrawn", "finished", "forgotten")
 """Events of a study's ratings, as programs follow them."""
@@ -346,9 +347,14 @@ class Entry:
         return passphrase_bits(self.passphrase) >= STRONG_BITS
 
     @property
-    def is_platform(self) -> bool:
-        """True if raters come from a platform, and have to go back there."""
-        return any(rule in PLATFORM_RULES for rule in self.rules)
+    def open_rule(self) -> str:
+        """The rule by which anybody comes in who has the study's address: open or passphrase; empty: nobody does."""
+        return next((rule for rule in self.rules if rule in OPEN_RULES), "")
+
+    @property
+    def platform_rule(self) -> str:
+        """The rule by which raters come from a platform, and have to go back there; empty: they do not."""
+        return next((rule for rule in self.rules if rule in PLATFORM_RULES), "")
 
     def address(self, code: str, identity: str, parameters: Mapping[str, str]) -> str:
         """Address to return to with a code, or with an outcome's own address; empty where there is none.

@@ -113,7 +113,7 @@ def _ways_back(study: Study) -> Iterator[Finding]:
     if lacking:
         words = f"who comes from the platform is not led back when the outcome is {listed(lacking, 'or')}"
         yield Finding("ways back", "mind", words, "a code or an address for each in [entry.outcomes]")
-    elif study.entry.is_platform:
+    elif study.entry.platform_rule:
         yield Finding("ways back", "ok", "every outcome leads back to the platform")
 
 

@@ -22,7 +22,7 @@ from relstudy.studyapp.assignment.eligibility import AnswerCounts, outcome_by_co
 from relstudy.studyapp.assignment.quotas import Taken, count_places, count_ratings
 from relstudy.studyapp.assignment.raters import Rater, read_raters
 from relstudy.studyapp.assignment.unused_pairs import stored_unused_pairs
-from relstudy.studyapp.assignment.versions import read_state
+from relstudy.studyapp.assignment.versions import read_state, shown_state
 from relstudy.studyapp.config.groups import Group
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block, was_shown
@@ -172,7 +172,7 @@ def study_status(store: Store, study: Study, now: float | None = None) -> Status
     persons = _persons(study, people, answers)
     return Status(
         study=study.id,
-        state="paused" if state == "open" and study.paused else state,
+        state=shown_state(state, study),
         raters=len(people),
         consented=sum(person.consented_at is not None for person in people),
         finished=sum(person.finished_at is not None for person in people),

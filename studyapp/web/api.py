@@ -160,5 +160,4 @@ def invites() -> ResponseReturnValue:
     forget_figures()
     note(g.account, "invite", str(count))
     base = public_address()
-    links = [{"rater_id": i.rater_id, "link": base + i.path, "completion_code": i.completion_code} for i in made]
-    return jsonify(invites=links), 201
+    return jsonify(invites=[invitation.below(base) for invitation in made]), 201

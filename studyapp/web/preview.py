@@ -25,7 +25,6 @@ from relstudy.studyapp.web.rater.screening import screening_view
 from relstudy.studyapp.web.rater.withdrawal import withdraw_view
 from relstudy.studyapp.web.rendering import Preview, end_page, show
 from relstudy.studyapp.web.site import current_site
-from relstudy.studyapp.web.views import WaitPage
 
 blueprint = Blueprint("preview", __name__, url_prefix="/preview")
 
@@ -106,8 +105,7 @@ def _pages() -> list[Shown]:
                 address = f"block-{number}" if kind == "pair" else f"block-{number}-check"
                 words = texts(label, block=block.name)
                 shown.append(Shown(address, words, _rating(rater, block.name, kind, page, address)))
-    wait = WaitPage(texts("wait.heading"), texts("wait.text"))
-    shown.append(Shown("wait", texts("preview.wait"), lambda: show("wait.html", wait, rater)))
+    shown.append(Shown("wait", texts("preview.wait"), lambda: show("wait.html", None, rater)))
     if study.questions:
         heading = texts("questions.heading")
         shown.append(Shown("questions", heading, lambda: show("questions.html", questions_view({}, {}), rater)))

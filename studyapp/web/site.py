@@ -16,7 +16,15 @@ from jinja2 import Environment
 from relstudy.studyapp.assignment.catalogue import Catalogue
 from relstudy.studyapp.assignment.raters import Rater, Visit
 from relstudy.studyapp.assignment.sequence import RaterPage, hold_page, look_at_page
-from relstudy.studyapp.assignment.versions import Head, Version, join_version, read_head, read_version, write_state
+from relstudy.studyapp.assignment.versions import (
+    Head,
+    Version,
+    join_version,
+    read_head,
+    read_version,
+    shown_state,
+    write_state,
+)
 from relstudy.studyapp.collection.displayed import DisplayedItems
 from relstudy.studyapp.config.language import Language
 from relstudy.studyapp.config.study import Study
@@ -217,7 +225,7 @@ class Site:
 
     def _join(self, connection: Transaction, head: Head) -> None:
         g.served = self._kept(head) or self._read(connection)
-        g.state = self._shown_state(head)
+        g.state = shown_state(head.state, self.study)
 
     def _kept(self, head: Head) -> Served | None:
         """The version that the database has, where this process has read it already.
@@ -236,9 +244,6 @@ class Site:
         """A rater at work in a transaction of this study's database."""
         return Visit(connection, self.study, self.catalogue, rater, now, self.version)
 
-    def _shown_state(self, head: Head) -> str:
-        return "paused" if head.state == "open" and self.study.paused else head.state
-
     @property
     def state(self) -> str:
         """open, paused or closed: as the request's transaction saw it, else at most a second old."""
@@ -247,7 +252,7 @@ class Site:
         read_at, state = self._state
         if time.monotonic() - read_at > 1 or not state:
             with self.store.read_one() as connection:
-                state = self._shown_state(read_head(connection))
+                state = shown_state(read_head(connection).state, self.study)
             self._state = (time.monotonic(), state)
         return state
 

@@ -93,9 +93,7 @@ class RatingPage:
     answered: int
     pace: float | None
     practice: bool
-    paradigm: str
     question: str
-    scale: str
     choices: tuple[Choice, ...]
     undecided: bool
     query: ItemView
@@ -205,14 +203,6 @@ class SwitchPage:
     """Somebody else's personal link was opened; `action` goes on as that person."""
 
     action: str
-
-
-@dataclass(frozen=True)
-class WaitPage:
-    """All that is left is with other raters."""
-
-    heading: str
-    text: str
 
 
 @dataclass(frozen=True)

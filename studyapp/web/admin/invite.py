@@ -22,16 +22,15 @@ MOST_LINKS = 500
 
 @dataclass(frozen=True)
 class InvitePage:
-    """Ways in, and links just made (shown this once)."""
+    """Ways in as addresses, empty where they are closed, and invitations just made (shown this once)."""
 
     tab: ClassVar = "invite"
     most: ClassVar = MOST_LINKS
-    base: str
     personal: bool
     crowd: str
-    open: bool
+    open: str
     groups: tuple[str, ...]
-    links: tuple[invitations.Invitation, ...]
+    links: tuple[dict[str, str], ...]
     message: str
 
 
@@ -44,12 +43,15 @@ def public_address() -> str:
 def _invite_page(links: tuple[invitations.Invitation, ...] = (), message: str = "") -> str:
     study = current_site().study
     base = public_address()
-    rules = study.entry.rules
     crowd = invitations.crowd_link(study)
-    is_open = bool({"open", "passphrase"} & set(rules))
-    groups = tuple(group.name for group in study.groups)
-    shown_crowd = base + crowd if crowd else ""
-    page = InvitePage(base, "personal" in rules, shown_crowd, is_open, groups, links, message)
+    page = InvitePage(
+        personal="personal" in study.entry.rules,
+        crowd=base + crowd if crowd else "",
+        open=f"{base}/" if study.entry.open_rule else "",
+        groups=tuple(group.name for group in study.groups),
+        links=tuple(link.below(base) for link in links),
+        message=message,
+    )
     return show("admin/invite.html", page)
 
 

@@ -18,7 +18,7 @@ from relstudy.studyapp.web.rater.navigation import address, advance, locked_visi
 from relstudy.studyapp.web.rater.question_form import question_views, read_answers
 from relstudy.studyapp.web.rendering import end_page, paragraphs, refusal_page, show
 from relstudy.studyapp.web.site import current_site
-from relstudy.studyapp.web.views import MessagePage, QuestionsPage, ThanksPage, WaitPage
+from relstudy.studyapp.web.views import MessagePage, QuestionsPage, ThanksPage
 
 blueprint = Blueprint("ending", __name__)
 
@@ -113,8 +113,7 @@ def wait() -> ResponseReturnValue:
     with locked_visit(rater.id) as visit:
         if next_step(visit).name != "wait":
             return redirect("/rate")
-    texts = current_site().texts
-    return show("wait.html", WaitPage(texts("wait.heading"), texts("wait.text")), rater)
+    return show("wait.html", None, rater)
 
 
 @blueprint.post("/finish")

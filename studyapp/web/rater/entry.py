@@ -37,8 +37,7 @@ def home() -> ResponseReturnValue:
     """Continue where this browser's rater was; else show the way in."""
     if session.current_rater() is not None or session.pending() is not None:
         return redirect("/rate")
-    rules = current_site().study.entry.rules
-    if "open" not in rules and "passphrase" not in rules:
+    if not current_site().study.entry.open_rule:
         return _uninvited()
     return redirect(f"/consent{asked_query()}")
 
@@ -115,8 +114,7 @@ def join() -> ResponseReturnValue:
     browser of that very rater goes on at once.
     """
     entry = current_site().study.entry
-    rule = next((rule for rule in entry.rules if rule in ("prolific", "crowd")), None)
-    if rule is None:
+    if not entry.platform_rule:
         abort(404)
     identity = request.args.get(entry.id_parameter, "").strip()
     # A placeholder that the platform did not fill in would make one rater of all who come with it.
@@ -124,10 +122,15 @@ def join() -> ResponseReturnValue:
         abort(400, description="parameter")
     parameters = {name: request.args.get(name, "")[:200] for name in entry.keep_parameters} | _group_asked_for()
     rater = session.current_rater()
-    if rater is not None and (rater.entry, rater.identity) == (rule, identity):
+    if rater is not None and (rater.entry, rater.identity) == (entry.platform_rule, identity):
         return redirect("/rate")
-    session.set_pending(rule, identity, parameters)
+    session.set_pending(entry.platform_rule, identity, parameters)
     return redirect("/consent")
+
+
+def _rater_at_the_door() -> Rater | None:
+    """The rater of this browser; None where somebody is on the way in by it, who counts before them."""
+    return None if session.pending() else session.current_rater()
 
 
 @blueprint.get("/consent")
@@ -135,11 +138,10 @@ def consent() -> ResponseReturnValue:
     """The consent page."""
     if current_site().state != "open":
         return unavailable()
-    rater = None if session.pending() else session.current_rater()
+    rater = _rater_at_the_door()
     if rater is None and session.pending() is None:
-        rules = current_site().study.entry.rules
-        way = next((rule for rule in ("open", "passphrase") if rule in rules), None)
-        if way is None:
+        way = current_site().study.entry.open_rule
+        if not way:
             return _uninvited()
         session.set_pending(way, secrets.token_hex(16), _group_asked_for())
     if rater is not None and rater.consented_at is not None:
@@ -175,8 +177,7 @@ def consent_view(asks_passphrase: bool, message: str = "", *, extra_pages: int =
 @blueprint.post("/consent")
 def agree() -> ResponseReturnValue:
     """Consent given: enrol, once per person however often this is sent."""
-    arrival = session.pending()
-    rater = None if arrival else session.current_rater()
+    arrival, rater = session.pending(), _rater_at_the_door()
     if rater is not None and rater.consented_at is not None:
         return redirect("/rate", 303)
     if rater is None and arrival is None:
@@ -249,7 +250,7 @@ def _refused_passphrase(given: str) -> ResponseReturnValue | None:
 @blueprint.post("/decline")
 def decline() -> ResponseReturnValue:
     """Consent withheld: nothing is kept but, in the browser, the page with the way back."""
-    rater = None if session.pending() else session.current_rater()
+    rater = _rater_at_the_door()
     session.require_csrf(rater)
     if rater is not None and rater.consented_at is not None:
         return redirect("/rate", 303)

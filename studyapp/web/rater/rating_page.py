@@ -14,7 +14,7 @@ from relstudy.studyapp.assignment.catalogue import PairRow
 from relstudy.studyapp.assignment.raters import Rater
 from relstudy.studyapp.assignment.sequence import Assignment, RaterPage, count_answered
 from relstudy.studyapp.collection.displayed import DisplayedItems
-from relstudy.studyapp.collection.kinds import PLAYED, paradigm_of
+from relstudy.studyapp.collection.kinds import PLAYED
 from relstudy.studyapp.collection.markup import words_to_mark
 from relstudy.studyapp.config.study_parts import NOT_SHOWN, Block, was_shown
 from relstudy.studyapp.web import session
@@ -52,9 +52,7 @@ def build_rating_page(
         answered=_answered(page, assignment),
         pace=seconds_per_page(),
         practice=assignment.kind == "practice",
-        paradigm=paradigm_of(query.kind),
         question=block.question,
-        scale=block.scale.name,
         choices=choices(with_words(block)),
         undecided=block.scale.undecided,
         query=item_view(query),
