@@ -182,7 +182,7 @@ def winter(s: Setting) -> None:
     terrain.near_firs(
         s.canvas,
         s.light,
-        s.canvas.height * 1.0,
+        s.canvas.height,
         92 * s.unit,
         4 + int(5 * s.scene.crowd),
         clear=kept_clear(s),

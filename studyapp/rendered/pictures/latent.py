@@ -28,6 +28,8 @@ THINGS: dict[str, dict[str, float]] = {
     "window": {"cat": 5, "flowers": 2},
 }
 PLACES = tuple(THINGS)
+# What may stand further off, behind the subject.
+_FAR_THINGS = ("birds", "balloon", "sailboat", "house", "cabin", "windmill", "sheep", "palm", "lighthouse", "coral")
 _PLACE_SHARE = np.array([1.2, 1.0, 1.0, 1.2, 1.0, 1.0, 0.9, 1.4, 1.3, 1.0, 0.8, 0.8])
 _HOUR_SHARE = np.array([0.16, 0.34, 0.22, 0.13, 0.15])
 WEATHERS = ("clear", "fair", "cloudy", "misty")
@@ -85,7 +87,7 @@ def _draw_scene(rng: np.random.Generator) -> Scene:
     weights = np.array([THINGS[place][name] for name in names])
     subject = names[int(rng.choice(len(names), p=weights / weights.sum()))]
     others = [name for name in names if name not in ("", subject)]
-    extras = tuple(sorted(name for name in others if rng.random() < 0.16 and _may_be_far(name)))
+    extras = tuple(sorted(name for name in others if rng.random() < 0.16 and name in _FAR_THINGS))
     hour = HOURS[int(rng.choice(len(HOURS), p=_HOUR_SHARE))]
     weather = WEATHERS[int(rng.choice(len(WEATHERS), p=_WEATHER_SHARE))]
     return Scene(
@@ -99,19 +101,4 @@ def _draw_scene(rng: np.random.Generator) -> Scene:
         crowd=float(rng.uniform(0, 1)),
         sun_side=float(rng.uniform(-0.8, 0.8)),
         seed=int(rng.integers(2**31)),
-    )
-
-
-def _may_be_far(name: str) -> bool:
-    return name in (
-        "birds",
-        "balloon",
-        "sailboat",
-        "house",
-        "cabin",
-        "windmill",
-        "sheep",
-        "palm",
-        "lighthouse",
-        "coral",
     )

@@ -153,7 +153,7 @@ def _clouds(canvas: Canvas, light: Light, horizon: float, weather: str, sun_x: f
     rng = canvas.rng
     rows = max(int(horizon), 8)
     field = cloud(rng, (rows, canvas.width), (3.2, 2.6), 5, 0.52)
-    cover = {"cloudy": -0.02, "misty": 0.05, "snowy": -0.1}.get(weather, 0.25)
+    cover = {"cloudy": -0.02, "misty": 0.05}.get(weather, 0.25)
     mask = smooth(field, cover, cover + 0.5)
     # Light comes from above: where the field falls towards the top, the cloud is lit.
     lit = np.clip(0.5 + 2.6 * (field - np.roll(field, -max(2, canvas.height // 40), axis=0)), 0, 1)

@@ -118,11 +118,6 @@ class Shape:
         self.parts.append(("limb", (x0, y0, r0, x1, y1, r1)))
         return self
 
-    def join(self, other: Shape) -> Shape:
-        """Add another shape's parts."""
-        self.parts.extend(other.parts)
-        return self
-
     def bounds(self) -> tuple[float, float, float, float]:
         """Left, top, right and bottom."""
         xs: list[float] = []

@@ -203,7 +203,6 @@ def _building(canvas: Canvas, light: Light, building: _Building, body: str) -> N
         1.0,
         mix(wall, light.haze, 0.10),
         under=wall * (0.80 + 0.12 * far),
-        flip=False,
     )
     canvas.draw(Shape().polygon((wide * 0.72, 0), (wide * 0.72, -tall), (wide, -tall), (wide, 0)),
                 building.left, building.foot, 1.0, wall * 0.72,

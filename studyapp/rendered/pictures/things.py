@@ -24,18 +24,12 @@ from relstudy.studyapp.rendered.pictures.outlines import (
 from relstudy.studyapp.rendered.pictures.paint import Canvas, Colour, Shape, colour, mix
 
 
-def _tree(canvas: Canvas, light: Light, x: float, y: float, size: float, far: float, leaf: str = "#4f8a3c") -> None:
-    canvas.draw(Shape().limb(0, 0, 0.045, 0, -0.5, 0.03), x, y, size, light.on("#5b4230", far))
-    leaf_colour = light.on(leaf, far)
-    canvas.draw(
-        crown(canvas.rng), x, y, size, mix(leaf_colour, light.on("#fff3b0", far), 0.22), under=leaf_colour * 0.62
-    )
-
-
 def tree(canvas: Canvas, light: Light, x: float, y: float, size: float, far: float) -> None:
     """A broadleaf tree in a green of its own."""
     leaves = ("#4f8a3c", "#6b9a3f", "#3f7a48", "#86a042")
-    _tree(canvas, light, x, y, size, far, leaves[int(canvas.rng.integers(len(leaves)))])
+    leaf = light.on(leaves[int(canvas.rng.integers(len(leaves)))], far)
+    canvas.draw(Shape().limb(0, 0, 0.045, 0, -0.5, 0.03), x, y, size, light.on("#5b4230", far))
+    canvas.draw(crown(canvas.rng), x, y, size, mix(leaf, light.on("#fff3b0", far), 0.22), under=leaf * 0.62)
 
 
 def fir(canvas: Canvas, light: Light, x: float, y: float, size: float, far: float, *, snow: bool = False) -> None:

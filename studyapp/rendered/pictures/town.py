@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from relstudy.studyapp.rendered.pictures import outlines, terrain, things
@@ -97,7 +99,7 @@ def window(s: Setting) -> None:
     left, right, top = 0.13 * width, 0.87 * width, 0.08 * height
     outside = np.ones((height, width), dtype=np.float32)
     outside[round(top) : round(sill), round(left) : round(right)] = 0
-    s.canvas.blend(outside, mix(plaster, plaster * 0.72, smooth(s.canvas.y + 0 * s.canvas.x, 0, height)))
+    s.canvas.blend(outside, mix(plaster, plaster * 0.72, smooth(s.canvas.y * np.ones_like(s.canvas.x), 0, height)))
     bar = 7 * s.unit
     for x0, x1, y0, y1 in ((left, right, top, top + bar), (left, left + bar, top, sill),
                            (right - bar, right, top, sill),
@@ -128,7 +130,7 @@ def window(s: Setting) -> None:
         plaster * 0.5,
         opacity=0.6,
     )
-    room = s._replace(light=s.light.__class__(**{**s.light.__dict__, "power": max(inside, 0.5), "tint": warm}))
+    room = s._replace(light=replace(s.light, power=max(inside, 0.5), tint=warm))
     pot_x = width * (0.5 - 0.20 * np.sign(s.scene.side)) if s.scene.subject == "cat" else s.subject_x
     if s.scene.subject == "flowers" or s.scene.crowd > 0.4:
         _pot(room, float(pot_x), sill + 8 * s.unit, (64 if s.scene.subject == "flowers" else 44) * s.unit)

@@ -35,9 +35,7 @@ def lake(s: Setting) -> None:
     )
     if s.scene.subject == "deer":
         on_the_ground(s, bank)
-    terrain.near_firs(
-        s.canvas, s.light, s.canvas.height * 1.0, 84 * s.unit, 3 + int(4 * s.scene.crowd), clear=kept_clear(s)
-    )
+    terrain.near_firs(s.canvas, s.light, s.canvas.height, 84 * s.unit, 3 + int(4 * s.scene.crowd), clear=kept_clear(s))
 
 
 def sea(s: Setting) -> None:
@@ -157,7 +155,7 @@ def beach(s: Setting) -> None:
             _palm(
                 s,
                 edge + i * rng.uniform(-46, -26) * s.unit * np.sign(s.scene.side),
-                s.canvas.height * 1.0,
+                s.canvas.height,
                 rng.uniform(120, 165) * s.unit,
             )
 
