@@ -93,6 +93,17 @@ def number(value: float | None, form: str = ".3f") -> str:
     return text if any(digit in text for digit in "123456789") else f"{0:{form.replace('+', '')}}"
 
 
+def thousands(value: int | None) -> str:
+    """A whole number as cells and sentences have it, a dash where there is none.
+
+    Examples
+    --------
+    >>> thousands(1200), thousands(0), thousands(None)
+    ('1,200', '0', '–')
+    """
+    return number(value, ",")
+
+
 def with_ends(value: float | None, low: float | None, high: float | None, form: str = ".3f") -> str:
     """A figure with its interval in one cell.
 

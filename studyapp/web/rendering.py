@@ -17,7 +17,7 @@ from markupsafe import Markup, escape
 from werkzeug.exceptions import HTTPException
 
 from relstudy.common.scales import Scale, show_value
-from relstudy.common.wording import moment
+from relstudy.common.wording import moment, thousands
 from relstudy.studyapp.assignment.raters import Rater
 from relstudy.studyapp.collection.displayed import CardField, DisplayedItem
 from relstudy.studyapp.collection.markup import mark_spans, mark_words
@@ -48,8 +48,9 @@ def _may_withdraw(rater: Rater | session.Claim | None, study: Study) -> bool:
 
 
 def prepare_templates(environment: Environment) -> None:
-    """Give all templates `preview`, and the filters `moment` and `at`; through `at` goes every address of the study."""
-    environment.filters.update(at=_address_of_page, moment=moment)
+    """Give all templates `preview`, and filters: `moment` and `thousands` write times and numbers as commands do, and
+    through `at` goes every address of the study."""
+    environment.filters.update(at=_address_of_page, moment=moment, thousands=thousands)
     environment.globals["preview"] = current_preview
 
 

@@ -28,7 +28,7 @@ class Axis:
     """Range and name of an axis, and the format of its values."""
 
     name: str = ""
-    show: Callable[[float], str] = "{:g}".format
+    show: Callable[[float], str] = "{:,.10g}".format
 
 
 NO_NAME = Axis()

@@ -14,7 +14,7 @@ from flask import Flask, Response, abort, current_app, make_response, request
 from markupsafe import Markup
 from werkzeug.exceptions import ServiceUnavailable
 
-from relstudy.common.wording import number
+from relstudy.common.wording import number, thousands
 from relstudy.studyapp.monitoring.statistics import StudyStatistics, study_statistics
 from relstudy.studyapp.monitoring.status import BlockStatus, Status, may_have_ratings, study_status
 from relstudy.studyapp.web.admin import charts
@@ -143,10 +143,11 @@ def forget_figures() -> None:
 
 @dataclass(frozen=True)
 class BlockView:
-    """A block's row: `bar` is its progress."""
+    """A block's row: its `progress` to the pages `wanted` in words and as a `bar`."""
 
     status: BlockStatus
     wanted: int
+    progress: str
     bar: Markup
     seconds: str
     error: str
@@ -159,12 +160,13 @@ def block_views(status: Status) -> tuple[BlockView, ...]:
     started = sum(person.state in ("rating", "finished") for person in status.people)
     for block in status.blocks:
         wanted = block.pages * started if block.pages_wanted is None else block.pages_wanted
-        words = texts("admin.pages", done=block.pages_done, wanted=wanted)
+        progress = texts("admin.pages", done=thousands(block.pages_done), wanted=thousands(wanted))
         views.append(
             BlockView(
                 block,
                 wanted,
-                charts.progress_bar(f"{block.name}: {words}", block.pages_done, block.pages_leased, wanted),
+                progress,
+                charts.progress_bar(f"{block.name}: {progress}", block.pages_done, block.pages_leased, wanted),
                 number(block.median_seconds, ".1f"),
                 number(block.uniformity_error, ".3f"),
             )

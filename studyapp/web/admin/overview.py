@@ -11,7 +11,7 @@ from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
 from relstudy.common.errors import RelstudyError
-from relstudy.common.wording import moment, number
+from relstudy.common.wording import moment, number, thousands
 from relstudy.studyapp.assignment.versions import STATES
 from relstudy.studyapp.monitoring.statistics import SECONDS, SourceUse, StudyStatistics
 from relstudy.studyapp.monitoring.status import Status
@@ -93,7 +93,8 @@ def _rated(status: Status) -> str:
     done, wanted = sum(block.pages_done for block in unique), sum(block.pages_wanted or 0 for block in unique)
     if not wanted:
         return ""
-    return current_site().texts("admin.rated.all" if done >= wanted else "admin.rated", done=done, wanted=wanted)
+    text = "admin.rated.all" if done >= wanted else "admin.rated"
+    return current_site().texts(text, done=thousands(done), wanted=thousands(wanted))
 
 
 def _gain() -> Gain | None:
@@ -107,7 +108,7 @@ def _gain() -> Gain | None:
         return None
     rows = tuple((each.system, *map(number, (each.now, each.as_before, each.expected))) for each in gain.widths)
     aim = gain.aim.replace("_", " ")
-    said = site.texts("admin.gain.note", round=gain.round, judge=gain.judge, aim=aim, pairs=gain.new_pairs)
+    said = site.texts("admin.gain.note", round=gain.round, judge=gain.judge, aim=aim, pairs=thousands(gain.new_pairs))
     return Gain(said, rows)
 
 
@@ -117,7 +118,8 @@ def _growth(statistics: StudyStatistics) -> Chart | None:
         return None
     texts = current_site().texts
     first, last = statistics.times[0], statistics.times[-1]
-    form = "%H:%M:%S" if last - first < 600 else "%H:%M" if last - first < 20 * 3600 else "%d %b"
+    is_short = last - first < 600
+    form = "%H:%M:%S" if is_short else "%H:%M" if last - first < 20 * 3600 else "%d %b"
     lines = [
         charts.Line(name, tuple(zip(statistics.times, map(float, counts), strict=True)))
         for name, counts in statistics.growth_of_blocks.items()
@@ -129,7 +131,10 @@ def _growth(statistics: StudyStatistics) -> Chart | None:
         y_axis=charts.Axis(texts("admin.ratings")),
     )
     rows = [
-        (moment(statistics.times[bin_number]), *(f"{line.points[bin_number][1]:g}" for line in lines))
+        (
+            moment(statistics.times[bin_number], f"%Y-%m-%d {'%H:%M:%S' if is_short else '%H:%M'}"),
+            *(thousands(counts[bin_number]) for counts in statistics.growth_of_blocks.values()),
+        )
         for bin_number in range(0, len(statistics.times), 5)
     ]
     header = (texts("admin.time"), *(line.name for line in lines))
@@ -156,7 +161,8 @@ def _seconds(statistics: StudyStatistics) -> Chart | None:
         y_axis=charts.Axis(texts("admin.ratings")),
     )
     rows = [
-        (end, *(str(block[bin_number]) for block in statistics.seconds.values())) for bin_number, end in enumerate(ends)
+        (end, *(thousands(counts[bin_number]) for counts in statistics.seconds.values()))
+        for bin_number, end in enumerate(ends)
     ]
     return Chart(picture, (), (texts("admin.seconds.unit"), *statistics.seconds), tuple(rows))
 
@@ -177,11 +183,11 @@ def _agreement(statistics: StudyStatistics) -> Chart | None:
         lines[: charts.MOST_LINES],
         low=low,
         high=1.0,
-        x_axis=charts.Axis(texts("admin.ratings"), lambda count: f"{count:.0f}"),
+        x_axis=charts.Axis(texts("admin.ratings"), lambda count: f"{count:,.0f}"),
         y_axis=charts.Axis("α"),
     )
     rows = [
-        (growth.scale, str(count), number(value, ".2f"))
+        (growth.scale, thousands(count), number(value, ".2f"))
         for growth in measured
         for count, value in zip(growth.ratings, growth.alpha, strict=True)
     ]

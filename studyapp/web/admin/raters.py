@@ -12,7 +12,7 @@ from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
 from relstudy.common.errors import RelstudyError
-from relstudy.common.wording import moment, number
+from relstudy.common.wording import moment, number, thousands
 from relstudy.studyapp.assignment import forgetting
 from relstudy.studyapp.assignment.set_aside import SET_ASIDE, set_aside, take_back
 from relstudy.studyapp.monitoring.status import RaterStatus
@@ -33,6 +33,7 @@ class RaterRow:
     """One rater's row; texts are ready to show."""
 
     status: RaterStatus
+    seconds: str
     last: str
     agreement: str
     flags: tuple[str, ...]
@@ -75,6 +76,7 @@ def list_raters() -> ResponseReturnValue:
         rows.append(
             RaterRow(
                 person,
+                number(person.median_seconds, ".1f"),
                 moment(person.last_rated_at),
                 number(view.agreement if view else None, ".2f"),
                 _flags(person, view.flags if view else ()),
@@ -88,8 +90,9 @@ def list_raters() -> ResponseReturnValue:
 
 def _left_line(trace: Trace) -> str:
     """Sentence on a place where somebody who was forgotten can still be read."""
-    file = trace.where if trace.is_in_database else Path(trace.where).relative_to(current_site().folder)
-    return current_site().texts(f"admin.left.{trace.kind}", file=file, count=trace.people, reason=trace.reason)
+    site = current_site()
+    file = trace.where if trace.is_in_database else Path(trace.where).relative_to(site.folder)
+    return site.texts(f"admin.left.{trace.kind}", file=file, count=thousands(trace.people), reason=trace.reason)
 
 
 def _flags(person: RaterStatus, flags: tuple[str, ...]) -> tuple[str, ...]:

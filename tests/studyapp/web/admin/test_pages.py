@@ -377,6 +377,33 @@ def test_the_figures_rest_on_the_same_ratings_as_the_export(make_lab: Callable[.
 
 
 @pytest.mark.slow
+def test_numbers_of_many_digits_are_written_as_the_commands_write_them(make_lab: Callable[..., Lab]) -> None:
+    lab, many = make_lab(), 1_234_567
+    lab.rate(2, lambda _: "3")
+    admin = lab.admin()
+    admin.get("/admin/")
+    cache = lab.app.extensions["relstudy-figures"]
+    status, statistics = cache["figures"].figures
+    counts = ("ratings", "undecided", "total_pairs", "pages_done", "pages_leased", "pages_open", "surplus_pages")
+    blocks = [replace(block, **dict.fromkeys(counts, many)) for block in status.blocks]
+    people = [replace(person, pages=many, ratings=many, undecided=many) for person in status.people]
+    figures_of_many = (
+        replace(status, ratings=many, raters=many, consented=many, blocks=blocks, people=people),
+        replace(
+            statistics,
+            growth_of_blocks={name: [many] * len(row) for name, row in statistics.growth_of_blocks.items()},
+            seconds={name: [many] * len(row) for name, row in statistics.seconds.items()},
+            sources=[replace(use, ratings=many) for use in statistics.sources],
+        ),
+    )
+    cache["figures"] = replace(cache["figures"], figures=figures_of_many, until=time.monotonic() + 600)
+    for page in (*PAGES[:3], f"/admin/forget/{people[0].rater_id}", f"/admin/set-aside/{people[0].rater_id}"):
+        text = admin.get(page).text
+        assert "1,234,567" in _words(text), page
+        assert str(many) not in text and "e+06" not in text, page
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("languages", ["", '\nlanguages = ["de"]'])
 def test_figures_that_take_long_are_worked_out_behind_the_page_which_shows_the_last_ones(
     make_lab: Callable[..., Lab], languages: str
