@@ -83,7 +83,7 @@
     let there = here + step;
     if (here === all.length && step < 0) there = all.length - 1;
     if (there >= all.length) return button.focus();
-    const target = all[Math.max(0, there)];
+    const target = all[there < 0 ? here : there]; // above the first row, and before the first of all, is nothing
     focusAsk(overAsks ? target : asksOf(target)[0]);
   };
 
