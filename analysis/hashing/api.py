@@ -231,7 +231,7 @@ def encoder(name: str, bits: int, *, seed: int = 0, **settings: Any) -> Encoder:
     Raises
     ------
     RelstudyError
-        where there is no encoder of this name, or `bits` is below 1
+        where there is no encoder of this name, it has no such setting, or a number is beyond its limits
 
     Examples
     --------
@@ -241,12 +241,16 @@ def encoder(name: str, bits: int, *, seed: int = 0, **settings: Any) -> Encoder:
     """
     check_arguments(encoder, locals())
     from relstudy.analysis.hashing.encoders import ENCODERS
+    from relstudy.analysis.hashing.metrics.validation import check_setting
 
     if name not in ENCODERS:
         raise RelstudyError(f"{name!r} is not an encoder; there are {', '.join(ENCODERS)}")
     if bits < 1:
         raise RelstudyError(f"bits: a code has at least one, not {bits}")
-    return ENCODERS[name](bits, seed, **settings)
+    kind = ENCODERS[name]
+    for setting in settings:
+        check_setting(kind, setting)
+    return kind(bits, seed, **settings)
 
 
 def save_encoder(encoder: Encoder, path: str | os.PathLike[str]) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import click
 
-from relstudy.analysis.hashing.commands.inputs import vectors_in, write_array
+from relstudy.analysis.hashing.commands.inputs import refuse_over, vectors_in, write_array
 from relstudy.common.command_options import taking
 from relstudy.common.console import print_json, say
 from relstudy.common.options import CommandOptions, option
@@ -46,6 +46,8 @@ def cross_modal_command(options: CrossModalOptions, as_json: bool) -> None:
     """
     from relstudy.analysis.hashing.encoders.cross_modal import CrossModal
 
+    pairs = (*options.encode_first, *options.encode_second)
+    refuse_over([to for _, to in pairs], [*(source for source, _ in pairs), *options.train])
     first, second = (vectors_in(file) for file in options.train)
     encoder = CrossModal(options.bits).fit(first, second)
     written = []

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import click
 
-from relstudy.analysis.hashing.commands.inputs import label_array_in, vectors_in
+from relstudy.analysis.hashing.commands.inputs import label_array_in, refuse_over, vectors_in
 from relstudy.analysis.hashing.options import Drawn, LabelText
 from relstudy.common.command_options import taking
 from relstudy.common.console import print_json, progress
@@ -42,6 +42,14 @@ class TruthOptions(Drawn):
     exclude_self: bool = option(False, "Queries are in the database: none is its own neighbour.")
     output: str = option(..., "Where to write the relevance lists (.npz).", flags=("-o", "--output"))
 
+    PEOPLE: ClassVar[tuple[str, ...]] = ("judgments", "query_ids", "database_ids", "threshold")
+    OF_OTHERS: ClassVar[dict[str, tuple[str, ...]]] = {
+        "epsilon-ball": PEOPLE,
+        "k-nn": ("training", "radius", *PEOPLE),
+        "judgments": ("queries", "database", "training", "radius", "exclude_self"),
+    }
+    """The options that a kind has no use for."""
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.kind == "judgments":
@@ -51,6 +59,14 @@ class TruthOptions(Drawn):
             raise click.UsageError(f"--kind {self.kind} needs --queries and --database.")
         if self.kind == "epsilon-ball" and (self.training is None) == (self.radius is None):
             raise click.UsageError("--kind epsilon-ball needs --training or --radius, one of them.")
+        given = [
+            name
+            for name in self.OF_OTHERS[self.kind]
+            if getattr(self, name) is not None and getattr(self, name) is not False
+        ]
+        idle = [f"--{name.replace('_', '-')}" for name in given]
+        if idle:
+            raise click.UsageError(f"{', '.join(idle)}: of no use to --kind {self.kind}.")
 
 
 @click.command("truth")
@@ -69,6 +85,8 @@ def truth_command(options: TruthOptions, as_json: bool) -> None:
     from relstudy.analysis.hashing.truth.relevance import save_truth
 
     output, neighbours, radius = options.output, options.neighbours, options.radius
+    people = (options.judgments, options.query_ids, options.database_ids)
+    refuse_over([output], [options.queries, options.database, options.training, *people])
     if options.kind == "judgments":
         truth, notes = _judged(options)
     else:
@@ -201,6 +219,11 @@ def split_command(options: SplitOptions, as_json: bool) -> None:
     classes = None if labels is None else label_array_in(labels, options.separator, notes)
     points = None if vectors is None else vectors_in(vectors)
     number = _agreed([("--items", options.items), (labels, classes), (vectors, points)])
+    wanted = {f"split_{run}.npz" for run in range(options.times)}
+    if earlier := sorted(file.name for file in Path(output).glob("split_*.npz") if file.name not in wanted):
+        raise RelstudyError(
+            f"{output}: {earlier[0]} of an earlier run stands there and would be read with these; name another folder"
+        )
     leaks, files = [], []
     splits = repeated(strategy, number, dict(options.sizes), labels=classes, times=options.times, seed=options.seed)
     for run, split in enumerate(progress(splits, "splits", options.times)):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import click
 
-from relstudy.analysis.hashing.commands.inputs import classes_in, label_array_in, vectors_in, write_array
+from relstudy.analysis.hashing.commands.inputs import classes_in, label_array_in, refuse_over, vectors_in, write_array
 from relstudy.analysis.hashing.encoders import SUPERVISED, UNSUPERVISED
 from relstudy.analysis.hashing.options import LabelText
 from relstudy.common.command_options import taking
@@ -131,6 +131,9 @@ def encode_command(encoder: str, options: EncodeOptions, as_json: bool) -> None:
         raise click.UsageError("Give --bits and --train, or --load.")
     if not files and not project and options.save is None:
         raise click.UsageError("Give --encode, --project or --save: what is to be written.")
+    learned_from = (options.train, options.train_labels, options.train_superclasses, options.load)
+    pairs = (*files, *project)
+    refuse_over([*(to for _, to in pairs), options.save], [*(source for source, _ in pairs), *learned_from])
     learn = deep_encoder if encoder in DEEP_ENCODERS else baseline_encoder
     fitted, sources, summary = learn(encoder, options, [source for source, _ in (*files, *project)])
     if options.save is not None:

@@ -13,7 +13,7 @@ from relstudy.analysis.hashing.commands.compare import buckets_command, compare_
 from relstudy.analysis.hashing.commands.cross_modal import cross_modal_command
 from relstudy.analysis.hashing.commands.data import split_command, truth_command
 from relstudy.analysis.hashing.commands.encode import encode_command
-from relstudy.analysis.hashing.commands.inputs import cell, preset_named, print_over_ties, say_conventions
+from relstudy.analysis.hashing.commands.inputs import cell, preset_named, print_over_ties, refuse_over, say_conventions
 from relstudy.analysis.hashing.commands.look_up import look_up_command
 from relstudy.analysis.hashing.commands.people import audit_command, scores_command
 from relstudy.analysis.hashing.commands.published import data_command
@@ -102,6 +102,8 @@ def count_command(options: CountOptions, as_json: bool) -> None:
     if options.engine == "auto" and usable_engine() == "numpy":
         say("numba cannot be imported; counting with numpy, which gives the same integers, slower")
     job, output = options.job(), options.output
+    labels = (options.query_labels, *options.database_labels)
+    refuse_over([output], [options.queries, *options.database, *labels, options.truth_file])
     table = count_files(
         job,
         engine=options.engine,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -78,6 +78,21 @@ def label_array_in(file: str, separator: Separator, notes: list[str]) -> np.ndar
     from relstudy.analysis.hashing.truth.labels import read_labels
 
     return read_labels(file, separator=separator, notes=notes)[0].as_array()
+
+
+def refuse_over(written: Iterable[str | None], read: Iterable[str | None]) -> None:
+    """Refuse to write over a file that is read, as FILE.npz:NAME too, or twice to one; None is no file."""
+    import os
+
+    from relstudy.analysis.hashing.codes.arrays import file_part
+    from relstudy.common.files import refuse_over_inputs
+
+    targets = [path for path in written if path is not None]
+    refuse_over_inputs(targets, [file_part(path) for path in read if path is not None])
+    places = [os.path.realpath(path) for path in targets]
+    for number, path in enumerate(targets):
+        if places[number] in places[:number]:
+            raise RelstudyError(f"{path}: this is named for two outputs; each needs a file of its own")
 
 
 def write_array(target: str, array: np.ndarray) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from relstudy.analysis.hashing.commands.inputs import codes_in, say_conventions, vectors_in
+from relstudy.analysis.hashing.commands.inputs import codes_in, refuse_over, say_conventions, vectors_in
 from relstudy.analysis.hashing.options import CodeFormat, Drawn, LabelText
 from relstudy.common.command_options import taking
 from relstudy.common.console import print_json, print_table
@@ -54,6 +54,8 @@ def scores_command(options: ScoresOptions, as_json: bool) -> None:
     from relstudy.mapping.scores.table import write_scores
 
     system, k, output = options.system, options.k, options.output
+    codes = (options.codes, options.ids, options.database, options.database_ids)
+    refuse_over([output], [options.judgments, *codes])
     judged = read_judgments(options.judgments)
     items, notes = _named_codes(options.codes, options.ids, options)
     notes = [*judged.notes, *notes]

@@ -6,7 +6,13 @@ from dataclasses import dataclass
 
 import click
 
-from relstudy.analysis.hashing.commands.inputs import codes_in, print_over_ties, say_conventions, vectors_in
+from relstudy.analysis.hashing.commands.inputs import (
+    codes_in,
+    print_over_ties,
+    refuse_over,
+    say_conventions,
+    vectors_in,
+)
 from relstudy.analysis.hashing.commands.pairs import code_pair, truth_in
 from relstudy.analysis.hashing.options import CodeFiles, Drawn, Empty, Format, Gain, TruthFiles
 from relstudy.common.command_options import taking
@@ -59,6 +65,8 @@ def rank_command(kind: str, truth_files: TruthFiles, options: RankOptions, as_js
     train, bits, output = options.train, options.bits, options.output
     if (kind == "pq") != (train is not None) or (kind == "pq") != (bits is not None):
         raise click.UsageError("--train and --bits are for pq, which needs both.")
+    labels = (truth_files.query_labels, truth_files.database_labels, truth_files.truth_file)
+    refuse_over([output], [options.queries, options.database, train, *labels])
     truth, notes = truth_in(truth_files)
     points = vectors_in(options.queries)
     if kind == "asymmetric":

@@ -24,6 +24,8 @@ def _values(texts: tuple[str, ...]) -> dict[str, list[str]]:
         name, sign, listed = text.partition("=")
         if not sign or not listed.strip():
             raise RelstudyError(f"NAME=V,V,... is needed, such as anchors=50,100, not {text!r}")
+        if name.strip() in values:
+            raise RelstudyError(f"{name.strip()}=... is given twice; list its values after one")
         values[name.strip()] = [value.strip() for value in listed.split(",")]
     return values
 

@@ -80,7 +80,7 @@ def unit_length(vectors: np.ndarray) -> np.ndarray:
     Raises
     ------
     RelstudyError
-        for anything but numbers of shape (n, D)
+        for anything but finite numbers of shape (n, D)
 
     Examples
     --------
@@ -92,6 +92,9 @@ def unit_length(vectors: np.ndarray) -> np.ndarray:
     if given.ndim != 2 or given.dtype.kind not in "biuf":
         raise RelstudyError(f"vectors: numbers of shape (n, D) are needed, not {given.dtype} of shape {given.shape}")
     values = np.asarray(given, dtype=np.float32 if given.dtype == np.float32 else float)
+    if not np.isfinite(values).all():
+        row = int(np.argwhere(~np.isfinite(values))[0][0])
+        raise RelstudyError(f"vectors, row {row} (counted from 0): finite numbers are needed")
     # by its largest number first, so that squares neither overflow nor vanish
     largest = np.abs(values).max(axis=1, keepdims=True, initial=0)
     scaled = np.divide(values, largest, out=np.zeros_like(values), where=largest > 0)

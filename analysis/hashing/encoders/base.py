@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from types import NoneType
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from relstudy.analysis.hashing.codes.arrays import finite_numbers
+from relstudy.analysis.hashing.codes.arrays import finite_numbers, plain_array
 from relstudy.analysis.hashing.codes.packed import Codes
-from relstudy.analysis.hashing.truth.labels import Labels
+from relstudy.analysis.hashing.truth.labels import Labels, labels_of
+from relstudy.common.arguments import refusal
 from relstudy.common.errors import RelstudyError
+from relstudy.common.kinds import members, without_none
+from relstudy.common.options import declared
 
 BLOCK = 1 << 16
 """Vectors that are encoded at once."""
@@ -39,9 +43,21 @@ class Encoder(ABC):
     bits: int
     seed: int = 0
     supervised: ClassVar[bool] = False
+    takes_columns: ClassVar[bool] = True
+    """Labels with a second axis are 0/1, a column a label."""
     about_learning: ClassVar[tuple[str, ...]] = ()
     """Attributes that describe how it learned and change no code."""
     width_: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        if not any("option" in each.metadata for each in fields(self)):
+            return
+        for setting in declared(type(self)):
+            value = getattr(self, setting.field)
+            kept = value is None and NoneType in members(setting.kind)
+            refused = None if kept else refusal(value, without_none(setting.kind), setting.said.limits)
+            if refused is not None:
+                raise RelstudyError(f"{setting.field} of {type(self).__name__}: {refused}")
 
     def fit(self, vectors: np.ndarray, labels: np.ndarray | Labels | None = None) -> Self:
         """Learn from training vectors.
@@ -52,6 +68,7 @@ class Encoder(ABC):
         labels : classes (n,), or 0/1 labels (n, L) of which a point may have several, or either as `Labels`; where
             supervised
         """
+        vectors = plain_array(vectors, "training vectors")
         if vectors.ndim != 2 or len(vectors) < 2 or vectors.shape[1] < 1:
             raise RelstudyError(
                 f"training needs at least two vectors in the shape (n, D); this array has {vectors.shape}"
@@ -74,7 +91,10 @@ class Encoder(ABC):
             return None
         if len(labels) != vectors:
             raise RelstudyError(f"{len(labels)} labels do not fit {vectors} training vectors")
-        return labels.as_array() if isinstance(labels, Labels) else np.asarray(labels)
+        if isinstance(labels, Labels):
+            return labels.as_array()
+        array = plain_array(labels, "labels")
+        return labels_of(array, names=("labels",))[0].as_array() if array.ndim != 2 or self.takes_columns else array
 
     @abstractmethod
     def learn(self, vectors: np.ndarray, labels: np.ndarray | None) -> None:
@@ -110,6 +130,9 @@ class Encoder(ABC):
         self.encode(np.zeros((1, self.width_)))
 
     def _projected(self, vectors: np.ndarray) -> Iterator[np.ndarray]:
+        if not self.width_:
+            raise RelstudyError(f"{type(self).__name__} encodes after it has learned: .fit(vectors)")
+        vectors = plain_array(vectors, "vectors")
         if vectors.ndim != 2 or vectors.shape[1] != self.width_:
             raise RelstudyError(f"vectors of the shape (n, {self.width_}) are needed, this array has {vectors.shape}")
         for start in range(0, max(1, len(vectors)), BLOCK):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from relstudy.analysis.hashing.codes.arrays import finite_numbers
+from relstudy.analysis.hashing.codes.arrays import finite_numbers, plain_array
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.encoders.base import Encoder, free_signs
 from relstudy.common.errors import RelstudyError
@@ -61,6 +61,10 @@ class CrossModal:
         RelstudyError
             for different numbers of items, more bits than numbers, or numbers that are not finite
         """
+        first, second = plain_array(first, "first"), plain_array(second, "second")
+        for side in (first, second):
+            if side.ndim != 2:
+                raise RelstudyError(f"descriptors of the shape (n, D) are needed, not {side.shape}")
         if len(first) != len(second):
             raise RelstudyError(f"{len(first)} and {len(second)} descriptors: each item needs one of both kinds")
         if self.bits < 1:

@@ -8,6 +8,7 @@ import numpy as np
 
 from relstudy.analysis.hashing.encoders.base import Encoder
 from relstudy.common.errors import RelstudyError
+from relstudy.common.options import option
 
 
 @dataclass
@@ -25,9 +26,9 @@ class DensitySensitive(Encoder):
     A plane's entropy is taken of the groups' sizes, each group on the side of its mean, as the source does.
     """
 
-    groups_per_bit: float = 1.5
-    neighbours: int = 3
-    rounds: int = 3
+    groups_per_bit: float = option(1.5, "Groups of k-means for each bit.", above=0)
+    neighbours: int = option(3, "Nearest groups to which one is adjacent.", at_least=1)
+    rounds: int = option(3, "Rounds of k-means.", at_least=0)
 
     def learn(self, vectors: np.ndarray, labels: np.ndarray | None) -> None:
         number = min(max(2, round(self.groups_per_bit * self.bits)), len(vectors))

@@ -11,7 +11,7 @@ from sklearn.svm import LinearSVC
 
 from relstudy.analysis.hashing.encoders.base import Encoder, share_a_label
 from relstudy.analysis.hashing.encoders.projections import ITQ
-from relstudy.common.errors import RelstudyError
+from relstudy.common.options import option
 
 ALPHAS = (0.6, 0.7, 0.8, 0.9, 1.0)
 """Weights of the graph that are tried; at the first the codes are those of ITQ."""
@@ -36,15 +36,11 @@ class GRH(Encoder):
     strength : C of the linear classifiers
     """
 
-    alpha: float | None = None
-    rounds: int = 4
-    strength: float = 1.0
+    alpha: float | None = option(None, "Weight of the graph.", at_least=0, at_most=1)
+    rounds: int = option(4, "Rounds of smoothing and refitting.", at_least=1)
+    strength: float = option(1.0, "C of the linear classifiers.", above=0)
     supervised: ClassVar[bool] = True
     about_learning: ClassVar[tuple[str, ...]] = ("held_out_",)
-
-    def __post_init__(self) -> None:
-        if self.alpha is not None and not 0 <= self.alpha <= 1:
-            raise RelstudyError(f"alpha of grh must be from 0 to 1, not {self.alpha}")
 
     def learn(self, vectors: np.ndarray, labels: np.ndarray | None) -> None:
         assert labels is not None

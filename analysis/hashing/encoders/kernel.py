@@ -12,6 +12,7 @@ from scipy.spatial.distance import cdist
 
 from relstudy.analysis.hashing.encoders.base import Encoder, share_a_label
 from relstudy.analysis.hashing.truth.vector_truth import epsilon_radius
+from relstudy.common.options import option
 
 
 @dataclass
@@ -22,7 +23,7 @@ class SKLSH(Encoder):
     kernel's, by default the mean distance to the 50th neighbour of training points.
     """
 
-    width: float | None = None
+    width: float | None = option(None, "Of the Gaussian kernel.", above=0)
 
     def learn(self, vectors: np.ndarray, labels: np.ndarray | None) -> None:
         rng = np.random.default_rng(self.seed)
@@ -50,8 +51,8 @@ class KSH(Encoder):
     relaxation, then gradient steps on the smooth objective. `labelled` training points make the pairs.
     """
 
-    anchors: int = 300
-    labelled: int = 1000
+    anchors: int = option(300, "Training points of the kernel expansion.", at_least=1)
+    labelled: int = option(1000, "Training points that make the pairs.", at_least=1)
     supervised: ClassVar[bool] = True
 
     def learn(self, vectors: np.ndarray, labels: np.ndarray | None) -> None:

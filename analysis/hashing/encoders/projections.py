@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from relstudy.analysis.hashing.encoders.base import Encoder, principal_directions, random_rotation
+from relstudy.common.options import option
 
 
 @dataclass
@@ -54,7 +55,7 @@ class ITQ(_Hyperplanes):
     Alternates codes B = sign(V R) with the orthogonal Procrustes solution for R; the loss |B - V R| never rises.
     """
 
-    iterations: int = 50
+    iterations: int = option(50, "Rotations that are tried.", at_least=0)
     about_learning: ClassVar[tuple[str, ...]] = ("losses_",)
 
     def learn(self, vectors: np.ndarray, labels: np.ndarray | None) -> None:

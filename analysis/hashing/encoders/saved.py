@@ -47,7 +47,9 @@ def save_encoder(encoder: Encoder, path: str | os.PathLike[str]) -> None:
     if not encoder.width_:
         raise RelstudyError("an encoder is saved after it has learned")
     archive, kinds = DEEP if isinstance(encoder, DeepEncoder) else BASELINES
-    name = next(name for name, kind in kinds.items() if type(encoder) is kind)
+    name = next((name for name, kind in kinds.items() if type(encoder) is kind), None)
+    if name is None:
+        raise RelstudyError(f"a {type(encoder).__name__} is not kept in a file; these are: {', '.join(kinds)}")
     settings = {field.name: getattr(encoder, field.name) for field in fields(encoder) if field.init and field.compare}
     shape, arrays = encoder.learned()
     archive.write(path, {"encoder": name, **shape, "settings": settings}, arrays)

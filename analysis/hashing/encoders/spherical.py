@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from relstudy.analysis.hashing.encoders.base import Encoder
+from relstudy.common.options import option
 
 
 @dataclass
@@ -17,9 +18,9 @@ class SphericalHashing(Encoder):
     deviation is below `mean_tolerance` and its spread below `spread_tolerance` of a quarter, or `iterations` are done.
     """
 
-    iterations: int = 50
-    mean_tolerance: float = 0.10
-    spread_tolerance: float = 0.15
+    iterations: int = option(50, "Most moves of the spheres.", at_least=0)
+    mean_tolerance: float = option(0.10, "Of the mean overlap, as a share of a quarter of the points.", at_least=0)
+    spread_tolerance: float = option(0.15, "Of the overlaps' spread, likewise.", at_least=0)
 
     def learn(self, vectors: np.ndarray, labels: np.ndarray | None) -> None:
         rng = np.random.default_rng(self.seed)
@@ -28,14 +29,14 @@ class SphericalHashing(Encoder):
             [vectors[rng.choice(number, min(5, number), replace=False)].mean(axis=0) for _ in range(self.bits)]
         )
         others = np.triu_indices(self.bits, 1)
-        for _ in range(self.iterations):
+        for _ in range(self.iterations if self.bits > 1 else 0):
             inside, _ = _inside(vectors, pivots)
             shared = inside.T.astype(float) @ inside
             off = np.abs(shared[others] - quarter)
             done = (
                 off.mean() <= self.mean_tolerance * quarter and shared[others].std() <= self.spread_tolerance * quarter
             )
-            if self.bits == 1 or done:
+            if done:
                 break
             force = 0.5 * (shared - quarter) / quarter
             np.fill_diagonal(force, 0.0)

@@ -56,13 +56,18 @@ def grid_of(kind: type[Encoder], values: Mapping[str, Sequence[str]]) -> list[di
     >>> grid_of(ENCODERS["ksh"], {"anchors": ["50", "100"]})
     [{'anchors': 50}, {'anchors': 100}]
     """
-    names = {field.name for field in fields(kind) if field.init} - {"bits", "seed"}
     for name in values:
-        if name not in names:
-            has = f"it has {', '.join(sorted(names))}" if names else "it has none"
-            raise RelstudyError(f"{kind.__name__} has no setting {name!r}; {has}")
+        check_setting(kind, name)
     read = [[_number(name, text) for text in texts] for name, texts in values.items()]
     return [dict(zip(values, each, strict=True)) for each in product(*read)]
+
+
+def check_setting(kind: type[Encoder], name: str) -> None:
+    """Refuse a setting that an encoder does not have."""
+    names = {field.name for field in fields(kind) if field.init} - {"bits", "seed"}
+    if name not in names:
+        has = f"it has {', '.join(sorted(names))}" if names else "it has none"
+        raise RelstudyError(f"{kind.__name__} has no setting {name!r}; {has}")
 
 
 def _number(name: str, text: str) -> float:

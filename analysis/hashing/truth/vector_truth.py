@@ -95,7 +95,7 @@ def epsilon_ball(
         for start, distances in _blocks(some, database):
             for rows, row in zip(members, distances, strict=True):
                 rows.append(np.flatnonzero(row <= radius**2) + start)
-        lists += [np.concatenate(rows) for rows in members]
+        lists += [np.concatenate([np.empty(0, dtype=np.int64), *rows]) for rows in members]
     kind = f"epsilon-ball of radius {radius:g}"
     return _without_self(lists, queries, database, kind) if exclude_self else _listed(lists, database, kind)
 

@@ -102,6 +102,15 @@ def test_what_is_wrong_is_one_sentence() -> None:
         (lambda _: hashing.encoder("itq", 0), "at least one, not 0"),
         (lambda _: hashing.epsilon_radius(np.ones((9, 2)), neighbours=0), "from 1 are needed"),
         (lambda _: hashing.evaluate(None), "counts: a CountTable is needed, not None"),  # type: ignore[arg-type]
+        (lambda _: hashing.encoder("ksh", 4, anchors=0), "anchors of KSH: a whole number from 1 is needed, not 0"),
+        (lambda _: hashing.encoder("ksh", 4, anchors=2.5), "anchors of KSH: a whole number from 1 is needed, not 2.5"),
+        (lambda _: hashing.encoder("grh", 4, strength=-1), "strength of GRH: a number above 0 is needed, not -1"),
+        (lambda _: hashing.encoder("lsh", 4, width=3), "LSH has no setting 'width'; it has none"),
+        (lambda _: hashing.encoder("lsh", 4).encode(np.eye(3)), "LSH encodes after it has learned"),
+        (lambda _: hashing.encoder("ksh", 4).fit(np.eye(2), [1, np.nan]), "labels: labels must be whole numbers"),
+        (lambda _: hashing.save_encoder(hashing.cross_modal(np.eye(3), np.eye(3), 2).first, "x"), "View is not kept"),
+        (lambda _: hashing.cross_modal([1.0, 2.0], np.eye(2), 1), "shape .n, D. are needed, not .2,."),
+        (lambda _: hashing.unit_length(np.array([[1.0], [np.nan]])), "vectors, row 1 .counted from 0.: finite"),
         (lambda _: hashing.CountTable([[1]], [[0]]), "two arrays of whole numbers"),  # type: ignore[arg-type]
         (lambda _: hashing.CountTable(np.array([[0.5]]), np.array([[0.5]])), "two arrays of whole numbers"),
         (lambda _: hashing.count(np.eye(2), np.eye(2), [["a"], ["a", "b"]], ["a", "b"]), "query_labels: an array is n"),
@@ -150,6 +159,34 @@ def test_codes_made_by_hand_hold_no_bit_beyond_their_length() -> None:
             hashing.Codes(words, bits)
     for bits in (1, 63, 64, 65):
         assert hashing.Codes.from_bits(np.ones((2, bits), dtype=bool)).unpacked().all()
+
+
+@pytest.mark.parametrize("name", ["lsh", "itq", "ksh", "grh"])
+def test_encoders_take_lists_and_labels_as_files_hold_them(name: str) -> None:
+    """A list ended in an AttributeError, and a text without letters was a class in Python and no label in a file."""
+    rng = np.random.default_rng(1)
+    vectors, kinds = rng.standard_normal((40, 6)), rng.integers(0, 2, 40)
+    learned = hashing.encoder(name, 4).fit(vectors, kinds)
+    again = hashing.encoder(name, 4).fit(vectors.tolist(), kinds.tolist())
+    assert (again.encode(vectors.tolist()).columns == learned.encode(vectors).columns).all()
+    assert again.real_values(vectors).shape == (40, 4)
+    if learned.supervised:
+        hot = np.eye(2)[kinds]
+        hot[kinds == 0] = 0
+        by_text = hashing.encoder(name, 4).fit(vectors, np.array(["", "cat"])[kinds])
+        by_columns = hashing.encoder(name, 4).fit(vectors, hot)
+        assert (by_text.encode(vectors).columns == by_columns.encode(vectors).columns).all()
+
+
+def test_a_database_without_vectors_has_no_neighbour() -> None:
+    truth = hashing.epsilon_ball(np.eye(3), np.empty((0, 3)), 1.0)
+    assert (truth.sizes, len(truth.members)) == ((3, 0), 0)
+
+
+@pytest.mark.filterwarnings("error")
+def test_one_sphere_overlaps_with_none() -> None:
+    vectors = np.random.default_rng(0).standard_normal((20, 3))
+    assert hashing.encoder("spherical", 1).fit(vectors).encode(vectors).unpacked().sum() == 10
 
 
 def test_what_is_shown_fits_a_screen(counts: hashing.CountTable) -> None:

@@ -67,6 +67,7 @@ class DeepEncoder(Encoder):
     watch: Callable[[Epoch], None] | None = field(default=None, repr=False, compare=False)
     checkpoint: str | os.PathLike[str] | None = field(default=None, repr=False, compare=False)
     supervised: ClassVar[bool] = True
+    takes_columns: ClassVar[bool] = False
     sharpening: ClassVar[float] = 1.0
     paper: ClassVar[dict[str, Any]] = {}
     """The settings of learning that the encoder's paper prints."""

@@ -143,6 +143,7 @@ AUDIT = "audit --judgments judgments.csv --ids x_ids.txt"
         (f"{TRUTH} --kind k-nn --database q_codes.npy", 1, "this array is bool"),
         (f"{TRUTH} --kind k-nn --queries huge.npy --database huge.npy", 1, "too large for a number"),
         ("truth --kind k-nn -o out.npz", 2, "needs --queries and --database"),
+        (f"{TRUTH} --kind k-nn --radius 2 --threshold 0", 2, "--radius, --threshold: of no use to --kind k-nn"),
         ("truth --kind judgments -o out.npz", 2, "needs --judgments, --query-ids and --database-ids"),
         (ENCODE.replace("itq", "nope"), 2, "ENCODER must be one of lsh, pcah"),
         (ENCODE.replace("4", "9"), 1, "9 bits from principal directions need vectors of at least 9 numbers"),
@@ -191,6 +192,58 @@ def test_a_mistake_ends_with_one_sentence_and_writes_nothing(
     assert message in " ".join(result.stderr.split())
     assert not Path("out.npz").exists()
     assert not Path("more.npy").exists()
+
+
+LABELS = "--query-labels yq.npy --database-labels ydb.npy"
+JUDGED = "truth --kind judgments --judgments judgments.csv --query-ids q_ids.txt --database-ids db_ids.txt"
+
+
+@pytest.mark.parametrize(
+    ("command", "lost"),
+    [
+        (f"count --queries q_codes.npy --database db_codes.npy {LABELS} -o", "db_codes.npy"),
+        (f"count --queries q_codes.npy --database db_codes.npy {LABELS} -o", "ydb.npy"),
+        ("count --queries q_codes.npy --database db_codes.npy --truth kept.npz -o", "kept.npz"),
+        ("count --queries both.npz:q --database both.npz:db --truth kept.npz -o", "both.npz"),
+        (f"rank vectors --queries q.npy --database db.npy {LABELS} -o", "db.npy"),
+        ("truth --kind k-nn --queries q.npy --database db.npy -o", "db.npy"),
+        (
+            "truth --kind judgments --judgments judgments.csv --query-ids q_ids.txt --database-ids db_ids.txt -o",
+            "q_ids.txt",
+        ),
+        ("scores --codes x_codes.npy --ids x_ids.txt --judgments judgments.csv -o", "judgments.csv"),
+        ("encode lsh --bits 4 --train x.npy --encode q.npy", "x.npy"),
+        ("encode lsh --bits 4 --train x.npy --encode q.npy codes.npy --save", "q.npy"),
+        ("cross-modal --bits 2 --train q.npy q.npy --encode-first q.npy", "q.npy"),
+    ],
+)
+def test_no_file_that_is_read_is_written_over(folder: Path, command: str, lost: str) -> None:
+    """`hash count -o db_codes.npy` left no codes, and encode no training vectors."""
+    hash_json("truth --kind k-nn --queries q.npy --database db.npy --neighbours 3 -o kept.npz")
+    np.savez("both.npz", q=np.load("q_codes.npy"), db=np.load("db_codes.npy"))
+    before = Path(lost).read_bytes()
+    result = relstudy("hash", *command.split(), lost)
+    assert result.exit_code == 1, result.output
+    assert f"{lost}: this is read here and would be written over" in " ".join(result.stderr.split())
+    assert Path(lost).read_bytes() == before
+
+
+def test_two_outputs_do_not_go_to_one_file(folder: Path) -> None:
+    words = "encode lsh --bits 4 --train x.npy --encode q.npy a.npy --encode db.npy ./a.npy"
+    result = relstudy("hash", *words.split())
+    assert result.exit_code == 1
+    assert "./a.npy: this is named for two outputs" in result.stderr
+    assert not Path("a.npy").exists()
+
+
+def test_fewer_splits_do_not_stand_among_those_of_an_earlier_run(folder: Path) -> None:
+    """`hash search` read the splits of both runs as ten of one."""
+    words = "split --items 40 -o splits --strategy literature --size test_queries=4 --size training=20 --times"
+    hash_json(f"{words} 3")
+    assert len(hash_json(f"{words} 3 --seed 5")["files"]) == 3
+    result = relstudy("hash", *words.split(), "2")
+    assert result.exit_code == 1
+    assert "splits: split_2.npz of an earlier run stands there" in " ".join(result.stderr.split())
 
 
 def test_encode_tells_what_it_wrote(folder: Path) -> None:

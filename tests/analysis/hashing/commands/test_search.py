@@ -65,6 +65,8 @@ def test_the_table_says_what_was_taken_how_often(folder: Path) -> None:
     [
         ("--try anchors=3", "SKLSH has no setting 'anchors'; it has "),
         ("--try width=wide", "width: 'wide' is no number"),
+        ("--try width=-5", "width of SKLSH: a number above 0 is needed, not -5"),
+        ("--try width=1 --try width=2,3", "width=... is given twice; list its values after one"),
         ("--try width", "NAME=V,V,... is needed"),
         ("--splits .", "there is no split_0.npz"),
         ("--vectors short.npy", "labels of 240 items and short.npy has 9 vectors"),

@@ -113,7 +113,7 @@ def test_alpha_is_an_option_and_has_its_range(tmp_path: Path, several) -> None:
     assert (codes[0] != codes[1]).any()
     wrong = relstudy("hash", "encode", "itq", *common, tmp_path / "c.npy", "--alpha", "0.5")
     assert (wrong.exit_code, "--alpha is of grh" in wrong.stderr) == (2, True)
-    with pytest.raises(RelstudyError, match="alpha of grh must be from 0 to 1"):
+    with pytest.raises(RelstudyError, match="alpha of GRH: a number from 0 to 1 is needed, not"):
         GRH(8, alpha=1.5)
 
 
