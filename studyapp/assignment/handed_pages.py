@@ -13,10 +13,12 @@ from relstudy.studyapp.database.tables import LEASED, OPEN, assignments, pages, 
 
 
 def trim_pages(connection: sa.Connection, wanted: set[str]) -> int:
-    """Take pairs that have left the study off pages that wait for an answer; how many pages lost one."""
+    """Take pairs that have left the study off pages that wait for an answer; how many pages of raters who are in the
+    study lost one."""
     query = (
-        sa.select(assignments.c.id, assignments.c.pair_ids, pages.c.pair_ids.label("of_page"))
+        sa.select(assignments.c.id, assignments.c.pair_ids, pages.c.pair_ids.label("of_page"), raters.c.outcome)
         .join(pages, pages.c.id == assignments.c.page_id)
+        .join(raters, raters.c.id == assignments.c.rater)
         .where(assignments.c.answered_at.is_(None), pages.c.active)
     )
     count = 0
@@ -25,29 +27,34 @@ def trim_pages(connection: sa.Connection, wanted: set[str]) -> int:
         left = left or [pair_id for pair_id in row.of_page if pair_id in wanted]  # others of the page have come back
         if left != row.pair_ids:
             connection.execute(sa.update(assignments).where(assignments.c.id == row.id).values(pair_ids=left))
-            count += 1
+            count += row.outcome is None
     return count
 
 
 def withdraw_pages(connection: sa.Connection) -> int:
-    """Take back the pages that are handed out no more and wait for an answer; how many there were."""
+    """Take back the pages that are handed out no more and wait for an answer; how many of them raters who are in the
+    study had."""
     idle = sa.select(pages.c.id).where(~pages.c.active)
     waiting = assignments.c.answered_at.is_(None) & assignments.c.page_id.in_(idle)
-    losing = connection.execute(sa.select(assignments.c.rater).where(waiting)).scalars().all()
+    query = sa.select(assignments.c.rater, raters.c.outcome).join(raters, raters.c.id == assignments.c.rater)
+    losing = connection.execute(query.where(waiting)).all()
     connection.execute(sa.delete(assignments).where(waiting))
-    for rater in set(losing):
+    for rater in {row.rater for row in losing}:
         close_gaps(connection, rater)
     connection.execute(sa.delete(slots).where(slots.c.page_id.in_(idle), slots.c.state.in_([OPEN, LEASED])))
-    return len(losing)
+    return sum(row.outcome is None for row in losing)
 
 
 def complete_base(connection: sa.Connection, study: Study, wanted: set[str], now: float) -> int:
-    """Give raters at work the base pages that they lack, after what they have; how many raters lacked some."""
+    """Give raters at work the base pages that they lack, after what they have; how many raters lacked some.
+
+    Who is set aside gets them, too, for when they are taken back, and is not counted.
+    """
     names = [block.name for block in study.blocks if not block.unique]
     of_base = (pages.c.kind == "pair") & pages.c.block.in_(names) & pages.c.active
     base = connection.execute(sa.select(pages).where(of_base).order_by(pages.c.id)).all()
     at_work = raters.c.started_at.is_not(None) & raters.c.finished_at.is_(None)
-    columns = (raters.c.id, raters.c.seed, raters.c.rater_group)
+    columns = (raters.c.id, raters.c.seed, raters.c.rater_group, raters.c.outcome)
     people = connection.execute(sa.select(*columns).where(at_work).with_for_update()).all()
     if not base or not people:
         return 0
@@ -68,7 +75,7 @@ def complete_base(connection: sa.Connection, study: Study, wanted: set[str], now
         missing = [page for page in base if page.id not in has[person.id] and page.block in blocks]
         if not missing:
             continue
-        count += 1
+        count += person.outcome is None
         generator = random.Random(f"{study.seed}:{person.seed}:base:{last[person.id]}")
         generator.shuffle(missing)
         rows = []

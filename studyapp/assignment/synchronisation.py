@@ -56,7 +56,8 @@ class Changes:
     added : new pairs, by pool (base, unique, practice, check)
     removed : ids of pairs that leave
     removed_ratings : ratings that those pairs have, and that stay
-    trimmed, withdrawn : pages in raters' hands that lose a pair, or are taken back
+    trimmed, withdrawn : pages in raters' hands that lose a pair, or are taken back; as below, not of raters who are out
+        of the study or set aside
     base_raters : raters at work who get base pages that they did not have
     finished : raters who have finished, and get nothing
     """
@@ -293,7 +294,7 @@ def _change(connection: sa.Connection, study: Study, items: DisplayedItems, want
     ids = {item for pair in both for item in (pair.query_id, pair.result_id, pair.other_id) if item is not None}
     shown = set(items.whole(ids))
     rows = {name: row for name, row in earlier.items() if name in shown} | items.rows(study.folder, sorted(shown))
-    finished = sa.select(sa.func.count(raters.c.finished_at))
+    finished = sa.select(sa.func.count(raters.c.finished_at)).where(raters.c.outcome.is_(None))
     changes = Changes(
         first=before is None,
         settings=() if before is None else differing_settings(before, study),

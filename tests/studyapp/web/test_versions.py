@@ -12,11 +12,12 @@ import sqlalchemy as sa
 from click.testing import CliRunner
 
 from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.assignment.set_aside import set_aside, take_back
 from relstudy.studyapp.assignment.synchronisation import change_study, prepare
 from relstudy.studyapp.assignment.versions import read_head
 from relstudy.studyapp.cli import main
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.database.tables import assignments, ratings
+from relstudy.studyapp.database.tables import assignments, raters, ratings
 from relstudy.studyapp.monitoring.export import ratings_table
 from relstudy.studyapp.monitoring.status import study_status
 from relstudy.studyapp.web.app import create_app
@@ -169,6 +170,26 @@ def test_base_pairs_that_are_added_reach_raters_at_work_and_it_is_said_who_gets_
     browser.rate_all()
     table = ratings_table(made.store, Study.load(made.folder))
     assert list(table.loc[table["pair_id"] == "new-1", "block"]) == ["base"]
+
+
+def test_who_is_set_aside_is_not_counted_and_has_the_new_base_pages_when_taken_back(
+    make_study: Callable[..., Made],
+) -> None:
+    made = make_study()
+    aside, gone = at_work(made, 1), at_work(made, 0)
+    gone.rate_all()
+    with made.store.read() as connection:
+        codes = list(connection.execute(sa.select(raters.c.rater_id).order_by(raters.c.id)).scalars())
+    for code in codes:
+        set_aside(made.store, code)
+    edit_pairs(made, lambda lines: [*without("p0-0", "p1-0")(lines), "new-1,q2,q3,image,more,1,0.25,base"])
+    changes = change_study(made.folder, made.store)[1]
+    assert (changes.base_raters, changes.finished, changes.trimmed) == (0, 0, 0)
+    take_back(made.store, made.folder, codes[0])
+    aside.get("/rate")
+    aside.rate_all()
+    table = ratings_table(made.store, Study.load(made.folder))
+    assert list(table.loc[table["pair_id"] == "new-1", "rater_id"]) == [codes[0]]
 
 
 def test_a_block_whose_pool_is_another_shows_no_page_of_the_one_before(make_study: Callable[..., Made]) -> None:
