@@ -11,6 +11,7 @@ import pandas as pd
 from relstudy.common.console import say
 from relstudy.common.errors import RelstudyError
 from relstudy.common.tables import read_table
+from relstudy.studyapp.assignment.earlier_draw import complete_new_draw
 from relstudy.studyapp.assignment.forgetting import complete_withdrawals
 from relstudy.studyapp.assignment.rated_blocks import require_rated_blocks
 from relstudy.studyapp.assignment.synchronisation import prepare, require_own
@@ -64,6 +65,7 @@ def open_database(folder: Path) -> tuple[Study, Store]:
 def _as_served(files: Study, store: Store) -> Study | None:
     """The study that the database holds; None where it holds none yet."""
     store.migrate()
+    complete_new_draw(files.folder)
     with store.read() as connection:
         require_own(connection, files, store)
         return read_study(connection, files.folder)

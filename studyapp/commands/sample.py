@@ -139,8 +139,7 @@ def sample(folder: Path, people: CostOptions, preview: bool, as_json: bool, **ch
     this.refuse_strangers(choices)
     if this is BY_JUDGE and choices["judge"] is None:
         raise click.UsageError("--next goes with --judge NAME")
-    if this is not FIRST:
-        _complete_round(folder)
+    _complete_draw(folder, is_further=this is not FIRST)
     study = _study(folder)
     cost = cost_of(folder, study, people)
     if this is BY_JUDGE:
@@ -242,7 +241,7 @@ def write(folder: Path, drawn: Sample | Extended, *, keep_old: bool = False) -> 
 
     With `keep_old`, the study as it was is kept first; where, is what is returned.
     """
-    from relstudy.studyapp.assignment.earlier_draw import keep_earlier_draw
+    from relstudy.studyapp.assignment.earlier_draw import keep_earlier_draw, serve_new_draw
     from relstudy.studyapp.collection.copied import copy_items, items_needed
     from relstudy.studyapp.collection.large import LargeCollection
     from relstudy.studyapp.collection.lists import LISTS
@@ -259,16 +258,20 @@ def write(folder: Path, drawn: Sample | Extended, *, keep_old: bool = False) -> 
         if isinstance(drawn.collection, LargeCollection):
             copy_items(drawn.collection, items_needed(folder, drawn.pairs), folder)
         kept = keep_earlier_draw(folder, written) if keep_old else None
+        if kept is None and not is_further:
+            serve_new_draw(folder, written)
     if not is_further:
         (folder / LISTS).unlink(missing_ok=True)
     return kept
 
 
-def _complete_round(folder: Path) -> None:
-    """Put a round into place whose command was stopped while it wrote, and draw no other for it."""
+def _complete_draw(folder: Path, *, is_further: bool) -> None:
+    """Put a draw into place whose command was stopped while it wrote, and draw no further round for it."""
+    from relstudy.studyapp.assignment.earlier_draw import complete_new_draw
     from relstudy.studyapp.sampling.written_draw import complete_draw
 
-    if complete_draw(folder):
+    complete_new_draw(folder)
+    if is_further and complete_draw(folder):
         raise RelstudyError(
             f"{folder}: the last round, whose command was stopped while it wrote, is in place now; nothing further was "
             "drawn, and the same command draws a further round"

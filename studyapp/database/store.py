@@ -39,6 +39,10 @@ MIGRATIONS = Path(__file__).with_name("migrations")
 _MIGRATING = threading.Lock()  # Alembic keeps its state in module globals
 
 
+class NewerDatabaseError(RelstudyError):
+    """The tables of a database are of a later version than these."""
+
+
 class Store:
     """A study's database; in a `with` block, its connections are closed when the block ends.
 
@@ -183,7 +187,7 @@ class Store:
         except sa.exc.DBAPIError as error:
             raise self._unopened(error) from None
         except CommandError:
-            raise RelstudyError(
+            raise NewerDatabaseError(
                 f"the database {self.shown} was made by a newer relstudy; install that version, or take a backup"
             ) from None
 

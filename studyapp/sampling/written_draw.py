@@ -19,6 +19,11 @@ from relstudy.common.tables import write_table
 from relstudy.studyapp.sampling.design import DESIGN, Design
 from relstudy.studyapp.sampling.kept_scores import CSV_ROWS
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 STAGE = ".drawing"  # the folder beside them in which a draw is written whole, before its first file is moved
 PAIRS = "pairs.csv"
 POOLS = ("pool.csv", "pool.parquet")
@@ -32,30 +37,58 @@ def written_draw(folder: Path, pairs: pd.DataFrame, pool: pd.DataFrame | None, d
     Gives the file of the pairs where it stands until then. The pool is FOLDER/pool.csv, or .parquet from 250,000 rows.
     """
     stage = folder / STAGE
-    shutil.rmtree(stage, ignore_errors=True)
-    try:
-        stage.mkdir()
-    except OSError as error:
-        raise RelstudyError(f"{folder}: cannot be written ({error.strerror})") from None
-    try:
-        write_pairs(pairs, stage / PAIRS)
-        if pool is None:
-            (stage / NO_POOL).touch()
-        else:
-            write_table(pool, stage / POOLS[len(pool) > CSV_ROWS])
-        design.save(stage)
-        yield stage / PAIRS
-    except BaseException:
+    with nobody_draws(folder):
         shutil.rmtree(stage, ignore_errors=True)
-        raise
-    _put_into_place(stage, folder)
+        try:
+            stage.mkdir()
+        except OSError as error:
+            raise RelstudyError(f"{folder}: cannot be written ({error.strerror})") from None
+        try:
+            write_pairs(pairs, stage / PAIRS)
+            if pool is None:
+                (stage / NO_POOL).touch()
+            else:
+                write_table(pool, stage / POOLS[len(pool) > CSV_ROWS])
+            design.save(stage)
+            yield stage / PAIRS
+        except BaseException:
+            shutil.rmtree(stage, ignore_errors=True)
+            raise
+        _put_into_place(stage, folder)
 
 
-def complete_draw(folder: Path) -> bool:
-    """See to a draw whose command was stopped; whether it is in place now. Of one that nothing was moved of, nothing
-    stays."""
+@contextlib.contextmanager
+def nobody_draws(folder: Path) -> Iterator[None]:
+    """A stretch in which no other command writes a draw of this study.
+
+    Raises
+    ------
+    RelstudyError
+        where one does
+    """
+    if fcntl is None:
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise RelstudyError(
+                f"{folder}: another command writes a draw of this study; nothing was written by this one"
+            ) from None
+        except OSError:  # this file system has no locks
+            pass
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def complete_draw(folder: Path, *, is_decided: bool = False) -> bool:
+    """See to a draw whose command was stopped; whether it is in place now. Of one that nothing was moved of nothing
+    stays, unless it `is_decided` that it is the study's."""
     stage = folder / STAGE
-    began = (stage / DESIGN).exists() and not (stage / PAIRS).exists()
+    began = (stage / DESIGN).exists() and (is_decided or not (stage / PAIRS).exists())
     if began:
         _put_into_place(stage, folder)
     shutil.rmtree(stage, ignore_errors=True)

@@ -10,6 +10,7 @@ import click
 
 from relstudy.common.console import say
 from relstudy.common.errors import RelstudyError
+from relstudy.studyapp.assignment.earlier_draw import complete_new_draw
 from relstudy.studyapp.assignment.forgetting import complete_withdrawals, retention_notes
 from relstudy.studyapp.assignment.synchronisation import change_study
 from relstudy.studyapp.assignment.unused_pairs import stored_unused_pairs, unused_pairs_sentences
@@ -35,6 +36,7 @@ def take_over(folder: Path) -> Study:
     store = Store.of_study(folder)
     try:
         store.migrate()
+        complete_new_draw(folder)
         study, changes = change_study(folder, store, lambda changes: not changes.takes)
         if changes.takes:
             raise RelstudyError(

@@ -202,6 +202,17 @@ def test_what_is_no_backup_of_this_study_is_refused_and_nothing_is_left_beside(
     assert made.rows() == 4
 
 
+def test_a_backup_of_a_newer_version_is_named(make_local: Callable[..., Made], tmp_path: Path) -> None:
+    made, backup = make_local(), tmp_path / "safe.db"
+    rated(made, 1)
+    succeeds("backup", made.folder, "-o", backup)
+    with contextlib.closing(sqlite3.connect(backup)) as connection, connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    refused = relstudy("restore", made.folder, backup, "--yes")
+    assert refused.exit_code == 1 and f"{backup}: this backup was made by a newer relstudy" in refused.output
+    assert not (made.folder / ".restoring.db").exists() and made.rows() == 4
+
+
 def test_a_folder_of_any_name_has_its_database_within_and_is_copied_and_restored(tmp_path: Path) -> None:
     folder = write_study(tmp_path / "what? 50%20#1", base_queries=1, unique_queries=1)
     prepare(folder)

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 import sqlalchemy as sa
 from click.testing import Result
 
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import pairs, raters
-from tests.commands import relstudy
+from relstudy.studyapp.monitoring.export import ratings_table
+from relstudy.studyapp.sampling import first_round, written_draw
+from relstudy.studyapp.web.starting import take_over
+from tests.commands import relstudy, succeeds
 from tests.studyapp.browse import joined
 from tests.studyapp.studies import TOML, Made
 
 pytestmark = pytest.mark.slow
 NO_BASE = TOML.replace('[[blocks]]\nname = "base"\npairs = "base"\nresults_per_page = 4\n', "")
+SIZES = ("--queries", 8, "--results", 4, "--base", 8, "--systems", "colour")
 
 
 def anew(made: Made) -> Result:
     """`relstudy sample --overwrite` of a study."""
-    sizes = ("--queries", 8, "--results", 4, "--base", 8, "--systems", "colour")
-    return relstudy("sample", made.folder, *sizes, "--overwrite")
+    return relstudy("sample", made.folder, *SIZES, "--overwrite")
 
 
 @pytest.mark.parametrize("toml", [TOML, NO_BASE])
@@ -81,3 +91,86 @@ def test_a_database_of_another_study_is_not_cleared(
     refused = anew(made)
     assert refused.exit_code == 1 and "holds the study 'another'" in refused.output
     assert other.rows() == before and not list(made.folder.glob("earlier-*"))
+
+
+def test_a_study_that_nobody_has_rated_goes_on_with_a_new_draw_and_one_rated_meanwhile_with_its_own(
+    make_study: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = make_study()
+    monkeypatch.setenv("DATABASE_URL", made.store.url.render_as_string(hide_password=False))
+    browser = joined(made.app)
+    assert "earlier" not in anew(made).output
+    browser.get("/rate")
+    browser.send(browser.page.form())
+    drawn = (made.folder / "pairs.csv").read_bytes()
+    draw = first_round.draw_sample
+
+    def slowly(*given: Any) -> first_round.Sample:
+        browser.rate()
+        return draw(*given)
+
+    monkeypatch.setattr(first_round, "draw_sample", slowly)
+    refused = relstudy("sample", made.folder, *SIZES)
+    assert refused.exit_code == 1 and "somebody has rated while pairs were drawn" in refused.output
+    assert (made.folder / "pairs.csv").read_bytes() == drawn
+    assert browser.rate_all() > 0 and browser.address == "/thanks"
+    assert set(ratings_table(made.store, Study.load(made.folder))["pair_id"]) <= set(
+        pd.read_csv(made.folder / "pairs.csv")["pair_id"]
+    )
+
+
+STEPS = (
+    "shutil.copy2",
+    "kept.copy_database",
+    "kept.clear_draw",
+    "kept._remove_kept",
+    "written._put_into_place",
+    "shutil.move",
+)
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_wherever_the_command_is_killed_nothing_is_half_kept_and_the_files_are_of_the_draw_that_is_served(
+    make_local: Callable[..., Made], step: str
+) -> None:
+    made = make_local()
+    joined(made.app).rate()
+    (made.folder / "judgments.csv").write_text("of the earlier draw", encoding="utf-8")
+    before, old = made.rows(), (made.folder / "pairs.csv").read_bytes()
+    program = f"""
+import os, shutil, sys
+import relstudy.studyapp.assignment.earlier_draw as kept, relstudy.studyapp.sampling.written_draw as written
+from relstudy.studyapp.cli import main
+{step} = lambda *given, **options: os.kill(os.getpid(), 9)
+main(sys.argv[1:])
+"""
+    words = ["sample", str(made.folder), *map(str, SIZES), "--overwrite"]
+    killed = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, timeout=300)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    is_anew = made.rows() == 0
+    assert is_anew == (STEPS.index(step) > 2)
+    for kept in made.folder.glob("earlier-*"):
+        with Store(kept / "study.db") as copy:
+            assert len(ratings_table(copy, Study.load(made.folder), history=True)) == before
+        assert (kept / "judgments.csv").read_text(encoding="utf-8") == "of the earlier draw"
+    take_over(made.folder)
+    assert ((made.folder / "pairs.csv").read_bytes() != old) == is_anew
+    assert (made.folder / "judgments.csv").exists() != is_anew
+    assert joined(made.app).rate_all() > 0
+    succeeds("export", made.folder)
+
+
+def test_two_commands_do_not_write_a_draw_of_one_study_at_a_time(
+    make_local: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, others = make_local(), []
+    take = written_draw._put_into_place
+
+    def put(*given: Path) -> None:
+        others.append(anew(made))
+        take(*given)
+
+    monkeypatch.setattr(written_draw, "_put_into_place", put)
+    assert anew(made).exit_code == 0
+    assert others[0].exit_code == 1 and "another command writes a draw of this study" in others[0].output
+    assert joined(made.app).rate_all() > 0
