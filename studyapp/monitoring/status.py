@@ -96,7 +96,7 @@ class GroupStatus:
     quota: int | None
     finished: int
     active: int
-    failed: int = 0
+    failed: int
 
 
 @dataclass(frozen=True)

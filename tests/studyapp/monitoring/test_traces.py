@@ -92,6 +92,17 @@ def copies(made: Made) -> set[str]:
 
 
 @pytest.mark.slow
+def test_pictures_are_not_searched_however_their_ending_is_written(make_local: Callable[..., Made]) -> None:
+    made = make_local(PEOPLE)
+    code = jane(made)
+    for name in ("one.png", "two.PNG", "three.Mp4", "notes.txt", "of-no-kind"):
+        (made.folder / name).write_text(ID)
+    forget(made.store, made.folder, code)
+    found = {Path(trace.where).name for trace in traces_of(made.folder, made.store, [ID])}
+    assert found == {"notes.txt", "of-no-kind"}
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["forget", "all"])
 def test_a_copy_is_named_however_it_is_packed(make_local: Callable[..., Made], way: str) -> None:
     made = make_local(PEOPLE)

@@ -276,6 +276,29 @@ def test_a_further_round_stays_in_the_pool_and_its_probabilities_are_those_of_bo
 
 
 @pytest.mark.slow
+def test_a_further_round_by_image_keeps_the_pool_of_queries_by_text(monkeypatch):
+    items = [Item(f"i{number}", "image") for number in range(30)]
+    items += [Item(f"t{number}", "text", text="boat", role="query") for number in range(3)]
+    collection = Collection(items)
+    sources = [MatrixSource("s0", collection, np.random.default_rng(1).normal(size=(33, 33)))]
+    options = SampleOptions(queries=12, text_queries=3, results=5, base=4, depth=6, outside=1)
+    first = draw_sample_from(collection, sources, options)
+    shape = ResponseShape({"s0": MappedTerm([-3.0, 3.0], [1.0, 5.0])}, [3.5], [0.01, 0.12])
+    plan = RoundPlan({"s0": shape}, {"all": np.full(5, 0.2)}, {"s0": 1.0})
+    monkeypatch.setattr(next_round, "_plan", lambda *_: plan)
+    mapping = {"s0": FittedMapping(np.array([-3.0, 3.0]), np.array([1.0, 5.0]), system="s0")}
+    judged = first.pairs[["query_id", "result_id"]].assign(judgment=3.0)
+    later = draw_next_round_from(
+        DrawnStudy(collection, sources, first.design, first.pairs), judged, mapping, NextOptions(queries=12)
+    )
+    before, after = (
+        {name: of.to_numpy().tolist() for name, of in each.pool.groupby("query_id")} for each in (first, later)
+    )
+    assert {"t0", "t1", "t2"} < set(before) <= set(after)
+    assert {name: after[name] for name in before} == before
+
+
+@pytest.mark.slow
 def test_before_anyone_rates_it_is_said_what_can_be_estimated_and_what_could_be():
     collection, sources = noise_world(1_500, 2)
     whole = draw_sample_from(collection, sources, SampleOptions(queries=40))
