@@ -114,7 +114,7 @@ def test_the_same_picture_under_two_row_numbers_is_found() -> None:
     assert duplicate_leaks(split, vectors) == []
     vectors[split.training[0]] = vectors[split.test_queries[5]]
     assert duplicate_leaks(split, vectors) == [
-        f"1 test queries equal a training vector, the first in row {split.test_queries[5]}"
+        f"1 test query equals a training vector, the first in row {split.test_queries[5]}"
     ]
 
 
