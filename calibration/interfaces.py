@@ -17,7 +17,7 @@ import pandas as pd
 from relstudy.calibration.options import RatingsOptions
 from relstudy.calibration.pipeline import FILES, Calibration
 from relstudy.calibration.tables.ratings import Ratings, read_ratings, with_people
-from relstudy.common.checked import Checked
+from relstudy.common.checked import Checked, stripped
 from relstudy.common.estimates import Estimate
 from relstudy.common.files import file_names, together
 from relstudy.common.groups import groups_of
@@ -70,7 +70,7 @@ def read_interfaces(
         named.require("rater_id")
         frame = with_people(named.frame, people)
     if column == "scale" and column not in frame and set(SCALE_COLUMNS[:2]) <= set(frame):
-        low, high = (frame[name].astype("str").str.strip().mask(frame[name].isna(), "") for name in SCALE_COLUMNS[:2])
+        low, high = (stripped(frame[name]) for name in SCALE_COLUMNS[:2])
         frame = frame.assign(scale=(low + "-" + high).mask((low == "") | (high == ""), ""))
     values = groups_of(frame, column, pairs, "the ratings")
     parts = {}

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from relstudy.common.checked import stripped
 from relstudy.common.errors import RelstudyError
 from relstudy.common.probabilities import PROBABILITIES
 from relstudy.common.response import FROM_DESIGN
@@ -144,7 +145,7 @@ def _facet(frame: pd.DataFrame, name: str) -> Facet:
     if name not in frame:
         have = ", ".join(str(column) for column in frame if column not in (*NO_FACET, "result_id"))
         raise RelstudyError(f"the ratings have no column {name!r} for a facet; there are: {have}")
-    said = frame[name].astype("str").str.strip().mask(frame[name].isna(), "")
+    said = stripped(frame[name])
     if (said == "").any():
         raise RelstudyError(
             f"{name}: {count_of(int((said == '').sum()), 'rating')} without one, and a facet has one for each"

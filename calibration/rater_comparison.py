@@ -21,6 +21,7 @@ from relstudy.calibration.choice import method_sentence
 from relstudy.calibration.pipeline import Calibration, notes_on
 from relstudy.calibration.raters import agreement_with_others
 from relstudy.calibration.reliability.variance import bootstrap_interval
+from relstudy.common.checked import stripped
 from relstudy.common.errors import RelstudyError
 from relstudy.common.estimates import Estimate
 from relstudy.common.groups import said_once
@@ -293,7 +294,7 @@ def _people(result: Calibration, group: str) -> np.ndarray:
         raise RelstudyError(
             f"there is no rater {group!r}, and the ratings have no column {column!r}; there are: {have}"
         )
-    said = frame[column].astype("str").str.strip().mask(frame[column].isna(), "")
+    said = stripped(frame[column])
     of_raters = said_once(said, frame["rater_id"], column)
     chosen = of_raters.index[of_raters == value]
     if not len(chosen):
@@ -322,7 +323,7 @@ def read_plain_scores(path: str | os.PathLike[str]) -> pd.DataFrame:
     columns = {}
     for name in table.frame.columns.difference(PAIR, sort=False):
         numbers = pd.to_numeric(table.frame[name], errors="coerce")
-        blank = table.frame[name].astype("str").str.strip() == ""
+        blank = stripped(table.frame[name]) == ""
         if (numbers.notna() | blank).all() and numbers.notna().any():
             columns[str(name)] = numbers
     if not columns:

@@ -76,7 +76,7 @@ class PageTables:
         table = self.study.rated
         if table is None:
             return None
-        ratings = read_ratings(table.among(table.frame, table.rows), trust_raters=True)
+        ratings = read_ratings(table.without_faults(), trust_raters=True)
         if "calibrated" in ratings.frame:
             ratings.frame["calibrated"] = pd.to_numeric(ratings.frame["calibrated"], errors="coerce")
         return ratings

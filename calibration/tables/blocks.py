@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from relstudy.common.checked import Checked
+from relstudy.calibration.tables.set_aside import NO, YES
+from relstudy.common.checked import Checked, stripped
 from relstudy.common.errors import Fault, RelstudyError, TableError
 from relstudy.common.option_words import option
 from relstudy.common.pairs_table import OTHER
@@ -15,7 +16,7 @@ from relstudy.common.wording import count_of
 BLOCKS = ("base", "unique")
 ASIDE = ("check", "repeat", "practice")
 """Blocks of the app's export that are no ratings to calibrate: attention checks, repeated pairs, practice."""
-TRUE, FALSE = ("true", "1", "1.0", "yes", "base"), ("false", "0", "0.0", "no", "unique", "")
+TRUE, FALSE = (*YES, "base"), (*NO, "unique")
 LEAST_UNDECLARED = 10
 """So many pairs that all raters rated are a base block though nobody declared one; fewer may be an accident."""
 
@@ -24,15 +25,14 @@ def rows_aside(table: Checked) -> np.ndarray:
     """Rows of checks, repeated pairs and practice, bool [rows]."""
     if "block" not in table.frame:
         return np.zeros(len(table.frame), dtype=bool)
-    return table.frame["block"].astype("str").str.strip().isin(ASIDE).to_numpy(dtype=bool)
+    return stripped(table.frame["block"]).isin(ASIDE).to_numpy(dtype=bool)
 
 
 def is_couple(table: Checked) -> np.ndarray:
     """Rows that say which of two results is better (column other_id), bool [rows]."""
     if OTHER not in table.frame:
         return np.zeros(len(table.frame), dtype=bool)
-    other = table.frame[OTHER]
-    return (other.notna() & (other.astype("str").str.strip() != "")).to_numpy(dtype=bool)
+    return (stripped(table.frame[OTHER]) != "").to_numpy(dtype=bool)
 
 
 def without_couples(table: Checked) -> Checked:
@@ -60,7 +60,7 @@ def without_couples(table: Checked) -> Checked:
 def marked_base(table: Checked, base_column: str | None) -> tuple[np.ndarray, str] | None:
     """Rows that the table marks as base, and the rule in words; None when it marks none."""
     if "block" in table.frame:
-        block = table.frame["block"].astype("str").str.strip()
+        block = stripped(table.frame["block"])
         table.add(~block.isin([*BLOCKS, *ASIDE, ""]), "block", "base or unique is allowed (or check, repeat, practice)")
         base = (block == "base").to_numpy()
         if base.any():
@@ -68,7 +68,7 @@ def marked_base(table: Checked, base_column: str | None) -> tuple[np.ndarray, st
     if base_column is None:
         return None
     table.require(base_column)
-    values = table.frame[base_column].astype("str").str.strip().str.lower()
+    values = stripped(table.frame[base_column]).str.lower()
     table.add(~values.isin([*TRUE, *FALSE]), base_column, "true or false (1 or 0, yes or no) is allowed")
     base = values.isin(TRUE).to_numpy()
     if not base.any():
@@ -100,7 +100,7 @@ def rated_by_all(frame: pd.DataFrame) -> tuple[np.ndarray, str | None, str | Non
     if not base.any():
         return base, None, None
     pairs = int(base.sum() / raters)
-    named = f"the {pairs} pair{'s' * (pairs > 1)} that every rater rated"
+    named = f"the {count_of(pairs, 'pair')} that every rater rated"
     if pairs >= LEAST_UNDECLARED or base.all():
         return base, named, None
     note = (

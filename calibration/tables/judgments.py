@@ -24,7 +24,7 @@ from relstudy.calibration.tables.rating_rows import (
 from relstudy.calibration.tables.set_aside import COLUMN as SET_ASIDE
 from relstudy.calibration.tables.set_aside import without_set_aside
 from relstudy.common.archived import in_archive
-from relstudy.common.checked import Checked
+from relstudy.common.checked import Checked, stripped
 from relstudy.common.errors import RelstudyError
 from relstudy.common.headers import plain_name, under_own_names
 from relstudy.common.known_scale import known_scale, scale_of_values
@@ -251,7 +251,7 @@ def judgments_in(table: Checked, reading: Reading = PLAIN, *, odd: bool = True) 
         return qrels_in(qrels, reading) if whole else judgments_in(qrels, reading, odd=odd)
     read = reading.apply(table, kind="judgments")
     if reading.missing and "judgment" in read.frame:
-        blank = (read.frame["judgment"].astype("str").str.strip() == "").to_numpy(dtype=bool)
+        blank = (stripped(read.frame["judgment"]) == "").to_numpy(dtype=bool)
         if blank.any() and not blank.all():
             kept = read.frame[~blank].reset_index(drop=True)
             note = f"{count_of(int(blank.sum()), 'pair')} without a judgment, as stated, left out"

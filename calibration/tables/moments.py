@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pandas as pd
 
+from relstudy.common.checked import stripped
 from relstudy.common.wording import count_of, listed
 
 NAMES = (
@@ -124,7 +125,7 @@ def read_moments(column: pd.Series) -> Moments:
     """
     if column.dtype.kind == "M" or is_plain(column):
         return Moments(column, {}, {})
-    texts = column.astype("str").mask(column.isna(), "").str.strip()
+    texts = stripped(column)
     rows = np.flatnonzero((texts != "").to_numpy(dtype=bool) & ~is_iso(texts))
     if not len(rows):
         return Moments(column, {}, {})

@@ -10,7 +10,7 @@ from scipy import special
 
 from relstudy.common.estimates import Estimate
 from relstudy.common.pairs_table import OUTSIDE
-from relstudy.common.wording import percent, span
+from relstudy.common.wording import count_of, percent, span
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class PoolMisses:
                 f"the pool misses an estimated {percent(share.value)} of the relevant ones "
                 f"({span(share.low, share.high, '%')})"
             )
-        judged = "1 pair from outside it is" if self.judged == 1 else f"{self.judged} pairs from outside it are"
+        judged = count_of(self.judged, "pair from outside it is", "pairs from outside it are")
         return (
             f"figures speak of the pool; {judged} judged and left out of them, "
             f"{self.relevant} of them relevant, so {missed}"

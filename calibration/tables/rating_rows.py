@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.calibration.tables.blocks import rows_aside
-from relstudy.common.checked import Checked
+from relstudy.common.checked import Checked, stripped
 from relstudy.common.errors import Fault, TableError
 from relstudy.common.known_scale import known_scale
 from relstudy.common.plain_names import UNSEEN, with_unseen
@@ -41,7 +41,7 @@ def rating_numbers(table: Checked, stated: Scale | None) -> tuple[np.ndarray, Kn
     """
     _check_one_scale(table)
     # read twice, since the scale says which of them are faults
-    values = table.among(table.frame, table.rows).numbers("rating", empty=True)
+    values = table.without_faults().numbers("rating", empty=True)
     scale = known_scale(table, values, "ratings", stated)
     # a scale that was taken from the ratings holds all of them, but for those that are asked about already
     low, high = (-np.inf, np.inf) if scale.how == "values" else (scale.scale.low, scale.scale.high)
@@ -51,7 +51,7 @@ def rating_numbers(table: Checked, stated: Scale | None) -> tuple[np.ndarray, Kn
 def _check_one_scale(table: Checked) -> None:
     if "scale" not in table.frame:
         return
-    names = table.frame["scale"].astype("str").str.strip().mask(table.frame["scale"].isna(), "")
+    names = stripped(table.frame["scale"])
     kinds = names[names != ""].value_counts()
     if len(kinds) > 1:
         common = str(kinds.index[0])
@@ -67,7 +67,7 @@ def aside_note(table: Checked) -> str | None:
     aside = rows_aside(table)
     if not aside.any():
         return None
-    named = ", ".join(sorted(set(table.frame["block"][aside].astype("str").str.strip())))
+    named = ", ".join(sorted(set(stripped(table.frame["block"][aside]))))
     return f"{count_of(int(aside.sum()), 'row')} of block {named} set aside: these are not ratings to calibrate"
 
 
@@ -114,7 +114,7 @@ def nobody_note(table: Checked, column: str = "rater_id") -> str | None:
     >>> nobody_note(Checked(pd.DataFrame({"rater_id": ["a", "NA", "NA"]}), "ratings.csv"))
     "NA in rater_id reads like no name: 2 ratings are taken for one person's; --where rater_id!=NA leaves them out"
     """
-    names = table.frame[column].astype("str").str.strip()
+    names = stripped(table.frame[column])
     said = names[names.str.casefold().isin(NOBODY)]
     if said.empty:
         return None
@@ -190,7 +190,7 @@ def measured(table: Checked, column: str) -> tuple[pd.Series, list[str]]:
     ["seconds of 1 rating is no number of 0 or more, and is not used: '-99' in row 4"]
     """
     cells = table.frame[column]
-    texts = cells.astype("str").mask(cells.isna(), "").str.strip()
+    texts = stripped(cells)
     lacking = ((texts != "") & ~(pd.to_numeric(cells, errors="coerce") >= 0)).to_numpy(dtype=bool)
     if not lacking.any():
         return cells, []
@@ -220,7 +220,7 @@ def merge_duplicates(table: Checked, frame: pd.DataFrame) -> tuple[np.ndarray, i
     rows = frame.loc[contradicts, KEY].reset_index(names="row")
     table.more += max(len(rows) - TableError.SHOWN, 0)
     rows = rows.head(TableError.SHOWN).merge(first, on=KEY)
-    text = table.frame["rating"].astype("str").str.strip()
+    text = stripped(table.frame["rating"])
     for row, first_row, rater in zip(rows["row"], rows["first_row"], rows["rater_id"], strict=True):
         before = "undecided" if blank[first_row] else text[first_row]
         allowed = f"rater {rater} already rated this pair {before} in row {table.row(first_row)}; keep one of the two"

@@ -38,7 +38,7 @@ from relstudy.calibration.tables.rating_rows import (
 from relstudy.calibration.tables.session import MOMENT, PLACE, with_moments
 from relstudy.calibration.tables.set_aside import COLUMN as SET_ASIDE
 from relstudy.calibration.tables.set_aside import without_not_shown, without_set_aside
-from relstudy.common.checked import Checked
+from relstudy.common.checked import Checked, stripped
 from relstudy.common.errors import RelstudyError
 from relstudy.common.figures import SERIES, drawing, figure_of, svg
 from relstudy.common.headers import under_own_names
@@ -297,12 +297,11 @@ def _handed_out(table: Checked) -> HandOut | None:
     """Hand-out of unique pairs as the table records it: fixed if any of them is, None if nothing is recorded."""
     if "handed_out" not in table.frame:
         return None
-    column = table.frame["handed_out"]
-    words = column.astype("str").str.strip().mask(column.isna(), "")
+    words = stripped(table.frame["handed_out"])
     readings: dict[str, HandOut | None] = {"": None, **EARLIER_WORDS, **{kind.value: kind for kind in HandOut}}
     table.add(~words.isin(list(readings)), "handed_out", f"{' or '.join(HandOut)} is allowed, or empty")
     if "block" in table.frame:
-        words = words[table.frame["block"].astype("str").str.strip().isin(["unique", ""])]
+        words = words[stripped(table.frame["block"]).isin(["unique", ""])]
     recorded = {readings.get(word) for word in words.unique()} - {None}
     return next((kind for kind in (HandOut.FIXED, HandOut.RANDOM) if kind in recorded), None)
 

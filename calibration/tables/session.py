@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.calibration.tables.moments import is_iso, is_plain, read_moments
-from relstudy.common.checked import Checked
+from relstudy.common.checked import Checked, stripped
 from relstudy.common.wording import count_of, listed_some
 
 PLACE, MOMENT = "position", "rated_at"
@@ -85,7 +85,7 @@ def _times(frame: pd.DataFrame) -> pd.Series:
     """Seconds since the first, NaN where there is no time."""
     column = frame[MOMENT]
     if column.dtype.kind != "M" and not is_plain(column):
-        column = column.astype("str").mask(column.isna(), "").str.strip()
+        column = stripped(column)
         column = column.where(is_iso(column) & ~_mixes_zones(frame), "")
     time = pd.to_datetime(column, errors="coerce", utc=True, format="ISO8601")
     return (time - time.min()).dt.total_seconds()
@@ -95,7 +95,7 @@ def _mixes_zones(frame: pd.DataFrame) -> np.ndarray:
     """Ratings of raters some of whose times have a time zone and some have none, bool array (N)."""
     if frame[MOMENT].dtype.kind == "M" or is_plain(frame[MOMENT]):
         return np.zeros(len(frame), dtype=bool)
-    texts = frame[MOMENT].astype("str").mask(frame[MOMENT].isna(), "").str.strip()
+    texts = stripped(frame[MOMENT])
     zoned = texts.str.fullmatch(r"(?i)\d.*[\d.]:\d.*(z|[+-]\d\d(:?\d\d)?)").where(is_iso(texts))
     if zoned.dropna().nunique() < 2:
         return np.zeros(len(frame), dtype=bool)

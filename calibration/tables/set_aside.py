@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from relstudy.common.checked import Checked
+from relstudy.common.checked import Checked, stripped
 from relstudy.common.errors import RelstudyError
 from relstudy.common.option_words import option
+from relstudy.common.wording import count_of
 
 COLUMN = "set_aside"
 YES, NO = ("true", "1", "1.0", "yes"), ("false", "0", "0.0", "no", "", "none")
@@ -22,13 +23,13 @@ def without_set_aside(table: Checked) -> Checked:
     """
     if COLUMN not in table.frame:
         return table
-    said = table.frame[COLUMN].astype("str").fillna("").str.strip()
+    said = stripped(table.frame[COLUMN])
     aside = said.str.lower().isin(YES).to_numpy(dtype=bool)
     neither = ~aside & ~said.str.lower().isin(NO).to_numpy(dtype=bool)
     if neither.any():
         first = int(np.flatnonzero(neither)[0])
         raise RelstudyError(
-            f"{table.file}, row {table.rows[first]}: {COLUMN} says {said.iloc[first]!r}; it is yes for raters who were "
+            f"{table.file}, row {table.row(first)}: {COLUMN} says {said.iloc[first]!r}; it is yes for raters who were "
             "set aside, and no or empty for others"
         )
     if not aside.any():
@@ -39,12 +40,11 @@ def without_set_aside(table: Checked) -> Checked:
             "their ratings"
         )
     rest = table.where(~aside)
-    raters = table.frame["rater_id"][aside].nunique()
-    who = "1 rater who was" if raters == 1 else f"{raters} raters who were"
-    count = int(aside.sum())
-    several = f"{count} ratings of {who} set aside are left out, unless they are asked for"
-    one = f"1 rating of {who} set aside is left out, unless it is asked for"
-    rest.notes = (*table.notes, one if count == 1 else several)
+    who = count_of(table.frame["rater_id"][aside].nunique(), "rater who was", "raters who were")
+    number = int(aside.sum())
+    are, they = ("is", "it is") if number == 1 else ("are", "they are")
+    note = f"{count_of(number, 'rating')} of {who} set aside {are} left out, unless {they} asked for"
+    rest.notes = (*table.notes, note)
     return rest
 
 
@@ -66,13 +66,13 @@ def without_not_shown(table: Checked) -> tuple[Checked, dict[str, int]]:
     """
     if NOT_SHOWN not in table.frame:
         return table, {}
-    said = table.frame[NOT_SHOWN].astype("str").fillna("").str.strip().str.lower()
-    lost = said.isin(YES).to_numpy(dtype=bool)
+    lost = stripped(table.frame[NOT_SHOWN]).str.lower().isin(YES).to_numpy(dtype=bool)
     if not lost.any() or lost.all():
         return table, {}
     rest = table.where(~lost)
-    count = int(lost.sum())
-    several = f"{count} results could not be shown to their raters; they are left out"
-    rest.notes = (*table.notes, "1 result could not be shown to its rater; it is left out" if count == 1 else several)
-    by_rater = table.frame["rater_id"][lost].astype("str").str.strip().value_counts()
+    number = int(lost.sum())
+    their, they_are = ("its rater", "it is") if number == 1 else ("their raters", "they are")
+    note = f"{count_of(number, 'result')} could not be shown to {their}; {they_are} left out"
+    rest.notes = (*table.notes, note)
+    by_rater = stripped(table.frame["rater_id"][lost]).value_counts()
     return rest, {str(rater): int(many) for rater, many in by_rater.items()}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -220,7 +220,7 @@ class StudyTables:
             judged = judged.assign(**{column: judged["query_id"].astype("str").map(of_queries[column])})
             return groups_of(judged, column)
         beside = self.drawn if pairs is None else pairs
-        return groups_of(self.judgments.frame, column, None if beside is None else _again(beside))
+        return groups_of(self.judgments.frame, column, None if beside is None else beside.without_faults())
 
 
 def query_rows(queries: Checked) -> pd.DataFrame:
@@ -275,23 +275,25 @@ def read_study_tables(
     file = Path(in_archive(path, JUDGMENTS))
     look = _Beside(file, folder)
     judgments = read_judgments(file, reading)
-    look.note(file)
+    look.add(file)
     if completed is not None:
         drawn = look.table(PAIRS)
         pool, decision = look.pool(judgments), look.decision()
         return StudyTables(completed(judgments), None, drawn, None, pool, tuple(look.files), decision)
     rated = None if judgments.qrels else look.table(CALIBRATED, RATINGS)
+    is_sound = own  # else whoever's they are, faults in them are no reason to refuse
     if ratings is not None:
         judgments = judgments_with_ratings(judgments, ratings)
         look.files += [] if isinstance(ratings, pd.DataFrame) else [InputFile.of(Path(ratings), folder)]
     elif rated is not None and Path(rated.file).name == CALIBRATED and judgments.ratings is None:
         judgments, rated = look.with_calibrated(judgments, rated, own)
+        is_sound = True
     elif not judgments.qrels and judgments.ratings is None:
         look.absent.append(CALIBRATED)
-    if rated is not None and not own and Path(rated.file).name == RATINGS:
+    if rated is not None and not is_sound:
         rated = look.readable(rated)
     if judgments.scale.how == "values" and rated is not None:
-        given = read_ratings(_again(rated), trust_raters=True)
+        given = read_ratings(rated.without_faults(), trust_raters=True)
         if not judgments.frame[PAIR].merge(given.frame[PAIR], on=PAIR).empty:  # else they are of another study
             judgments = replace(judgments, scale=given.scale)
     judgments = look.with_careless(judgments)
@@ -309,13 +311,22 @@ def read_study_tables(
 
 @dataclass
 class _Beside:
-    """Tables read beside judgments, and those not found there."""
+    """Tables read beside judgments, and those not found there.
+
+    Parameters
+    ----------
+    file : the judgments
+    folder : the study's, where a table is looked for that is not beside them
+    files : those that were read
+    absent : names of those that are not there, of `ABSENT`
+    without_part : why a file that is there is left out, a sentence each
+    """
 
     file: Path
     folder: Path | None
     files: list[InputFile] = field(default_factory=list)
     absent: list[str] = field(default_factory=list)
-    told: list[str] = field(default_factory=list)
+    without_part: list[str] = field(default_factory=list)
 
     def add_provenance(self) -> None:
         """Add the files that the tables were made of, where it is said beside them."""
@@ -331,20 +342,22 @@ class _Beside:
     def no_part(self, error: RelstudyError) -> None:
         """Note why a file beside the judgments is left out, once."""
         sentence = f"{error}; so that file has no part in this."
-        self.told += [] if sentence in self.told else [sentence]
+        self.without_part += [] if sentence in self.without_part else [sentence]
 
-    def note(self, path: Path) -> None:
+    def add(self, path: Path) -> None:
+        """Add a file that was read."""
         self.files.append(InputFile.of(path, self.folder or self.file.parent))
 
     def find(self, *names: str) -> Path | None:
         """The first of some files that is there, beside the judgments or in the study's folder."""
         places = [self.file.parent, *([] if self.folder is None else [self.folder])]
-        found = next((place / name for place in places for name in names if (place / name).is_file()), None)
+        found = _first_of(names, *places)
         if found is not None:
-            self.note(found)
+            self.add(found)
         return found
 
     def table(self, *names: str) -> Checked | None:
+        """The first of some tables that is there; None where none is, and, with a note, where it cannot be read."""
         file = self.find(*names)
         if file is None:
             return None
@@ -357,7 +370,7 @@ class _Beside:
     def readable(self, ratings: Checked) -> Checked | None:
         """The ratings; None, with a note, where they cannot be read and may be anybody's."""
         try:
-            read_ratings(_again(ratings), trust_raters=True)
+            read_ratings(ratings.without_faults(), trust_raters=True)
         except RelstudyError as error:
             self.no_part(error)
             return None
@@ -366,7 +379,7 @@ class _Beside:
     def with_calibrated(self, judgments: Judgments, table: Checked, own: bool) -> tuple[Judgments, Checked | None]:
         """The judgments with the ratings of calibrated.csv where these are theirs; the table where it can be read."""
         try:
-            ratings = read_calibrated(_again(table))
+            ratings = read_calibrated(table.without_faults())
         except RelstudyError as error:
             if own:
                 raise
@@ -392,14 +405,15 @@ class _Beside:
     def pairs(self, table: Checked, own: bool) -> pd.DataFrame | None:
         """The pairs as they were drawn; None, with a note, where their table has faults and may be another study's."""
         try:
-            return read_pairs(_again(table))
+            return read_pairs(table.without_faults())
         except RelstudyError as error:
             if own:
                 raise
-            self.told.append(f"Who proposed the pairs is not known, since {PAIRS} cannot be read: {error}")
+            self.without_part.append(f"Who proposed the pairs is not known, since {PAIRS} cannot be read: {error}")
             return None
 
     def pool(self, judgments: Judgments) -> Pool | None:
+        """The pool; None where there is none. Judgments drawn from one whose table is not there are noted."""
         file = self.find(*POOL)
         if file is not None:
             return read_pool(file)
@@ -421,10 +435,15 @@ class _Beside:
     def notes(self) -> list[str]:
         """Notes on tables without a part, and on missing ones with the figures that need them."""
         if not self.absent:
-            return self.told
+            return self.without_part
         are = "is" if len(self.absent) == 1 else "are"
         lacks = ", and ".join(ABSENT[name] for name in self.absent)
-        return [*self.told, f"{listed(self.absent)} {are} not beside {self.file.name}: {lacks}."]
+        return [*self.without_part, f"{listed(self.absent)} {are} not beside {self.file.name}: {lacks}."]
+
+
+def _first_of(names: Iterable[str], *folders: Path) -> Path | None:
+    """The first file of some names that is in the first of some folders that has any; None where none has."""
+    return next((folder / name for folder in folders for name in names if (folder / name).is_file()), None)
 
 
 def read_decision(file: Path) -> Decision:
@@ -445,11 +464,6 @@ def read_decision(file: Path) -> Decision:
     return Decision(primary, None if matters is None else float(matters))
 
 
-def _again(table: Checked) -> Checked:
-    """The table with no faults noted, since each of several readers reports its own."""
-    return table.among(table.frame, table.rows)
-
-
 def write_with_provenance(
     write: Callable[[Path], None], folder: Path, ratings: Path, pairs: Path | None = None
 ) -> None:
@@ -466,7 +480,7 @@ def write_with_provenance(
     if pairs is not None:
         made_of.append(pairs)
         write_table(read_table(pairs).frame, folder / PAIRS)
-        pool = next((pairs.parent / name for name in POOL if (pairs.parent / name).is_file()), None)
+        pool = _first_of(POOL, pairs.parent)
         if pool is not None:
             made_of.append(pool)
             shutil.copyfile(pool, folder / pool.name)
@@ -482,7 +496,7 @@ def pairs_beside(path: str | os.PathLike[str]) -> Path:
 
 def find_pool(folder: Path) -> Pool | None:
     """The pool of a study's folder; None where there is none."""
-    file = next((folder / name for name in POOL if (folder / name).is_file()), None)
+    file = _first_of(POOL, folder)
     return None if file is None else read_pool(file)
 
 

@@ -212,6 +212,10 @@ class Checked:
         other.faults, other.more = [], 0
         return other
 
+    def without_faults(self) -> Checked:
+        """The same table before any fault is noted, since each of several readers reports its own."""
+        return self.among(self.frame, self.rows)
+
     def where(self, kept: np.ndarray | pd.Series) -> Checked:
         """Some of the rows, bool [rows], as a table of the same source with its notes and no faults."""
         return self.among(self.frame[kept].reset_index(drop=True), self.rows[kept])

@@ -187,7 +187,7 @@ def known_scale(
     named = scale_named(name)
     if stated is not None:
         # what the table says of it decides nothing, so its faults do not count
-        named_here = read_scale(table.among(table.frame, table.rows)) or named
+        named_here = read_scale(table.without_faults()) or named
         other = named_here is not None and (named_here.low, named_here.high) != (stated.low, stated.high)
         note = (
             f"as stated, where the table says {named_here.low:g} to {named_here.high:g}"

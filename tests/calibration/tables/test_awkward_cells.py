@@ -12,6 +12,7 @@ import pytest
 
 import relstudy as rs
 from relstudy.analysis.inspection.files import inspect_file
+from relstudy.calibration.rater_comparison import read_plain_scores
 from relstudy.common.errors import RelstudyError
 from relstudy.common.known_scale import odd_values
 
@@ -244,3 +245,32 @@ def test_spreadsheets_under_any_name_are_said_to_be_such(tmp_path: Path) -> None
     for name in ("a.csv", "b.xls", "c.xls"):
         with pytest.raises(RelstudyError, match=r"this is a spreadsheet.*save the sheet as CSV"):
             inspect_file(tmp_path / name)
+
+
+@pytest.mark.parametrize("as_parquet", [False, True])
+@pytest.mark.parametrize(
+    ("name", "said", "empty"), [("block", "base", "unique"), ("common", True, False), ("set_aside", False, False)]
+)
+def test_a_cell_without_a_value_is_an_empty_one(
+    tmp_path: Path, name: str, said: object, empty: object, as_parquet: bool
+) -> None:
+    """An empty cell of CSV was allowed where it was missing in a frame or in Parquet, and there refused as ''."""
+    rated = by_rater(list(np.tile([1, 2, 3, 4, 5, 4, 3, 2], 3)))
+    several = rated["result_id"].isin(["d0", "d1"])
+    missing = rated.assign(**{name: pd.Series([said if each else None for each in several], dtype=object)})
+    full = rated.assign(**{name: [said if each else empty for each in several]})
+    how = {"base_column": name} if name == "common" else {}
+    if as_parquet:
+        missing.to_parquet(tmp_path / "ratings.parquet")
+    read = rs.read_ratings(tmp_path / "ratings.parquet" if as_parquet else missing, **how)
+    assert read.frame["base"].tolist() == rs.read_ratings(full, **how).frame["base"].tolist()
+
+
+def test_a_column_of_scores_with_a_gap_is_a_system_in_parquet_as_in_csv(tmp_path: Path) -> None:
+    """Of Parquet it was left out without a word."""
+    frame = pd.DataFrame({"query_id": "q", "result_id": ["x", "y"], "one": [0.5, 0.25], "two": [0.5, None]})
+    frame.to_parquet(tmp_path / "scores.parquet")
+    frame.to_csv(tmp_path / "scores.csv", index=False)
+    of_csv, of_parquet = (read_plain_scores(tmp_path / f"scores.{ending}") for ending in ("csv", "parquet"))
+    assert set(of_csv["system"]) == {"one", "two"}
+    pd.testing.assert_frame_equal(of_parquet, of_csv)

@@ -8,6 +8,7 @@ import shutil
 import zipfile
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
@@ -91,3 +92,15 @@ def test_a_damaged_provenance_has_no_part_and_is_told(packed: Path, tmp_path: Pa
     (tmp_path / "provenance.json").write_text('{"files": [{"name": 1}]}')
     notes = read_study_tables(tmp_path).judgments.notes
     assert [note for note in notes if note.startswith("provenance.json") and "no part in this" in note]
+
+
+def test_broken_ratings_beside_judgments_have_no_part_where_others_are_named(tmp_path: Path) -> None:
+    """The scale was looked for in them, though a note said that they have no part."""
+    pairs = {"query_id": "q", "result_id": ["x", "y"]}
+    pd.DataFrame({**pairs, "judgment": [1.5, 3.5]}).to_csv(tmp_path / "judgments.csv", index=False)
+    broken = "rater_id,query_id,result_id,rating,calibrated\na,q,x,bad,1\n"
+    (tmp_path / "calibrated.csv").write_text(broken, encoding="utf-8")
+    mine = pd.DataFrame({"rater_id": "a", **pairs, "rating": [1, 4], "calibrated": [1.5, 3.5]})
+    study = read_study_tables(tmp_path / "judgments.csv", ratings=mine)
+    assert study.judgments.ratings is not None and study.rated is None
+    assert [note for note in study.judgments.notes if "'bad' is not allowed" in note and "no part" in note]
