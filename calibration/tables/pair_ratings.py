@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import pandas as pd
 
 from relstudy.common.probabilities import PAIR
+
+NUMBERED = {"pair": np.int64, "rater": np.int64}
+COLUMNS = {"rater": "rater_id", "given": "rating"}
+"""Names of fields in a table of ratings, where they are other ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,42 +57,41 @@ class PairRatings:
         return cls(row[inside].astype(np.int64), calibrated, rater, known("rating"), known("weight"), known("care"))
 
     def part(self, inside: np.ndarray) -> PairRatings:
-        """The ratings of some of the pairs, bool [pairs]."""
-        kept = inside[self.pair]
-        others = (self.rater, self.given, self.weight, self.care)
-        rater, given, weight, care = (None if values is None else values[kept] for values in others)
-        return PairRatings((np.cumsum(inside) - 1)[self.pair[kept]], self.calibrated[kept], rater, given, weight, care)
+        """The ratings of some of the pairs, bool [pairs], which are numbered anew; their raters are not."""
+        kept = self._rows(inside[self.pair])
+        return replace(kept, pair=(np.cumsum(inside) - 1)[kept.pair])
 
     def some(self, rows: np.ndarray) -> PairRatings:
         """Some of the ratings, bool [ratings], with their raters numbered anew; of the same pairs."""
-        others = (self.given, self.weight, self.care)
-        given, weight, care = (None if values is None else values[rows] for values in others)
-        rater = None if self.rater is None else np.unique(self.rater[rows], return_inverse=True)[1].astype(np.int64)
-        return PairRatings(self.pair[rows], self.calibrated[rows], rater, given, weight, care)
+        kept = self._rows(rows)
+        if kept.rater is None:
+            return kept
+        return replace(kept, rater=np.unique(kept.rater, return_inverse=True)[1].astype(np.int64))
+
+    def _rows(self, rows: np.ndarray) -> PairRatings:
+        return PairRatings(**{name: values[rows] for name, values in self._known().items()})
+
+    def _known(self) -> dict[str, np.ndarray]:
+        columns = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: values for name, values in columns.items() if values is not None}
 
     def as_json(self) -> dict[str, list[float] | list[int] | None]:
-        """As plain JSON, a list a field."""
-        return {field.name: _listed(getattr(self, field.name)) for field in fields(self)}
+        """As plain JSON, a list a field; None for what is not known."""
+        known = {name: values.tolist() for name, values in self._known().items()}
+        return {field.name: known.get(field.name) for field in fields(self)}
 
     @classmethod
     def from_json(cls, content: Mapping[str, list[float] | list[int] | None]) -> PairRatings:
         """From what `as_json` gives."""
-        pair, calibrated, rater, given, weight, care = (content.get(field.name) for field in fields(cls))
-        return cls(
-            np.array(pair, dtype=np.int64),
-            np.array(calibrated, dtype=float),
-            None if rater is None else np.array(rater, dtype=np.int64),
-            None if given is None else np.array(given, dtype=float),
-            None if weight is None else np.array(weight, dtype=float),
-            None if care is None else np.array(care, dtype=float),
-        )
+        known = {
+            name: values for name in (field.name for field in fields(cls)) if (values := content.get(name)) is not None
+        }
+        return cls(**{name: np.array(values, NUMBERED.get(name, float)) for name, values in known.items()})
 
     def frame(self, pairs: pd.DataFrame) -> pd.DataFrame:
         """The ratings as a table from which `of` gives the same again, with pairs (query_id, result_id) as they are."""
-        columns = {"rater_id": self.rater, "rating": self.given, "calibrated": self.calibrated, "weight": self.weight}
-        columns["care"] = self.care
-        present = {name: values for name, values in columns.items() if values is not None}
-        return pairs[PAIR].iloc[self.pair].reset_index(drop=True).assign(**present)
+        columns = {COLUMNS.get(name, name): values for name, values in self._known().items() if name != "pair"}
+        return pairs[PAIR].iloc[self.pair].reset_index(drop=True).assign(**columns)
 
     def share_above(self, cut: float, pairs: int) -> np.ndarray:
         """Share of each pair's ratings above a cut, each counted as far as its rater looked, float [pairs], NaN where a
@@ -103,7 +106,3 @@ class PairRatings:
         with np.errstate(invalid="ignore"):
             above = np.bincount(self.pair, counts * (self.calibrated > cut), pairs)
             return np.asarray(above / np.bincount(self.pair, counts, pairs))
-
-
-def _listed(values: np.ndarray | None) -> list[float] | list[int] | None:
-    return None if values is None else values.tolist()
