@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from relstudy.analysis.hashing import api as hashing
+from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision
 from relstudy.common.errors import RelstudyError
 from tests.commands import relstudy, succeeds
 
@@ -210,6 +211,7 @@ def test_a_cut_off_below_1_is_refused_by_every_function_that_takes_one() -> None
     packed, classes = hashing.Codes.from_bits(codes > 0), hashing.Labels(classes=np.array(labels))
     for attempt in (
         lambda: hashing.evaluate(counts, k=0),
+        lambda: mean_average_precision(counts, 0),
         lambda: hashing.compare({"one": counts}, k=0),
         lambda: hashing.graded(packed, packed, hashing.LabelTruth.by(classes, classes), k=[0]),
     ):

@@ -15,8 +15,6 @@ from relstudy.analysis.hashing.truth.relevance import LabelTruth
 from relstudy.common.errors import RelstudyError
 from tests.commands import relstudy, succeeds
 
-pytestmark = pytest.mark.slow
-
 BITS = np.random.default_rng(5).random((40, 13)) < 0.5
 
 
@@ -119,6 +117,7 @@ def test_names_of_several_words_have_a_way_out(tmp_path: Path) -> None:
     assert relevant_pairs(queries, with_commas, separator="space") == [[0, 1], [0]]
 
 
+@pytest.mark.slow
 def test_the_command_says_what_it_decided_and_takes_the_way_out(tmp_path: Path) -> None:
     codes = text(tmp_path, *("".join("01"[bit] for bit in row) for row in BITS.astype(int)))
     labels = text(tmp_path, *["polar bear", "grizzly bear"] * 20, name="y.txt")

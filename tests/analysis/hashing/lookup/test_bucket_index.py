@@ -156,5 +156,8 @@ def test_what_does_not_fit_is_one_sentence(world) -> None:
     with pytest.raises(RelstudyError, match="query codes have 20 bits and the index 12"):
         BucketIndex.of(Codes.from_bits(database.unpacked()[:, :12]), segments(12, 4, 1)).look_up(queries)
     long = Codes.from_bits(np.zeros((2, 70), dtype=bool))
+    word = Codes.from_bits(np.eye(3, 64, dtype=bool))
+    found = BucketIndex.of(word, segments(64, 64, 1)).look_up(word, 2)
+    assert (found.rows.tolist(), found.candidates.tolist()) == ([0, 1, 2] * 3, [3] * 3)
     with pytest.raises(RelstudyError, match="a bucket of 70 bits is too wide"):
         BucketIndex.of(long, segments(70, 70, 1))

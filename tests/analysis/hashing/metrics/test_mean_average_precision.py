@@ -15,7 +15,6 @@ from relstudy.analysis.hashing.counting.counts import CountTable
 from relstudy.analysis.hashing.metrics.average_precision import DENOMINATORS
 from relstudy.analysis.hashing.metrics.first_ranks import hit_probability
 from relstudy.analysis.hashing.metrics.mean_average_precision import TieInterval, mean_average_precision
-from relstudy.common.errors import RelstudyError
 
 # Sums of at most a few hundred terms of order one: rounding stays far below this.
 ROUNDING = 1e-12
@@ -123,6 +122,10 @@ def test_a_cut_off_beyond_the_database_is_the_whole_ranking() -> None:
         assert mean_average_precision(table, 10**30, denominator) == mean_average_precision(table, None)
 
 
-def test_a_cut_off_below_1_is_refused() -> None:
-    with pytest.raises(RelstudyError, match="at least 1"):
-        mean_average_precision(CountTable(np.array([[1]]), np.array([[1]])), 0)
+def test_the_expected_mean_is_over_the_orders_in_which_some_query_is_kept() -> None:
+    """One relevant code of four ties: the first is it in a quarter of the orders, and then precision is 1."""
+    one, two = (CountTable(np.array([[4]] * number), np.array([[1]] * number)) for number in (1, 2))
+    for table in (one, two):
+        kept = mean_average_precision(table, 1, "hits", "skip", "skip")
+        assert (kept.pessimistic, kept.expected, kept.optimistic) == pytest.approx((1, 1, 1))
+        assert mean_average_precision(table, 1, "hits", "skip", "zero").expected == pytest.approx(0.25)

@@ -107,13 +107,6 @@ def test_ids_must_be_there_and_differ(tmp_path: Path) -> None:
         read_ids(str(tmp_path / "ids.txt"))
 
 
-def test_items_without_a_label_are_counted_aloud(tmp_path: Path) -> None:
-    (tmp_path / "labels.txt").write_text("cat\n\ndog\n")
-    notes: list[str] = []
-    read_labels(str(tmp_path / "labels.txt"), notes=notes)
-    assert notes == [f"{tmp_path / 'labels.txt'}: 1 empty line: an item without any label is relevant to nothing"]
-
-
 def test_items_without_a_label_and_negative_classes_in_arrays_are_told(tmp_path: Path) -> None:
     np.save(tmp_path / "hot.npy", np.array([[1, 0], [0, 0], [0, 1]]))
     np.save(tmp_path / "classes.npy", np.array([2, -1, -1]))

@@ -14,7 +14,14 @@ from sklearn.neighbors import NearestNeighbors
 from relstudy.analysis.hashing.people.scores import judged_truth
 from relstudy.analysis.hashing.truth import vector_truth
 from relstudy.analysis.hashing.truth.relevance import ListedTruth, load_truth, save_truth
-from relstudy.analysis.hashing.truth.splits import Split, duplicate_leaks, improved_split, literature_split, repeated
+from relstudy.analysis.hashing.truth.splits import (
+    Split,
+    duplicate_leaks,
+    improved_split,
+    literature_split,
+    rarest_label,
+    repeated,
+)
 from relstudy.analysis.hashing.truth.vector_truth import epsilon_ball, epsilon_radius, nearest_neighbours
 from relstudy.common.errors import RelstudyError
 
@@ -92,6 +99,12 @@ def test_the_improved_split_shares_no_row_and_spreads_every_class(items: int, cl
         assert np.abs(found - expected).max() <= 2  # dealt evenly: at most rounding at both ends of the stretch
 
 
+def test_an_item_of_several_labels_counts_for_its_rarest() -> None:
+    # the second label, which all have, and the first, which none has
+    assert rarest_label(np.array([[0, 1], [0, 1]])).tolist() == [1, 1]
+    assert rarest_label(np.array([[1, 1, 0], [0, 1, 1], [0, 1, 1], [0, 0, 0]])).tolist() == [0, 2, 2, -1]
+
+
 def test_the_literature_split_trains_on_its_database_but_never_on_a_test_query() -> None:
     split = literature_split(200, {"test_queries": 30, "training": 100, "validation_queries": 20}, seed=1)
     assert split.leaks() == []
@@ -126,5 +139,7 @@ def test_ten_repeats_are_ten_different_splits() -> None:
 def test_sizes_that_do_not_fit_are_refused() -> None:
     with pytest.raises(RelstudyError, match="do not fit 100 items"):
         improved_split(100, SIZES)
+    with pytest.raises(RelstudyError, match="0 training do not fit 120 items; each part needs at least one row"):
+        improved_split(120, SIZES)
     with pytest.raises(RelstudyError, match="'train' is not a part"):
         improved_split(100, {"train": 5})
