@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from relstudy.analysis.hashing.commands.inputs import codes_in
-from relstudy.analysis.hashing.commands.pairs import code_pair, truth_in
+from relstudy.analysis.hashing.commands.inputs import codes_in, refuse_over
+from relstudy.analysis.hashing.commands.pairs import code_pair, files_of, truth_in
 from relstudy.analysis.hashing.options import CodeFiles, CodeFormat, LabelText, TruthFiles
 from relstudy.common.command_options import taking
 from relstudy.common.console import print_json, print_table, say
@@ -41,6 +41,7 @@ def classes_command(codes: tuple[str, ...], options: ClassesOptions, as_json: bo
     from relstudy.common.files import write_text
 
     labels, figure = options.labels, options.figure
+    refuse_over([figure], [*codes, labels])
     read, notes = codes_in(codes, options.form, options.bits)
     distances = class_distances(read, read_labels(labels, separator=options.separator, notes=notes)[0])
     used = len(UniqueCodes.of(read).multiplicity)
@@ -102,6 +103,7 @@ def pictures_command(files: CodeFiles, truth_files: TruthFiles, options: Picture
     from relstudy.common.files import write_text
 
     row, most, output = options.row, options.most, options.output
+    refuse_over([output], [*files_of(files, truth_files), options.query_pictures, options.database_pictures])
     truth, notes = truth_in(truth_files)
     query_codes, codes, more = code_pair(files)
     check_sizes(truth, len(query_codes), len(codes))

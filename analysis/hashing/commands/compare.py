@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from relstudy.analysis.hashing.commands.inputs import cell, codes_in, preset_named, say_conventions
+from relstudy.analysis.hashing.commands.inputs import cell, codes_in, preset_named, refuse_over, say_conventions
 from relstudy.analysis.hashing.options import CodeFormat, Drawn
 from relstudy.common.command_options import taking
 from relstudy.common.console import print_json, print_table, progress, say
@@ -121,6 +121,7 @@ def health_command(codes: tuple[str, ...], options: HealthOptions, as_json: bool
     from relstudy.analysis.hashing.metrics.lgap import UniqueCodes
 
     figure, queries, table = options.figure, options.queries, options.table
+    refuse_over([figure], [*codes, queries, table])
     database, notes = codes_in(codes, options.form, options.bits)
     unique = UniqueCodes.of(database)
     health = code_health(unique).as_json()

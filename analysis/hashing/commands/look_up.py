@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from relstudy.analysis.hashing.commands.inputs import cell, say_conventions
-from relstudy.analysis.hashing.commands.pairs import code_pair, truth_in
+from relstudy.analysis.hashing.commands.inputs import cell, refuse_over, say_conventions
+from relstudy.analysis.hashing.commands.pairs import code_pair, files_of, truth_in
 from relstudy.analysis.hashing.options import CodeFiles, Searcher, TruthFiles
 from relstudy.common.command_options import taking
 from relstudy.common.console import print_json, print_table, progress, say
@@ -89,6 +89,7 @@ def look_up_command(files: CodeFiles, truth_files: TruthFiles, options: LookUpOp
     """
     from relstudy.analysis.hashing.lookup.sweep import LookUp, sweep
 
+    refuse_over([options.figure], files_of(files, truth_files))
     truth, label_notes = truth_in(truth_files)
     query_codes, codes, notes = code_pair(files)
     grid, permutation = options.grid(codes.bits), options.permutation

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from relstudy.analysis.hashing.truth.relevance import Truth
 
 
+def files_of(codes: CodeFiles, truth: TruthFiles) -> list[str | None]:
+    """The files that are read of these; None for one that is not named."""
+    return [codes.queries, codes.database, truth.query_labels, truth.database_labels, truth.truth_file]
+
+
 def truth_in(files: TruthFiles) -> tuple[Truth, list[str]]:
     """The truth, and notes on what was assumed of its files."""
     from relstudy.analysis.hashing.truth.labels import read_labels

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from relstudy.analysis.hashing.commands.inputs import refuse_over
 from relstudy.common.command_options import taking
 from relstudy.common.console import print_json, print_table, say
 from relstudy.common.options import CommandOptions, option
@@ -52,6 +53,8 @@ def data_command(name: str, source: str, options: DataOptions, as_json: bool) ->
     from relstudy.analysis.hashing.datasets.readers import DESCRIPTORS, READERS, UNIT_LENGTH
     from relstudy.analysis.hashing.truth.relevance import save_truth
 
+    if name == "vectors":
+        refuse_over([str(Path(options.output) / "vectors.npy")], [source])
     data = READERS[name](source)
     scaled = name in UNIT_LENGTH if options.unit_length is None else options.unit_length
     written: list[dict[str, Any]] = []

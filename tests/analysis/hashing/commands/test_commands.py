@@ -196,6 +196,7 @@ def test_a_mistake_ends_with_one_sentence_and_writes_nothing(
 
 LABELS = "--query-labels yq.npy --database-labels ydb.npy"
 JUDGED = "truth --kind judgments --judgments judgments.csv --query-ids q_ids.txt --database-ids db_ids.txt"
+PICTURES = "--query-pictures pictures.npy --database-pictures pictures.npy"
 
 
 @pytest.mark.parametrize(
@@ -215,17 +216,30 @@ JUDGED = "truth --kind judgments --judgments judgments.csv --query-ids q_ids.txt
         ("encode lsh --bits 4 --train x.npy --encode q.npy", "x.npy"),
         ("encode lsh --bits 4 --train x.npy --encode q.npy codes.npy --save", "q.npy"),
         ("cross-modal --bits 2 --train q.npy q.npy --encode-first q.npy", "q.npy"),
+        ("health db_codes.npy --figure", "db_codes.npy"),
+        ("classes db_codes.npy --labels ydb.npy --figure", "ydb.npy"),
+        (f"look-up --queries q_codes.npy --database db_codes.npy {LABELS} --bits 4 --figure", "q_codes.npy"),
+        (f"pictures {LABELS} --queries q.npy --database db.npy {PICTURES} --query 0 -o", "pictures.npy"),
     ],
 )
 def test_no_file_that_is_read_is_written_over(folder: Path, command: str, lost: str) -> None:
     """`hash count -o db_codes.npy` left no codes, and encode no training vectors."""
     hash_json("truth --kind k-nn --queries q.npy --database db.npy --neighbours 3 -o kept.npz")
     np.savez("both.npz", q=np.load("q_codes.npy"), db=np.load("db_codes.npy"))
+    np.save("pictures.npy", np.zeros((100, 2, 2, 3), dtype=np.uint8))
     before = Path(lost).read_bytes()
     result = relstudy("hash", *command.split(), lost)
     assert result.exit_code == 1, result.output
     assert f"{lost}: this is read here and would be written over" in " ".join(result.stderr.split())
     assert Path(lost).read_bytes() == before
+
+
+def test_vectors_are_not_written_over_where_they_lie(folder: Path) -> None:
+    np.save("vectors.npy", np.load("x.npy"))
+    result = relstudy("hash", "data", "vectors", "vectors.npy", "--unit-length", "-o", ".")
+    assert result.exit_code == 1
+    assert "vectors.npy: this is read here and would be written over" in result.stderr
+    assert (np.load("vectors.npy") == np.load("x.npy")).all()
 
 
 def test_two_outputs_do_not_go_to_one_file(folder: Path) -> None:
