@@ -145,39 +145,37 @@ class StudyTables:
         RelstudyError
             where neither has the column, a query has no weight or two, or one is not above 0
         """
-        study = replace(self, queries=queries)
-        of_judgments, of_queries = self.judgments.frame, None if queries is None else query_rows(queries)
-        name = weights or WEIGHT
-        if name in of_judgments:
-            values, file = of_judgments[name], "the judgments"
-        elif of_queries is not None and name in of_queries:
-            assert queries is not None
-            values, file = of_judgments["query_id"].astype("str").map(of_queries[name]), queries.file
-        elif weights is None:
+        study, name = replace(self, queries=queries), weights or WEIGHT
+        found = study._by_pair(name)
+        if found is None and weights is None:
             return study
-        else:
-            others = [] if of_queries is None else list(of_queries)
-            names = ", ".join(str(each) for each in (*of_judgments, *others) if each not in PAIR)
+        if found is None:
+            tables = (self.judgments.frame, *([] if queries is None else [query_rows(queries)]))
+            names = ", ".join(str(each) for table in tables for each in table if each not in PAIR)
             raise RelstudyError(f"{option('query_weights')}: there is no column {name!r}; there are: {names}")
+        values, file = found
         numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=float)
-        wrong = ~(np.isfinite(numbers) & (numbers > 0))
-        by_query = pd.DataFrame({"query": of_judgments["query_id"].astype("str").to_numpy(), "weight": numbers})
-        if wrong.any():
-            query = by_query["query"][wrong].iloc[0]
-            raise RelstudyError(f"{file}: query {query} needs a number above 0 in {name}, which says what it counts")
-        one = by_query.drop_duplicates()
-        if one["query"].duplicated().any():
-            query = one["query"][one["query"].duplicated()].iloc[0]
-            raise RelstudyError(f"{file}: {name} has two values for query {query}; a query has one weight")
-        heaviest = one["weight"].sort_values(ascending=False).cumsum() / one["weight"].sum()
-        half = int((heaviest < 0.5 - 1e-9).sum()) + 1
-        have = f"{count_of(half, 'query', 'queries')} of {len(one)} {'has' if half == 1 else 'have'}"
+        one = _one_weight_a_query(self.judgments.frame["query_id"], numbers, name, file)
+        heaviest = one.sort_values(ascending=False).cumsum() / one.sum()
+        half = count_of(
+            int((heaviest < 0.5 - 1e-9).sum()) + 1, f"query of {len(one)} has", f"queries of {len(one)} have"
+        )
         note = (
-            f"Queries count by {name} ({Path(file).name}), not alike: {have} half of the weight. Mappings are fitted "
+            f"Queries count by {name} ({Path(file).name}), not alike: {half} half of the weight. Mappings are fitted "
             "to pairs that count alike."
         )
-        weighted = of_judgments.assign(**{WEIGHT: numbers})
+        weighted = self.judgments.frame.assign(**{WEIGHT: numbers})
         return replace(study, judgments=replace(self.judgments, frame=weighted, notes=(*self.judgments.notes, note)))
+
+    def _by_pair(self, column: str) -> tuple[pd.Series, str] | None:
+        """Each judged pair's cell of a column of the judgments, else of the queries, and what messages call that table;
+        None where neither has it."""
+        judged, of_queries = self.judgments.frame, None if self.queries is None else query_rows(self.queries)
+        if column in judged:
+            return judged[column], "the judgments"
+        if self.queries is None or of_queries is None or column not in of_queries:
+            return None
+        return judged["query_id"].astype("str").map(of_queries[column]), self.queries.file
 
     def is_of_people(self, column: str, pairs: Checked | None = None) -> bool:
         """True where a column is one of the ratings behind the judgments alone, which says something of who rated."""
@@ -214,13 +212,36 @@ class StudyTables:
         RelstudyError
             where neither table has the column, or it has too many values
         """
-        of_queries = None if self.queries is None else query_rows(self.queries)
-        judged = self.judgments.frame
-        if of_queries is not None and column in of_queries and column not in judged:
-            judged = judged.assign(**{column: judged["query_id"].astype("str").map(of_queries[column])})
-            return groups_of(judged, column)
+        judged, found = self.judgments.frame, self._by_pair(column)
+        if found is not None and column not in judged:
+            return groups_of(judged.assign(**{column: found[0]}), column)
         beside = self.drawn if pairs is None else pairs
-        return groups_of(self.judgments.frame, column, None if beside is None else beside.without_faults())
+        return groups_of(judged, column, None if beside is None else beside.without_faults())
+
+
+def _one_weight_a_query(query_id: pd.Series, weights: np.ndarray, name: str, file: str) -> pd.Series:
+    """The weight of each query, by its id.
+
+    Parameters
+    ----------
+    query_id, weights : of each judged pair
+    name, file : what messages call the column and its table
+
+    Raises
+    ------
+    RelstudyError
+        where one is no number above 0, or a query has two
+    """
+    by_query = pd.DataFrame({"query": query_id.astype("str").to_numpy(), "weight": weights})
+    wrong = ~(np.isfinite(weights) & (weights > 0))
+    if wrong.any():
+        query = by_query["query"][wrong].iloc[0]
+        raise RelstudyError(f"{file}: query {query} needs a number above 0 in {name}, which says what it counts")
+    one = by_query.drop_duplicates()
+    again = one["query"][one["query"].duplicated()]
+    if len(again):
+        raise RelstudyError(f"{file}: {name} has two values for query {again.iloc[0]}; a query has one weight")
+    return one.set_index("query")["weight"]
 
 
 def query_rows(queries: Checked) -> pd.DataFrame:
