@@ -110,12 +110,13 @@ def expected_width(
 ) -> dict[str, float]:
     """Width of a 95 % interval of the first system's figures that rest on all that is relevant, by simulated studies.
 
-    Queries are drawn anew among those kept, results by their probabilities, and what is good by its chance.
+    Queries are drawn anew among those kept, results by their probabilities, and what is good by its chance. Empty where
+    no system answers some of them.
     """
     from relstudy.analysis.indices.known import own_indices
     from relstudy.analysis.indices.pairs import SystemPairs
 
-    if not len(kept[0].ranks):
+    if not all(len(each.ranks) for each in kept):
         return {}
     rng = np.random.default_rng(20040818)
     drawn = [each.times * each.probability for each in kept]

@@ -1,6 +1,7 @@
 """relstudy sample, as a person runs it."""
 
 import json
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -11,6 +12,7 @@ from relstudy.mapping.scores.table import read_scores
 from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
 from relstudy.studyapp.rendered.collection import make_collection
 from tests.commands import relstudy, succeeds
+from tests.studyapp.studies import write_study
 
 
 @pytest.fixture
@@ -192,3 +194,14 @@ def test_systems_keeps_every_pair_of_the_sample_however_low_it_stands(study, mon
     assert set(zip(pairs["query_id"], pairs["result_id"], strict=True)) <= kept
     # twenty pairs and the best three of each query, of sixty items
     assert scores.groupby("query_id").size().between(20, 23).all()
+
+
+def test_a_query_that_no_system_answers_is_drawn_from_all_the_same(tmp_path: Path) -> None:
+    study = write_study(tmp_path / "study")
+    rows = [f"s,q{query},r{result},{result}" for query in range(1, 8) for result in range(4)]
+    table = tmp_path / "s.csv"
+    table.write_text("\n".join(["system,query_id,result_id,score", *rows]) + "\n", encoding="utf-8")
+    queries = "\n".join(["query_id", *(f"q{number}" for number in reversed(range(8)))])
+    (tmp_path / "given.csv").write_text(f"{queries}\n", encoding="utf-8")
+    sizes = ("--given", tmp_path / "given.csv", "--results", 10, "--base", 4, "--good", 0.5)
+    succeeds("sample", study, "--systems", table, *sizes, "--preview")
