@@ -51,6 +51,7 @@ def test_look_up_prints_time_beside_candidates_and_recall(folder: Path) -> None:
     assert (row["probes"], row["candidates"]) == (10, near.sum() / 20)
     assert row["recall"] == pytest.approx((near & same).sum() / same.sum(), abs=1e-12)
     assert row["precision"] == pytest.approx((near & same).sum() / near.sum(), abs=1e-12)
+    assert row["f1"] == pytest.approx(2 / (1 / row["precision"] + 1 / row["recall"]), abs=1e-12)
     assert "scan of all codes" in Path("f.svg").read_text()
 
 

@@ -60,7 +60,7 @@ def test_with_grades_of_0_and_1_wap_is_average_precision() -> None:
 
 
 def test_queries_that_share_nothing_are_left_out_or_0_or_1_in_ndcg() -> None:
-    counts = np.array([[[1, 0], [0, 2]], [[1, 2], [0, 0]]])
+    counts = np.array([[[1, 1], [0, 1]], [[1, 2], [0, 0]]])  # one relevant code, and none
     skipped, zero, one = (graded_figures(counts, None, "exponential", rule) for rule in ("skip", "zero", "one"))
     assert zero.ndcg.expected == pytest.approx(skipped.ndcg.expected / 2, abs=1e-15)
     # MIHash's evaluator: both sums are set to 1.
