@@ -16,14 +16,14 @@ R = TypeVar("R")
 
 
 def list_entry(text: str) -> str:
-    """An entry of a comma-separated list: in double quotes where it contains a comma or a quote.
+    """An entry of a comma-separated list: in double quotes where it contains a comma, a quote or a line break.
 
     Examples
     --------
     >>> print(list_entry("3,5=3.5"))
     "3,5=3.5"
     """
-    return '"' + text.replace('"', '""') + '"' if "," in text or '"' in text else text
+    return '"' + text.replace('"', '""') + '"' if set(text) & set(',"\r\n') else text
 
 
 def _quoted(text: str) -> str:

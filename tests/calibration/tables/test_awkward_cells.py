@@ -15,6 +15,8 @@ from relstudy.analysis.inspection.files import inspect_file
 from relstudy.calibration.rater_comparison import read_plain_scores
 from relstudy.common.errors import RelstudyError
 from relstudy.common.known_scale import odd_values
+from relstudy.common.option_words import list_entry
+from tests.commands import succeeds
 
 
 def by_rater(cells: Sequence[object]) -> pd.DataFrame:
@@ -274,3 +276,14 @@ def test_a_column_of_scores_with_a_gap_is_a_system_in_parquet_as_in_csv(tmp_path
     of_csv, of_parquet = (read_plain_scores(tmp_path / f"scores.{ending}") for ending in ("csv", "parquet"))
     assert set(of_csv["system"]) == {"one", "two"}
     pd.testing.assert_frame_equal(of_parquet, of_csv)
+
+
+@pytest.mark.parametrize("name", ["rating\n(1-5)", "rating\r\n(1-5)", 'the "rating", 1-5\n(new)'])
+def test_the_command_for_a_name_of_two_lines_runs(tmp_path: Path, name: str) -> None:
+    """As spreadsheets and forms have them; the list of columns ended with the first line."""
+    rated = by_rater(list(np.tile([1, 2, 3, 4, 5, 4, 3, 2], 3))).rename(columns={"rating": name})
+    rated.to_csv(tmp_path / "ratings.csv", index=False)
+    asked = inspect_file(tmp_path / "ratings.csv")
+    entry = list_entry(f"rating={name}")
+    assert entry in "".join(filter(None, (each.command for each in (asked, *asked.readings))))
+    succeeds("calibrate", tmp_path / "ratings.csv", "-o", tmp_path / "out", "--columns", entry)
