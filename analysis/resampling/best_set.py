@@ -180,6 +180,21 @@ class Ranks:
         """Systems that may be the best, bool [systems]."""
         return self.low == 1
 
+    def in_order(self, good: np.ndarray) -> list[int]:
+        """The systems by row, those that may be the best before the others, each by how good they are; last those
+        without a value.
+
+        Parameters
+        ----------
+        good : float [systems], higher is better, NaN where there is no value
+
+        Examples
+        --------
+        >>> nothing_known(3).in_order(np.array([np.nan, 0.2, 0.4]))
+        [2, 1, 0]
+        """
+        return sorted(range(len(good)), key=lambda row: (np.isnan(good[row]), self.low[row] > 1, -good[row]))
+
 
 def nothing_known(systems: int) -> Ranks:
     """The ranks of systems of which no two are compared.

@@ -15,6 +15,7 @@ from itertools import combinations
 
 import numpy as np
 
+from relstudy.analysis.indices.index import Index
 from relstudy.analysis.indices.known import ESTIMATED, bare_name, index_of
 from relstudy.analysis.indices.measures import QueryValues
 from relstudy.analysis.resampling.best_set import PairedStatistics, Ranks, nothing_known, ranks_of
@@ -23,7 +24,7 @@ from relstudy.analysis.resampling.families import centred, family_corrected
 from relstudy.analysis.resampling.spread import PAIRED, Spread
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.context import ScoringContext
-from relstudy.analysis.scoring.results import Agreement, Comparison, Family, Ordering, SystemScore
+from relstudy.analysis.scoring.results import Agreement, Comparison, Family, Ordering, SystemScore, Variation
 from relstudy.analysis.scoring.scored_pairs import ScoredPairs, averaged
 from relstudy.common.estimates import Estimate
 from relstudy.common.wording import couples_in_words
@@ -80,7 +81,40 @@ def compare(
                 of_primary.append((difference, spread, p))
         if of_primary:
             ranks = _ranks(context, *zip(*of_primary, strict=True))
-    return in_families(results, drawn), ranks, drawn
+    return _with_what_is_like_these(context, candidates, systems, in_families(results, drawn), ranks), ranks, drawn
+
+
+def _with_what_is_like_these(
+    context: ScoringContext,
+    candidates: Sequence[Candidate],
+    systems: Sequence[SystemScore],
+    comparisons: list[Comparison],
+    ranks: Ranks,
+) -> list[Comparison]:
+    """The comparisons, that of the first two of the best set with how far it varies over any queries like these."""
+    index = context.primary.index
+    good = index.sign * np.array([each.estimate(index).value for each in systems], dtype=float)
+    leaders = [row for row in ranks.in_order(good) if ranks.best[row] and np.isfinite(good[row])][:2]
+    if len(leaders) < 2 or not context.population.corrects(index):
+        return comparisons
+    first, second = sorted(leaders)
+    varies = over_any_queries(context, candidates[first], candidates[second], index)
+    names = (systems[first].name, systems[second].name)
+    return [
+        replace(each, like_these=varies) if (each.first, each.second, each.index) == (*names, index.name) else each
+        for each in comparisons
+    ]
+
+
+def over_any_queries(context: ScoringContext, first: Candidate, second: Candidate, index: Index) -> Variation | None:
+    """How far the difference of two systems varies over any queries like these, whatever a run's intervals speak of;
+    None where that cannot be computed, or it does not vary."""
+    options = replace(context.options, population="open")
+    open_ended = ScoringContext(context.pairs, options) if context.population.finite else context
+    used = _used_by_both(first, second)
+    one, other = (ScoredPairs.of(open_ended, each, used).figure(index) for each in (first, second))
+    spread = (one - other).over_raters().spread(PAIRED, open_ended.queries_of(used))
+    return Variation(spread.standard_error, spread.degrees) if spread.standard_error > 0 else None
 
 
 def notes_on_alike(comparisons: Sequence[Comparison], drawn: np.ndarray) -> list[str]:

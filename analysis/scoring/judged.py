@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
+from relstudy.analysis.indices.index import Index
 from relstudy.analysis.indices.measures import Evaluation
 from relstudy.analysis.resampling.bootstrap import REPLICATES, query_counts
 from relstudy.analysis.resampling.draws import MOST_CELLS, Draws, two_stages, whole_queries
@@ -63,6 +64,11 @@ class Population:
     lowest: float = float("nan")
     highest: float = float("nan")
     reason: str = ""
+
+    def corrects(self, index: Index) -> bool:
+        """True where an index' intervals speak of the collection alone; measures draw whole queries, and speak of any
+        like these."""
+        return self.finite and not index.of_run
 
     def sentence(self) -> str:
         """The correction for a finite population as a sentence, with its sampling fraction or the reason why there is

@@ -223,6 +223,14 @@ class Family(StrEnum):
 
 
 @dataclass(frozen=True)
+class Variation:
+    """Standard error of a difference, with its degrees of freedom."""
+
+    error: float
+    freedom: float
+
+
+@dataclass(frozen=True)
 class Comparison:
     """The difference of two systems in one index, on the pairs that both score.
 
@@ -239,6 +247,8 @@ class Comparison:
     proposed : which of the two proposed pairs; None where it is not known who proposed them
     freedom : degrees of freedom of the standard error, at most queries - 1; None where there is no test
     family : which statements it is corrected with
+    like_these : how far the difference varies over any queries like these, where its interval speaks of a collection's;
+        worked out for the first two of the best set by the primary index, None of all others
     """
 
     first: str
@@ -251,6 +261,7 @@ class Comparison:
     proposed: tuple[str, ...] | None = None
     freedom: float | None = None
     family: Family = Family.PRIMARY
+    like_these: Variation | None = None
 
     @property
     def better(self) -> str | None:

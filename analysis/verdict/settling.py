@@ -9,8 +9,9 @@ import numpy as np
 from scipy import optimize, special
 
 from relstudy.analysis.indices.index import Index
+from relstudy.analysis.indices.known import index_of
 from relstudy.analysis.planning.study_plan import MOST_QUERIES
-from relstudy.analysis.scoring.results import Comparison, ScoreResult
+from relstudy.analysis.scoring.results import Comparison, ScoreResult, Variation
 from relstudy.analysis.verdict.facts import StudyFacts
 from relstudy.analysis.verdict.standings import Standings
 from relstudy.common.wording import count_of
@@ -32,7 +33,7 @@ class Settling:
     ratings : what these queries ask of people; None where not known
     available : queries that the study could have drawn; None where not known
     have : queries that the study has
-    raters_too : whether intervals speak of any raters like these, so that more of them are needed as well
+    raters_too : whether the index' intervals speak of any raters like these, so that more of them are needed as well
     same : whether the whole interval of the difference lies within what matters
     """
 
@@ -111,11 +112,12 @@ def settling(result: ScoreResult, ranked: Standings, facts: StudyFacts) -> Settl
     comparison = ranked.comparison(index.name, first, second)
     if comparison is None or comparison.difference.value is None:
         return None
-    slope = steepness(result, comparison, matters)
-    if slope is None:
+    varies = variation(result, comparison)
+    if varies is None:
         return None
     have = int(result.pairs["queries"])
-    queries = queries_needed(slope, (freedom_of(comparison, have) + 1) / have, 1 - result.options.level)
+    slope = matters / (varies.error * np.sqrt(have))
+    queries = queries_needed(slope, (varies.freedom + 1) / have, 1 - result.options.level)
     return Settling(
         first,
         second,
@@ -126,7 +128,7 @@ def settling(result: ScoreResult, ranked: Standings, facts: StudyFacts) -> Settl
         None if facts.ratings is None or queries is None else round(facts.ratings / have * queries),
         facts.queries,
         have,
-        raters_too=result.raters.raters is not None,
+        raters_too=result.raters.raters is not None and not index.of_run,
         same=within(comparison, matters),
     )
 
@@ -163,26 +165,19 @@ def queries_needed(slope: float, units_each: float, alpha: float) -> int | None:
     return int(np.ceil(least if spare(least) >= 0 else optimize.brentq(spare, least, MOST_QUERIES)))
 
 
-def freedom_of(comparison: Comparison, queries: int) -> float:
-    """Degrees of freedom of a difference's standard error: its own, or one fewer than queries."""
-    return queries - 1 if comparison.freedom is None else comparison.freedom
+def variation(result: ScoreResult, comparison: Comparison) -> Variation | None:
+    """How far a difference varies over any queries like these; None where nothing tells, or it does not vary.
 
-
-def steepness(result: ScoreResult, comparison: Comparison, size: float) -> float | None:
-    """A difference's size over its standard deviation at one query, for queries like these; None without an interval.
-
-    Where the interval is corrected for a finite population, its standard error is taken back to that of any queries
-    like these as though all of it came from between queries: a little too long, never too short. Where intervals speak
-    of any raters, raters are taken to grow in number as queries do.
+    Where intervals speak of any raters, raters are taken to grow in number as queries do.
     """
     difference, queries = comparison.difference, int(result.pairs["queries"])
-    if difference.value is None or difference.width is None or queries < 2:
+    if difference.width is None or queries < 2:
         return None
-    reach = float(special.stdtrit(freedom_of(comparison, queries), (1 + result.options.level) / 2))
-    error = difference.width / 2 / reach
-    if result.population.finite and result.population.highest < 1:
-        error /= np.sqrt(1 - result.population.highest)
-    return size / (error * np.sqrt(queries)) if error > 0 else None
+    if result.population.corrects(index_of(comparison.index)):
+        return comparison.like_these
+    freedom = queries - 1 if comparison.freedom is None else comparison.freedom
+    error = difference.width / 2 / float(special.stdtrit(freedom, (1 + result.options.level) / 2))
+    return Variation(error, freedom) if error > 0 else None
 
 
 def _about(number: int) -> int:

@@ -130,12 +130,7 @@ def standings(result: ScoreResult) -> Standings:
     values = [system.estimate(result.primary.index).value for system in result.systems]
     sign, ranks = result.primary.index.sign, result.ranks
     valued = np.array([value is not None for value in values])
-
-    def place(number: int) -> tuple[bool, bool, float]:
-        value = values[number]
-        return value is None, bool(ranks.low[number] > 1), 0.0 if value is None else -sign * value
-
-    order = sorted(range(len(names)), key=place)
+    order = ranks.in_order(sign * np.array(values, dtype=float))
     compared: dict[frozenset[str], dict[str, Comparison]] = {}
     for each in result.comparisons:
         compared.setdefault(frozenset((each.first, each.second)), {})[each.index] = each
