@@ -15,7 +15,7 @@ def power_curve(plan: StudyPlan, *, alone: bool = True) -> str:
         axes = figure.subplots()
         right = max(float(sizes.max()), float(plan.queries or 0)) * 1.1
         grid = np.linspace(0, right, 300)
-        axes.plot(grid, plan.power_at(grid), color=SERIES[0], label="fitted")
+        axes.plot(grid, plan.power_at(grid), color=SERIES[0], label="fitted" if plan.pilot is None else "by the pilot")
         axes.errorbar(
             sizes,
             [point.power for point in plan.points],

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import optimize, stats
 
 from relstudy.analysis.planning.options import PlanOptions
-from relstudy.analysis.planning.studies import Assumed, StudySource
+from relstudy.analysis.planning.studies import Assumed, Piloted, StudySource
 from relstudy.analysis.planning.study_plan import MOST_QUERIES, MoreOf, PowerPoint, StudyPlan
 from relstudy.analysis.planning.workload import Steepness, workload
 from relstudy.common.errors import RelstudyError
@@ -66,7 +66,8 @@ def plan_study(
     """Find the number of queries that reaches a power.
 
     A first look at 40 queries guesses where power lies; sizes around the guess are then simulated, and the number
-    needed is read from power = Phi(a sqrt(n) - z) fitted to all points by maximum likelihood.
+    needed is read from power = Phi(a sqrt(n) - z) fitted to all points by maximum likelihood. A pilot says how far the
+    difference varies, as it does to the verdict, so that the number rests on that and the points show it.
 
     Parameters
     ----------
@@ -93,7 +94,7 @@ def plan_study(
         middle = ((z + stats.norm.ppf(power)) / max(guess, 1e-9)) ** 2 if guess > 0 else np.inf
         if not np.isfinite(middle) or middle > MOST_QUERIES:
             points, means, sizes = [look], [float(np.nanmean(differences))], ()
-            steepness = _steepness_seen(source, options, guess, spread, look)
+            steepness = Steepness(guess)
         else:
             sizes = sorted({max(4, least, round(middle * factor)) for factor in (0.3, 0.6, 1.0, 1.4)})
     for size in sizes:
@@ -108,9 +109,11 @@ def plan_study(
         means.append(float(np.nanmean(differences)))
     least = max(least, points[0].queries) if untested else least
     simulated = means[-1]
-    if steepness is None:
-        steepness = _steepness(source, options, points, simulated)
     planned_for = simulated if options.difference is None or source.piloted is None else options.difference
+    if isinstance(source, Piloted):
+        steepness = source.steepness(source.as_scored(index), planned_for, stated=options.difference is not None)
+    elif steepness is None:
+        steepness = _steepness(points, alpha)
     plan = StudyPlan(
         index, power, alpha, planned_for, simulated, steepness, tuple(points), pilot=source.piloted, least=least
     )
@@ -153,35 +156,17 @@ def more_of(
     return tuple(found)
 
 
-def _steepness(source: StudySource, options: PlanOptions, points: Sequence[PowerPoint], difference: float) -> Steepness:
-    """The fitted steepness, for the stated difference where there is one, and what it leaves uncertain."""
-    value = fit_power(points, options.alpha)
-    z = stats.norm.isf(options.alpha / 2)
+def _steepness(points: Sequence[PowerPoint], alpha: float) -> Steepness:
+    """The steepness that is fitted to the points."""
+    value = fit_power(points, alpha)
+    z = stats.norm.isf(alpha / 2)
     size = np.array([point.queries for point in points], dtype=float)
     tries = np.array([point.studies for point in points], dtype=float)
     reach = value * np.sqrt(size) - z
     # Fisher's information of a probit curve
     share = np.clip(stats.norm.cdf(reach), 1e-6, 1 - 1e-6)
     information = float(np.sum(tries * size * stats.norm.pdf(reach) ** 2 / (share * (1 - share))))
-    found = Steepness(value, 1 / max(information, 1e-12))
-    if source.piloted is None:
-        return found
-    if options.difference is None:
-        return Steepness.of_pilot(found.value, found.simulated, source.piloted, stated=False)
-    return found.of_stated(abs(options.difference / difference) if difference else 1.0, source.piloted)
-
-
-def _steepness_seen(
-    source: StudySource, options: PlanOptions, guess: float, spread: float, look: PowerPoint
-) -> Steepness:
-    """The steepness by the spread of the differences in the first look, where a pilot's own difference is too small to
-    be found, so that no power tells what a stated one takes."""
-    if source.piloted is None:
-        return Steepness(guess, 0.0)
-    if options.difference is None:
-        return Steepness.of_pilot(guess, 0.0, source.piloted, stated=False)
-    value = abs(options.difference) / spread / np.sqrt(look.queries) if spread > 0 else 0.0
-    return Steepness.of_pilot(value, value**2 / 2 / (look.studies - 1), source.piloted, stated=True)
+    return Steepness(value, 1 / max(information, 1e-12))
 
 
 def fit_power(points: Sequence[PowerPoint], alpha: float) -> float:

@@ -136,7 +136,7 @@ class ComparedSystems:
     better : of every two systems, the first before the second: the first's figure less the second's, turned so that a
         positive one is better, float [couples]
     p_value : two-sided, NaN where the design withholds the index, float [couples]
-    error : standard error of each difference, float [couples]
+    error, freedom : standard error of each difference and its degrees of freedom, float [couples]
     ranks : the systems' ranks, with the best set
     reason : why the first two are not compared; None where they are
     """
@@ -144,6 +144,7 @@ class ComparedSystems:
     better: np.ndarray
     p_value: np.ndarray
     error: np.ndarray
+    freedom: np.ndarray
     ranks: Ranks
     reason: str | None = None
 
@@ -154,12 +155,13 @@ class ComparedSystems:
         p = np.array([p_value(each, spread) for each, spread in zip(differences, spreads, strict=True)])
         finite = np.isfinite(p)
         better = index.sign * np.array([each.value for each in differences])
+        error, freedom = np.array([(each.standard_error, each.degrees) for each in spreads]).T
         paired = PairedStatistics.of(
             better,
-            np.where(finite, [each.standard_error for each in spreads], np.nan),
-            np.where(finite, [each.degrees for each in spreads], np.nan),
+            np.where(finite, error, np.nan),
+            np.where(finite, freedom, np.nan),
             index.sign * np.stack([each.replicates for each in differences]),
             queries,
         )
-        error = np.array([each.standard_error for each in spreads])
-        return cls(better, p, error, ranks_of(paired), differences[0].reason or differences[0].withheld)
+        reason = differences[0].reason or differences[0].withheld
+        return cls(better, p, error, freedom, ranks_of(paired), reason)

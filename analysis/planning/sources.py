@@ -11,7 +11,6 @@ import pandas as pd
 from relstudy.analysis.indices.index import Needs
 from relstudy.analysis.indices.known import CONDENSED, bare_name, index_called
 from relstudy.analysis.planning.options import Assumptions, PlanOptions
-from relstudy.analysis.planning.route import REPLICATES
 from relstudy.analysis.planning.studies import Assumed, Piloted, measure_under, with_weight_spread
 from relstudy.analysis.planning.worlds import Drawing, NormalShape, People
 from relstudy.analysis.scoring.candidate import candidate_of
@@ -126,7 +125,6 @@ def piloted_studies(pilot: Pilot, planned: PlanOptions = DEFAULT, ratings_each: 
         measures=measures,
         unjudged="skip" if any(each.name.startswith(CONDENSED) for each in asked) else "auto",
         primary=primary,
-        replicates=REPLICATES,
         population="open",  # whole queries are redrawn, without a correction for how many there are
     )
     both = []

@@ -15,8 +15,9 @@ from relstudy.analysis.indices.measures import QueryValues
 from relstudy.analysis.indices.pairs import SystemPairs
 from relstudy.analysis.indices.sample_estimators import is_estimable
 from relstudy.analysis.planning.route import REPLICATES, ComparedSystems, ScoredStudy
-from relstudy.analysis.planning.workload import workload
+from relstudy.analysis.planning.workload import Steepness, workload
 from relstudy.analysis.planning.worlds import Drawing, NormalShape, People, Study, World
+from relstudy.analysis.resampling.bootstrap import REPLICATES as SCORED
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, RaterReplicates, query_counts
 from relstudy.analysis.resampling.draws import LeftOut
 from relstudy.common.errors import RelstudyError
@@ -308,10 +309,17 @@ class Piloted:
             worth=None if self.worth is None else self.worth[chosen],
         )
 
-    def comparison(self, index: Index, seed: int) -> ComparedSystems:
+    def steepness(self, index: Index, difference: float, *, stated: bool) -> Steepness:
+        """That of a difference in an index, which varies as score has it of the pilot for any queries like these."""
+        queries = len(np.unique(self.query))
+        pilot = self.of_queries(np.arange(queries)).comparison(index, 0, SCORED)
+        error, freedom = float(pilot.error[0]), float(pilot.freedom[0])
+        return Steepness.of_pilot(difference, error, freedom, queries, stated=stated) if error > 0 else Steepness(0.0)
+
+    def comparison(self, index: Index, seed: int, replicates: int = REPLICATES) -> ComparedSystems:
         """The two systems by an index, as score compares them, by design weights in the correlation too."""
         queries = int(self.query.max()) + 1
-        counts, left_out = query_counts(queries, REPLICATES, seed), LeftOut.of(self.query)
+        counts, left_out = query_counts(queries, replicates, seed), LeftOut.of(self.query)
         if index.of_run:
             first, second = self.measured[index.name]
             apart = QueryValues(first - second, weight=self.worth)

@@ -76,7 +76,7 @@ class StudyPlan:
     index, power, alpha : what is tested, and how surely
     difference : of the index, first minus second, that is planned for: the one stated, else as simulated
     simulated : mean difference of the index in the simulated studies, first minus second
-    steepness : a in power = Phi(a sqrt(queries) - z), fitted to the points, and how surely
+    steepness : a in power = Phi(a sqrt(queries) - z), fitted to the points or of the pilot, and how surely
     points : the simulated points
     queries, pairs : what is needed; None where no size up to the limit is enough
     load : what that asks of people; None likewise
@@ -125,7 +125,7 @@ class StudyPlan:
         return None if queries is None else max(queries, self.least)
 
     def power_at(self, queries: np.ndarray | float) -> np.ndarray:
-        """The fitted power at so many queries, averaged over what a pilot leaves uncertain."""
+        """The power at so many queries, averaged over what a pilot leaves uncertain."""
         return self.steepness.power(queries, self.alpha)
 
     def sentence(self) -> str:
@@ -181,7 +181,7 @@ class StudyPlan:
         """Sentence on the number of queries that find the smallest difference that matters; None where not stated."""
         if self.matters is None or not self.difference:
             return None
-        queries = self.queries_of(self.steepness.of_stated(self.matters / abs(self.difference), self.pilot))
+        queries = self.queries_of(self.steepness.of_stated(self.matters / abs(self.difference)))
         size = f"more than {MOST_QUERIES:,}" if queries is None else f"about {queries:,}"
         return f"The smallest difference that matters to this study, {self.matters:g}, takes {size} queries."
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import optimize, special
 
 from relstudy.common.errors import RelstudyError
 from relstudy.common.option_words import option
+
+LEAST = 1e-6
+"""Queries, above none, from which power is looked for."""
 
 
 @dataclass(frozen=True)
@@ -72,28 +75,44 @@ class Steepness:
     ----------
     value : estimate, at least 0
     simulated : variance of the estimate by the number of simulated studies
-    piloted : variance by the number of queries of the pilot, 0 where nothing was piloted
+    spread : variance by what a pilot leaves uncertain of the standard deviation, in squares of the value
+    mean : variance by what it leaves uncertain of the difference; both 0 where nothing was piloted
+    each : units of the variance that come with a query; a study has one degree of freedom less than units. Endless
+        where simulated studies were tested, whose powers hold what theirs are
     """
 
     value: float
-    simulated: float
-    piloted: float = 0.0
+    simulated: float = 0.0
+    spread: float = 0.0
+    mean: float = 0.0
+    each: float = np.inf
 
     @classmethod
-    def of_pilot(cls, value: float, simulated: float, queries: int, *, stated: bool) -> Steepness:
-        """With what so many pilot queries leave uncertain of the spread, and of the difference unless it is stated.
+    def of_pilot(cls, difference: float, error: float, freedom: float, queries: int, *, stated: bool) -> Steepness:
+        """Of a difference with the standard error of so many pilot queries, and the degrees of freedom of that; with
+        what the pilot leaves uncertain of the spread, and of the difference unless it is stated.
 
-        A mean over n has variance 1 / n in units of its standard deviation, and that a relative variance of 1 / (2 n).
+        A mean over n has variance 1 / n in units of its standard deviation, and that a relative variance of half of one
+        over its degrees of freedom.
+
+        Examples
+        --------
+        >>> many, few = (Steepness.of_pilot(0.1, 0.06, freedom, 40, stated=True) for freedom in (39, 6))
+        >>> many.queries(0.8, 0.05, 20_000), few.queries(0.8, 0.05, 20_000)
+        (119, 151)
         """
-        return cls(value, simulated, (value**2 / 2 + (0.0 if stated else 1.0)) / queries)
+        mean = 0.0 if stated else 1 / queries
+        value, each = abs(difference) / (error * np.sqrt(queries)), (freedom + 1) / queries
+        return cls(float(value), spread=1 / (2 * freedom), mean=mean, each=each)
 
-    def of_stated(self, factor: float, pilot: int | None) -> Steepness:
-        """That of a stated difference, so many times the simulated one; of the pilot, where studies rest on one, the
-        spread alone stays uncertain."""
-        value, simulated = self.value * factor, self.simulated * factor**2
-        if pilot is None:
-            return Steepness(value, simulated)
-        return Steepness.of_pilot(value, simulated, pilot, stated=True)
+    def of_stated(self, factor: float) -> Steepness:
+        """That of a stated difference, so many times the one that this is of."""
+        return replace(self, value=self.value * factor, simulated=self.simulated * factor**2, mean=0.0)
+
+    @property
+    def piloted(self) -> float:
+        """Variance by what a pilot leaves uncertain."""
+        return self.value**2 * self.spread + self.mean
 
     def power(self, queries: np.ndarray | float, alpha: float) -> np.ndarray:
         """Chance to find the difference, averaged over what the pilot leaves uncertain.
@@ -102,22 +121,32 @@ class Steepness:
 
         Examples
         --------
-        >>> [round(float(Steepness(0.3, 0.0, piloted).power(87.2, 0.05)), 3) for piloted in (0.0, 0.02)]
+        >>> [round(float(Steepness(0.3, mean=mean).power(87.2, 0.05)), 3) for mean in (0.0, 0.02)]
         [0.8, 0.694]
+        >>> Steepness(0.3).power([0, 1e9], 0.05).round(3).tolist()
+        [0.025, 1.0]
         """
         size = np.asarray(queries, dtype=float)
-        reach = (self.value * np.sqrt(size) + special.ndtri(alpha / 2)) / np.sqrt(1 + size * self.piloted)
-        return np.asarray(special.ndtr(reach))
+        freedom = np.maximum(np.maximum(size, LEAST) * self.each - 1, 1.0)
+        reach = self.value * np.sqrt(size) + special.stdtrit(freedom, alpha / 2)
+        return np.asarray(special.stdtr(freedom, reach / np.sqrt(1 + size * self.piloted)))
 
     def queries(self, power: float, alpha: float, most: int) -> int | None:
-        """The least number of queries with that power, None above `most`."""
+        """The least number of queries with that power, None above `most`.
+
+        Examples
+        --------
+        >>> [Steepness(value, each=each).queries(0.8, 0.05, 20_000) for value, each in ((0.25, 1), (0.25, 0.1), (0, 1))]
+        [128, 146, None]
+        """
         if self.value <= 0 or self.power(most, alpha) < power:
             return None
-        return int(np.ceil(optimize.brentq(lambda n: float(self.power(n, alpha)) - power, 1e-6, most)))
+        found = optimize.brentq(lambda n: float(self.power(n, alpha)) - power, LEAST, most)
+        return int(np.ceil(max(found, 2 / self.each)))
 
     def interval(self, power: float, alpha: float, most: int) -> tuple[int | None, int | None]:
         """95 % interval of the number of queries that truly has that power; None: more than `most`."""
         reach = 1.96 * np.sqrt(self.simulated + self.piloted)
-        ends = (Steepness(max(self.value + sign * reach, 0.0), 0.0) for sign in (1.0, -1.0))
+        ends = (Steepness(max(self.value + sign * reach, 0.0), each=self.each) for sign in (1.0, -1.0))
         low, high = (end.queries(power, alpha, most) for end in ends)
         return low, high

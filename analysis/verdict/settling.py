@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from scipy import optimize, special
+from scipy import special
 
 from relstudy.analysis.indices.index import Index
 from relstudy.analysis.indices.known import index_of
 from relstudy.analysis.planning.study_plan import MOST_QUERIES
+from relstudy.analysis.planning.workload import Steepness
 from relstudy.analysis.scoring.results import Comparison, ScoreResult, Variation
 from relstudy.analysis.verdict.facts import StudyFacts
 from relstudy.analysis.verdict.standings import Standings
@@ -29,7 +29,8 @@ class Settling:
     index : the primary index
     difference : of that index, as seen, at least 0
     matters : the smallest difference that matters, in the index' own points
-    queries : how many queries find a difference that just matters with power 0.8; None above 20,000
+    queries : how many queries find a difference that just matters with power 0.8, as a plan with these judgments as its
+        pilot has it; None above 20,000
     ratings : what these queries ask of people; None where not known
     available : queries that the study could have drawn; None where not known
     have : queries that the study has
@@ -116,8 +117,8 @@ def settling(result: ScoreResult, ranked: Standings, facts: StudyFacts) -> Settl
     if varies is None:
         return None
     have = int(result.pairs["queries"])
-    slope = matters / (varies.error * np.sqrt(have))
-    queries = queries_needed(slope, (varies.freedom + 1) / have, 1 - result.options.level)
+    steepness = Steepness.of_pilot(matters, varies.error, varies.freedom, have, stated=True)
+    queries = steepness.queries(POWER, 1 - result.options.level, MOST_QUERIES)
     return Settling(
         first,
         second,
@@ -137,32 +138,6 @@ def within(comparison: Comparison, matters: float) -> bool:
     """True where the whole interval of a difference is smaller than what matters."""
     ends = comparison.difference.ends
     return ends is not None and -matters < ends[0] and ends[1] < matters
-
-
-def queries_needed(slope: float, units_each: float, alpha: float) -> int | None:
-    """The least number of queries that finds a difference with power 0.8 by Student's t; None above 20,000.
-
-    Parameters
-    ----------
-    slope : the difference over its standard deviation at one query
-    units_each : units of the variance that come with a query: degrees of freedom are one less than the units
-    alpha : of the two-sided test
-
-    Examples
-    --------
-    >>> queries_needed(0.25, 1.0, 0.05), queries_needed(0.25, 0.1, 0.05), queries_needed(1e-6, 1.0, 0.05)
-    (128, 146, None)
-    """
-
-    def spare(number: float) -> float:
-        freedom = max(units_each * number - 1, 1.0)
-        wanted = special.stdtrit(freedom, 1 - alpha / 2) + special.stdtrit(freedom, POWER)
-        return float(slope * np.sqrt(number) - wanted)
-
-    least = 2 / units_each
-    if slope <= 0 or spare(MOST_QUERIES) < 0:
-        return None
-    return int(np.ceil(least if spare(least) >= 0 else optimize.brentq(spare, least, MOST_QUERIES)))
 
 
 def variation(result: ScoreResult, comparison: Comparison) -> Variation | None:

@@ -15,6 +15,7 @@ from relstudy.analysis.planning.power import plan_study
 from relstudy.analysis.planning.route import ScoredStudy
 from relstudy.analysis.planning.sources import Pilot, assumed_studies, piloted_studies
 from relstudy.analysis.planning.worlds import Drawing, NormalShape, People, World
+from relstudy.analysis.resampling.bootstrap import REPLICATES
 from relstudy.api.inputs import study_tables_of
 from relstudy.calibration.tables.study_tables import StudyTables
 from relstudy.common.errors import RelstudyError
@@ -99,21 +100,21 @@ def test_a_pilots_raters_vary_as_score_has_them_and_in_proportion_to_the_queries
     people = People(raters=6, base=10, relevant=0.3, leniency=0.8)
     study = World(shape.collection(collection, random), Drawing(12, 0.5, 0.4), people).draw(30, random)
     panel = rs.calibrate(study.ratings, pairs=study.pairs)
-    found = rs.score(study.scores, panel, method="none", measures=[], replicates=200, population="open").result
+    found = rs.score(study.scores, panel, method="none", measures=[], population="open").result
     for name in INDICES:
         source = piloted_studies(Pilot(study_tables_of(panel), study.scores), PlanOptions(name))
         assert source.notes[-1] == "studies are of any raters like these 6, in proportion to the queries"
         beside = next(each for each in found.comparisons if each.index == name)
         low, high = beside.difference.ends or (np.nan, np.nan)
         error = (high - low) / 2 / stats.t.ppf(0.975, beside.freedom)
-        whole = source.of_queries(np.arange(30)).comparison(index_of(name), 0)
+        whole = source.of_queries(np.arange(30)).comparison(index_of(name), 0, REPLICATES)
         assert whole.error[0] == pytest.approx(error, rel=1e-9)
         alone = replace(source, raters={})
         twice = np.tile(np.arange(30), 2)
-        widening = whole.error[0] / alone.of_queries(np.arange(30)).comparison(index_of(name), 0).error[0]
-        again = source.of_queries(twice).comparison(index_of(name), 0).error[0]
+        widening = whole.error[0] / alone.of_queries(np.arange(30)).comparison(index_of(name), 0, REPLICATES).error[0]
+        again = source.of_queries(twice).comparison(index_of(name), 0, REPLICATES).error[0]
         # 60 queries with 12 raters: both parts of the variance are half as large, but for other draws of queries
-        assert again / alone.of_queries(twice).comparison(index_of(name), 0).error[0] == pytest.approx(
+        assert again / alone.of_queries(twice).comparison(index_of(name), 0, REPLICATES).error[0] == pytest.approx(
             widening, rel=0.1
         )
         moved = {source.of_queries(np.arange(30)).comparison(index_of(name), seed).better[0] for seed in range(3)}
