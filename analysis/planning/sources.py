@@ -19,6 +19,7 @@ from relstudy.analysis.scoring.direction import known_directions
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.measured import measured, withheld
 from relstudy.analysis.scoring.options import ScoringOptions
+from relstudy.analysis.scoring.rater_draws import RaterPopulation
 from relstudy.analysis.scoring.scored_pairs import ScoredPairs
 from relstudy.calibration.reliability.components import Variances, variances_of
 from relstudy.calibration.tables.ratings import Ratings
@@ -151,12 +152,15 @@ def piloted_studies(pilot: Pilot, planned: PlanOptions = DEFAULT, ratings_each: 
         by_query = np.stack([each.values for each in values if each is not None])
         of_queries[measure_under(name, context.unjudged).name] = by_query[:, queries]
     decides = context.primary.name
-    others = {}
-    if context.rater_population.raters is not None:
+    others, people = {}, context.rater_population
+    if people.raters is not None:
         for index in {measure_under(name, context.unjudged) for name in (planned.index, decides)}:
             if not index.of_run:
                 one, other = (ScoredPairs.of(context, each, used).figure(index) for each in both)
                 others[index.name] = (one - other).raters
+        if index_called(planned.index).of_run:
+            people = RaterPopulation(None, "measures vary by queries alone")
+    grown = "" if people.raters is None else ", in proportion to the queries"
     return Piloted(
         pairs.query[used],
         pairs.judgment[used],
@@ -170,7 +174,7 @@ def piloted_studies(pilot: Pilot, planned: PlanOptions = DEFAULT, ratings_each: 
             *(judgments.scale.sentence(), *judgments.notes, *scores.notes),
             *(f"{candidate.name}: {candidate.direction.sentence()}" for candidate in both),
             f"{used.sum()} of {len(pairs)} judged pairs are scored by both",
-            f"studies are of {context.rater_population.sentence()}{', in proportion to the queries' if others else ''}",
+            f"studies are of {people.sentence()}{grown}",
         ),
         of_queries,
         context.unjudged,

@@ -122,6 +122,17 @@ def test_a_pilots_raters_vary_as_score_has_them_and_in_proportion_to_the_queries
 
 
 @pytest.mark.slow
+def test_a_plan_for_a_measure_is_said_to_be_of_the_pilots_raters_alone() -> None:
+    """It was said to be of any raters like these, in proportion to the queries, which no measure varies by."""
+    shape, random = NormalShape((0.7, 0.5), items=40), np.random.default_rng(9)
+    people = People(raters=6, base=10, relevant=0.3)
+    study = World(shape.collection(25, random), Drawing(12, 0.5, 0.4), people).draw(25, random)
+    panel = rs.calibrate(study.ratings, pairs=study.pairs)
+    source = piloted_studies(Pilot(study_tables_of(panel), study.rankings), PlanOptions("P@5"))
+    assert source.notes[-1] == "studies are of these raters alone: measures vary by queries alone"
+
+
+@pytest.mark.slow
 def test_a_pilots_verdict_rests_on_what_score_would_have_decide_or_on_what_is_stated() -> None:
     """It was read by the index that is planned for, which is another: 85 of 100 were promised where 30 came true."""
     shape, random = NormalShape((0.7, 0.4), items=40), np.random.default_rng(9)
