@@ -94,6 +94,12 @@ def test_times_are_compared_by_those_who_used_both_interfaces(ratings: pd.DataFr
     apart = loose["1-9"].ratio
     assert apart is not None and apart.high is not None and apart.low is not None
     assert apart.high / apart.low > 1.5 * ratio.high / ratio.low
+    # Welch's interval (1947) of raters whose times vary unlike
+    quick, slow = (of.var() / len(of) for of in logs)
+    freedom = (quick + slow) ** 2 / (quick**2 / (len(logs[0]) - 1) + slow**2 / (len(logs[1]) - 1))
+    reach = stats.t.ppf(0.975, freedom) * np.sqrt(quick + slow)
+    centre = logs[1].mean() - logs[0].mean()
+    assert (apart.low, apart.high) == pytest.approx((np.exp(centre - reach), np.exp(centre + reach)), rel=1e-9)
 
 
 def test_the_sentence_on_times_names_whose_they_are(calibrated: tuple[Path, Result]) -> None:
