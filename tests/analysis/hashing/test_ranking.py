@@ -85,6 +85,10 @@ def test_distances_of_vectors_far_from_the_origin_are_those_of_their_differences
     for query, found in zip(queries.astype(float), euclidean_distances(queries, points), strict=True):
         apart = ((points.astype(float) - query) ** 2).sum(axis=1)
         np.testing.assert_allclose(found, apart, rtol=1e-9)  # double precision, of squares a thousandth of it
+    with pytest.raises(
+        RelstudyError, match=r"query vectors \(4, 31\) and database vectors \(300, 32\) need the same width"
+    ):
+        next(euclidean_distances(queries[:, 1:], points))
     with pytest.raises(RelstudyError, match="too large for a number; scale the vectors down"):
         next(euclidean_distances(*(each.astype(float) * 1e200 for each in (queries, points))))
 

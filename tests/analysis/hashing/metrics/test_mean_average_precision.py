@@ -129,3 +129,5 @@ def test_the_expected_mean_is_over_the_orders_in_which_some_query_is_kept() -> N
         kept = mean_average_precision(table, 1, "hits", "skip", "skip")
         assert (kept.pessimistic, kept.expected, kept.optimistic) == pytest.approx((1, 1, 1))
         assert mean_average_precision(table, 1, "hits", "skip", "zero").expected == pytest.approx(0.25)
+    nothing = mean_average_precision(CountTable(np.array([[4]]), np.array([[0]])), 1, "hits", "skip", "skip")
+    assert (nothing.pessimistic, nothing.expected, nothing.optimistic) == (None, None, None)
