@@ -9,7 +9,6 @@ from relstudy.studyapp.rendered.pictures.paint import Shape, colour, mix, smooth
 from relstudy.studyapp.rendered.pictures.setting import (
     GREENS,
     Setting,
-    far_cabin,
     far_range,
     far_things,
     kept_clear,
@@ -28,9 +27,10 @@ def mountains(s: Setting) -> None:
     terrain.tree_line(s.canvas, s.light, wood, 22 * s.unit, 0.34)
     ground = terrain.rolling(s.canvas, s.horizon + 76 * s.unit, 20 * s.unit, 1.6)
     terrain.grass_layer(s.canvas, s.light, ground, GREENS[int(rng.integers(len(GREENS)))], 0.08, False)
-    clear = far_cabin(s, ground, 0.25) + kept_clear(s)
     on_the_ground(s, ground)
-    terrain.near_firs(s.canvas, s.light, s.canvas.height * 0.99, 74 * s.unit, 5 + int(6 * s.scene.crowd), clear=clear)
+    terrain.near_firs(
+        s.canvas, s.light, s.canvas.height * 0.99, 74 * s.unit, 5 + int(6 * s.scene.crowd), clear=kept_clear(s)
+    )
 
 
 def forest(s: Setting) -> None:
@@ -45,10 +45,11 @@ def forest(s: Setting) -> None:
             terrain.mist(s.canvas, s.light, s.horizon + (18 + 34 * near) * s.unit, 13 * s.unit, 0.34)
     ground = terrain.rolling(s.canvas, s.horizon + 74 * s.unit, 10 * s.unit, 1.4)
     terrain.grass_layer(s.canvas, s.light, ground, ("#5d7f3a", "#6c7d36", "#7c8240")[int(rng.integers(3))], 0.05, False)
-    clear = far_cabin(s, ground, 0.25) + kept_clear(s)
     _beams(s)
     on_the_ground(s, ground)
-    terrain.near_firs(s.canvas, s.light, s.canvas.height * 1.02, 150 * s.unit, 6 + int(6 * s.scene.crowd), clear=clear)
+    terrain.near_firs(
+        s.canvas, s.light, s.canvas.height * 1.02, 150 * s.unit, 6 + int(6 * s.scene.crowd), clear=kept_clear(s)
+    )
 
 
 def _beams(s: Setting) -> None:
@@ -177,7 +178,6 @@ def winter(s: Setting) -> None:
             )
         power = mix(s.light.on("#ffffff", 0.35 * (1 - near)), s.light.haze, 0.10)
         s.canvas.land(ground, mix(power, s.light.sun, 0.16), s.light.on("#b4c6dd", 0.2 * (1 - near)), 64 * s.unit)
-    clear = far_cabin(s, ground, 0.3) + kept_clear(s)
     on_the_ground(s, ground, snow=True)
     terrain.near_firs(
         s.canvas,
@@ -185,7 +185,7 @@ def winter(s: Setting) -> None:
         s.canvas.height,
         92 * s.unit,
         4 + int(5 * s.scene.crowd),
-        clear=clear,
+        clear=kept_clear(s),
         snow=True,
     )
     if s.scene.weather in ("cloudy", "misty"):

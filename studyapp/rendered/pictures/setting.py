@@ -79,18 +79,9 @@ def far_range(s: Setting, layers: int, height: float, snow: float) -> None:
         terrain.mountain_layer(s.canvas, s.light, line, rock, far, s.sun_x, snow * (1.1 - 0.45 * near))
 
 
-def kept_clear(s: Setting) -> tuple[float, ...]:
-    """Columns that firs in front must not hide."""
-    return (s.subject_x,) if s.scene.subject in ("deer", "cabin") else ()
-
-
-def far_cabin(s: Setting, ground: np.ndarray, far: float) -> tuple[float, ...]:
-    """A cabin at some distance, where the scene has one; its column, which firs in front must not hide."""
-    if "cabin" not in s.scene.extras:
-        return ()
-    x = s.canvas.width * (0.5 - 0.22 * np.sign(s.scene.side))
-    things.house(s.canvas, s.light, x, float(ground[int(x)]) + 2 * s.unit, 17 * s.unit, far)
-    return (x,)
+def kept_clear(s: Setting) -> float | None:
+    """The column that firs in front must not hide, or None."""
+    return s.subject_x if s.scene.subject in ("deer", "cabin") else None
 
 
 def far_things(s: Setting, ground: np.ndarray, far: float) -> None:

@@ -126,17 +126,17 @@ def near_firs(
     size: float,
     count: int,
     *,
-    clear: tuple[float, ...] = (),
+    clear: float | None = None,
     snow: bool = False,
 ) -> None:
-    """Firs standing around `edge` (row), denser towards both sides, the nearest last; `clear` (columns) stay free."""
+    """Firs standing around `edge` (row), denser towards both sides, the nearest last; `clear` (column) stays free."""
     rng = canvas.rng
     spots = []
     for _ in range(count):
         side = rng.choice([-1, 1])
         x = canvas.width * (0.5 + side * (0.16 + 0.40 * rng.random() ** 0.8))
         foot, tall = edge + rng.uniform(-0.02, 0.07) * canvas.height, size * rng.uniform(0.6, 1.15)
-        if all(abs(x - column) > 0.14 * canvas.width for column in clear):
+        if clear is None or abs(x - clear) > 0.14 * canvas.width:
             spots.append((foot, x, tall))
     for foot, x, tall in sorted(spots):
         fir(canvas, light, x, foot, tall, 0.0, snow=snow)

@@ -15,7 +15,7 @@ from relstudy.studyapp.rendered.pictures.setting import GREENS, Setting, sky
 def city(s: Setting) -> None:
     """A skyline, by a river, by a park, or seen from a roof."""
     rng = s.canvas.rng
-    river = "sailboat" in s.scene.things or s.scene.crowd < 0.45
+    river = s.scene.subject == "sailboat" or s.scene.crowd < 0.45
     cat = s.scene.subject == "cat"
     base = s.horizon + (28 if river else 64) * s.unit
     sky(s)
@@ -28,9 +28,6 @@ def city(s: Setting) -> None:
         s.canvas.add_light(s.canvas.width / 2, base, 130 * s.unit, colour("#ffb066"), 0.20)
     if river:
         paint_water(s.canvas, s.light, base, "#35566b", s.sun_x, 0.80, 0.74)
-        if "sailboat" in s.scene.extras:
-            x, y = 0.5 - 0.25 * np.sign(s.scene.side), base + 0.22 * (s.canvas.height - base)
-            things.sailboat(s.canvas, s.light, x * s.canvas.width, y, 22 * s.unit, 0.1)
         if s.scene.subject == "sailboat":
             things.sailboat(
                 s.canvas,
