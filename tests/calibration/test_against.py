@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import numpy as np
@@ -132,15 +131,6 @@ def test_a_level_that_a_fold_has_no_ratings_of_is_0_there_and_the_rest_is_compar
     lacking = found["ratings"] == 0
     assert lacking.sum() == 1 and found.loc[lacking, ["severity", "severity_error"]].isna().all(axis=None)
     assert found.loc[~lacking, "severity"].sum() == pytest.approx(0, abs=1e-9)
-
-
-@pytest.mark.slow
-def test_a_facet_of_120_levels_takes_seconds() -> None:
-    """8 s of a processor before; 2 now, and a machine may be ten times as busy."""
-    panel = Panel.from_frame(many_sessions(), 1, 5, ["session"])
-    start = time.process_time()
-    rasch(panel)
-    assert time.process_time() - start < 5
 
 
 @pytest.mark.parametrize("size", [3.0, 200.0])
