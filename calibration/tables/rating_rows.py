@@ -112,7 +112,7 @@ def nobody_note(table: Checked, column: str = "rater_id") -> str | None:
     Examples
     --------
     >>> nobody_note(Checked(pd.DataFrame({"rater_id": ["a", "NA", "NA"]}), "ratings.csv"))
-    "NA in rater_id reads like no name: 2 ratings are taken for one person's; --where rater_id!=NA leaves them out"
+    "NA in rater_id reads like no name: 2 ratings are taken for one person's; --where 'rater_id!=NA' leaves them out"
     """
     names = stripped(table.frame[column])
     said = names[names.str.casefold().isin(NOBODY)]

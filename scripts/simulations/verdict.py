@@ -250,7 +250,11 @@ def rated_study(drawn: Drawn, random: np.random.Generator) -> tuple[set[int], ..
     pairs = JudgedPairs.of(judgments)
     context = ScoringContext(pairs, options)
     candidates = [candidate_of(pairs, str(name), rows, options) for name, rows in scores.groupby("system")]
-    systems = [SimpleNamespace(name=c.name, figures=ScoredPairs.of(context, c).figures({})) for c in candidates]
+    figures = [ScoredPairs.of(context, each).figures({}) for each in candidates]
+    systems = [
+        SimpleNamespace(name=each.name, figures=own, estimate=lambda index, own=own: own[index.name])
+        for each, own in zip(candidates, figures, strict=True)
+    ]
     comparisons, ranks, _ = compare(context, candidates, systems)
     tested = {}
     for index in context.indices:

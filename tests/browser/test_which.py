@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -29,11 +29,14 @@ ask = "which"
 LOOKS: list[Any] = [("light", (1280, 900), "en"), ("dark", (360, 740), "en"), ("light", (360, 740), "ar")]
 
 
-def with_couples(served: Served) -> None:
-    """Put two couples of pictures and one of a picture and a text into the study."""
+OF_PICTURES = ("c0,q0,r0,r1,image,a,0.5,base", "c1,q1,r2,r3,image,a,0.5,base")
+WITH_A_TEXT = "c2,w1,r0,essay,text,a,0.5,base"
+
+
+def with_couples(served: Served, rows: Sequence[str] = (*OF_PICTURES, WITH_A_TEXT)) -> None:
+    """Put these couples into the study."""
     file = served.folder / "pairs.csv"
     head = "pair_id,query_id,result_id,other_id,paradigm,source,inclusion_probability,block\n"
-    rows = ["c0,q0,r0,r1,image,a,0.5,base", "c1,q1,r2,r3,image,a,0.5,base", "c2,w1,r0,essay,text,a,0.5,base"]
     file.write_text(head + "\n".join(rows) + "\n", encoding="utf-8")
     prepare(served.folder, served.store)
 
@@ -74,7 +77,7 @@ def test_each_picture_of_a_couple_is_shown_large_under_the_name_of_its_own_side(
     serve_study: Callable[..., Served], new_page: Callable[..., Page]
 ) -> None:
     served = serve_study(WHICH.replace("LANGUAGE", ""))
-    with_couples(served)
+    with_couples(served, OF_PICTURES)
     page = new_page()
     Rater(page, served.names).enter(served.link())
     for place, side in enumerate(("Left", "Right")):
