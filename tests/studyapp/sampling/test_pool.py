@@ -241,19 +241,22 @@ def test_strata_keep_the_probabilities_and_never_miss_the_rare_ones():
     assert (abs(counts[chances.candidates] - draws * p) <= 5 * np.sqrt(draws * p * (1 - p)) + 1e-9).all()
 
 
+def second_round(monkeypatch, drawn, *, queries):
+    """The first round and one after it by a mapping of s0 alone, of pairs that are all judged 3."""
+    shape = ResponseShape({"s0": MappedTerm([-3.0, 3.0], [1.0, 5.0])}, [3.5], [0.01, 0.12])
+    plan = RoundPlan({"s0": shape}, {"all": np.full(5, 0.2)}, {"s0": 1.0})
+    monkeypatch.setattr(next_round, "_plan", lambda *_: plan)
+    mapping = {"s0": FittedMapping(np.array([-3.0, 3.0]), np.array([1.0, 5.0]), system="s0")}
+    judged = drawn.pairs[["query_id", "result_id"]].assign(judgment=3.0)
+    return draw_next_round_from(drawn, judged, mapping, NextOptions(queries=queries))
+
+
 @pytest.mark.slow
 def test_a_further_round_stays_in_the_pool_and_its_probabilities_are_those_of_both_rounds(monkeypatch, tmp_path):
     collection, sources = noise_world(40, 2)
     options = SampleOptions(queries=20, results=6, base=4, depth=8, outside=1)
     first = draw_sample_from(collection, sources, options)
-    shape = ResponseShape({"s0": MappedTerm([-3.0, 3.0], [1.0, 5.0])}, [3.5], [0.01, 0.12])
-    plan = RoundPlan({"s0": shape}, {"all": np.full(5, 0.2)}, {"s0": 1.0})
-    monkeypatch.setattr(next_round, "_plan", lambda *_: plan)
-    mapping = {"s0": FittedMapping(np.array([-3.0, 3.0]), np.array([1.0, 5.0]), system="s0")}
-    judged = first.pairs[["query_id", "result_id"]].assign(judgment=3.0)
-    later = draw_next_round_from(
-        DrawnStudy(collection, sources, first.design, first.pairs), judged, mapping, NextOptions(queries=20)
-    )
+    later = second_round(monkeypatch, DrawnStudy(collection, sources, first.design, first.pairs), queries=20)
     new = later.pairs[later.pairs["round"] == 2]
     assert {"inside", "outside"} == set(new["pool"])
     design = later.design
@@ -283,14 +286,7 @@ def test_a_further_round_by_image_keeps_the_pool_of_queries_by_text(monkeypatch)
     sources = [MatrixSource("s0", collection, np.random.default_rng(1).normal(size=(33, 33)))]
     options = SampleOptions(queries=12, text_queries=3, results=5, base=4, depth=6, outside=1)
     first = draw_sample_from(collection, sources, options)
-    shape = ResponseShape({"s0": MappedTerm([-3.0, 3.0], [1.0, 5.0])}, [3.5], [0.01, 0.12])
-    plan = RoundPlan({"s0": shape}, {"all": np.full(5, 0.2)}, {"s0": 1.0})
-    monkeypatch.setattr(next_round, "_plan", lambda *_: plan)
-    mapping = {"s0": FittedMapping(np.array([-3.0, 3.0]), np.array([1.0, 5.0]), system="s0")}
-    judged = first.pairs[["query_id", "result_id"]].assign(judgment=3.0)
-    later = draw_next_round_from(
-        DrawnStudy(collection, sources, first.design, first.pairs), judged, mapping, NextOptions(queries=12)
-    )
+    later = second_round(monkeypatch, DrawnStudy(collection, sources, first.design, first.pairs), queries=12)
     before, after = (
         {name: of.to_numpy().tolist() for name, of in each.pool.groupby("query_id")} for each in (first, later)
     )
