@@ -87,6 +87,8 @@ CENTRES = 256
 ROWS = 1 << 16
 NUMBERS_AT_ONCE = 1 << 25
 """Distances that are held at once: 256 MB."""
+SOME_ROWS = 1000
+"""Rows, about so many, whose median vectors are moved by."""
 
 
 def asymmetric_distances(queries: np.ndarray, database: Codes) -> Iterator[np.ndarray]:
@@ -132,8 +134,10 @@ def euclidean_distances(queries: np.ndarray, database: np.ndarray) -> Iterator[n
     """
     if queries.ndim != 2 or database.ndim != 2 or queries.shape[1] != database.shape[1]:
         raise RelstudyError(f"query vectors {queries.shape} and database vectors {database.shape} need the same width")
-    # Less a whole number near their mean, vectors have small squares, and whole numbers stay whole.
-    middle: np.ndarray = np.round(np.asarray(database.mean(axis=0, dtype=float)))
+    # Less a whole number in the midst of them, vectors have small squares, and whole numbers stay whole. A median, of
+    # rows from all parts: one vector that is far from all others would draw a mean away from these.
+    some = np.asarray(database[:: max(1, len(database) // SOME_ROWS)], dtype=float)
+    middle: np.ndarray = np.round(np.median(some, axis=0))
     first = _first_equal(database)
     at_once = max(1, NUMBERS_AT_ONCE // max(1, len(database)))
     for start in range(0, len(queries), at_once):

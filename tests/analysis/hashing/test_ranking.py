@@ -89,6 +89,10 @@ def test_distances_of_vectors_far_from_the_origin_are_those_of_their_differences
         RelstudyError, match=r"query vectors \(4, 31\) and database vectors \(300, 32\) need the same width"
     ):
         next(euclidean_distances(queries[:, 1:], points))
+    # one row of a fault's size among them
+    query, spoilt = rng.standard_normal((1, 7)), np.vstack([np.full((1, 7), 1e12), rng.standard_normal((156, 7))])
+    found, apart = next(euclidean_distances(query, spoilt)), ((spoilt - query) ** 2).sum(axis=1)
+    np.testing.assert_allclose(found, apart, rtol=1e-9)
     with pytest.raises(RelstudyError, match="too large for a number; scale the vectors down"):
         next(euclidean_distances(*(each.astype(float) * 1e200 for each in (queries, points))))
 
