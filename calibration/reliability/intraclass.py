@@ -126,7 +126,7 @@ def _one_way(panel: Panel) -> tuple[Estimate, Estimate, float]:
     between = float(((mean[panel.pair] - panel.rating.mean()) ** 2).sum()) / (groups - 1)
     typical = (n - float((size**2).sum()) / n) / (groups - 1)
     total = between + (typical - 1) * within
-    if total <= variance_of_rounding(panel.rating):
+    if np.ptp(panel.rating) == 0 or total <= variance_of_rounding(panel.rating):
         return Estimate.missing("every rating is the same"), Estimate.missing("every rating is the same"), typical
     value = (between - within) / total
     # Influences are those of one less the variance within pairs over that of all ratings, which is the same but for

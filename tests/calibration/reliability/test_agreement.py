@@ -111,6 +111,12 @@ def test_agreement_that_cannot_be_computed_says_why() -> None:
     assert agreement.krippendorff_alpha(same, "nominal").reason == "every rating is the same"
 
 
+def test_ratings_that_are_all_the_same_have_no_intraclass_correlation_however_many_raters_there_are() -> None:
+    rows = [(f"r{rater}", "q", f"x{pair}", 0.1) for pair in range(5) for rater in range(1500)]
+    panel = Panel.from_frame(pd.DataFrame(rows, columns=["rater_id", "query_id", "result_id", "rating"]))
+    assert intraclass.intraclass(panel).one.reason == "every rating is the same"
+
+
 @pytest.mark.parametrize("value", [3.0, 0.1, 3.3, 33333.3])
 @pytest.mark.parametrize(("raters", "pairs"), [(3, 10), (5, 12), (7, 23)])
 def test_ratings_that_are_all_the_same_agree_on_nothing_whatever_rounding_their_sums_have(
