@@ -247,7 +247,7 @@ def test_the_price_is_of_any_queries_like_these_whatever_share_of_a_collection_t
 @pytest.mark.real_data
 @pytest.mark.parametrize("index", ["same_query", "average_precision", "condensed nDCG@5"])
 def test_verdict_and_plan_ask_for_the_same_queries_to_find_the_same_difference(shared_data: Path, index: str) -> None:
-    """The one divided by a standard error and the other simulated: 585 queries and 438 on data/example."""
+    """The one divided by a standard error and the other simulated: 585 queries and 485 on data/example."""
     data, systems = shared_data / "tifa160_likert", ["tifa_git-large", "tifa_ofa-large"]
     panel = rs.calibrate(data / "ratings.csv")
     scores = pd.read_csv(data / "system_scores_tifa_release.csv")[["query_id", "result_id", *systems]]
