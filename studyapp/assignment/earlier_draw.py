@@ -17,7 +17,7 @@ from relstudy.studyapp.collection.lists import LISTS
 from relstudy.studyapp.database.backup import copy_database
 from relstudy.studyapp.database.settings import read_setting, write_setting
 from relstudy.studyapp.database.store import Store
-from relstudy.studyapp.sampling.written_draw import PAIRS, STAGE, complete_draw, nobody_draws
+from relstudy.studyapp.sampling.written_draw import PAIRS, SERVED, STAGE, complete_draw, nobody_draws
 
 DRAWN_FILES = (
     *(PAIRS, "design.json", "pool.csv", "pool.parquet", LISTS),
@@ -27,8 +27,7 @@ DRAWN_FILES = (
 BESIDE = ".earlier"
 """The folder in which an earlier draw is kept until all of it is there."""
 DRAWN = "drawn"
-"""The setting that names the draw which the database was given last, as NOTE in that draw's stage does."""
-NOTE = "served"
+"""The setting that names the draw which the database was given last, as SERVED in that draw's stage does."""
 
 
 def keep_earlier_draw(folder: Path, new_pairs: Path) -> Path:
@@ -117,13 +116,13 @@ def serve_new_draw(folder: Path, new_pairs: Path) -> None:
 def _note(connection: sa.Connection, new_pairs: Path, kept: str) -> None:
     """Note in the database, and beside the new pairs, that it has this draw; `kept` names where the earlier one is."""
     name = secrets.token_hex(8)
-    new_pairs.with_name(NOTE).write_text(f"{name} {kept}", encoding="utf-8")
+    new_pairs.with_name(SERVED).write_text(f"{name} {kept}", encoding="utf-8")
     write_setting(connection, DRAWN, name)
 
 
 def complete_new_draw(folder: Path) -> None:
     """Put a draw into place that servers have, and whose command was stopped before its files were there."""
-    note = folder / STAGE / NOTE
+    note = folder / STAGE / SERVED
     if not note.is_file():
         return
     with contextlib.suppress(RelstudyError), nobody_draws(folder):  # whose command is at work completes it itself

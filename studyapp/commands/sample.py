@@ -268,10 +268,14 @@ def write(folder: Path, drawn: Sample | Extended, *, keep_old: bool = False) -> 
 def _complete_draw(folder: Path, *, is_further: bool) -> None:
     """Put a draw into place whose command was stopped while it wrote, and draw no further round for it."""
     from relstudy.studyapp.assignment.earlier_draw import complete_new_draw
-    from relstudy.studyapp.sampling.written_draw import complete_draw
+    from relstudy.studyapp.sampling.written_draw import complete_draw, nobody_draws
 
     complete_new_draw(folder)
-    if is_further and complete_draw(folder):
+    if not is_further:
+        return
+    with nobody_draws(folder):  # what is written at this moment is another command's
+        is_late = complete_draw(folder)
+    if is_late:
         raise RelstudyError(
             f"{folder}: the last round, whose command was stopped while it wrote, is in place now; nothing further was "
             "drawn, and the same command draws a further round"

@@ -25,6 +25,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 STAGE = ".drawing"  # the folder beside them in which a draw is written whole, before its first file is moved
+SERVED = "served"  # stands in the stage of a draw that the database has, or is about to have
 PAIRS = "pairs.csv"
 POOLS = ("pool.csv", "pool.parquet")
 NO_POOL = "pool.none"  # stands in the stage for a draw without a pool, with which an earlier one's goes
@@ -52,7 +53,8 @@ def written_draw(folder: Path, pairs: pd.DataFrame, pool: pd.DataFrame | None, d
             design.save(stage)
             yield stage / PAIRS
         except BaseException:
-            shutil.rmtree(stage, ignore_errors=True)
+            if not (stage / SERVED).exists():  # else the next command, or start of a server, completes it
+                shutil.rmtree(stage, ignore_errors=True)
             raise
         _put_into_place(stage, folder)
 
