@@ -135,8 +135,11 @@ def complete_new_draw(folder: Path) -> None:
             with store.read_one() as connection:
                 if read_setting(connection, DRAWN) != name:
                     return
-        if kept and (folder / STAGE / PAIRS).exists():
-            _remove_kept(folder, folder / kept)
+        if (folder / STAGE / PAIRS).exists():
+            if kept:
+                _remove_kept(folder, folder / kept)
+            else:
+                (folder / LISTS).unlink(missing_ok=True)
         complete_draw(folder, is_decided=True)
 
 

@@ -181,6 +181,25 @@ def test_a_command_that_is_stopped_once_its_draw_is_served_leaves_it_to_be_put_i
     succeeds("export", made.folder)
 
 
+def test_lists_of_a_draw_that_nobody_rated_do_not_outlive_it_where_the_command_was_stopped(
+    make_local: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = make_local()
+    joined(made.app)
+    lists = made.folder / "lists.csv"
+    lists.write_text("list_id,query_id,system,rank,result_id\n", encoding="utf-8")
+
+    def stop(*_: Path) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as stopped:
+        stopped.setattr(written_draw, "_put_into_place", stop)
+        assert anew(made).exit_code != 0
+    assert lists.exists()
+    take_over(made.folder)
+    assert not lists.exists() and joined(made.app).rate_all() > 0
+
+
 def test_two_commands_do_not_write_a_draw_of_one_study_at_a_time(
     make_local: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
 ) -> None:
