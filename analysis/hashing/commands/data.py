@@ -220,6 +220,7 @@ def split_command(options: SplitOptions, as_json: bool) -> None:
     points = None if vectors is None else vectors_in(vectors)
     number = _agreed([("--items", options.items), (labels, classes), (vectors, points)])
     wanted = {f"split_{run}.npz" for run in range(options.times)}
+    refuse_over([str(Path(output) / name) for name in sorted(wanted)], [labels, vectors])
     if earlier := sorted(file.name for file in Path(output).glob("split_*.npz") if file.name not in wanted):
         raise RelstudyError(
             f"{output}: {earlier[0]} of an earlier run stands there and would be read with these; name another folder"

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from relstudy.analysis.hashing.commands.compare import print_splits
-from relstudy.analysis.hashing.commands.inputs import label_array_in, vectors_in
+from relstudy.analysis.hashing.commands.inputs import label_array_in, refuse_over, vectors_in
 from relstudy.analysis.hashing.options import Drawn, LabelText
 from relstudy.common.command_options import taking
 from relstudy.common.console import print_json, print_table, progress
@@ -80,7 +80,9 @@ def search_command(encoder: str, options: SearchOptions, as_json: bool) -> None:
         said_of = f"{options.labels} has labels of {len(labels)} items and {options.vectors}"
         raise RelstudyError(f"{said_of} has {len(items)} vectors")
     parts = read_splits(Path(options.splits), len(items))
-    names = list(parts)
+    names, folder = list(parts), options.output
+    tables = [] if folder is None else [str(Path(folder) / f"{encoder}_{split}.npz") for split in names]
+    refuse_over(tables, [options.labels, options.vectors])
     found = search(
         lambda setting: kind(bits, options.seed, **setting),
         grid,
@@ -88,11 +90,9 @@ def search_command(encoder: str, options: SearchOptions, as_json: bool) -> None:
         labels,
         progress(parts.values(), "splits", len(parts)),
     )
-    if options.output is not None:
-        for split, searched in zip(names, found, strict=True):
-            searched.table.save(str(Path(options.output) / f"{encoder}_{split}.npz"))
-    tables = {split: {encoder: searched.table} for split, searched in zip(names, found, strict=True)}
-    result = compare_splits(tables)
+    for file, searched in zip(tables, found, strict=False):  # without a folder, there are no files
+        searched.table.save(file)
+    result = compare_splits({split: {encoder: searched.table} for split, searched in zip(names, found, strict=True)})
     if as_json:
         print_json({"encoder": encoder, "bits": bits, "settings": searched_json(found, grid), **result, "notes": notes})
         return

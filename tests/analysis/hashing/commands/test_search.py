@@ -88,3 +88,16 @@ def test_a_split_of_other_items_or_without_validation_is_refused(folder: Path) -
         SPLITS.write(f"splits/split_{number}.npz", {"strategy": "literature"}, rows)
     done = relstudy("hash", *SEARCH.split())
     assert done.exit_code == 1 and "needs splits with validation queries" in done.stderr
+
+
+@pytest.mark.parametrize(("words", "file"), [(SPLIT, "splits/split_1.npz"), (f"{SEARCH} -o out", "out/sklsh_0.npz")])
+def test_neither_splits_nor_tables_are_written_over_the_vectors(folder: Path, words: str, file: str) -> None:
+    read = folder / file
+    read.parent.mkdir(exist_ok=True)
+    if words is not SPLIT:
+        hash_json(SPLIT)
+    np.savez(read, x=np.load("x.npy"))
+    before = read.read_bytes()
+    refused = relstudy("hash", *words.replace("--vectors x.npy", "").split(), "--vectors", f"{file}:x")
+    assert refused.exit_code == 1 and "read" in refused.output
+    assert read.read_bytes() == before
