@@ -31,8 +31,8 @@ def compile_scoring() -> None:
     from relstudy.calibration.options import CalibrationOptions
     from relstudy.calibration.pipeline import calibrate
     from relstudy.calibration.tables.ratings import check_ratings
-    from relstudy.common.checked import Checked
-    from relstudy.common.compiled import FEW
+    from relstudy.common.runtime.compiled import FEW
+    from relstudy.common.tables.checked_table import Checked
 
     queries, results = [[f"{kind}{each}" for each in range(number)] for kind, number in (("q", 6), ("r", -(-FEW // 6)))]
     pairs = pd.DataFrame({"query_id": np.repeat(queries, len(results)), "result_id": results * len(queries)})
@@ -60,7 +60,7 @@ def compiling_meanwhile() -> Iterator[None]:
     """Compile in another process while the block runs, where that was not done before; what it says is not shown, since
     what cannot be compiled ahead is compiled when it is needed."""
     from relstudy.analysis.indices import kernels
-    from relstudy.common.compiled import is_kept
+    from relstudy.common.runtime.compiled import is_kept
 
     if is_kept(kernels.spearman.machine()):  # type: ignore[attr-defined]
         yield

@@ -29,8 +29,8 @@ from relstudy.analysis.verdict.facts import StudyFacts
 from relstudy.analysis.verdict.verdict import Verdict, verdict_of
 from relstudy.analysis.verdict.within_groups import groups_of_run
 from relstudy.calibration.tables.study_tables import Decision, StudyTables
-from relstudy.common.console import progress
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.console import progress
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.scores.directions import refuse_unknown_systems
 from relstudy.mapping.scores.score_table import ScoreTable

@@ -28,12 +28,12 @@ from relstudy.analysis.scoring.saved import SavedComparison, is_saved_as, read_c
 from relstudy.analysis.verdict.within_groups import groups_of_run
 from relstudy.calibration.tables.judgments import Judgments
 from relstudy.calibration.tables.study_tables import JUDGMENTS, InputFile, StudyTables, read_study_tables
-from relstudy.common.errors import RelstudyError
-from relstudy.common.kept import read_content, read_kept, write_kept
-from relstudy.common.probabilities import PAIR
-from relstudy.common.study_folder import notes_on_scores, score_files
-from relstudy.common.tables import read_table
-from relstudy.common.wording import listed_some
+from relstudy.common.results.serialization import read_content, read_kept, write_kept
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import listed_some
+from relstudy.common.tables.formats.table_files import read_table
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
+from relstudy.common.tables.meaning.study_folder import notes_on_scores, score_files
 from relstudy.mapping.fitted import FittedMapping, mapping_files, read_mappings
 from relstudy.mapping.scores.score_table import ScoreTable
 from relstudy.mapping.scores.table import read_scores

@@ -28,7 +28,7 @@ import pandas as pd
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.precision_recall import Retrieval, average_precision, precision_recall_curve
 from relstudy.analysis.resampling.draws import Draws, two_stages, whole_queries
-from relstudy.common.console import print_table
+from relstudy.common.runtime.console import print_table
 
 
 class Took(NamedTuple):

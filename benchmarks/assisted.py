@@ -28,7 +28,7 @@ from relstudy.analysis.judges.systems import systems_judge
 from relstudy.analysis.scoring.candidate import candidate_of
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.common.console import print_table
+from relstudy.common.runtime.console import print_table
 
 SYSTEMS, CANDIDATES, PAIRS, JUDGED_QUERIES, QUERIES = 20, 1_000_000, 20_000, 1_000, 4_000
 

@@ -32,10 +32,10 @@ from relstudy.calibration.options import CalibrationOptions
 from relstudy.calibration.pipeline import calibrate
 from relstudy.calibration.tables.judgments import Judgments
 from relstudy.calibration.tables.ratings import read_ratings
-from relstudy.common.console import print_table, progress
-from relstudy.common.files import read_json
-from relstudy.common.scales import SCALES
-from relstudy.common.tables import write_table
+from relstudy.common.runtime.console import print_table, progress
+from relstudy.common.runtime.files import read_json
+from relstudy.common.tables.formats.table_files import write_table
+from relstudy.common.tables.meaning.scales import SCALES
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
 from relstudy.studyapp.demo.recovered import Census, Recovered, census, system_rows

@@ -232,7 +232,7 @@ def look_at_admin(folder: Path) -> dict[str, float]:
 
 
 def export(folder: Path) -> dict[str, float]:
-    from relstudy.common.tables import write_parts
+    from relstudy.common.tables.formats.table_files import write_parts
     from relstudy.studyapp.config.study import Study
     from relstudy.studyapp.database.store import Store
     from relstudy.studyapp.monitoring.export import ratings_in_parts

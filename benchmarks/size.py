@@ -42,7 +42,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[0] = str(ROOT)  # this folder holds files with the names of packages, so it must not come first
 
 from benchmarks.app import free_port, running  # noqa: E402
-from relstudy.common.console import print_table  # noqa: E402
+from relstudy.common.runtime.console import print_table  # noqa: E402
 
 BASE, RATINGS_A_PAIR, PAIRS_A_RATER, PAIRS_A_QUERY = 30, 3, 1500, 20
 QUERIES, DEPTH, RUNS = 1000, 1000, 3

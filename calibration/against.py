@@ -12,9 +12,9 @@ from relstudy.calibration.methods import METHODS
 from relstudy.calibration.pipeline import Calibration
 from relstudy.calibration.reliability.two_way import Figure
 from relstudy.calibration.reliability.variance import Progress, out_of_sample, scored_rows
-from relstudy.common.errors import RelstudyError
-from relstudy.common.estimates import Estimate
-from relstudy.common.wording import listed
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import listed
 
 SMALL, CLEAR = 0.05, 2.0
 """A corrected p below this, and so many standard errors, put a method ahead."""

@@ -7,8 +7,8 @@ import numpy as np
 from relstudy.calibration.noise import RaterNoise
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.tables.judgments import Judgments
-from relstudy.common.probabilities import PAIR
-from relstudy.common.scales import KnownScale, Scale
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
+from relstudy.common.tables.meaning.scales import KnownScale, Scale
 
 PRIOR_RATINGS = 8
 DIGITS = 12

@@ -9,10 +9,10 @@ from relstudy.calibration.methods.crossed import components
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.randomisation_test import Balance, balance
 from relstudy.calibration.reliability.variance import leave_one_out_correlation, scored_rows
-from relstudy.common.errors import RelstudyError
-from relstudy.common.option_words import option
-from relstudy.common.ratings_table import HandOut
-from relstudy.common.wording import sentence
+from relstudy.common.options.option_wording import option
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import sentence
+from relstudy.common.tables.meaning.ratings_columns import HandOut
 
 DOUBT = 0.01
 """Below this p, hand-out that nobody recorded is not taken for random."""

@@ -11,14 +11,15 @@ import click
 
 from relstudy.calibration.methods import Method, methods_named
 from relstudy.calibration.options import CLOSER, CalibrationOptions, RatingsOptions
-from relstudy.common.archived import is_zip_name, packing
-from relstudy.common.command_options import GroupedCommand, options_of, taking, with_cluster
-from relstudy.common.console import print_json, print_table, progress, say
-from relstudy.common.errors import RelstudyError
-from relstudy.common.options import CommandOptions, fields_given, option
-from relstudy.common.reading_options import OF_ANY_TABLE, ReadingOptions
-from relstudy.common.study_folder import table_in
-from relstudy.common.wording import count_of, listed, number, percent, sentence, span
+from relstudy.common.cluster import with_cluster
+from relstudy.common.options.command_options import GroupedCommand, options_of, taking
+from relstudy.common.options.declaration import CommandOptions, fields_given, option
+from relstudy.common.runtime.console import print_json, print_table, progress, say
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import count_of, listed, number, percent, sentence, span
+from relstudy.common.tables.formats.study_archive import is_zip_name, packing
+from relstudy.common.tables.meaning.reading_options import OF_ANY_TABLE, ReadingOptions
+from relstudy.common.tables.meaning.study_folder import table_in
 
 if TYPE_CHECKING:
     from relstudy.calibration.against import Beside
@@ -148,9 +149,9 @@ def calibrate(
     from relstudy.calibration import pipeline
     from relstudy.calibration.tables.ratings import add_judge, read_ratings, with_people
     from relstudy.calibration.tables.study_tables import write_with_provenance
-    from relstudy.common.files import refuse_over_inputs
-    from relstudy.common.reading import Reading
-    from relstudy.common.tables import read_table, release_unused
+    from relstudy.common.runtime.files import refuse_over_inputs
+    from relstudy.common.tables.formats.table_files import read_table, release_unused
+    from relstudy.common.tables.meaning.reading import Reading
 
     if out is not None and out.is_file() and not packed:
         raise RelstudyError(f"{out}: this is a file; -o needs a folder")
@@ -255,7 +256,7 @@ def _print_beside(rows: list[Beside], told: list[str]) -> None:
 def _draw(result: Calibration, folder: Path, binary: Path | None) -> None:
     from relstudy.calibration.plots import binary_against_graded, pictures
     from relstudy.calibration.tables.ratings import read_ratings
-    from relstudy.common.files import write_text
+    from relstudy.common.runtime.files import write_text
 
     drawings = pictures(result)
     if binary is not None:

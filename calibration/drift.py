@@ -24,8 +24,8 @@ from scipy.sparse.linalg import LinearOperator, cg
 from scipy.special import fdtrc, stdtrit
 
 from relstudy.calibration.panel import Panel
-from relstudy.common.estimates import Estimate
-from relstudy.common.wording import count_of, number, span
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.wording import count_of, number, span
 
 LEAST_RATINGS = 20
 """Of pairs that others rated too; who has fewer says nothing about drift."""

@@ -17,16 +17,16 @@ import pandas as pd
 from relstudy.calibration.options import RatingsOptions
 from relstudy.calibration.pipeline import FILES, Calibration
 from relstudy.calibration.tables.ratings import Ratings, read_ratings, with_people
-from relstudy.common.checked import Checked, stripped
-from relstudy.common.estimates import Estimate
-from relstudy.common.files import file_names, together
-from relstudy.common.groups import groups_of
-from relstudy.common.headers import under_own_names
-from relstudy.common.pairs_table import pair_rows
-from relstudy.common.probabilities import PAIR
-from relstudy.common.reading import Reading
-from relstudy.common.scales import SCALE_COLUMNS
-from relstudy.common.tables import pair_keys, write_table
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.files import file_names, together
+from relstudy.common.tables.checked_table import Checked, stripped
+from relstudy.common.tables.column_names import under_own_names
+from relstudy.common.tables.formats.table_files import pair_keys, write_table
+from relstudy.common.tables.meaning.group_columns import groups_of
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
+from relstudy.common.tables.meaning.pairs_table import pair_rows
+from relstudy.common.tables.meaning.reading import Reading
+from relstudy.common.tables.meaning.scales import SCALE_COLUMNS
 
 JOINED = ("judgments", "calibrated")
 """Names of the tables that hold all parts."""

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypedDict
 
 from relstudy.calibration.methods import NEED_RANDOM, WEIGHTED, Method, described
-from relstudy.common.errors import RelstudyError
-from relstudy.common.option_words import option as spelt
-from relstudy.common.options import check_options, option
-from relstudy.common.wording import listed
+from relstudy.common.options.declaration import check_options, option
+from relstudy.common.options.option_wording import option as spelt
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import listed
 
 ONE_SCALE = "How raters are put on one scale"
 CLOSER = "Looking closer"

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from relstudy.common.checked import stripped
-from relstudy.common.errors import RelstudyError
-from relstudy.common.probabilities import PROBABILITIES
-from relstudy.common.response import FROM_DESIGN
-from relstudy.common.wording import count_of
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import count_of
+from relstudy.common.sampling.response_rates import FROM_DESIGN
+from relstudy.common.tables.checked_table import stripped
+from relstudy.common.tables.meaning.inclusion_probabilities import PROBABILITIES
 
 QUERY = "query_id"
 

@@ -39,15 +39,15 @@ from relstudy.calibration.tables.judgments import CARELESS, CarelessRaters, Judg
 from relstudy.calibration.tables.ratings import Ratings
 from relstudy.calibration.tables.session import order_note, ordered_by, session_order
 from relstudy.calibration.undecided import Undecided, undecided_pairs
-from relstudy.common.checked import Checked
-from relstudy.common.errors import RelstudyError
-from relstudy.common.estimates import Estimate
-from relstudy.common.files import together
-from relstudy.common.option_words import option
-from relstudy.common.probabilities import PAIR
-from relstudy.common.ratings_table import HandOut
-from relstudy.common.tables import write_table
-from relstudy.common.wording import count_of
+from relstudy.common.options.option_wording import option
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.files import together
+from relstudy.common.runtime.wording import count_of
+from relstudy.common.tables.checked_table import Checked
+from relstudy.common.tables.formats.table_files import write_table
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
+from relstudy.common.tables.meaning.ratings_columns import HandOut
 
 FACETS = "facets.csv"
 FILES = ("judgments.csv", CARELESS, "raters.csv", FACETS, "calibrated.csv")
@@ -175,7 +175,7 @@ def calibrate(ratings: Ratings, options: CalibrationOptions | None = None, *, al
     Examples
     --------
     >>> from relstudy.calibration.tables.ratings import check_ratings
-    >>> from relstudy.common.tables import Checked
+    >>> from relstudy.common.tables.formats.table_files import Checked
     >>> frame = pd.DataFrame({"rater_id": list("aabb"), "query_id": ["q"] * 4, "result_id": list("xyxy"),
     ...                       "rating": ["1", "3", "3", "5"]})
     >>> result = calibrate(check_ratings(Checked(frame, "ratings.csv")), CalibrationOptions("mean"))

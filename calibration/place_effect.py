@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from relstudy.common.estimates import Estimate
-from relstudy.common.probabilities import PAIR
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 
 PAGE = ("rater_id", "study_block", "position")
 """Columns that name a page as one rater saw it."""

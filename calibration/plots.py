@@ -10,9 +10,9 @@ import pandas as pd
 from scipy import special
 
 from relstudy.calibration.reliability.variance import pair_variances
-from relstudy.common.errors import RelstudyError
-from relstudy.common.figures import GRID, INK, MUTED, SERIES, drawing, svg
-from relstudy.common.probabilities import PAIR
+from relstudy.common.charts.figures import GRID, INK, MUTED, SERIES, drawing, svg
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 
 if TYPE_CHECKING:
     from relstudy.calibration.panel import Panel

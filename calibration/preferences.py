@@ -22,17 +22,17 @@ from relstudy.calibration.reliability.two_way import FEW, LEAST_RATERS, interval
 from relstudy.calibration.tables.blocks import is_couple, rows_aside
 from relstudy.calibration.tables.judgments import Judgments, write_judgments
 from relstudy.calibration.tables.set_aside import without_set_aside
-from relstudy.common.checked import Checked
-from relstudy.common.errors import RelstudyError
-from relstudy.common.estimates import Estimate
-from relstudy.common.files import together
-from relstudy.common.headers import under_own_names
-from relstudy.common.option_words import option
-from relstudy.common.pairs_table import OTHER, sources_of
-from relstudy.common.probabilities import PAIR
-from relstudy.common.scales import KnownScale, Scale
-from relstudy.common.tables import read_table, write_table
-from relstudy.common.wording import count_of
+from relstudy.common.options.option_wording import option
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.files import together
+from relstudy.common.runtime.wording import count_of
+from relstudy.common.tables.checked_table import Checked
+from relstudy.common.tables.column_names import under_own_names
+from relstudy.common.tables.formats.table_files import read_table, write_table
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
+from relstudy.common.tables.meaning.pairs_table import OTHER, sources_of
+from relstudy.common.tables.meaning.scales import KnownScale, Scale
 
 SCALE = Scale("preferred", (0.0, 1.0), continuous=True)
 FILES = ("judgments.csv", "raters.csv", "systems.csv")

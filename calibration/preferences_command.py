@@ -9,13 +9,13 @@ from typing import Any
 
 import click
 
-from relstudy.common.command_options import taking
-from relstudy.common.console import print_json, print_table, say
-from relstudy.common.errors import RelstudyError
-from relstudy.common.files import refuse_over_inputs
-from relstudy.common.options import CommandOptions, option
-from relstudy.common.study_folder import table_in
-from relstudy.common.wording import count_of, number, span
+from relstudy.common.options.command_options import taking
+from relstudy.common.options.declaration import CommandOptions, option
+from relstudy.common.runtime.console import print_json, print_table, say
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.files import refuse_over_inputs
+from relstudy.common.runtime.wording import count_of, number, span
+from relstudy.common.tables.meaning.study_folder import table_in
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from scipy.special import chdtrc
 from relstudy.calibration.methods.crossed import components, crossed
 from relstudy.calibration.methods.shrinkage import centred_by_block, crossed_offsets, shrink_spreads, shrunk
 from relstudy.calibration.panel import Panel
-from relstudy.common.probabilities import PAIR
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 
 MIN_RATINGS = 5
 MIN_FOR_SPREAD = 10
@@ -70,7 +70,7 @@ def balance(panel: Panel, seed: int = 0) -> Balance:
     Examples
     --------
     >>> from relstudy.calibration.simulation import simulate_panel
-    >>> from relstudy.common.ratings_table import HandOut
+    >>> from relstudy.common.tables.meaning.ratings_columns import HandOut
     >>> balance(simulate_panel(12, 20, 40, handed_out=HandOut.FIXED, seed=1).panel).p < 0.01
     True
     >>> balance(simulate_panel(12, 20, 0, seed=1).panel).reason

@@ -21,14 +21,14 @@ from relstudy.calibration.choice import method_sentence
 from relstudy.calibration.pipeline import Calibration, notes_on
 from relstudy.calibration.raters import agreement_with_others
 from relstudy.calibration.reliability.variance import bootstrap_interval
-from relstudy.common.checked import stripped
-from relstudy.common.errors import RelstudyError
-from relstudy.common.estimates import Estimate
-from relstudy.common.groups import said_once
-from relstudy.common.probabilities import PAIR
-from relstudy.common.ranks import ranks
-from relstudy.common.tables import read_table
-from relstudy.common.wording import count_of, number, percent, span, with_ends
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import count_of, number, percent, span, with_ends
+from relstudy.common.sampling.ranks import ranks
+from relstudy.common.tables.checked_table import stripped
+from relstudy.common.tables.formats.table_files import read_table
+from relstudy.common.tables.meaning.group_columns import said_once
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 
 LEAST_PAIRS = 10
 

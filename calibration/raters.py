@@ -16,7 +16,7 @@ from relstudy.calibration.methods.itu import screened
 from relstudy.calibration.methods.linear import Lines
 from relstudy.calibration.noise import RaterNoise
 from relstudy.calibration.panel import Panel
-from relstudy.common.ratings_table import LEAST_SECONDS
+from relstudy.common.tables.meaning.ratings_columns import LEAST_SECONDS
 
 FLAGS = {
     "constant": "the same rating on every pair",

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from relstudy.calibration.panel import Panel
-from relstudy.common.ratings_table import HandOut
-from relstudy.common.scales import scale_named
+from relstudy.common.tables.meaning.ratings_columns import HandOut
+from relstudy.common.tables.meaning.scales import scale_named
 
 
 @dataclass(frozen=True)

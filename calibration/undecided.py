@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 
 from relstudy.calibration.tables.judgments import Judgments
-from relstudy.common.pairs_table import OUTSIDE, one_row_per_source
-from relstudy.common.probabilities import PAIR
-from relstudy.common.wording import percent
+from relstudy.common.runtime.wording import percent
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
+from relstudy.common.tables.meaning.pairs_table import OUTSIDE, one_row_per_source
 
 RANKS = ((1, 10), (11, 100), (101, None))
 
@@ -73,7 +73,7 @@ def undecided_pairs(ratings: pd.DataFrame, judgments: Judgments, pairs: pd.DataF
     ----------
     ratings : query_id, result_id, one row per rating, undecided ones too
     judgments : of the pairs that are not undecided
-    pairs : as `relstudy.common.pairs_table.read_pairs` gives them, with the probability of being drawn and judged
+    pairs : as `pairs_table.read_pairs` gives them, with the probability of being drawn and judged
     """
     key = pairs[PAIR].astype("str")
     seen = pd.MultiIndex.from_frame(key).isin(pd.MultiIndex.from_frame(ratings[PAIR].astype("str")))

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from relstudy.common.command_options import GroupedCommand, option_under, options_of, taking
-from relstudy.common.console import print_json, print_table, progress
-from relstudy.common.options import CommandOptions, fields_given, option
-from relstudy.common.reading_options import OF_ANY_TABLE, ReadingOptions
-from relstudy.common.study_folder import notes_on_scores, only_folder, scores_in, table_in
-from relstudy.common.wording import count_of, percent, with_ends
+from relstudy.common.options.command_options import GroupedCommand, option_under, options_of, taking
+from relstudy.common.options.declaration import CommandOptions, fields_given, option
+from relstudy.common.runtime.console import print_json, print_table, progress
+from relstudy.common.runtime.wording import count_of, percent, with_ends
+from relstudy.common.tables.meaning.reading_options import OF_ANY_TABLE, ReadingOptions
+from relstudy.common.tables.meaning.study_folder import notes_on_scores, only_folder, scores_in, table_in
 from relstudy.mapping.methods import BEST, ENGINES
 from relstudy.mapping.options import MAPPED, FitOptions
 from relstudy.mapping.vector_options import VectorOptions
@@ -88,9 +88,9 @@ def fit(
     """
     from relstudy.calibration.tables.judgments import read_judgments
     from relstudy.calibration.tables.study_tables import pairs_beside
-    from relstudy.common.files import file_names, refuse_over_inputs, together
-    from relstudy.common.groups import groups_of
-    from relstudy.common.reading import Reading
+    from relstudy.common.runtime.files import file_names, refuse_over_inputs, together
+    from relstudy.common.tables.meaning.group_columns import groups_of
+    from relstudy.common.tables.meaning.reading import Reading
     from relstudy.mapping.scores.table import named_file, read_score_files
     from relstudy.mapping.scores.vectors import similarity_of
     from relstudy.mapping.systems import by_group, fit_systems, fits_as_json
@@ -168,7 +168,7 @@ def fit(
 
 
 def _write(fits: list[SystemFit], output: Path, figures: bool) -> None:
-    from relstudy.common.files import file_names, write_text
+    from relstudy.common.runtime.files import file_names, write_text
 
     files = file_names([fit.choice.system for fit in fits])
     for fit in fits:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.mapping.folds import folds_by_group
 from relstudy.mapping.methods import BEST, METHODS
 from relstudy.mapping.pooling import levels_of, levels_rise

@@ -12,12 +12,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from relstudy.common.arguments import check_arguments, shown
-from relstudy.common.errors import RelstudyError
-from relstudy.common.figures import SERIES, drawing, figure_of, svg
-from relstudy.common.files import read_json, whole_files, write_json
-from relstudy.common.results import Result
-from relstudy.common.wording import percent
+from relstudy.common.charts.figures import SERIES, drawing, figure_of, svg
+from relstudy.common.options.argument_checks import check_arguments, shown
+from relstudy.common.results.result import Result
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.files import read_json, whole_files, write_json
+from relstudy.common.runtime.wording import percent
 from relstudy.mapping.out_of_fold import OutOfFold
 
 if TYPE_CHECKING:

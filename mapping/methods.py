@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, get_args
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 
 Compared = Literal["isotonic", "bagged", "correlation", "bayes"]
 METHODS: tuple[Compared, ...] = get_args(Compared)

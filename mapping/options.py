@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypedDict
 
-from relstudy.common.options import check_options, option
+from relstudy.common.options.declaration import check_options, option
 from relstudy.mapping.methods import BEST, METHODS, OTHER_NAMES, Compared, OfTheSource
 from relstudy.mapping.scores.directions import Direction, directions_of
 

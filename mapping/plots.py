@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from relstudy.common.figures import MUTED, SERIES, drawing, svg
+from relstudy.common.charts.figures import MUTED, SERIES, drawing, svg
 from relstudy.mapping.fitted import FittedMapping, draw_curve
 from relstudy.mapping.pooling import into_bins, pool
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
-from relstudy.common.estimates import Estimate
+from relstudy.common.results.estimates import Estimate
 from relstudy.mapping.correlation.optimum import NO_RELATION
 from relstudy.mapping.cross_fitting import CrossFit, around_training_means, correlation, cross_fit
 from relstudy.mapping.fitted import FittedMapping

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from relstudy.calibration.tables.judgments import Judgments
-from relstudy.common.errors import RelstudyError
-from relstudy.common.probabilities import PAIR
-from relstudy.common.tables import pair_keys
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.formats.table_files import pair_keys
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.mapping.options import FitOptions
 from relstudy.mapping.out_of_fold import OutOfFold, fingerprint, order_of_pairs
 from relstudy.mapping.scored_pairs import FitSettings, ScoredPairs

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import Literal
 
-from relstudy.common.options import option
+from relstudy.common.options.declaration import option
 
 Measure = Literal["cosine", "dot", "euclidean"]
 

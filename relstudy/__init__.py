@@ -53,8 +53,8 @@ if TYPE_CHECKING:
     from relstudy.calibration.reliability.generalizability import Generalizability as Generalizability
     from relstudy.calibration.tables.ratings import Ratings as Ratings
     from relstudy.common.cluster import on_cluster as on_cluster
-    from relstudy.common.errors import RelstudyError as RelstudyError
-    from relstudy.common.results import Result as Result
+    from relstudy.common.results.result import Result as Result
+    from relstudy.common.runtime.errors import RelstudyError as RelstudyError
     from relstudy.mapping.fitted import FittedMapping as FittedMapping
     from relstudy.mapping.fitted import read_mappings as read_mappings
     from relstudy.mapping.options import FitOptions as FitOptions
@@ -77,9 +77,9 @@ _OWNERS = {
     "Plan": "relstudy.api.planning",
     "Preferences": "relstudy.api.comparing",
     "Ratings": "relstudy.calibration.tables.ratings",
-    "RelstudyError": "relstudy.common.errors",
+    "RelstudyError": "relstudy.common.runtime.errors",
     "RemoteStudy": "relstudy.api.remote",
-    "Result": "relstudy.common.results",
+    "Result": "relstudy.common.results.result",
     "Sample": "relstudy.api.sampling",
     "Scores": "relstudy.api.scores",
     "ScoringOptions": "relstudy.analysis.scoring.options",
@@ -168,7 +168,7 @@ def __getattr__(name: str) -> Any:
 
 def _public(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function as a notebook calls it: its messages name arguments, and it is pickled by the name it has here."""
-    from relstudy.common.option_words import called_in_python
+    from relstudy.common.options.option_wording import called_in_python
 
     public = called_in_python(function)
     public.__module__ = __name__

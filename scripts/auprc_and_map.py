@@ -23,7 +23,7 @@ from relstudy.analysis.hashing.metrics.mean_average_precision import mean_averag
 from relstudy.analysis.hashing.metrics.radius import area_under_curve, precision_recall_by_radius
 from relstudy.analysis.hashing.truth.labels import Labels
 from relstudy.analysis.hashing.truth.relevance import LabelTruth
-from relstudy.common.console import print_table
+from relstudy.common.runtime.console import print_table
 
 RULES = PRESETS["moran"]
 DATABASE = 1000

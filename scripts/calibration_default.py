@@ -31,8 +31,8 @@ from relstudy.calibration.pipeline import calibrate
 from relstudy.calibration.reliability.two_way import Figure
 from relstudy.calibration.reliability.variance import out_of_sample, scored_rows
 from relstudy.calibration.tables.ratings import Ratings, read_ratings
-from relstudy.common.errors import RelstudyError
-from relstudy.common.estimates import Estimate
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.errors import RelstudyError
 
 ROOT = Path(__file__).resolve().parent.parent
 PANELS = (

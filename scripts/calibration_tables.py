@@ -12,8 +12,8 @@ from relstudy.calibration.options import CalibrationOptions
 from relstudy.calibration.pipeline import calibrate, variance_reduction
 from relstudy.calibration.plots import rater_lines, variance_by_mean
 from relstudy.calibration.tables.ratings import read_ratings
-from relstudy.common.estimates import Estimate
-from relstudy.common.files import write_text
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.files import write_text
 
 ROOT = Path(__file__).resolve().parent.parent
 PANELS = (

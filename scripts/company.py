@@ -23,7 +23,7 @@ import relstudy as rs
 from relstudy.analysis.resampling.best_set import PairedStatistics, ranks_of
 from relstudy.analysis.resampling.spread import DIFFERENCE
 from relstudy.analysis.scoring.results import ScoreResult
-from relstudy.common.console import print_table
+from relstudy.common.runtime.console import print_table
 
 
 @dataclass(frozen=True)

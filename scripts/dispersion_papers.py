@@ -27,7 +27,7 @@ from pathlib import Path
 import numpy as np
 
 from relstudy.analysis.hashing.commands.inputs import vectors_in
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from scripts.dispersion.ding import table_1
 from scripts.dispersion.extensions import tables_2_and_3
 from scripts.dispersion.jiang import figures_4_to_7

@@ -31,7 +31,7 @@ sys.path.insert(0, str(ROOT))
 
 import relstudy as rs  # noqa: E402
 from benchmarks.app import our_folder  # noqa: E402
-from relstudy.common.errors import RelstudyError  # noqa: E402
+from relstudy.common.runtime.errors import RelstudyError  # noqa: E402
 from relstudy.studyapp.assignment.synchronisation import prepare  # noqa: E402
 from relstudy.studyapp.config.accounts import make_token  # noqa: E402
 from relstudy.studyapp.database.store import Store  # noqa: E402

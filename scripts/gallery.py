@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from relstudy.common.probabilities import PAIR
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "gallery"

@@ -24,7 +24,7 @@ from relstudy.analysis.hashing.truth.relevance import LabelTruth
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.run import score_systems
 from relstudy.calibration.tables.judgments import read_judgments
-from relstudy.common.console import print_table
+from relstudy.common.runtime.console import print_table
 from relstudy.studyapp.collection.items import Collection
 
 ENCODED = ("lsh", "pcah", "itq", "spherical")

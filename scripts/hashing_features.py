@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from relstudy.common.files import replacing
+from relstudy.common.runtime.files import replacing
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data" / "cifar10_jpeg"
 

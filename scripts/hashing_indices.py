@@ -34,7 +34,7 @@ from relstudy.analysis.hashing.truth.relevance import LabelTruth
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.run import score_systems
 from relstudy.calibration.tables.judgments import read_judgments
-from relstudy.common.console import print_table, progress
+from relstudy.common.runtime.console import print_table, progress
 from relstudy.studyapp.collection.items import Collection
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))

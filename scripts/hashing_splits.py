@@ -20,7 +20,7 @@ from relstudy.analysis.hashing.encoders import ENCODERS
 from relstudy.analysis.hashing.metrics.comparison import compare_splits
 from relstudy.analysis.hashing.metrics.validation import said, search
 from relstudy.analysis.hashing.truth.splits import repeated
-from relstudy.common.console import print_table, progress
+from relstudy.common.runtime.console import print_table, progress
 
 SIZES = {"test_queries": 200, "test_database": 700, "validation_queries": 100, "validation_database": 300}
 SETTINGS: dict[str, list[dict[str, float]]] = {

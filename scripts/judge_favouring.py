@@ -31,7 +31,7 @@ from relstudy.analysis.judges.table import JudgeTable
 from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.common.console import print_table
+from relstudy.common.runtime.console import print_table
 from relstudy.studyapp.rendered.collection import make_collection
 
 sys.path.append(str(Path(__file__).parent))  # last, since files here have the names of libraries

@@ -37,8 +37,8 @@ from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.scoring.candidate import Candidate, candidate_of
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.common.console import print_table
-from relstudy.common.drawing import inclusion_probabilities, systematic_sample
+from relstudy.common.runtime.console import print_table
+from relstudy.common.sampling.draws import inclusion_probabilities, systematic_sample
 from relstudy.studyapp.sampling.judge_round import candidates_for
 
 PAIR = ["query_id", "result_id"]

@@ -16,9 +16,9 @@ from relstudy.analysis.indices.same_query import SameQuery
 from relstudy.analysis.judges.several import mean_of_judges
 from relstudy.analysis.judges.table import JudgeTable, read_judge
 from relstudy.analysis.scoring.judged import JudgedPairs
-from relstudy.common.drawing import inclusion_probabilities, systematic_sample
-from relstudy.common.errors import RelstudyError
-from relstudy.common.tables import read_table
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.sampling.draws import inclusion_probabilities, systematic_sample
+from relstudy.common.tables.formats.table_files import read_table
 
 PAIR = ["query_id", "result_id"]
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared" / "data"

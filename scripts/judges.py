@@ -48,8 +48,8 @@ from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.scoring.candidate import Candidate, candidate_of
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.common.console import print_table, progress
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.console import print_table, progress
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.judging.budget import best_split
 
 sys.path.append(str(Path(__file__).parent))  # last, since files here have the names of libraries

@@ -14,8 +14,8 @@ from collections import Counter
 from pathlib import Path
 
 from relstudy.analysis.inspection.files import inspect_file
-from relstudy.common.errors import RelstudyError
-from relstudy.common.wording import count_of
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import count_of
 from tests.analysis.inspection.layouts import LAYOUTS, Layout
 from tests.analysis.inspection.printed import kind_of, rows_by
 

@@ -19,8 +19,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from relstudy.common.scales import SCALE_COLUMNS
-from relstudy.common.tables import write_table
+from relstudy.common.tables.formats.table_files import write_table
+from relstudy.common.tables.meaning.scales import SCALE_COLUMNS
 from relstudy.mapping.scores.table import read_scores, write_scores
 from relstudy.studyapp.cli import main as relstudy
 from relstudy.studyapp.demo.pipeline import run_demo

@@ -19,7 +19,7 @@ import pandas as pd
 from sklearn.isotonic import IsotonicRegression
 
 from relstudy.calibration.tables.judgments import read_judgments
-from relstudy.common.console import print_table, progress
+from relstudy.common.runtime.console import print_table, progress
 from relstudy.mapping.cross_fitting import around_training_means, correlation, cross_fit
 from relstudy.mapping.folds import folds_by_group
 from relstudy.mapping.methods import EVERY_METHOD, METHODS

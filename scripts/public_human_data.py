@@ -26,11 +26,11 @@ from relstudy.analysis.study_run import read_study_folder, score_study
 from relstudy.calibration.pipeline import calibrate
 from relstudy.calibration.tables.judgments import write_judgments
 from relstudy.calibration.tables.ratings import check_ratings
-from relstudy.common.checked import Checked
-from relstudy.common.console import print_table, progress
-from relstudy.common.estimates import Estimate
-from relstudy.common.probabilities import PAIR
-from relstudy.common.tables import write_table
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.console import print_table, progress
+from relstudy.common.tables.checked_table import Checked
+from relstudy.common.tables.formats.table_files import write_table
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 SHOWN = tuple(f"table-5-{number}" for number in range(3, 10))

@@ -3,7 +3,7 @@
 A hook of MkDocs (mkdocs.yml). A comment `<!-- options: MODULE CLASS ... -->` becomes a table of the options that these
 dataclasses declare, and `<!-- options of the other commands -->` the tables of commands that no function in Python
 has for a twin. A formula stands between dollars, as GitHub reads it, too; matplotlib sets it as SVG, so that a page
-needs neither a script nor a font that the reader may not have. A picture `NAME.svg` that `relstudy.common.figures` drew
+needs neither a script nor a font that the reader may not have. A picture `NAME.svg` that `charts.figures` drew
 is put into the page, where the colours of `assets/site.css` reach it; of `NAME.png` with a `NAME-dark.png` beside it
 the page shows the one that suits.
 """
@@ -23,10 +23,10 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.path import Path as Outline
 from matplotlib.textpath import TextToPath
 
-from relstudy.common.arguments import needed
-from relstudy.common.command_options import DeclaredOption
-from relstudy.common.kinds import without_none
-from relstudy.common.options import EXAMPLE, Declared, declared_in
+from relstudy.common.options.argument_checks import needed
+from relstudy.common.options.command_options import DeclaredOption
+from relstudy.common.options.declaration import EXAMPLE, Declared, declared_in
+from relstudy.common.options.limits import without_none
 from relstudy.studyapp.cli import main
 
 OPTIONS = re.compile(r"<!-- options: (\S+) ([\w ]+?) -->")

@@ -141,14 +141,14 @@ class LazyGroup(click.Group):
         return super().parse_args(ctx, args)
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
-        from relstudy.common.terminal import plain_terminal
+        from relstudy.common.runtime.terminal import plain_terminal
 
         with plain_terminal():
             return super().main(*args, **kwargs)
 
     def invoke(self, ctx: click.Context) -> Any:
-        from relstudy.common.console import fail
-        from relstudy.common.errors import RelstudyError
+        from relstudy.common.runtime.console import fail
+        from relstudy.common.runtime.errors import RelstudyError
 
         try:
             return super().invoke(ctx)
@@ -195,7 +195,7 @@ def _overview() -> str:
 def _sentence_of(error: Exception) -> str | None:
     """Sentence for an error of the disk, the memory or the database; None for anything else."""
     if isinstance(error, OSError):
-        from relstudy.common.files import FULL
+        from relstudy.common.runtime.files import FULL
 
         if error.errno in FULL:
             return f"the output cannot be written ({error.strerror})"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from relstudy.common.option_words import list_entry
+from relstudy.common.options.option_wording import list_entry
 
 if TYPE_CHECKING:
     from relstudy.analysis.inspection.finding import Inspection

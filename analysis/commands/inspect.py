@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from relstudy.analysis.commands.asking import is_terminal, settled
-from relstudy.common.console import print_json
+from relstudy.common.runtime.console import print_json
 
 
 @click.command()

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from relstudy.common.command_options import options_of
-from relstudy.common.console import print_json, print_table, progress, say
-from relstudy.common.errors import RelstudyError
-from relstudy.common.options import fields_given
-from relstudy.common.wording import number, span
+from relstudy.common.options.command_options import options_of
+from relstudy.common.options.declaration import fields_given
+from relstudy.common.runtime.console import print_json, print_table, progress, say
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import number, span
 from relstudy.mapping.options import FitOptions
 
 if TYPE_CHECKING:
     from relstudy.analysis.linking.link import ScaleLink
-    from relstudy.common.estimates import Estimate
+    from relstudy.common.results.estimates import Estimate
 
 
 @click.command()
@@ -38,7 +38,7 @@ def join(tables: tuple[Path, ...], output: Path, pairs: Path | None, as_json: bo
     """
     from relstudy.analysis.linking.joined import join_judgments, map_files
     from relstudy.calibration.tables.judgments import read_judgments
-    from relstudy.common.files import refuse_over_inputs
+    from relstudy.common.runtime.files import refuse_over_inputs
     from relstudy.mapping.scored_pairs import FitSettings
 
     if output.is_file():

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.common.command_options import options_of
-from relstudy.common.console import print_json, print_table
-from relstudy.common.options import fields_given
-from relstudy.common.wording import count_of, number, percent, with_ends
+from relstudy.common.options.command_options import options_of
+from relstudy.common.options.declaration import fields_given
+from relstudy.common.runtime.console import print_json, print_table
+from relstudy.common.runtime.wording import count_of, number, percent, with_ends
 
 if TYPE_CHECKING:
     from relstudy.analysis.judges.check import JudgeCheck
     from relstudy.analysis.judges.study import JudgedStudy
-    from relstudy.common.estimates import Estimate
+    from relstudy.common.results.estimates import Estimate
 
 AGAIN = {
     "repeated": "Asked again",
@@ -57,8 +57,8 @@ def judge_check(
     """
     from relstudy.analysis.judges.check import check_judge_against
     from relstudy.analysis.judges.study import judge_file, judged_study, read_human_study
-    from relstudy.common.files import read_json
-    from relstudy.common.study_folder import question_folder, table_in
+    from relstudy.common.runtime.files import read_json
+    from relstudy.common.tables.meaning.study_folder import question_folder, table_in
 
     options = ScoringOptions(method="none", measures=(), **fields_given(ScoringOptions, choices))
     asked = question_folder(folder, question)
@@ -91,9 +91,9 @@ def _write_worklist(
     from relstudy.analysis.report.inputs import read_items
     from relstudy.analysis.report.rendering import html_of
     from relstudy.analysis.report.worklist import summary, worklist, worklist_page
-    from relstudy.common.errors import RelstudyError
-    from relstudy.common.files import write_text
-    from relstudy.common.tables import write_table
+    from relstudy.common.runtime.errors import RelstudyError
+    from relstudy.common.runtime.files import write_text
+    from relstudy.common.tables.formats.table_files import write_table
 
     if page.suffix.lower() not in (".html", ".htm"):
         raise RelstudyError(f"--worklist {page}: a page is written, so its name ends in .html")

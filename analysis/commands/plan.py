@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from relstudy.analysis.planning.options import PILOT, Assumptions, PlanOptions, passed_over
-from relstudy.common.command_options import GroupedCommand, option_under, options_of
-from relstudy.common.console import print_json, print_table, progress, say
-from relstudy.common.errors import RelstudyError
-from relstudy.common.options import fields_given
-from relstudy.common.reading_options import OF_ANY_TABLE, ReadingOptions
+from relstudy.common.options.command_options import GroupedCommand, option_under, options_of
+from relstudy.common.options.declaration import fields_given
+from relstudy.common.runtime.console import print_json, print_table, progress, say
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.meaning.reading_options import OF_ANY_TABLE, ReadingOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,7 +60,7 @@ def plan(study: Path | None, out: str | None, as_json: bool, **choices: Any) -> 
     """
     from relstudy.analysis.planning.design import design_of_study, with_what_matters
     from relstudy.analysis.planning.power import plan_study
-    from relstudy.common.files import write_text
+    from relstudy.common.runtime.files import write_text
 
     if (choices["judgments"] is None) != (not choices["scores"]):
         raise click.UsageError("--judgments and --scores belong together")
@@ -106,7 +106,7 @@ def _source(choices: dict[str, Any]) -> tuple[StudySource, Variances | None, Dec
         return source, None, decision, [*source.notes]
     from relstudy.analysis.planning.sources import assumed_studies
     from relstudy.calibration.tables.study_tables import Decision
-    from relstudy.common.reading import Reading
+    from relstudy.common.tables.meaning.reading import Reading
 
     reading = Reading.stated(choices)
     if reading and choices["ratings"] is None:
@@ -127,7 +127,7 @@ def _source(choices: dict[str, Any]) -> tuple[StudySource, Variances | None, Dec
 def _piloted(choices: dict[str, Any]) -> tuple[Piloted, Decision]:
     from relstudy.analysis.planning.sources import Pilot, piloted_studies
     from relstudy.calibration.tables.study_tables import Decision, read_study_tables
-    from relstudy.common.reading import Reading
+    from relstudy.common.tables.meaning.reading import Reading
     from relstudy.mapping.scores.table import read_score_files
 
     reading, file = Reading.stated(choices).among_several(), ", ".join(choices["scores"])

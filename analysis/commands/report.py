@@ -12,11 +12,11 @@ import click
 from relstudy.analysis.commands.requirements import end_by, hold_against, read_required, require_option
 from relstudy.analysis.commands.scoring_options import as_arguments, file_arguments, scoring_arguments, scoring_options
 from relstudy.analysis.scoring.options import SCORED, TestOptions
-from relstudy.common.command_options import GroupedCommand, option_under, options_of
-from relstudy.common.console import print_json, progress
-from relstudy.common.errors import RelstudyError
-from relstudy.common.files import refuse_over_inputs
-from relstudy.common.options import CommandOptions, fields_given, option
+from relstudy.common.options.command_options import GroupedCommand, option_under, options_of
+from relstudy.common.options.declaration import CommandOptions, fields_given, option
+from relstudy.common.runtime.console import print_json, progress
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.files import refuse_over_inputs
 
 if TYPE_CHECKING:
     from relstudy.analysis.report.layout import Page
@@ -221,8 +221,8 @@ def _question_pages(
     from relstudy.analysis.report.study import study_page
     from relstudy.analysis.scoring.groups import Grouping
     from relstudy.analysis.study_run import read_study_folder
-    from relstudy.common.study_folder import QUESTIONS
-    from relstudy.common.tables import read_table
+    from relstudy.common.tables.formats.table_files import read_table
+    from relstudy.common.tables.meaning.study_folder import QUESTIONS
 
     folder, pages = study.folder, {}
     for name, judgments in judged_questions(folder).items():
@@ -253,7 +253,7 @@ def _remove_tables(folder: Path) -> None:
 def _write_page(page: Page, target: Path, beside: Path) -> list[str]:
     """Write a page, and its tables as CSV and LaTeX into the folder `beside`; the names of the CSV files."""
     from relstudy.analysis.report.rendering import html_of
-    from relstudy.common.files import write_text
+    from relstudy.common.runtime.files import write_text
 
     write_text(html_of(page), target)
     for table in page.tables():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 
 if TYPE_CHECKING:
     from relstudy.analysis.scoring.results import ScoreResult

@@ -13,12 +13,13 @@ from relstudy.analysis.commands.requirements import end_by, hold_against, read_r
 from relstudy.analysis.commands.score_output import print_next, print_run
 from relstudy.analysis.commands.scoring_options import as_arguments, file_arguments, scoring_arguments, scoring_options
 from relstudy.analysis.scoring.options import SCORED, ScoringOptions, TestOptions
-from relstudy.common.command_options import GroupedCommand, option_under, options_of, taking, with_cluster
-from relstudy.common.console import print_json
-from relstudy.common.errors import RelstudyError
-from relstudy.common.options import CommandOptions, fields_given, option
-from relstudy.common.reading_options import ReadingOptions
-from relstudy.common.study_folder import notes_on_scores, only_folder, scores_in, table_in
+from relstudy.common.cluster import with_cluster
+from relstudy.common.options.command_options import GroupedCommand, option_under, options_of, taking
+from relstudy.common.options.declaration import CommandOptions, fields_given, option
+from relstudy.common.runtime.console import print_json
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.meaning.reading_options import ReadingOptions
+from relstudy.common.tables.meaning.study_folder import notes_on_scores, only_folder, scores_in, table_in
 from relstudy.mapping.vector_options import VectorOptions
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from relstudy.analysis.scoring.saved import SavedComparison
     from relstudy.calibration.tables.judgments import Judgments
     from relstudy.calibration.tables.study_tables import StudyTables
-    from relstudy.common.reading import Reading
+    from relstudy.common.tables.meaning.reading import Reading
 
 
 WRITTEN = "What is written"
@@ -132,9 +133,9 @@ def score(
     from relstudy.analysis.scoring.saved import read_comparison
     from relstudy.analysis.scoring.trec import qrels_gains
     from relstudy.calibration.tables.study_tables import InputFile
-    from relstudy.common.files import refuse_over_inputs, together
-    from relstudy.common.reading import Reading
-    from relstudy.common.tables import read_table, write_table
+    from relstudy.common.runtime.files import refuse_over_inputs, together
+    from relstudy.common.tables.formats.table_files import read_table, write_table
+    from relstudy.common.tables.meaning.reading import Reading
     from relstudy.mapping.fitted import mapping_files, read_mappings
     from relstudy.mapping.scores.table import named_file, read_named
     from relstudy.mapping.scores.vectors import similarity_of
@@ -348,7 +349,7 @@ def _report(run: ScoringRun, path: str, folder: Path | None, read: Sequence[str]
     from relstudy.analysis.report.rendering import html_of
     from relstudy.analysis.report.study import study_page
     from relstudy.calibration.tables.study_tables import InputFile
-    from relstudy.common.files import write_text
+    from relstudy.common.runtime.files import write_text
 
     tables = page_tables(run.study, folder, [InputFile.of(Path(file), folder) for file in read])
     write_text(html_of(study_page(run, tables, command)), path)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from relstudy.analysis.scoring.options import MEASURES
-from relstudy.common.console import print_table
-from relstudy.common.estimates import Estimate
-from relstudy.common.wording import AGAINST, count_of, listed, number, percent, share_of_draws, span, tenths
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.console import print_table
+from relstudy.common.runtime.wording import AGAINST, count_of, listed, number, percent, share_of_draws, span, tenths
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,9 +10,9 @@ from typing import Any, TypeVar, get_args, get_origin
 import click
 
 from relstudy.analysis.scoring.options import COUNTS, ScoringOptions
-from relstudy.common.command_options import option_under, options_of
-from relstudy.common.option_words import list_entry
-from relstudy.common.options import declared
+from relstudy.common.options.command_options import option_under, options_of
+from relstudy.common.options.declaration import declared
+from relstudy.common.options.option_wording import list_entry
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 USED = ("folds", "replicates", "seed")
@@ -46,7 +46,7 @@ def as_arguments(options: Any, values: Mapping[str, Any]) -> list[str]:
 
     Examples
     --------
-    >>> from relstudy.common.reading_options import ReadingOptions
+    >>> from relstudy.common.tables.meaning.reading_options import ReadingOptions
     >>> as_arguments(ReadingOptions, {"columns": {"worker": "rater_id"}, "missing": ("n/a", "3,5"), "items": "a/b.csv"})
     ['--columns', 'worker=rater_id', '--missing', 'n/a,"3,5"', '--items', 'b.csv']
     """

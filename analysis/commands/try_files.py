@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import click
 
 from relstudy.analysis.commands.asking import is_terminal, settled
-from relstudy.common.command_options import taking
-from relstudy.common.errors import RelstudyError
-from relstudy.common.options import CommandOptions, option
+from relstudy.common.options.command_options import taking
+from relstudy.common.options.declaration import CommandOptions, option
+from relstudy.common.runtime.errors import RelstudyError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,7 +57,7 @@ def try_files(files: tuple[str, ...], options: TryOptions) -> None:
       relstudy try my-study
     """
     from relstudy.analysis.inspection.steps import SCRIPT
-    from relstudy.common.files import write_text
+    from relstudy.common.runtime.files import write_text
 
     out = options.out
     if out.is_file():
@@ -117,7 +117,7 @@ def _run(steps: Steps, out: Path) -> None:
     from relstudy.analysis.commands.report import report
     from relstudy.analysis.commands.score import score
     from relstudy.calibration.command import calibrate
-    from relstudy.common.files import write_text
+    from relstudy.common.runtime.files import write_text
     from relstudy.mapping.command import fit
 
     commands: dict[str, click.Command] = {"calibrate": calibrate, "fit": fit, "score": score, "report": report}

@@ -29,9 +29,9 @@ from relstudy.analysis.hashing.options import Empty, Engine, Format, Gain, Searc
 from relstudy.analysis.hashing.truth.labels import Labels, labels_of, read_labels
 from relstudy.analysis.hashing.truth.relevance import LabelTruth, Truth
 from relstudy.analysis.hashing.truth.vector_truth import epsilon_ball, epsilon_radius, nearest_neighbours
-from relstudy.common.arguments import check_arguments
-from relstudy.common.errors import RelstudyError
-from relstudy.common.option_words import called_in_python
+from relstudy.common.options.argument_checks import check_arguments
+from relstudy.common.options.option_wording import called_in_python
+from relstudy.common.runtime.errors import RelstudyError
 
 __all__ = [
     "Codes",

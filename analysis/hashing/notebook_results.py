@@ -11,10 +11,10 @@ import pandas as pd
 
 from relstudy.analysis.hashing.counting.counts import CountTable
 from relstudy.analysis.hashing.metrics.conventions import Conventions
-from relstudy.common.estimates import Estimate
-from relstudy.common.figures import SERIES, drawing, figure_of, svg
-from relstudy.common.results import Result
-from relstudy.common.wording import count_of, listed_some, number, span
+from relstudy.common.charts.figures import SERIES, drawing, figure_of, svg
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.results.result import Result
+from relstudy.common.runtime.wording import count_of, listed_some, number, span
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

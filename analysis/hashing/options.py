@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from relstudy.common.options import CommandOptions, option
+from relstudy.common.options.declaration import CommandOptions, option
 
 Format = Literal["auto", "bits", "packed", "hex"]
 """Forms of a file or array of codes that can be stated."""

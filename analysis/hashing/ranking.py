@@ -21,7 +21,7 @@ from relstudy.analysis.hashing.counting.counts import CountTable
 from relstudy.analysis.hashing.lookup.with_faiss import need_faiss
 from relstudy.analysis.hashing.truth.relevance import Truth, check_sizes, facts_of
 from relstudy.analysis.hashing.truth.vector_truth import TOO_LARGE
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 
 SINGLE = 1000
 """Ranks that are kept one by one."""

@@ -16,7 +16,7 @@ from relstudy.analysis.indices import kernels
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, chunks, in_threads
 from relstudy.analysis.resampling.draws import LeftOut
 from relstudy.analysis.resampling.spread import CORRELATION
-from relstudy.common.compiled import FEW
+from relstudy.common.runtime.compiled import FEW
 
 INDICES = ("pearson", "spearman", "kendall")
 MOST_LEFT_OUT = 200

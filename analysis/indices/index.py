@@ -12,9 +12,9 @@ import numpy as np
 from relstudy.analysis.indices.pairs import Figure, SystemPairs
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.spread import SHARE, Transform
-from relstudy.common.errors import RelstudyError
-from relstudy.common.estimates import Estimate
-from relstudy.common.wording import capital
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import capital
 
 MOST_DIGITS = 6
 

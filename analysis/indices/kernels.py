@@ -3,14 +3,14 @@
 Each takes `times` [rows, replicates] (how much a pair counts in each replicate), every pair's row of it, and the
 replicates from `start` to `stop`; it walks the pairs in the order of one system's score, and the inner loop runs over
 the replicates, side by side. Groups of equal scores are closed together, so ties are exact. A replicate in which an
-index is undefined gets NaN. Many pairs are walked by machine code, few by numpy (`relstudy.common.compiled`).
+index is undefined gets NaN. Many pairs are walked by machine code, few by numpy (`relstudy.common.runtime.compiled`).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from relstudy.common.compiled import choose, compiled_for_many, lanes
+from relstudy.common.runtime.compiled import choose, compiled_for_many, lanes
 
 SIDE_BY_SIDE = 16
 """Replicates of `spearman` at once: a row of them is two lines of the cache, and a table of some 40,000 stays in it."""

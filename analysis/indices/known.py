@@ -14,7 +14,7 @@ from relstudy.analysis.indices.measures import parsed_measure, takes_relevant_or
 from relstudy.analysis.indices.sample_estimators import depth_looked_at, is_estimable
 from relstudy.analysis.indices.within_query import FEWEST_RELEVANT
 from relstudy.analysis.resampling.spread import CORRELATION
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 
 
 def derivative_of_average_precision(

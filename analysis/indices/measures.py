@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.resampling.spread import degrees_of, effective_number, means_without_each
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 
 ByQuery = dict[str, dict[str, Any]]
 Texts = np.ndarray | pd.Series

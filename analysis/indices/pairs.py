@@ -16,7 +16,7 @@ from relstudy.analysis.indices.within_query import pearson_within, within_querie
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, chunks
 from relstudy.analysis.resampling.draws import LeftOut
 from relstudy.analysis.resampling.spread import Transform
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 
 WIDTH = 64
 """Replicates that a figure is computed for at once: 20,000 pairs then take 10 MB."""

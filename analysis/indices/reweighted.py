@@ -15,7 +15,7 @@ import numpy as np
 from relstudy.analysis.indices.correlation import group_ends, pearson_of_sums
 from relstudy.analysis.indices.kernels import retrieval_of_sums
 from relstudy.analysis.resampling.bootstrap import chunks
-from relstudy.common.compiled import choose, compiled_for_many, lanes
+from relstudy.common.runtime.compiled import choose, compiled_for_many, lanes
 
 AHEAD = 16
 """Pairs whose rows are fetched together."""

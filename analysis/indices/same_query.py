@@ -19,7 +19,7 @@ from relstudy.analysis.indices.correlation import group_ends, parts_of
 from relstudy.analysis.indices.reweighted import ReweightedPairs
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, in_threads
 from relstudy.analysis.resampling.draws import LeftOut
-from relstudy.common.compiled import choose, compiled_for_many, lanes
+from relstudy.common.runtime.compiled import choose, compiled_for_many, lanes
 
 WIDTH = 64
 """Replicates at once, each with two numbers a pair in memory."""

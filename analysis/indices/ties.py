@@ -10,7 +10,7 @@ import pandas as pd
 
 from relstudy.analysis.indices.first_judged import in_order
 from relstudy.analysis.indices.measures import Evaluation, QueryValues, parsed_measure
-from relstudy.common.wording import span
+from relstudy.common.runtime.wording import span
 
 RISING = frozenset(["nDCG", "P", "R", "AP", "RR", "Rprec", "RBP", "ERR", "Success", "IPrec", "NumRet", "SDCG", "BPM"])
 """Measures that are highest where of equal scores the better results come first, and lowest where they come last."""

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from relstudy.common.estimates import Estimate
+from relstudy.common.results.estimates import Estimate
 
 
 def response_shares(responses: ArrayLike, categories: Sequence[float]) -> np.ndarray:

@@ -13,7 +13,7 @@ import numpy as np
 from relstudy.analysis.indices.correlation import parts_of
 from relstudy.analysis.resampling.bootstrap import in_threads
 from relstudy.analysis.resampling.draws import LeftOut
-from relstudy.common.compiled import compiled_for_many
+from relstudy.common.runtime.compiled import compiled_for_many
 
 FAR = 50.0
 """The series stands in where `seen` is at least so many times a query's whole weight."""

@@ -12,12 +12,12 @@ import pandas as pd
 from relstudy.analysis.inspection.answers import Answers, read_answers
 from relstudy.analysis.inspection.finding import ColumnRole, Inspection
 from relstudy.calibration.tables.rating_rows import alike_note, nobody_note
-from relstudy.common.checked import ROUNDED, Checked
-from relstudy.common.option_words import list_entry
-from relstudy.common.plain_names import UNSEEN
-from relstudy.common.probabilities import PAIR
-from relstudy.common.scales import SCALE_COLUMNS
-from relstudy.common.wording import count_of
+from relstudy.common.options.option_wording import list_entry
+from relstudy.common.runtime.control_characters import UNSEEN
+from relstudy.common.runtime.wording import count_of
+from relstudy.common.tables.checked_table import ROUNDED, Checked
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
+from relstudy.common.tables.meaning.scales import SCALE_COLUMNS
 
 WRITTEN_ALIKE = "TABLE_WRITTEN_ALIKE"
 """In place of a table whose answers a person must write alike first."""

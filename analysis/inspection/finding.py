@@ -9,8 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from relstudy.common.results import Result
-from relstudy.common.shown import WIDTH
+from relstudy.common.results.display import WIDTH
+from relstudy.common.results.result import Result
 
 
 @dataclass(frozen=True)

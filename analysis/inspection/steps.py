@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from relstudy.analysis.inspection.finding import Inspection
-from relstudy.common.errors import RelstudyError
-from relstudy.common.option_words import list_entry, option
-from relstudy.common.probabilities import PAIR
-from relstudy.common.reading import Reading
-from relstudy.common.reading_options import FILE_ENDING
-from relstudy.common.study_folder import score_files, table_in
-from relstudy.common.wording import count_of, listed
+from relstudy.common.options.option_wording import list_entry, option
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import count_of, listed
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
+from relstudy.common.tables.meaning.reading import Reading
+from relstudy.common.tables.meaning.reading_options import FILE_ENDING
+from relstudy.common.tables.meaning.study_folder import score_files, table_in
 from relstudy.mapping.fitted import mapping_files
 from relstudy.mapping.scores.table import read_scores
 

@@ -36,13 +36,13 @@ from relstudy.analysis.inspection.columns import (
 from relstudy.analysis.inspection.finding import ColumnRole, Inspection
 from relstudy.analysis.inspection.tools import inspect_export, tool_of
 from relstudy.calibration.tables.rating_rows import alike_note
-from relstudy.common.checked import Checked
-from relstudy.common.headers import plain_name, under_own_names
-from relstudy.common.option_words import list_entry
-from relstudy.common.probabilities import PAIR
-from relstudy.common.scales import SCALE_COLUMNS
-from relstudy.common.totals import is_total, totals
-from relstudy.common.wording import count_of, listed
+from relstudy.common.options.option_wording import list_entry
+from relstudy.common.runtime.wording import count_of, listed
+from relstudy.common.tables.checked_table import Checked
+from relstudy.common.tables.column_names import plain_name, under_own_names
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
+from relstudy.common.tables.meaning.scales import SCALE_COLUMNS
+from relstudy.common.tables.meaning.summary_rows import is_total, totals
 from relstudy.mapping.scores.wide import is_no_system
 
 MOST_READINGS = 5

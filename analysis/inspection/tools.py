@@ -23,15 +23,15 @@ from relstudy.analysis.inspection.columns import (
     to_run,
 )
 from relstudy.analysis.inspection.finding import ColumnRole, Inspection
-from relstudy.common.checked import Checked
-from relstudy.common.errors import RelstudyError
-from relstudy.common.exports import FLATTENED
-from relstudy.common.one_a_row import items_in_wording
-from relstudy.common.probabilities import PAIR
-from relstudy.common.reading import Reading
-from relstudy.common.records import NO, YES
-from relstudy.common.survey_rows import answered
-from relstudy.common.wording import count_of
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import count_of
+from relstudy.common.tables.checked_table import Checked
+from relstudy.common.tables.formats.annotation_exports import FLATTENED
+from relstudy.common.tables.formats.json_records import NO, YES
+from relstudy.common.tables.formats.survey_exports import answered
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
+from relstudy.common.tables.meaning.reading import Reading
+from relstudy.common.tables.meaning.wide_to_long import items_in_wording
 
 ABOUT_ANSWERS = (
     *("created_at", "updated_at", "lead_time", "annotation_id", "annotator", "id", "agreement", "history"),

@@ -16,8 +16,8 @@ from relstudy.analysis.judges.favouring import HIGHEST
 from relstudy.analysis.judges.grades import grade_numbers
 from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
-from relstudy.common.estimates import Estimate
-from relstudy.common.probabilities import PAIR
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 
 FEWEST = 5
 """A rater with fewer pairs in common with others and the judge tells nothing of agreement."""

@@ -23,8 +23,8 @@ from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.comparison import order_agreement
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.common.estimates import Estimate
-from relstudy.common.wording import count_of, number
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.wording import count_of, number
 
 CIRCULAR = 0.5
 """A judge that correlates so much with a system beyond what people explain of both may be of its kind."""

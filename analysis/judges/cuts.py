@@ -12,7 +12,7 @@ import numpy as np
 from relstudy.analysis.indices.correlation import parts_of
 from relstudy.analysis.indices.precision_recall import SHARES, Retrieval, thresholds_at
 from relstudy.analysis.resampling.bootstrap import in_threads
-from relstudy.common.compiled import choose, compiled_for_many, lanes
+from relstudy.common.runtime.compiled import choose, compiled_for_many, lanes
 
 WIDTH = 128
 """Replicates that are counted side by side: their sums stay in the processor's cache."""

@@ -22,7 +22,7 @@ from scipy import special
 
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.spread import LEVEL, ROUNDING, SHARE, Spread, Transform, percentile_interval
-from relstudy.common.estimates import Estimate
+from relstudy.common.results.estimates import Estimate
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,7 @@ from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import Comparison, ScoreResult
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 
 FEWEST_QUERIES = 20
 """With fewer the weights of the systems' help are tuned to so little that intervals hold the truth less often."""

@@ -14,9 +14,9 @@ from relstudy.analysis.judges.table import OK, JudgeTable
 from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.common.errors import RelstudyError
-from relstudy.common.probabilities import PAIR
-from relstudy.common.ranks import ranks
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.sampling.ranks import ranks
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 
 POINT = ScoringOptions(replicates=2, method="none", measures=())
 """No interval is wanted of what a judge explains."""

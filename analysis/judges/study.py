@@ -16,10 +16,10 @@ from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.systems import candidates_of
 from relstudy.calibration.tables.judgments import Judgments
 from relstudy.calibration.tables.study_tables import read_study_tables
-from relstudy.common.errors import RelstudyError
-from relstudy.common.files import whole_files
-from relstudy.common.probabilities import PAIR
-from relstudy.common.study_folder import score_files, table_in
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.files import whole_files
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
+from relstudy.common.tables.meaning.study_folder import score_files, table_in
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.scores.score_table import COLUMNS, ScoreTable
 from relstudy.mapping.scores.table import read_score_files

@@ -21,10 +21,10 @@ from relstudy.analysis.judges.table import OK, JudgeTable
 from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.context import ScoringContext
-from relstudy.common.errors import RelstudyError
-from relstudy.common.probabilities import PAIR
-from relstudy.common.ranks import ranks
-from relstudy.common.wording import count_of, listed
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import count_of, listed
+from relstudy.common.sampling.ranks import ranks
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 
 NAME = "systems' scores"
 SURELY = 1e-4

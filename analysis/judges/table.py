@@ -15,14 +15,14 @@ import pandas as pd
 
 from relstudy.analysis.scoring.candidate import Candidate, worse_than_all
 from relstudy.calibration.tables.qrels import is_qrels, read_qrels
-from relstudy.common.arguments import shown
-from relstudy.common.checked import Checked, stripped
-from relstudy.common.errors import RelstudyError
-from relstudy.common.files import read_json
-from relstudy.common.option_words import option
-from relstudy.common.probabilities import PAIR
-from relstudy.common.reading import PLAIN, Reading
-from relstudy.common.tables import read_table
+from relstudy.common.options.argument_checks import shown
+from relstudy.common.options.option_wording import option
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.files import read_json
+from relstudy.common.tables.checked_table import Checked, stripped
+from relstudy.common.tables.formats.table_files import read_table
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
+from relstudy.common.tables.meaning.reading import PLAIN, Reading
 
 OK = "ok"
 STATUSES = (OK, "refused", "unparsed", "off_scale", "error")

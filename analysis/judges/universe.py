@@ -17,7 +17,7 @@ from relstudy.analysis.resampling.draws import each_query_left_out
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import Raters, ScoringOptions
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,12 +14,12 @@ import pandas as pd
 from relstudy.analysis.linking.link import ScaleLink, link_scales
 from relstudy.calibration.tables.design import with_design
 from relstudy.calibration.tables.judgments import COLUMNS, Judgments, write_judgments
-from relstudy.common.checked import Checked
-from relstudy.common.errors import RelstudyError
-from relstudy.common.files import file_names
-from relstudy.common.option_words import option
-from relstudy.common.probabilities import PAIR, PROBABILITIES
-from relstudy.common.tables import pair_keys
+from relstudy.common.options.option_wording import option
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.files import file_names
+from relstudy.common.tables.checked_table import Checked
+from relstudy.common.tables.formats.table_files import pair_keys
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR, PROBABILITIES
 from relstudy.mapping.scored_pairs import FitSettings
 
 SAME = 1e-9

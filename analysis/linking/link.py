@@ -17,10 +17,10 @@ import pandas as pd
 from relstudy.analysis.resampling.bootstrap import query_counts
 from relstudy.analysis.resampling.spread import percentile_interval
 from relstudy.calibration.tables.judgments import Judgments
-from relstudy.common.errors import RelstudyError
-from relstudy.common.estimates import Estimate
-from relstudy.common.probabilities import PAIR
-from relstudy.common.scales import Scale
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
+from relstudy.common.tables.meaning.scales import Scale
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.methods import METHODS
 from relstudy.mapping.scored_pairs import FitSettings, ScoredPairs, fit_mapping
@@ -137,7 +137,7 @@ def stretched(judgments: np.ndarray, scale: Scale, onto: Scale) -> np.ndarray:
 
     Examples
     --------
-    >>> from relstudy.common.scales import SCALES
+    >>> from relstudy.common.tables.meaning.scales import SCALES
     >>> stretched(np.array([0.0, 1.0]), SCALES["binary"], SCALES["1-5"]).tolist()
     [1.0, 5.0]
     """

@@ -9,10 +9,10 @@ from typing import Any
 from relstudy.analysis.indices.known import bare_name, index_called
 from relstudy.analysis.planning.study_plan import StudyPlan
 from relstudy.calibration.tables.study_tables import Decision, read_decision
-from relstudy.common.errors import RelstudyError
-from relstudy.common.files import read_json, read_toml
-from relstudy.common.pairs_table import read_pairs
-from relstudy.common.wording import listed
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.files import read_json, read_toml
+from relstudy.common.runtime.wording import listed
+from relstudy.common.tables.meaning.pairs_table import read_pairs
 
 SETTINGS, DESIGN, PAIRS = "study.toml", "design.json", "pairs.csv"
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
-from relstudy.common.errors import RelstudyError
-from relstudy.common.option_words import option as word
-from relstudy.common.options import MOST_REPLICATES, check_options, option
-from relstudy.common.wording import listed
+from relstudy.common.options.declaration import MOST_REPLICATES, check_options, option
+from relstudy.common.options.option_wording import option as word
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import listed
 
 PILOT = "A pilot"
 PANEL = "Two systems and a panel, where there is no pilot"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from relstudy.analysis.planning.study_plan import StudyPlan
-from relstudy.common.figures import INK, MUTED, SERIES, drawing, svg
+from relstudy.common.charts.figures import INK, MUTED, SERIES, drawing, svg
 
 
 def power_curve(plan: StudyPlan, *, alone: bool = True) -> str:

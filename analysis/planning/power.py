@@ -17,7 +17,7 @@ from relstudy.analysis.planning.options import PlanOptions
 from relstudy.analysis.planning.studies import Assumed, Piloted, StudySource
 from relstudy.analysis.planning.study_plan import MOST_QUERIES, MoreOf, PowerPoint, StudyPlan
 from relstudy.analysis.planning.workload import Steepness, workload
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 
 FIRST_LOOK = 40
 MOST_GIVEN = 0.5

@@ -28,11 +28,11 @@ from relstudy.analysis.scoring.scored_pairs import ScoredPairs
 from relstudy.calibration.options import CalibrationOptions
 from relstudy.calibration.pipeline import Calibration, calibrate
 from relstudy.calibration.tables.ratings import Ratings
-from relstudy.common.probabilities import PROBABILITIES
-from relstudy.common.ratings_table import HandOut
-from relstudy.common.reach import REACH
-from relstudy.common.response import DRAWN
-from relstudy.common.scales import KnownScale
+from relstudy.common.sampling.design_reach import REACH
+from relstudy.common.sampling.response_rates import DRAWN
+from relstudy.common.tables.meaning.inclusion_probabilities import PROBABILITIES
+from relstudy.common.tables.meaning.ratings_columns import HandOut
+from relstudy.common.tables.meaning.scales import KnownScale
 
 REPLICATES = 200
 DEFAULT = CalibrationOptions()

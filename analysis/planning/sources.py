@@ -24,8 +24,8 @@ from relstudy.analysis.scoring.scored_pairs import ScoredPairs
 from relstudy.calibration.reliability.components import Variances, variances_of
 from relstudy.calibration.tables.ratings import Ratings
 from relstudy.calibration.tables.study_tables import StudyTables
-from relstudy.common.errors import RelstudyError
-from relstudy.common.scales import scale_named
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.meaning.scales import scale_named
 from relstudy.mapping.scores.score_table import ScoreTable
 
 DEFAULT = PlanOptions()

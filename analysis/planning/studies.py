@@ -20,9 +20,9 @@ from relstudy.analysis.planning.worlds import Drawing, NormalShape, People, Stud
 from relstudy.analysis.resampling.bootstrap import REPLICATES as SCORED
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, RaterReplicates, query_counts
 from relstudy.analysis.resampling.draws import LeftOut
-from relstudy.common.errors import RelstudyError
-from relstudy.common.reach import LEAST_REACH
-from relstudy.common.wording import percent
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import percent
+from relstudy.common.sampling.design_reach import LEAST_REACH
 
 REFERENCE = 200
 """Queries of the collection from which the cut and the design's reach are taken."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import optimize, special
 
-from relstudy.common.errors import RelstudyError
-from relstudy.common.option_words import option
+from relstudy.common.options.option_wording import option
+from relstudy.common.runtime.errors import RelstudyError
 
 LEAST = 1e-6
 """Queries, above none, from which power is looked for."""

@@ -17,9 +17,9 @@ import pandas as pd
 from scipy import special
 
 from relstudy.analysis.indices.precision_recall import Retrieval
-from relstudy.common.drawing import inclusion_probabilities, rank_share, systematic_sample
-from relstudy.common.reach import REACH, reach_of
-from relstudy.common.scales import Scale, scale_named
+from relstudy.common.sampling.design_reach import REACH, reach_of
+from relstudy.common.sampling.draws import inclusion_probabilities, rank_share, systematic_sample
+from relstudy.common.tables.meaning.scales import Scale, scale_named
 
 MANNERS = ("random", "constant", "alternating", "fast")
 """Ways to rate without looking: any value, always the same one, the ends in turn, any value at once."""
@@ -331,7 +331,7 @@ class World:
 
     @cached_property
     def reach(self) -> float:
-        """Of a query, see `relstudy.common.reach`; times the queries drawn it is the design's."""
+        """Of a query, see `relstudy.common.sampling.design_reach`; times the queries drawn it is the design's."""
         if self.reach_of_query is not None:
             return self.reach_of_query
         drawable = np.where(self.probability > 0, self.probability, np.inf)

@@ -19,8 +19,8 @@ from relstudy.analysis.scoring.judged import Weighting
 from relstudy.analysis.scoring.results import ScoreResult, SystemScore
 from relstudy.analysis.scoring.tested import MeasureTests
 from relstudy.analysis.verdict.standings import standings
-from relstudy.common.estimates import Estimate
-from relstudy.common.wording import listed, percent
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.wording import listed, percent
 
 SHARES = (0.01, 0.05, 0.2)
 """Shares retrieved at which precision and recall stand in the table."""

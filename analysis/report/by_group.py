@@ -12,8 +12,8 @@ from relstudy.analysis.report.tested import COLUMNS_OF_TESTS, row_of_test
 from relstudy.analysis.scoring.groups import FEWEST_PAIRS, Groups
 from relstudy.analysis.scoring.results import ScoreResult, SystemScore
 from relstudy.analysis.verdict.verdict import verdict_of
-from relstudy.common.estimates import Estimate
-from relstudy.common.wording import count_of
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.wording import count_of
 
 SIDE_BY_SIDE = 4
 """So many groups get a column each; more get rows, since the page would be too wide."""

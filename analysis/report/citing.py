@@ -7,7 +7,7 @@ from importlib.metadata import version
 from relstudy.analysis.report.layout import Block, Command, Paragraph, Section
 from relstudy.analysis.scoring.judged import Weighting
 from relstudy.analysis.scoring.results import ScoreResult
-from relstudy.common.wording import count_of
+from relstudy.common.runtime.wording import count_of
 
 YEAR = 2026
 """Of this version."""

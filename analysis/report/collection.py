@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from relstudy.common.pictures import thumbnail_of
+from relstudy.common.charts.pictures import thumbnail_of
 
 THUMBNAIL = 132
 """Pixels of the longer side."""

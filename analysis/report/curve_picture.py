@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from relstudy.analysis.report.pictures import LEADERS, NARROW, WIDE, Trace, band_between, shortened
-from relstudy.common.figures import INK, MUTED, PAPER, SERIES, drawing, svg
+from relstudy.common.charts.figures import INK, MUTED, PAPER, SERIES, drawing, svg
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

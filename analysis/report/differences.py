@@ -11,8 +11,8 @@ from relstudy.analysis.report.tables import Cell, Column, DifferenceWithP, Table
 from relstudy.analysis.report.words import clear, orders_agree
 from relstudy.analysis.scoring.results import Comparison, Ordering, ScoreResult, SystemScore
 from relstudy.analysis.verdict.standings import MOST_IN_MATRIX, standings
-from relstudy.common.estimates import Estimate
-from relstudy.common.wording import count_of, listed_some, share_of_draws
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.wording import count_of, listed_some, share_of_draws
 
 
 def who_beats_whom(result: ScoreResult) -> list[Block]:

@@ -16,10 +16,10 @@ from relstudy.calibration.reliability.intraclass import Icc, intraclass
 from relstudy.calibration.tables.judgments import Judgments
 from relstudy.calibration.tables.ratings import Ratings, read_ratings
 from relstudy.calibration.tables.study_tables import InputFile, StudyTables
-from relstudy.common.files import read_toml
-from relstudy.common.probabilities import PAIR
-from relstudy.common.study_folder import COLLECTION, items_file
-from relstudy.common.tables import read_table
+from relstudy.common.runtime.files import read_toml
+from relstudy.common.tables.formats.table_files import read_table
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
+from relstudy.common.tables.meaning.study_folder import COLLECTION, items_file
 
 NO_TITLE = "Systems against people's judgments"
 """The title of a page without a study's folder."""

@@ -20,10 +20,10 @@ from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.verdict.verdict import by_who_judges, verdict_of
 from relstudy.calibration.tables.judgments import Judgments
-from relstudy.common.errors import RelstudyError
-from relstudy.common.estimates import Estimate
-from relstudy.common.files import whole_files
-from relstudy.common.wording import count_of, percent, span
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.files import whole_files
+from relstudy.common.runtime.wording import count_of, percent, span
 
 AT_SHARE = {
     RELEVANT: "Relevant share",

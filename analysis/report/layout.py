@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from relstudy.analysis.report.tables import Table
-from relstudy.common.estimates import Estimate
+from relstudy.common.results.estimates import Estimate
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Picture:
-    """Drawings (SVG text of `relstudy.common.figures`) under one caption.
+    """Drawings (SVG text of `relstudy.common.charts.figures`) under one caption.
 
     Parameters
     ----------

@@ -23,8 +23,8 @@ from relstudy.analysis.scoring.results import ScoreResult, SystemScore
 from relstudy.analysis.verdict.sentences import choice_heading
 from relstudy.analysis.verdict.standings import Standings
 from relstudy.analysis.verdict.verdict import Verdict
-from relstudy.common.estimates import Estimate
-from relstudy.common.wording import count_of, number, span
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.wording import count_of, number, span
 
 MOST_ROWS = 30
 BEST = 3

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from relstudy.common.estimates import Estimate
-from relstudy.common.figures import GRID, INK, MUTED, PAPER, SERIES, drawing, svg
-from relstudy.common.wording import number, percent
+from relstudy.common.charts.figures import GRID, INK, MUTED, PAPER, SERIES, drawing, svg
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.wording import number, percent
 from relstudy.mapping.fitted import FittedMapping
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from relstudy.analysis.report.layout import Block, Picture, Section
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.verdict.verdict import Verdict
-from relstudy.common.estimates import Estimate
+from relstudy.common.results.estimates import Estimate
 
 MOST_SYSTEMS = 12
 WORST = 5

@@ -12,9 +12,9 @@ from relstudy.analysis.report.layout import Block, Paragraph, Section
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.calibration.tables.judgments import Judgments
 from relstudy.calibration.tables.study_tables import read_study_tables
-from relstudy.common.estimates import Estimate
-from relstudy.common.probabilities import PAIR
-from relstudy.common.study_folder import QUESTIONS
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
+from relstudy.common.tables.meaning.study_folder import QUESTIONS
 
 FEWEST_QUERIES = 8
 """Fewer give no interval: each is left out in turn, and with so few one of them decides."""

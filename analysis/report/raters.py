@@ -23,11 +23,11 @@ from relstudy.calibration.reliability.rater_pairs import pairwise
 from relstudy.calibration.reliability.variance import scored_rows, within_item_variance
 from relstudy.calibration.tables.ratings import Ratings
 from relstudy.calibration.tables.session import session_order
-from relstudy.common.errors import RelstudyError
-from relstudy.common.estimates import Estimate
-from relstudy.common.ratings_table import LEAST_SECONDS
-from relstudy.common.wording import count_of, listed, percent, span
-from relstudy.common.wording import number as figure
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import count_of, listed, percent, span
+from relstudy.common.runtime.wording import number as figure
+from relstudy.common.tables.meaning.ratings_columns import LEAST_SECONDS
 
 RATERS_SHOWN = 25
 MOST_COUNTED = 12

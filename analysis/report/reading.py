@@ -9,7 +9,7 @@ from relstudy.analysis.report.words import more_than_chance
 from relstudy.analysis.scoring.judged import Weighting
 from relstudy.analysis.scoring.relevance import RelevanceRule
 from relstudy.analysis.scoring.results import ScoreResult
-from relstudy.common.wording import listed
+from relstudy.common.runtime.wording import listed
 
 Term = tuple[str, str]
 

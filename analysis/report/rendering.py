@@ -26,8 +26,8 @@ from relstudy.analysis.report.tables import (
     shown_number,
     shown_p,
 )
-from relstudy.common.estimates import Estimate
-from relstudy.common.figures import theme_choice_css
+from relstudy.common.charts.figures import theme_choice_css
+from relstudy.common.results.estimates import Estimate
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -26,7 +26,7 @@ from relstudy.analysis.report.words import (
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.verdict.standings import standings
 from relstudy.analysis.verdict.verdict import Verdict
-from relstudy.common.wording import listed
+from relstudy.common.runtime.wording import listed
 
 
 def in_words(result: ScoreResult) -> Folded:

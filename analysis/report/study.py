@@ -26,9 +26,9 @@ from relstudy.analysis.report.tested import section_of_left_out, section_of_test
 from relstudy.analysis.report.trust import coverage_sentence, number_or_none, trust_section
 from relstudy.analysis.scoring.relevance import RelevanceRule
 from relstudy.analysis.scoring.results import ScoreResult
-from relstudy.common.estimates import Estimate
-from relstudy.common.pairs_table import RANDOM, one_row_per_source
-from relstudy.common.wording import count_of, percent, tenths
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.wording import count_of, percent, tenths
+from relstudy.common.tables.meaning.pairs_table import RANDOM, one_row_per_source
 
 
 def study_page(

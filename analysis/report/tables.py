@@ -9,9 +9,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from relstudy.common.estimates import Estimate
-from relstudy.common.latex import LatexCell, latex_table
-from relstudy.common.pictures import data_address
+from relstudy.common.charts.pictures import data_address
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.results.latex import LatexCell, latex_table
 
 MINUS = "−"
 MOST_DIGITS = 6

@@ -14,7 +14,7 @@ from relstudy.analysis.report.words import order_of
 from relstudy.analysis.scoring.left_out import LeftOutOnes
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.tested import MeasureTests, Tested, values_by_query
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 
 MOST_DRAWN = 6
 """Systems that are drawn against the one that they are compared with."""

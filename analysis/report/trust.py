@@ -9,7 +9,7 @@ from relstudy.analysis.report.inputs import PageTables
 from relstudy.analysis.report.layout import Block, Figures, Paragraph, Section
 from relstudy.analysis.report.raters import flags_of
 from relstudy.analysis.verdict.verdict import Verdict
-from relstudy.common.wording import count_of, percent
+from relstudy.common.runtime.wording import count_of, percent
 
 HELD = 0.973
 """Of the intervals of the repeated demonstration, the share that held the truth: the last line of

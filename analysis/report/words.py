@@ -9,8 +9,8 @@ from relstudy.analysis.report.layout import Sentence
 from relstudy.analysis.report.tables import shown_number
 from relstudy.analysis.scoring.results import Comparison, ScoreResult, SystemScore
 from relstudy.analysis.verdict.standings import standings
-from relstudy.common.estimates import Estimate
-from relstudy.common.wording import listed
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.wording import listed
 
 
 def order_of(result: ScoreResult) -> list[SystemScore]:

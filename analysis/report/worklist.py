@@ -13,7 +13,7 @@ from relstudy.analysis.judges.allocation import residual
 from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.report.collection import Items
 from relstudy.analysis.report.layout import Block, Example, Examples, Page, Paragraph, Section
-from relstudy.common.probabilities import PAIR
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 
 MOST = 24
 """Pairs of either kind."""

@@ -21,7 +21,7 @@ from relstudy.analysis.resampling.spread import (
     variance_of,
 )
 from relstudy.common.cluster import cores
-from relstudy.common.estimates import Estimate
+from relstudy.common.results.estimates import Estimate
 
 T = TypeVar("T")
 R = TypeVar("R")

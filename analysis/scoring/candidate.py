@@ -20,9 +20,9 @@ from relstudy.analysis.scoring.primary import asked_measures, unjudged_in
 from relstudy.analysis.scoring.relevance import relevance_of
 from relstudy.analysis.scoring.results import Coverage
 from relstudy.analysis.scoring.sampled_measures import estimates
-from relstudy.common.errors import RelstudyError
-from relstudy.common.option_words import option
-from relstudy.common.wording import percent
+from relstudy.common.options.option_wording import option
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import percent
 
 LEAST_COVERAGE = 0.5
 """A system that scores a smaller share of the judged pairs is refused unless `ScoringOptions.low_coverage`."""

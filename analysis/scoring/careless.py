@@ -16,8 +16,8 @@ from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.scored_pairs import ScoredPairs
 from relstudy.calibration.tables.judgments import CarelessRaters
-from relstudy.common.errors import RelstudyError
-from relstudy.common.wording import listed
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import listed
 
 REPLICATES = 2
 """Only the figures themselves are asked for."""

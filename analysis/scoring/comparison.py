@@ -26,8 +26,8 @@ from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.results import Agreement, Comparison, Family, Ordering, SystemScore, Variation
 from relstudy.analysis.scoring.scored_pairs import ScoredPairs, averaged
-from relstudy.common.estimates import Estimate
-from relstudy.common.wording import couples_in_words
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.wording import couples_in_words
 
 LEAST_COMMON = 0.5
 """Shares of first places are given only where all systems score at least this share of the judged pairs."""

@@ -22,10 +22,10 @@ from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.primary import asked_measures, primary_of, unjudged_in
 from relstudy.analysis.scoring.rater_draws import RaterDraws, rater_population, whole_steps
 from relstudy.analysis.scoring.relevance import relevance_of
-from relstudy.common.compiled import FEW
-from relstudy.common.errors import RelstudyError
-from relstudy.common.estimates import Estimate
-from relstudy.common.option_words import option
+from relstudy.common.options.option_wording import option
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.compiled import FEW
+from relstudy.common.runtime.errors import RelstudyError
 
 
 def collection_correlation(pairs: JudgedPairs, options: ScoringOptions) -> bool:

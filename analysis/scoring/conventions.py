@@ -22,7 +22,7 @@ from relstudy.analysis.scoring.measured import withheld
 from relstudy.analysis.scoring.relevance import RelevanceRule
 from relstudy.analysis.scoring.results import SystemScore
 from relstudy.analysis.scoring.trec import gains_in_words
-from relstudy.common.wording import AGAINST, count_of, listed, listed_some, percent
+from relstudy.common.runtime.wording import AGAINST, count_of, listed, listed_some, percent
 
 FEW_QUERIES = 10
 NO_INTERVAL = "no interval: "

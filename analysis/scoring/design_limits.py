@@ -11,10 +11,10 @@ import pandas as pd
 
 from relstudy.analysis.indices.known import limited_figures
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
-from relstudy.common.pairs_table import INSIDE
-from relstudy.common.reach import REACH, beyond_reach, design_reach
-from relstudy.common.response import DRAWN
-from relstudy.common.wording import capital, listed
+from relstudy.common.runtime.wording import capital, listed
+from relstudy.common.sampling.design_reach import REACH, beyond_reach, design_reach
+from relstudy.common.sampling.response_rates import DRAWN
+from relstudy.common.tables.meaning.pairs_table import INSIDE
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class DesignLimits:
 
     Parameters
     ----------
-    reach : see `relstudy.common.reach`; NaN where unknown
+    reach : see `relstudy.common.sampling.design_reach`; NaN where unknown
     drawn : how many pairs were drawn; None where unknown, or where all of them are judged
     judged : how many are judged, those outside a pool included
     pool : whether the pairs were drawn from a pool

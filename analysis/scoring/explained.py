@@ -17,7 +17,7 @@ from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, RaterRepl
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.rater_draws import whole_steps
 from relstudy.analysis.scoring.results import Explained
-from relstudy.common.estimates import Estimate
+from relstudy.common.results.estimates import Estimate
 
 LEAST = 0.05
 """Where less than this is reachable, shares of it are left out: they would divide by what may be nothing."""

@@ -22,9 +22,9 @@ from relstudy.analysis.scoring.tested import MeasureTests, measure_tests
 from relstudy.calibration.rater_comparison import OrderRow, all_orders_hold, leads_apart, ranked_differently
 from relstudy.calibration.tables.pair_ratings import PairRatings
 from relstudy.calibration.tables.study_tables import StudyTables
-from relstudy.common.checked import Checked
-from relstudy.common.groups import EMPTY
-from relstudy.common.wording import in_words, listed, listed_some
+from relstudy.common.runtime.wording import in_words, listed, listed_some
+from relstudy.common.tables.checked_table import Checked
+from relstudy.common.tables.meaning.group_columns import EMPTY
 
 FEWEST_PAIRS = 3
 """A system with fewer pairs in a group has no figures there."""

@@ -22,11 +22,11 @@ from relstudy.analysis.scoring.trec import stated_gains
 from relstudy.calibration.tables.judgments import OF_QRELS, Judgments
 from relstudy.calibration.tables.pair_ratings import PairRatings
 from relstudy.calibration.tables.study_tables import Pool
-from relstudy.common.errors import RelstudyError
-from relstudy.common.option_words import option
-from relstudy.common.probabilities import PAIR
-from relstudy.common.ranks import ranks
-from relstudy.common.scales import KnownScale
+from relstudy.common.options.option_wording import option
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.sampling.ranks import ranks
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
+from relstudy.common.tables.meaning.scales import KnownScale
 
 OF_PAIRS = (
     *("query_id", "result_id", "judgment", "probability", "query_probability", "relevant_share", "standard_error"),

@@ -22,9 +22,9 @@ from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.primary import asked_measures, unjudged_in
-from relstudy.common.errors import RelstudyError
-from relstudy.common.option_words import option
-from relstudy.common.wording import listed, listed_some
+from relstudy.common.options.option_wording import option
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import listed, listed_some
 
 
 @dataclass(frozen=True)

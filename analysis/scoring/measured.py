@@ -20,7 +20,7 @@ from relstudy.analysis.indices.measures import (
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.trec import gains, whole_multiple
-from relstudy.common.option_words import option
+from relstudy.common.options.option_wording import option
 
 
 def measured(context: ScoringContext, candidate: Candidate) -> dict[str, QueryValues]:

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypedDict
 
-from relstudy.common.errors import RelstudyError
-from relstudy.common.option_words import option as worded
-from relstudy.common.options import MOST_REPLICATES, check_options, option
+from relstudy.common.options.declaration import MOST_REPLICATES, check_options, option
+from relstudy.common.options.option_wording import option as worded
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.mapping.methods import Compared, OfTheSource
 from relstudy.mapping.scores.directions import Direction, directions_of
 

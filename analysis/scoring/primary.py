@@ -12,8 +12,8 @@ from relstudy.analysis.indices.known import PEARSON, SAME_QUERY, bare_name, inde
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.relevance import Relevance
-from relstudy.common.errors import RelstudyError
-from relstudy.common.option_words import option
+from relstudy.common.options.option_wording import option
+from relstudy.common.runtime.errors import RelstudyError
 
 LEAST_QUERIES = 20
 """With both kinds of pairs; fewer tell little of what somebody who searches meets."""

@@ -23,8 +23,8 @@ from relstudy.analysis.indices.reweighted import ReweightedPairs
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.relevance import Relevance, RelevanceRule
 from relstudy.calibration.tables.pair_ratings import PairRatings
-from relstudy.common.errors import RelstudyError
-from relstudy.common.option_words import option
+from relstudy.common.options.option_wording import option
+from relstudy.common.runtime.errors import RelstudyError
 
 LEAST_RATERS = 3
 REPLICATES = 300

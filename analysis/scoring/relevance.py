@@ -8,9 +8,9 @@ from enum import StrEnum
 import numpy as np
 
 from relstudy.analysis.scoring.judged import JudgedPairs
-from relstudy.common.errors import RelstudyError
-from relstudy.common.option_words import option
-from relstudy.common.wording import percent
+from relstudy.common.options.option_wording import option
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import percent
 
 MUCH_AT_THE_CUT = 0.05
 NEAR = 0.1

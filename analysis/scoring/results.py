@@ -22,7 +22,7 @@ from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.primary import Primary
 from relstudy.analysis.scoring.rater_draws import RaterPopulation
 from relstudy.analysis.scoring.relevance import Relevance
-from relstudy.common.estimates import Estimate
+from relstudy.common.results.estimates import Estimate
 from relstudy.mapping.fitted import FittedMapping
 
 

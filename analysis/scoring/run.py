@@ -32,8 +32,8 @@ from relstudy.analysis.scoring.results import Correlations, PrecisionRecallPoint
 from relstudy.analysis.scoring.scored_pairs import ScoredPairs
 from relstudy.calibration.tables.judgments import Judgments
 from relstudy.common.cluster import in_parts, on_a_cluster, parts_wanted
-from relstudy.common.errors import RelstudyError
-from relstudy.common.estimates import Estimate
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.mapping.scores.score_table import ScoreTable
 
 CONSTANT = "the mapping is constant: no monotone relation was found"

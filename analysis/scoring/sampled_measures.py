@@ -28,8 +28,8 @@ from relstudy.analysis.resampling.paired_tests import PairedDifference
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.relevance import Relevance
 from relstudy.analysis.scoring.trec import gains
-from relstudy.common.probabilities import PAIR
-from relstudy.common.wording import percent
+from relstudy.common.runtime.wording import percent
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 
 LEAST_LISTED = 0.75
 """Scores of fewer than this share of the results for which the judged ones stand are not the whole rankings; the number

@@ -28,14 +28,14 @@ from relstudy.analysis.scoring.trec import gains
 from relstudy.calibration.tables.judgments import Judgments
 from relstudy.calibration.tables.pair_ratings import PairRatings
 from relstudy.calibration.tables.study_tables import Pool, StudyTables
-from relstudy.common.archived import in_archive
-from relstudy.common.errors import RelstudyError
-from relstudy.common.files import read_json, write_json
-from relstudy.common.kept import checksum
-from relstudy.common.probabilities import PAIR
-from relstudy.common.scales import KnownScale
-from relstudy.common.tables import pair_keys
-from relstudy.common.wording import share_of_draws
+from relstudy.common.results.serialization import checksum
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.files import read_json, write_json
+from relstudy.common.runtime.wording import share_of_draws
+from relstudy.common.tables.formats.study_archive import in_archive
+from relstudy.common.tables.formats.table_files import pair_keys
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
+from relstudy.common.tables.meaning.scales import KnownScale
 
 KIND = "relstudy comparison"
 VERSION = 3

@@ -14,7 +14,7 @@ from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.mapped import fitted_to_all, map_scores
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.saved import SavedComparison
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.scores.score_table import ScoreTable
 

@@ -16,10 +16,10 @@ from relstudy.analysis.resampling.paired_tests import PairedDifference, TukeyRan
 from relstudy.analysis.scoring.options import TestOptions
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.calibration.reliability.generalizability import Generalizability, generalizability
-from relstudy.common.errors import RelstudyError
-from relstudy.common.estimates import Estimate
-from relstudy.common.probabilities import PAIR
-from relstudy.common.wording import capital, couples_in_words, listed_some
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import capital, couples_in_words, listed_some
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 
 NAMES = {"t": "paired t", "randomisation": "random signs", "bootstrap": "bootstrap"}
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))

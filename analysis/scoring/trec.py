@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from relstudy.common.errors import RelstudyError
-from relstudy.common.files import replacing
-from relstudy.common.scales import Scale
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.files import replacing
+from relstudy.common.tables.meaning.scales import Scale
 
 if TYPE_CHECKING:
     from relstudy.calibration.tables.judgments import Judgments

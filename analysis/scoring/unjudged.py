@@ -13,8 +13,8 @@ import pandas as pd
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.calibration.tables.judgments import Judgments
 from relstudy.calibration.tables.study_tables import Pool, StudyTables
-from relstudy.common.probabilities import PAIR
-from relstudy.common.wording import count_of, listed, percent
+from relstudy.common.runtime.wording import count_of, listed, percent
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 
 EXAMPLES = 3
 THIRDS = ("best", "middle", "last")

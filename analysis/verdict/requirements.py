@@ -13,9 +13,9 @@ from enum import StrEnum
 from typing import Any
 
 from relstudy.analysis.scoring.results import ScoreResult
-from relstudy.common.errors import RelstudyError
-from relstudy.common.estimates import Estimate
-from relstudy.common.wording import listed, listed_some, number, span
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import listed, listed_some, number, span
 
 NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 

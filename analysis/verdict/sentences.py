@@ -16,9 +16,9 @@ from relstudy.analysis.scoring.options import MEASURES
 from relstudy.analysis.scoring.results import ScoreResult, SystemScore
 from relstudy.analysis.verdict.settling import within
 from relstudy.analysis.verdict.standings import Standings
-from relstudy.common.estimates import Estimate
-from relstudy.common.option_words import option
-from relstudy.common.wording import capital, count_of, in_words, listed, listed_some, number, percent, span
+from relstudy.common.options.option_wording import option
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.wording import capital, count_of, in_words, listed, listed_some, number, percent, span
 
 MOST_DROPPED = 3
 """Systems that are named with how far they are behind."""

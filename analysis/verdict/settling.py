@@ -14,7 +14,7 @@ from relstudy.analysis.planning.workload import Steepness
 from relstudy.analysis.scoring.results import Comparison, ScoreResult, Variation
 from relstudy.analysis.verdict.facts import StudyFacts
 from relstudy.analysis.verdict.standings import Standings
-from relstudy.common.wording import count_of
+from relstudy.common.runtime.wording import count_of
 
 POWER = 0.8
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from relstudy.analysis.indices.index import Index
 from relstudy.analysis.scoring.results import Comparison, ScoreResult
-from relstudy.common.estimates import Estimate
+from relstudy.common.results.estimates import Estimate
 
 MOST_IN_MATRIX = 12
 """A matrix of more systems is too wide for a screen."""

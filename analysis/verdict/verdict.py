@@ -13,8 +13,8 @@ from relstudy.analysis.verdict import sentences
 from relstudy.analysis.verdict.facts import StudyFacts
 from relstudy.analysis.verdict.settling import Settling, settling
 from relstudy.analysis.verdict.standings import Standings, standings
-from relstudy.common.shown import WIDTH
-from relstudy.common.wording import capital
+from relstudy.common.results.display import WIDTH
+from relstudy.common.runtime.wording import capital
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from relstudy.analysis.scoring.groups import Grouping, Groups, leads_of_people, 
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.verdict.standings import Standings, standings
-from relstudy.common.wording import listed_some, span
+from relstudy.common.runtime.wording import listed_some, span
 
 
 def groups_of_run(

@@ -11,8 +11,8 @@ from scipy.sparse import csr_array
 
 from relstudy.calibration.methods.linear import Lines
 from relstudy.calibration.panel import Panel
-from relstudy.common.errors import RelstudyError
-from relstudy.common.wording import listed_some
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import listed_some
 
 MOST_CATEGORIES = 20
 FLAT = 1e-6

@@ -14,7 +14,7 @@ import numpy as np
 from relstudy.calibration.methods.linear import Lines
 from relstudy.calibration.methods.shrinkage import Shrunk, best_share, shrink_spreads, tuning_rows
 from relstudy.calibration.panel import Panel
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 
 TOLERANCE = 1e-6
 MOST_STEPS = 500

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from relstudy.calibration.panel import Panel
-from relstudy.common.errors import RelstudyError
-from relstudy.common.option_words import option
+from relstudy.common.options.option_wording import option
+from relstudy.common.runtime.errors import RelstudyError
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 
 from relstudy.calibration.methods.cumulative_link import Likelihood
-from relstudy.common.console import hushed
+from relstudy.common.runtime.console import hushed
 
 LENIENCY_SPREAD = 1.5
 SHARPNESS_SPREAD = 0.5

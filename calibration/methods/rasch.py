@@ -16,8 +16,8 @@ from scipy.special import logsumexp
 
 from relstudy.calibration.methods.by_category import ByCategory, categories_of, on_the_scale
 from relstudy.calibration.panel import QUERY, Facet, Panel
-from relstudy.common.errors import RelstudyError
-from relstudy.common.wording import listed_some, span
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import listed_some, span
 
 NODES, WIDE_NODES = np.linspace(-5, 5, 201), np.linspace(-9, 9, 361)
 """Of worths in spreads of a query's worths; wide where queries' means are apart."""

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.reliability.two_way import Figure, mean_over_pairs, mean_over_ratings, squared_differences
-from relstudy.common.estimates import Estimate
+from relstudy.common.results.estimates import Estimate
 
 Level = Literal["nominal", "ordinal", "interval"]
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")

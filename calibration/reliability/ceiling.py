@@ -17,7 +17,7 @@ from relstudy.calibration.reliability.two_way import (
     squared_differences,
     variance_of_rounding,
 )
-from relstudy.common.estimates import Estimate
+from relstudy.common.results.estimates import Estimate
 
 
 def noise_ceiling(panel: Panel, noise: RaterNoise, weight: np.ndarray | None = None) -> Estimate:

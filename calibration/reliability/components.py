@@ -9,9 +9,9 @@ import pandas as pd
 
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.reliability.generalizability import Generalizability, of_panel
-from relstudy.common.errors import RelstudyError
-from relstudy.common.option_words import option
-from relstudy.common.probabilities import PAIR
+from relstudy.common.options.option_wording import option
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 
 
 @dataclass(frozen=True)

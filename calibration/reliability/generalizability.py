@@ -20,11 +20,11 @@ from scipy.optimize import minimize
 from scipy.special import fdtri, gdtrix
 
 from relstudy.calibration.panel import Panel
-from relstudy.common.errors import RelstudyError
-from relstudy.common.estimates import Estimate
-from relstudy.common.figures import MUTED, SERIES, drawing, figure_of, svg
-from relstudy.common.results import Result
-from relstudy.common.wording import listed, percent, sentence, span
+from relstudy.common.charts.figures import MUTED, SERIES, drawing, figure_of, svg
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.results.result import Result
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import listed, percent, sentence, span
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -18,7 +18,7 @@ from relstudy.calibration.reliability.two_way import (
     squared_differences,
     variance_of_rounding,
 )
-from relstudy.common.estimates import Estimate
+from relstudy.common.results.estimates import Estimate
 
 LEAST_PAIRS = 5
 """With fewer pairs in the block without a gap, a two-way correlation is an accident of these."""

@@ -11,7 +11,7 @@ import pandas as pd
 
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.reliability.two_way import FEW, LEAST_RATERS, interval, of_couples
-from relstudy.common.estimates import Estimate
+from relstudy.common.results.estimates import Estimate
 
 Influence = Callable[[tuple[int, np.ndarray], np.ndarray, np.ndarray], np.ndarray]
 """Influence of pairs on a figure of a rater and others, from the deviations of both from their means."""

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from relstudy.calibration.panel import Panel
-from relstudy.common.estimates import Estimate
+from relstudy.common.results.estimates import Estimate
 
 LEAST_RATERS = 3
 FEW = "two raters do not show how others would differ"

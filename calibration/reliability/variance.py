@@ -17,10 +17,10 @@ from relstudy.calibration.noise import rater_noise
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.reliability.two_way import Figure, mean_over_pairs, squared_differences
 from relstudy.common.cluster import in_parts
-from relstudy.common.errors import RelstudyError
-from relstudy.common.estimates import Estimate
-from relstudy.common.ranks import ranks
-from relstudy.common.wording import count_of
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import count_of
+from relstudy.common.sampling.ranks import ranks
 
 FOLDS = 5
 ENOUGH_PAIRS = 20

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 
 from relstudy.calibration.tables.set_aside import NO, YES
-from relstudy.common.checked import Checked, stripped
-from relstudy.common.errors import Fault, RelstudyError, TableError
-from relstudy.common.option_words import option
-from relstudy.common.pairs_table import OTHER
-from relstudy.common.probabilities import PAIR
-from relstudy.common.wording import count_of
+from relstudy.common.options.option_wording import option
+from relstudy.common.runtime.errors import Fault, RelstudyError, TableError
+from relstudy.common.runtime.wording import count_of
+from relstudy.common.tables.checked_table import Checked, stripped
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
+from relstudy.common.tables.meaning.pairs_table import OTHER
 
 BLOCKS = ("base", "unique")
 ASIDE = ("check", "repeat", "practice")

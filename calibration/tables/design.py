@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from relstudy.calibration.tables.judgments import Judgments
-from relstudy.common.checked import Checked
-from relstudy.common.errors import RelstudyError
-from relstudy.common.pairs_table import read_pairs
-from relstudy.common.probabilities import PAIR, PROBABILITIES
-from relstudy.common.reach import REACH
-from relstudy.common.response import DRAWN, Response, response_of
-from relstudy.common.tables import pair_keys
-from relstudy.common.wording import count_of
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import count_of
+from relstudy.common.sampling.design_reach import REACH
+from relstudy.common.sampling.response_rates import DRAWN, Response, response_of
+from relstudy.common.tables.checked_table import Checked
+from relstudy.common.tables.formats.table_files import pair_keys
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR, PROBABILITIES
+from relstudy.common.tables.meaning.pairs_table import read_pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class DrawnPairs:
 
     Parameters
     ----------
-    pairs : as `relstudy.common.pairs_table.read_pairs` gives them, with the probability of being drawn and judged
+    pairs : as `pairs_table.read_pairs` gives them, with the probability of being drawn and judged
     response : which of them are judged
     """
 

@@ -23,19 +23,24 @@ from relstudy.calibration.tables.rating_rows import (
 )
 from relstudy.calibration.tables.set_aside import COLUMN as SET_ASIDE
 from relstudy.calibration.tables.set_aside import without_set_aside
-from relstudy.common.archived import in_archive
-from relstudy.common.checked import Checked, stripped
-from relstudy.common.errors import RelstudyError
-from relstudy.common.headers import plain_name, under_own_names
-from relstudy.common.known_scale import known_scale, scale_of_values
-from relstudy.common.libraries import qrels_of_library
-from relstudy.common.option_words import option
-from relstudy.common.probabilities import PAIR, PROBABILITIES, check_one_a_pair, read_probabilities
-from relstudy.common.reading import NUMBER, PLAIN, Reading
-from relstudy.common.response import FROM_DESIGN
-from relstudy.common.scales import SCALE_COLUMNS, KnownScale, Scale, stated_scale
-from relstudy.common.tables import read_table, write_table
-from relstudy.common.wording import count_of, listed_some
+from relstudy.common.options.option_wording import option
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import count_of, listed_some
+from relstudy.common.sampling.response_rates import FROM_DESIGN
+from relstudy.common.tables.checked_table import Checked, stripped
+from relstudy.common.tables.column_names import plain_name, under_own_names
+from relstudy.common.tables.formats.dataframe_libraries import qrels_of_library
+from relstudy.common.tables.formats.study_archive import in_archive
+from relstudy.common.tables.formats.table_files import read_table, write_table
+from relstudy.common.tables.meaning.inclusion_probabilities import (
+    PAIR,
+    PROBABILITIES,
+    check_one_a_pair,
+    read_probabilities,
+)
+from relstudy.common.tables.meaning.reading import NUMBER, PLAIN, Reading
+from relstudy.common.tables.meaning.scale_detection import known_scale, scale_of_values
+from relstudy.common.tables.meaning.scales import SCALE_COLUMNS, KnownScale, Scale, stated_scale
 
 COLUMNS = [
     *("pair_id", "query_id", "result_id", "judgment", "n_ratings", "standard_error"),

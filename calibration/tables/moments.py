@@ -14,8 +14,8 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pandas as pd
 
-from relstudy.common.checked import stripped
-from relstudy.common.wording import count_of, listed
+from relstudy.common.runtime.wording import count_of, listed
+from relstudy.common.tables.checked_table import stripped
 
 NAMES = (
     *("jan januar january jänner", "feb februar february", "mar mär mrz march märz", "apr april", "may mai"),

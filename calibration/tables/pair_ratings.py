@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 import pandas as pd
 
-from relstudy.common.probabilities import PAIR
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 
 NUMBERED = {"pair": np.int64, "rater": np.int64}
 COLUMNS = {"rater": "rater_id", "given": "rating"}

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from relstudy.common.estimates import Estimate
-from relstudy.common.pairs_table import OUTSIDE
-from relstudy.common.wording import count_of, percent, span
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.wording import count_of, percent, span
+from relstudy.common.tables.meaning.pairs_table import OUTSIDE
 
 
 @dataclass(frozen=True)

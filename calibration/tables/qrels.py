@@ -13,12 +13,12 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from relstudy.common.checked import Checked
-from relstudy.common.errors import Fault, RelstudyError, TableError
-from relstudy.common.files import decoded
-from relstudy.common.packed import BROKEN, open_text, read_bytes, unpacked_name
-from relstudy.common.reading import Reading
-from relstudy.common.wording import count_of
+from relstudy.common.runtime.compression import BROKEN, open_text, read_bytes, unpacked_name
+from relstudy.common.runtime.errors import Fault, RelstudyError, TableError
+from relstudy.common.runtime.files import decoded
+from relstudy.common.runtime.wording import count_of
+from relstudy.common.tables.checked_table import Checked
+from relstudy.common.tables.meaning.reading import Reading
 
 PROBABILITY = "inclusion_probability"
 QRELS = ("query_id", "iteration", "result_id", "judgment")

@@ -13,12 +13,12 @@ import numpy as np
 import pandas as pd
 
 from relstudy.calibration.tables.blocks import rows_aside
-from relstudy.common.checked import Checked, stripped
-from relstudy.common.errors import Fault, TableError
-from relstudy.common.known_scale import known_scale
-from relstudy.common.plain_names import UNSEEN, with_unseen
-from relstudy.common.scales import KnownScale, Scale
-from relstudy.common.wording import count_of, listed, listed_some
+from relstudy.common.runtime.control_characters import UNSEEN, with_unseen
+from relstudy.common.runtime.errors import Fault, TableError
+from relstudy.common.runtime.wording import count_of, listed, listed_some
+from relstudy.common.tables.checked_table import Checked, stripped
+from relstudy.common.tables.meaning.scale_detection import known_scale
+from relstudy.common.tables.meaning.scales import KnownScale, Scale
 
 NOBODY = ("na", "n/a", "#n/a", "nan", "none", "null", "nil", "undefined", "unknown", "anonymous")
 """Names that say that nobody is named, in lower case."""

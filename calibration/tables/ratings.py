@@ -38,21 +38,26 @@ from relstudy.calibration.tables.rating_rows import (
 from relstudy.calibration.tables.session import MOMENT, PLACE, with_moments
 from relstudy.calibration.tables.set_aside import COLUMN as SET_ASIDE
 from relstudy.calibration.tables.set_aside import without_not_shown, without_set_aside
-from relstudy.common.checked import Checked, stripped
-from relstudy.common.errors import RelstudyError
-from relstudy.common.figures import SERIES, drawing, figure_of, svg
-from relstudy.common.headers import under_own_names
-from relstudy.common.libraries import tasks_of_library
-from relstudy.common.option_words import option
-from relstudy.common.plain_names import refuse_controls
-from relstudy.common.probabilities import PAIR, PROBABILITIES, check_one_a_pair, read_probabilities
-from relstudy.common.ratings_table import EARLIER_WORDS, HandOut
-from relstudy.common.reading import PLAIN, Reading
-from relstudy.common.results import Result
-from relstudy.common.scales import SCALE_COLUMNS, KnownScale, Scale
-from relstudy.common.tables import read_table
-from relstudy.common.totals import is_total, totals
-from relstudy.common.wording import count_of, listed_some
+from relstudy.common.charts.figures import SERIES, drawing, figure_of, svg
+from relstudy.common.options.option_wording import option
+from relstudy.common.results.result import Result
+from relstudy.common.runtime.control_characters import refuse_controls
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import count_of, listed_some
+from relstudy.common.tables.checked_table import Checked, stripped
+from relstudy.common.tables.column_names import under_own_names
+from relstudy.common.tables.formats.dataframe_libraries import tasks_of_library
+from relstudy.common.tables.formats.table_files import read_table
+from relstudy.common.tables.meaning.inclusion_probabilities import (
+    PAIR,
+    PROBABILITIES,
+    check_one_a_pair,
+    read_probabilities,
+)
+from relstudy.common.tables.meaning.ratings_columns import EARLIER_WORDS, HandOut
+from relstudy.common.tables.meaning.reading import PLAIN, Reading
+from relstudy.common.tables.meaning.scales import SCALE_COLUMNS, KnownScale, Scale
+from relstudy.common.tables.meaning.summary_rows import is_total, totals
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

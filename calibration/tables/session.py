@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from relstudy.calibration.tables.moments import is_iso, is_plain, read_moments
-from relstudy.common.checked import Checked, stripped
-from relstudy.common.wording import count_of, listed_some
+from relstudy.common.runtime.wording import count_of, listed_some
+from relstudy.common.tables.checked_table import Checked, stripped
 
 PLACE, MOMENT = "position", "rated_at"
 ALIKE = 0.9

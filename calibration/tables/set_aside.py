@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from relstudy.common.checked import Checked, stripped
-from relstudy.common.errors import RelstudyError
-from relstudy.common.option_words import option
-from relstudy.common.wording import count_of
+from relstudy.common.options.option_wording import option
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import count_of
+from relstudy.common.tables.checked_table import Checked, stripped
 
 COLUMN = "set_aside"
 YES, NO = ("true", "1", "1.0", "yes"), ("false", "0", "0.0", "no", "", "none")

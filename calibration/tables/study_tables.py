@@ -21,19 +21,19 @@ from relstudy.calibration.tables.judgments import CARELESS, Judgments, read_judg
 from relstudy.calibration.tables.pair_ratings import PairRatings
 from relstudy.calibration.tables.qrels import is_dataset
 from relstudy.calibration.tables.ratings import read_ratings
-from relstudy.common.archived import in_archive
-from relstudy.common.checked import Checked
-from relstudy.common.errors import RelstudyError
-from relstudy.common.files import read_json, read_toml, write_json
-from relstudy.common.groups import groups_of, said_once
-from relstudy.common.headers import under_own_names
-from relstudy.common.option_words import option
-from relstudy.common.pairs_table import read_pairs, source_members
-from relstudy.common.probabilities import PAIR
-from relstudy.common.reading import PLAIN, Reading
-from relstudy.common.tables import read_table, write_table
-from relstudy.common.whole_ids import whole_ids
-from relstudy.common.wording import count_of, listed
+from relstudy.common.options.option_wording import option
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.files import read_json, read_toml, write_json
+from relstudy.common.runtime.wording import count_of, listed
+from relstudy.common.tables.checked_table import Checked
+from relstudy.common.tables.column_names import under_own_names
+from relstudy.common.tables.formats.study_archive import in_archive
+from relstudy.common.tables.formats.table_files import read_table, write_table
+from relstudy.common.tables.meaning.group_columns import groups_of, said_once
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
+from relstudy.common.tables.meaning.pairs_table import read_pairs, source_members
+from relstudy.common.tables.meaning.reading import PLAIN, Reading
+from relstudy.common.tables.whole_number_ids import whole_ids
 
 JUDGMENTS, CALIBRATED, RATINGS, PAIRS = "judgments.csv", "calibrated.csv", "ratings.csv", "pairs.csv"
 POOL = ("pool.csv", "pool.parquet")

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from relstudy.common.errors import RelstudyError
-from relstudy.common.option_words import option
-from relstudy.common.wording import percent
+from relstudy.common.options.option_wording import option
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import percent
 
 R_HAT_LIMIT = 1.01
 CURVE_POINTS = 9

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from relstudy.common.console import hushed
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.console import hushed
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.mapping.changepoint.chains import Chains, too_few
 from relstudy.mapping.changepoint.model import ConjugatePrior
 from relstudy.mapping.changepoint.sampler import LEAST_KEPT, STEPS

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from relstudy.common.compiled import compiled
+from relstudy.common.runtime.compiled import compiled
 
 
 @compiled

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from relstudy.common.compiled import compiled
+from relstudy.common.runtime.compiled import compiled
 from relstudy.mapping.changepoint.chains import Chains, too_few
 from relstudy.mapping.changepoint.model import ConjugatePrior
 from relstudy.mapping.pooling import Pooled

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import LinearConstraint, minimize
 
-from relstudy.common.ranks import ranks
+from relstudy.common.sampling.ranks import ranks
 from relstudy.mapping.correlation.optimum import NO_RELATION, centred_judgments, correlation_with, on_judgments_scale
 from relstudy.mapping.estimator import MonotoneMapping
 from relstudy.mapping.fitted import FittedMapping, drop_inner_knots

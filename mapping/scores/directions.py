@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Literal, get_args
 
-from relstudy.common.errors import RelstudyError
-from relstudy.common.option_words import option
+from relstudy.common.options.option_wording import option
+from relstudy.common.runtime.errors import RelstudyError
 
 Direction = Literal["auto", "higher", "lower"]
 DIRECTIONS: tuple[Direction, ...] = get_args(Direction)

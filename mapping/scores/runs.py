@@ -6,9 +6,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from relstudy.common.errors import Fault, TableError
-from relstudy.common.files import decoded
-from relstudy.common.wording import count_of
+from relstudy.common.runtime.errors import Fault, TableError
+from relstudy.common.runtime.files import decoded
+from relstudy.common.runtime.wording import count_of
 
 FIELDS = ("query_id", "Q0", "result_id", "rank", "score", "system")
 COMMENT = "#"

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import pandas as pd
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 
 COLUMNS = ["system", "query_id", "result_id", "score"]
 

@@ -12,17 +12,17 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import pandas as pd
 
-from relstudy.common.checked import Checked, stripped
-from relstudy.common.errors import Fault, RelstudyError, TableError
-from relstudy.common.files import replacing
-from relstudy.common.headers import under_own_names
-from relstudy.common.libraries import run_of_library
-from relstudy.common.option_words import option
-from relstudy.common.packed import read_bytes, unpacked_name
-from relstudy.common.plain_names import refuse_controls
-from relstudy.common.probabilities import PAIR
-from relstudy.common.reading import PLAIN, Reading
-from relstudy.common.tables import read_table, write_table
+from relstudy.common.options.option_wording import option
+from relstudy.common.runtime.compression import read_bytes, unpacked_name
+from relstudy.common.runtime.control_characters import refuse_controls
+from relstudy.common.runtime.errors import Fault, RelstudyError, TableError
+from relstudy.common.runtime.files import replacing
+from relstudy.common.tables.checked_table import Checked, stripped
+from relstudy.common.tables.column_names import under_own_names
+from relstudy.common.tables.formats.dataframe_libraries import run_of_library
+from relstudy.common.tables.formats.table_files import read_table, write_table
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
+from relstudy.common.tables.meaning.reading import PLAIN, Reading
 from relstudy.mapping.scores.runs import looks_like_run, parse_run, rank_notes
 from relstudy.mapping.scores.score_table import COLUMNS, ScoreTable, SystemChoice
 from relstudy.mapping.scores.vectors import Similarity, are_vectors

@@ -11,12 +11,12 @@ from typing import Any, TypedDict
 import numpy as np
 import pandas as pd
 
-from relstudy.common.damage import DAMAGED_ARRAYS, TENSORS, refuse_tensors
-from relstudy.common.errors import RelstudyError
-from relstudy.common.option_words import option as worded
-from relstudy.common.options import fields_given
-from relstudy.common.packed import refuse_devices
-from relstudy.common.probabilities import PAIR
+from relstudy.common.options.declaration import fields_given
+from relstudy.common.options.option_wording import option as worded
+from relstudy.common.runtime.compression import refuse_devices
+from relstudy.common.runtime.damaged_files import DAMAGED_ARRAYS, TENSORS, refuse_tensors
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.mapping.scores.score_table import ScoreTable
 from relstudy.mapping.vector_options import Measure, VectorOptions
 

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from relstudy.calibration.tables import judgments, ratings
-from relstudy.common import pairs_table
-from relstudy.common.checked import Checked
-from relstudy.common.errors import RelstudyError
-from relstudy.common.headers import plain_name
-from relstudy.common.probabilities import PAIR
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.checked_table import Checked
+from relstudy.common.tables.column_names import plain_name
+from relstudy.common.tables.meaning import pairs_table
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 
 OWN = {
     plain_name(name)

@@ -17,18 +17,18 @@ from relstudy.api.inputs import ScoredSystems, judgments_of, refuse_unknown, sco
 from relstudy.calibration.interfaces import joined_tables, pairs_asked_alike, read_interfaces, side_by_side, write_parts
 from relstudy.calibration.options import CalibrationOptions, RatingsOptions
 from relstudy.calibration.tables.study_tables import pairs_beside
-from relstudy.common.arguments import check_arguments
-from relstudy.common.checked import Checked
-from relstudy.common.errors import NotHere, UnknownName
-from relstudy.common.files import file_names, together
-from relstudy.common.groups import groups_of
-from relstudy.common.libraries import Source
-from relstudy.common.options import fields_given
-from relstudy.common.python_options import takes_options
-from relstudy.common.reading import Reading
-from relstudy.common.reading_options import ReadingOptions
-from relstudy.common.results import FolderResult
-from relstudy.common.wording import count_of
+from relstudy.common.options.argument_checks import check_arguments
+from relstudy.common.options.declaration import fields_given
+from relstudy.common.options.python_arguments import takes_options
+from relstudy.common.results.result import FolderResult
+from relstudy.common.runtime.errors import NotHere, UnknownName
+from relstudy.common.runtime.files import file_names, together
+from relstudy.common.runtime.wording import count_of
+from relstudy.common.tables.checked_table import Checked
+from relstudy.common.tables.formats.dataframe_libraries import Source
+from relstudy.common.tables.meaning.group_columns import groups_of
+from relstudy.common.tables.meaning.reading import Reading
+from relstudy.common.tables.meaning.reading_options import ReadingOptions
 from relstudy.mapping.options import FitOptions
 from relstudy.mapping.systems import by_group
 

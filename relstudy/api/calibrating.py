@@ -25,17 +25,17 @@ from relstudy.calibration.rater_comparison import compare_rater
 from relstudy.calibration.reliability.generalizability import Generalizability, of_panel
 from relstudy.calibration.tables import ratings as ratings_table
 from relstudy.calibration.tables.ratings import Ratings
-from relstudy.common.arguments import check_arguments
-from relstudy.common.errors import RelstudyError
-from relstudy.common.figures import figure_of
-from relstudy.common.headers import under_own_names
-from relstudy.common.libraries import Source, path_or_frame, tasks_of_library
-from relstudy.common.options import fields_given
-from relstudy.common.python_options import takes_options
-from relstudy.common.reading import Reading, ReadingChanges
-from relstudy.common.reading_options import ReadingOptions, renamings
-from relstudy.common.results import FolderResult
-from relstudy.common.wording import count_of
+from relstudy.common.charts.figures import figure_of
+from relstudy.common.options.argument_checks import check_arguments
+from relstudy.common.options.declaration import fields_given
+from relstudy.common.options.python_arguments import takes_options
+from relstudy.common.results.result import FolderResult
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import count_of
+from relstudy.common.tables.column_names import under_own_names
+from relstudy.common.tables.formats.dataframe_libraries import Source, path_or_frame, tasks_of_library
+from relstudy.common.tables.meaning.reading import Reading, ReadingChanges
+from relstudy.common.tables.meaning.reading_options import ReadingOptions, renamings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

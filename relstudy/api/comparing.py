@@ -13,16 +13,16 @@ import pandas as pd
 from relstudy.api.inputs import table_of
 from relstudy.calibration.plots import preferences_picture
 from relstudy.calibration.preferences import PreferenceStudy, read_preferences
-from relstudy.common.arguments import check_arguments
-from relstudy.common.errors import RelstudyError
-from relstudy.common.figures import SERIES, drawing, figure_of, svg
-from relstudy.common.kept import NOT_KEPT
-from relstudy.common.libraries import Source, path_or_frame
-from relstudy.common.options import fields_given
-from relstudy.common.python_options import takes_options
-from relstudy.common.results import FolderResult
-from relstudy.common.study_folder import table_in
-from relstudy.common.wording import count_of
+from relstudy.common.charts.figures import SERIES, drawing, figure_of, svg
+from relstudy.common.options.argument_checks import check_arguments
+from relstudy.common.options.declaration import fields_given
+from relstudy.common.options.python_arguments import takes_options
+from relstudy.common.results.result import FolderResult
+from relstudy.common.results.serialization import NOT_KEPT
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import count_of
+from relstudy.common.tables.formats.dataframe_libraries import Source, path_or_frame
+from relstudy.common.tables.meaning.study_folder import table_in
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.collection.large import open_collection
 from relstudy.studyapp.collection.lists import RankedList

@@ -11,18 +11,18 @@ import pandas as pd
 
 from relstudy.api.calibrating import CalibratedPanel
 from relstudy.api.inputs import ScoredSystems, judgments_of, scores_of
-from relstudy.common.arguments import check_arguments
-from relstudy.common.errors import UnknownName
-from relstudy.common.figures import figure_of
-from relstudy.common.files import file_names, together
-from relstudy.common.libraries import Source
-from relstudy.common.options import fields_given
-from relstudy.common.probabilities import PAIR
-from relstudy.common.python_options import takes_options
-from relstudy.common.reading import Reading, ReadingChanges
-from relstudy.common.reading_options import ReadingOptions
-from relstudy.common.results import FolderResult
-from relstudy.common.wording import count_of
+from relstudy.common.charts.figures import figure_of
+from relstudy.common.options.argument_checks import check_arguments
+from relstudy.common.options.declaration import fields_given
+from relstudy.common.options.python_arguments import takes_options
+from relstudy.common.results.result import FolderResult
+from relstudy.common.runtime.errors import UnknownName
+from relstudy.common.runtime.files import file_names, together
+from relstudy.common.runtime.wording import count_of
+from relstudy.common.tables.formats.dataframe_libraries import Source
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
+from relstudy.common.tables.meaning.reading import Reading, ReadingChanges
+from relstudy.common.tables.meaning.reading_options import ReadingOptions
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.options import FitChanges, FitOptions
 from relstudy.mapping.plots import mapping_figure
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from relstudy.calibration.tables.judgments import Judgments
-    from relstudy.common.estimates import Estimate
+    from relstudy.common.results.estimates import Estimate
     from relstudy.mapping.scores.score_table import ScoreTable
 
 

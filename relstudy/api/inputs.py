@@ -18,16 +18,23 @@ from relstudy.calibration.tables.study_tables import (
     read_study_tables,
     with_proposers,
 )
-from relstudy.common.arguments import shown
-from relstudy.common.checked import Checked
-from relstudy.common.errors import RelstudyError
-from relstudy.common.headers import plain_name
-from relstudy.common.libraries import Nested, Source, frame_of_nested, frame_of_records, is_nested, path_or_frame
-from relstudy.common.option_words import PythonWords
-from relstudy.common.plain_names import refuse_controls
-from relstudy.common.reading import PLAIN, Columns, Reading
-from relstudy.common.reading_options import renamings
-from relstudy.common.tables import read_table
+from relstudy.common.options.argument_checks import shown
+from relstudy.common.options.option_wording import PythonWords
+from relstudy.common.runtime.control_characters import refuse_controls
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.checked_table import Checked
+from relstudy.common.tables.column_names import plain_name
+from relstudy.common.tables.formats.dataframe_libraries import (
+    Nested,
+    Source,
+    frame_of_nested,
+    frame_of_records,
+    is_nested,
+    path_or_frame,
+)
+from relstudy.common.tables.formats.table_files import read_table
+from relstudy.common.tables.meaning.reading import PLAIN, Columns, Reading
+from relstudy.common.tables.meaning.reading_options import renamings
 from relstudy.mapping.scores.score_table import ScoreTable, SystemChoice
 from relstudy.mapping.scores.table import check_run, check_scores, read_scores
 from relstudy.mapping.scores.vectors import Similarity, are_vectors

@@ -11,14 +11,14 @@ import pandas as pd
 
 from relstudy.analysis.linking import joined
 from relstudy.api.inputs import judgments_of, table_of
-from relstudy.common.arguments import check_arguments
-from relstudy.common.errors import RelstudyError
-from relstudy.common.figures import figure_of
-from relstudy.common.libraries import Source
-from relstudy.common.options import fields_given
-from relstudy.common.python_options import takes_options
-from relstudy.common.results import FolderResult
-from relstudy.common.wording import count_of
+from relstudy.common.charts.figures import figure_of
+from relstudy.common.options.argument_checks import check_arguments
+from relstudy.common.options.declaration import fields_given
+from relstudy.common.options.python_arguments import takes_options
+from relstudy.common.results.result import FolderResult
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import count_of
+from relstudy.common.tables.formats.dataframe_libraries import Source
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.options import FitOptions, FoldChanges
 from relstudy.mapping.plots import mapping_figure

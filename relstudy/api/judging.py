@@ -17,13 +17,13 @@ from relstudy.analysis.scoring.options import BootstrapChanges, ScoringOptions
 from relstudy.analysis.scoring.systems import candidates_of
 from relstudy.api.calibrating import CalibratedPanel
 from relstudy.api.inputs import ScoredSystems, scores_of, study_tables_of
-from relstudy.common.arguments import check_arguments
-from relstudy.common.figures import SERIES, drawing, figure_of, svg
-from relstudy.common.libraries import Source, path_or_frame
-from relstudy.common.options import fields_given
-from relstudy.common.python_options import takes_options
-from relstudy.common.reading import Columns, Reading
-from relstudy.common.results import Result
+from relstudy.common.charts.figures import SERIES, drawing, figure_of, svg
+from relstudy.common.options.argument_checks import check_arguments
+from relstudy.common.options.declaration import fields_given
+from relstudy.common.options.python_arguments import takes_options
+from relstudy.common.results.result import Result
+from relstudy.common.tables.formats.dataframe_libraries import Source, path_or_frame
+from relstudy.common.tables.meaning.reading import Columns, Reading
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -21,15 +21,15 @@ from relstudy.api.inputs import ScoredSystems, scores_of, study_tables_of, unrea
 from relstudy.calibration.reliability.components import Variances
 from relstudy.calibration.tables.ratings import Ratings
 from relstudy.calibration.tables.study_tables import Decision
-from relstudy.common.arguments import check_arguments
-from relstudy.common.errors import RelstudyError
-from relstudy.common.figures import figure_of
-from relstudy.common.libraries import Source
-from relstudy.common.options import fields_given
-from relstudy.common.python_options import takes_options
-from relstudy.common.reading import Reading, ReadingChanges
-from relstudy.common.reading_options import ReadingOptions
-from relstudy.common.results import Result
+from relstudy.common.charts.figures import figure_of
+from relstudy.common.options.argument_checks import check_arguments
+from relstudy.common.options.declaration import fields_given
+from relstudy.common.options.python_arguments import takes_options
+from relstudy.common.results.result import Result
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.formats.dataframe_libraries import Source
+from relstudy.common.tables.meaning.reading import Reading, ReadingChanges
+from relstudy.common.tables.meaning.reading_options import ReadingOptions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

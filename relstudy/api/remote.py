@@ -13,11 +13,11 @@ from urllib.parse import quote
 
 import pandas as pd
 
-from relstudy.common.arguments import check_arguments
-from relstudy.common.damage import NO_JSON
-from relstudy.common.errors import RelstudyError
-from relstudy.common.http import address, can_be_sent, is_private, opener_for
-from relstudy.common.plain_names import without_controls
+from relstudy.common.options.argument_checks import check_arguments
+from relstudy.common.runtime.control_characters import without_controls
+from relstudy.common.runtime.damaged_files import NO_JSON
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.http import address, can_be_sent, is_private, opener_for
 
 
 class RemoteStudy:

@@ -14,15 +14,15 @@ import numpy as np
 import pandas as pd
 
 from relstudy.api.inputs import scores_of, table_of
-from relstudy.common.arguments import check_arguments
-from relstudy.common.errors import RelstudyError
-from relstudy.common.figures import SERIES, drawing, figure_of, svg
-from relstudy.common.libraries import Source as TableSource
-from relstudy.common.libraries import path_or_frame
-from relstudy.common.options import fields_given
-from relstudy.common.python_options import takes_options
-from relstudy.common.results import FolderResult, Summary
-from relstudy.common.wording import count_of
+from relstudy.common.charts.figures import SERIES, drawing, figure_of, svg
+from relstudy.common.options.argument_checks import check_arguments
+from relstudy.common.options.declaration import fields_given
+from relstudy.common.options.python_arguments import takes_options
+from relstudy.common.results.result import FolderResult, Summary
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import count_of
+from relstudy.common.tables.formats.dataframe_libraries import Source as TableSource
+from relstudy.common.tables.formats.dataframe_libraries import path_or_frame
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.collection.large import open_collection
 from relstudy.studyapp.commands.sample import write

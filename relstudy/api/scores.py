@@ -22,14 +22,14 @@ from relstudy.analysis.scoring.tested import between_systems, measure_tests
 from relstudy.analysis.verdict.verdict import Verdict
 from relstudy.calibration.reliability.generalizability import Generalizability
 from relstudy.calibration.tables.study_tables import StudyTables
-from relstudy.common.arguments import check_arguments
-from relstudy.common.errors import RelstudyError
-from relstudy.common.figures import figure_of
-from relstudy.common.kept import write_kept
-from relstudy.common.options import fields_given
-from relstudy.common.python_options import takes_options
-from relstudy.common.results import Result
-from relstudy.common.wording import count_of, tenths, with_ends
+from relstudy.common.charts.figures import figure_of
+from relstudy.common.options.argument_checks import check_arguments
+from relstudy.common.options.declaration import fields_given
+from relstudy.common.options.python_arguments import takes_options
+from relstudy.common.results.result import Result
+from relstudy.common.results.serialization import write_kept
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import count_of, tenths, with_ends
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

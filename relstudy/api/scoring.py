@@ -17,13 +17,13 @@ from relstudy.api.fitting import Mappings
 from relstudy.api.inputs import Scored, ScoredSystems, judgments_of, scores_of, study_tables_of, table_of, unread
 from relstudy.api.scores import Scores
 from relstudy.calibration.tables.study_tables import StudyTables, read_study_tables
-from relstudy.common.arguments import check_arguments
-from relstudy.common.errors import RelstudyError
-from relstudy.common.libraries import Source, path_or_frame
-from relstudy.common.options import differing, fields_given
-from relstudy.common.python_options import takes_options
-from relstudy.common.reading import GradedReadingChanges, Reading
-from relstudy.common.reading_options import ReadingOptions
+from relstudy.common.options.argument_checks import check_arguments
+from relstudy.common.options.declaration import differing, fields_given
+from relstudy.common.options.python_arguments import takes_options
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.formats.dataframe_libraries import Source, path_or_frame
+from relstudy.common.tables.meaning.reading import GradedReadingChanges, Reading
+from relstudy.common.tables.meaning.reading_options import ReadingOptions
 from relstudy.mapping.fitted import FittedMapping, read_mappings
 from relstudy.mapping.scores.vectors import Similarity, VectorChanges
 from relstudy.mapping.vector_options import VectorOptions

@@ -12,6 +12,7 @@ wherever it runs, so a worker that is lost costs the time of its parts and nothi
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
 import os
 import pickle
@@ -23,11 +24,13 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
-from relstudy.common.errors import RelstudyError
-from relstudy.common.option_words import CommandWords, in_words, words
-from relstudy.common.option_words import option as worded
-from relstudy.common.options import check_options, option
-from relstudy.common.wording import count_of
+from relstudy.common.options.command_options import Command, taking
+from relstudy.common.options.declaration import check_options, option
+from relstudy.common.options.option_wording import CommandWords, in_words, words
+from relstudy.common.options.option_wording import option as worded
+from relstudy.common.runtime.console import say
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import count_of
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -416,3 +419,17 @@ def _threads_of_products() -> int:
     from threadpoolctl import threadpool_info
 
     return max((int(each["num_threads"]) for each in threadpool_info() if each["user_api"] == "blas"), default=1)
+
+
+def with_cluster(command: Command) -> Command:
+    """Give a command the options of `ClusterOptions`; what it does in parts is then done as they say."""
+
+    @functools.wraps(command)
+    def call(*, cluster: ClusterOptions, **arguments: Any) -> Any:
+        with at_work(cluster):
+            workers = workers_in_words()
+            if workers is not None:
+                say(workers)
+            return command(**arguments)
+
+    return taking(ClusterOptions, "cluster")(call)  # type: ignore[return-value]

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from relstudy.analysis.hashing.encoders.deep.encoders import DSH, DispersedDSH
-from relstudy.common.console import print_table
+from relstudy.common.runtime.console import print_table
 from scripts.dispersion.runs import RADIUS, Data, Sizes, balanced, claim, effort, measured
 
 TABLE_1 = {(12, "dsh"): (0.2633, 0.6012), (24, "dsh"): (0.2889, 0.6407),

@@ -15,7 +15,7 @@ from relstudy.analysis.hashing.metrics.mean_average_precision import mean_averag
 from relstudy.analysis.hashing.metrics.radius import precision_recall_by_radius
 from relstudy.analysis.hashing.truth.labels import Labels
 from relstudy.analysis.hashing.truth.relevance import LabelTruth
-from relstudy.common.console import print_table
+from relstudy.common.runtime.console import print_table
 from scripts.dispersion.runs import Data, balanced, claim
 
 TABLE_2 = (0.1792, 0.1644, 0.1624, 0.1521, 0.1501)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from relstudy.analysis.hashing.encoders.deep.encoders import MDSH
-from relstudy.common.console import print_table
+from relstudy.common.runtime.console import print_table
 from scripts.dispersion.runs import SHOWN, Data, Sizes, balanced, claim, effort, measured
 
 SHIFTS = (0, 4, 8, 12)

@@ -23,8 +23,8 @@ from relstudy.analysis.hashing.metrics.mean_average_precision import mean_averag
 from relstudy.analysis.hashing.metrics.radius import precision_recall_by_radius
 from relstudy.analysis.hashing.truth.labels import Labels
 from relstudy.analysis.hashing.truth.relevance import LabelTruth
-from relstudy.common.console import say
-from relstudy.common.files import write_json
+from relstudy.common.runtime.console import say
+from relstudy.common.runtime.files import write_json
 
 RADIUS = 2
 """Of mLGAP: Ding, Li and Li name none for their table; their worked example has 2."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from relstudy.calibration.methods.by_name import fit_lines
 from relstudy.calibration.simulation import simulate_panel
-from relstudy.common.figures import INK, MUTED, SERIES, drawing, svg
+from relstudy.common.charts.figures import INK, MUTED, SERIES, drawing, svg
 from scripts.figures.pages import printed
 
 

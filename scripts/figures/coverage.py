@@ -7,7 +7,7 @@ import re
 import numpy as np
 from matplotlib.axes import Axes
 
-from relstudy.common.figures import GRID, INK, MUTED, SERIES, drawing, svg
+from relstudy.common.charts.figures import GRID, INK, MUTED, SERIES, drawing, svg
 from scripts.figures.pages import printed
 
 SYSTEMS = "ABCD"

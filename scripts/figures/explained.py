@@ -6,8 +6,8 @@ import numpy as np
 from matplotlib.patches import FancyBboxPatch
 
 from relstudy.analysis.indices.precision_recall import precision_recall_curve
-from relstudy.common.drawing import inclusion_probabilities, rank_share
-from relstudy.common.figures import INK, MUTED, PAPER, SERIES, drawing, svg
+from relstudy.common.charts.figures import INK, MUTED, PAPER, SERIES, drawing, svg
+from relstudy.common.sampling.draws import inclusion_probabilities, rank_share
 
 
 def share_retrieved() -> str:

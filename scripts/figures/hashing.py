@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from relstudy.common.figures import GRID, INK, SERIES, drawing, svg
+from relstudy.common.charts.figures import GRID, INK, SERIES, drawing, svg
 from scripts.figures.pages import printed
 
 DEEP = ("dsh", "dsh-dispersed", "m-dsh")

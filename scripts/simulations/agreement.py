@@ -27,8 +27,8 @@ from relstudy.calibration.reliability.variance import (
     within_item_variance,
 )
 from relstudy.calibration.simulation import simulate_panel
-from relstudy.common.console import print_table, progress
-from relstudy.common.estimates import Estimate
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.console import print_table, progress
 
 SEED = 41_000
 WORLDS = ((4, 40, 40, 3), (8, 40, 40, 3), (12, 20, 40, 3), (30, 20, 40, 3), (12, 40, 0, 3))

@@ -50,8 +50,8 @@ from relstudy.analysis.judges.universe import Universe, context_for
 from relstudy.analysis.scoring.candidate import Candidate, candidate_of
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.common.console import print_table, progress
-from relstudy.common.drawing import inclusion_probabilities, rank_share, systematic_sample
+from relstudy.common.runtime.console import print_table, progress
+from relstudy.common.sampling.draws import inclusion_probabilities, rank_share, systematic_sample
 
 SEED, QUERIES, RESULTS, REPLICATES, RELEVANT, NOISE = 3107, 600, 16, 200, 0.08, 0.5
 SIZES, EDGES = (60, 400), np.array([1.5, 2.5, 3.5, 4.5])

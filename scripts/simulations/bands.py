@@ -14,7 +14,7 @@ import itertools
 
 import numpy as np
 
-from relstudy.common.console import print_table
+from relstudy.common.runtime.console import print_table
 from relstudy.mapping.methods import make_mapping
 
 RESULTS = 20

@@ -32,8 +32,8 @@ from relstudy.analysis.planning.worlds import Drawing, NormalShape, People, Worl
 from relstudy.analysis.resampling.spread import PAIRED
 from relstudy.analysis.scoring.comparison import difference_estimate
 from relstudy.calibration.options import CalibrationOptions
-from relstudy.common.console import print_table, progress
-from relstudy.common.drawing import systematic_sample
+from relstudy.common.runtime.console import print_table, progress
+from relstudy.common.sampling.draws import systematic_sample
 
 SEED, QUERIES, COLLECTION = 3108, 60, 200
 SHARES, HOW = (0.0, 0.1, 0.2, 0.4), ("keep", "weigh", "drop")

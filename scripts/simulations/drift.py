@@ -36,8 +36,8 @@ from relstudy.calibration.panel import Panel
 from relstudy.calibration.pipeline import calibrate
 from relstudy.calibration.tables.ratings import check_ratings
 from relstudy.calibration.tables.session import session_order
-from relstudy.common.checked import Checked
-from relstudy.common.console import progress
+from relstudy.common.runtime.console import progress
+from relstudy.common.tables.checked_table import Checked
 from scripts.simulations.careless import INDICES, QUERIES, figures_of, world_of
 
 RATINGS, BASE, EACH, UNEVEN = 60, 15, 3, 0.6

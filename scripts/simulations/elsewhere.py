@@ -36,9 +36,9 @@ from relstudy.analysis.indices.precision_recall import Retrieval
 from relstudy.analysis.indices.same_query import SameQuery
 from relstudy.calibration.raters import LEAST_CARE
 from relstudy.calibration.undecided import undecided_pairs
-from relstudy.common.console import print_table, progress
-from relstudy.common.estimates import Estimate
-from relstudy.common.reach import REACH, reach_of
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.console import print_table, progress
+from relstudy.common.sampling.design_reach import REACH, reach_of
 from relstudy.studyapp.sampling.design import CandidateProbabilities, Round, probabilities_in
 from relstudy.studyapp.sampling.population import Eligible, ScoredItems, whole_collection
 from relstudy.studyapp.sampling.query_draw import draw_together

@@ -27,7 +27,7 @@ from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.draws import LeftOut, whole_queries
 from relstudy.analysis.resampling.families import centred, family_corrected, holm
 from relstudy.analysis.resampling.spread import DIFFERENCE
-from relstudy.common.console import print_table, progress
+from relstudy.common.runtime.console import print_table, progress
 
 SEED, REPLICATES, PAIRS, SKILL, LEVEL = 5113, 300, 16, 0.6, 0.95
 CELLS = (("6 systems", 6, 60, 1), ("20 systems", 20, 60, 1), ("8 groups of 6 systems", 6, 240, 8))

@@ -23,7 +23,7 @@ from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, query_cou
 from relstudy.analysis.resampling.draws import LeftOut
 from relstudy.analysis.resampling.spread import PAIRED
 from relstudy.analysis.scoring.comparison import p_value
-from relstudy.common.console import print_table
+from relstudy.common.runtime.console import print_table
 from relstudy.mapping.cross_fitting import around_training_means, correlation, cross_fit
 from relstudy.mapping.methods import EVERY_METHOD, METHODS
 from relstudy.mapping.scored_pairs import FitSettings, ScoredPairs

@@ -25,8 +25,8 @@ from scipy.special import gamma, ndtr, ndtri
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.reliability.generalizability import Generalizability, generalizability, of_panel
 from relstudy.calibration.tables.ratings import read_ratings
-from relstudy.common.errors import RelstudyError
-from relstudy.common.estimates import Estimate
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.errors import RelstudyError
 from scripts.calibration_default import PANELS
 
 SHAPES: dict[str, Callable[[np.random.Generator, int | tuple[int, int]], np.ndarray]] = {

@@ -37,9 +37,9 @@ from relstudy.analysis.indices.same_query import SameQuery
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.draws import LeftOut, whole_queries
 from relstudy.analysis.resampling.spread import DIFFERENCE
-from relstudy.common.console import print_table, progress
-from relstudy.common.drawing import systematic_sample
-from relstudy.common.reach import LEAST_REACH
+from relstudy.common.runtime.console import print_table, progress
+from relstudy.common.sampling.design_reach import LEAST_REACH
+from relstudy.common.sampling.draws import systematic_sample
 from relstudy.studyapp.sampling.design import CandidateProbabilities, Round, probabilities_in
 from relstudy.studyapp.sampling.forecast import forecast
 from relstudy.studyapp.sampling.options import AssumptionOptions

@@ -17,7 +17,7 @@ from relstudy.calibration.averaging import make_judgments
 from relstudy.calibration.methods.by_name import fit_lines
 from relstudy.calibration.noise import rater_noise
 from relstudy.calibration.simulation import SimulatedPanel, simulate_panel
-from relstudy.common.console import print_table, progress
+from relstudy.common.runtime.console import print_table, progress
 
 SEED = 30_000
 SIZES = ((12, 10, 60, 3), (30, 20, 60, 3), (100, 20, 60, 2), (40, 20, 80, 6))

@@ -30,8 +30,8 @@ from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.scored_pairs import ScoredPairs
 from relstudy.calibration.tables.judgments import Judgments
 from relstudy.calibration.tables.study_tables import judgments_with_ratings
-from relstudy.common.console import print_table, progress
-from relstudy.common.drawing import inclusion_probabilities, rank_share, systematic_sample
+from relstudy.common.runtime.console import print_table, progress
+from relstudy.common.sampling.draws import inclusion_probabilities, rank_share, systematic_sample
 
 SEED, ITEMS, RESULTS, COLLECTION, BASE, REPLICATES, LIKING = 7801, 320, 20, 320, 100, 200, 0.35
 INDICES = ("pearson", "average_precision", "normalised_rank", "same_query")

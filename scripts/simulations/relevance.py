@@ -30,9 +30,9 @@ from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.calibration.averaging import make_judgments
 from relstudy.calibration.methods.linear import mean
 from relstudy.calibration.panel import Panel
-from relstudy.common.console import print_table, progress
-from relstudy.common.drawing import inclusion_probabilities, rank_share, systematic_sample
-from relstudy.common.reach import reach_of
+from relstudy.common.runtime.console import print_table, progress
+from relstudy.common.sampling.design_reach import reach_of
+from relstudy.common.sampling.draws import inclusion_probabilities, rank_share, systematic_sample
 
 ITEMS, QUERIES, RESULTS, RATERS, BASE, NOISE = 320, 100, 20, 12, 60, 0.5
 REPLICATES = 200

@@ -50,7 +50,7 @@ from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.scored_pairs import ScoredPairs
 from relstudy.calibration.tables.judgments import Judgments
-from relstudy.common.console import print_table, progress
+from relstudy.common.runtime.console import print_table, progress
 
 SEED, REPLICATES, PAIRS, LEVEL, BEST = 4210, 300, 16, 0.95, 0.60
 SIZES, QUERIES = (2, 6, 20), (30, 100, 400)

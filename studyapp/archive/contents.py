@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from relstudy.common.errors import RelstudyError
-from relstudy.common.files import replacing, whole_files
-from relstudy.common.study_folder import score_files
-from relstudy.common.wording import count_of
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.files import replacing, whole_files
+from relstudy.common.runtime.wording import count_of
+from relstudy.common.tables.meaning.study_folder import score_files
 from relstudy.studyapp.archive.metadata import citation, croissant, versions
 from relstudy.studyapp.archive.options import ArchiveOptions
 from relstudy.studyapp.archive.tables import (

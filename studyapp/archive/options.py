@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
 
-from relstudy.common.errors import RelstudyError
-from relstudy.common.options import CommandOptions, option
+from relstudy.common.options.declaration import CommandOptions, option
+from relstudy.common.runtime.errors import RelstudyError
 
 
 def _day(text: str) -> str:

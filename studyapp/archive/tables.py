@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from relstudy.common.errors import RelstudyError
-from relstudy.common.study_folder import QUESTIONS, score_files
-from relstudy.common.tables import read_table
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.formats.table_files import read_table
+from relstudy.common.tables.meaning.study_folder import QUESTIONS, score_files
 from relstudy.studyapp.archive.meanings import MEANINGS, meaning_of
 
 

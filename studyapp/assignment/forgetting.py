@@ -12,8 +12,8 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from relstudy.common.errors import RelstudyError
-from relstudy.common.wording import count_of
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import count_of
 from relstudy.studyapp.assignment.raters import Rater, end_visit, find_by_code, lock_rater, read_raters
 from relstudy.studyapp.assignment.set_aside import give_back
 from relstudy.studyapp.assignment.versions import read_state

@@ -6,7 +6,7 @@ import secrets
 import time
 from dataclasses import dataclass
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.assignment.raters import enrol, token_identity, update_rater
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store

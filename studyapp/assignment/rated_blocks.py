@@ -10,8 +10,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from relstudy.common.errors import RelstudyError
-from relstudy.common.scales import Scale
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.meaning.scales import Scale
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block, ResultQuestion
 from relstudy.studyapp.database.settings import read_setting, write_setting

@@ -16,7 +16,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.assignment.attention_checks import add_check_pages
 from relstudy.studyapp.assignment.handed_pages import complete_base, trim_pages, withdraw_pages
 from relstudy.studyapp.assignment.new_draw import clear_draw, has_ratings

@@ -12,11 +12,11 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 import pandas as pd
 
-from relstudy.common.checked import Checked
-from relstudy.common.errors import Fault, RelstudyError, TableError
-from relstudy.common.files import replacing
-from relstudy.common.study_folder import ITEMS
-from relstudy.common.tables import write_table
+from relstudy.common.runtime.errors import Fault, RelstudyError, TableError
+from relstudy.common.runtime.files import replacing
+from relstudy.common.tables.checked_table import Checked
+from relstudy.common.tables.formats.table_files import write_table
+from relstudy.common.tables.meaning.study_folder import ITEMS
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.collection.kinds import HEAD, begins_captions, media_type
 from relstudy.studyapp.collection.large import LargeCollection

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.collection.kinds import PLAYED
 from relstudy.studyapp.collection.lists import LISTS, read_lists

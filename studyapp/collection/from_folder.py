@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from relstudy.common.console import progress
-from relstudy.common.errors import RelstudyError
-from relstudy.common.files import replacing
-from relstudy.common.tables import write_table
-from relstudy.common.wording import count_of, listed_some
+from relstudy.common.runtime.console import progress
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.files import replacing
+from relstudy.common.runtime.wording import count_of, listed_some
+from relstudy.common.tables.formats.table_files import write_table
 from relstudy.studyapp.collection.kinds import can_be_shown
 
 TEXTS = (".txt", ".md")

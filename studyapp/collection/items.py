@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from relstudy.common.checked import Checked
-from relstudy.common.errors import RelstudyError
-from relstudy.common.pictures import read_picture
-from relstudy.common.study_folder import COLLECTION, items_file
-from relstudy.common.tables import read_table
+from relstudy.common.charts.pictures import read_picture
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.checked_table import Checked
+from relstudy.common.tables.formats.table_files import read_table
+from relstudy.common.tables.meaning.study_folder import COLLECTION, items_file
 from relstudy.studyapp.collection.kinds import (
     KINDS,
     PARADIGMS,

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from relstudy.common.checked import Checked
-from relstudy.common.errors import Fault, RelstudyError, TableError
-from relstudy.common.study_folder import COLLECTION
+from relstudy.common.runtime.errors import Fault, RelstudyError, TableError
+from relstudy.common.tables.checked_table import Checked
+from relstudy.common.tables.meaning.study_folder import COLLECTION
 from relstudy.studyapp.collection.items import COLUMNS, FILES, ROLES, Collection, Item, split_keywords
 from relstudy.studyapp.collection.kinds import KINDS, PARADIGMS, paradigm_of
 from relstudy.studyapp.config.study import Study

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from relstudy.common.tables import read_table, write_table
+from relstudy.common.tables.formats.table_files import read_table, write_table
 
 LISTS = "lists.csv"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from relstudy.common.command_options import taking
-from relstudy.common.options import CommandOptions, option
+from relstudy.common.options.command_options import taking
+from relstudy.common.options.declaration import CommandOptions, option
 from relstudy.studyapp.config.accounts import Role
 
 
@@ -42,7 +42,7 @@ def account(folder: Path, name: str, options: AccountOptions, as_json: bool) -> 
       relstudy account my-study anna --remove
       relstudy account my-study
     """
-    from relstudy.common.console import print_json, print_table
+    from relstudy.common.runtime.console import print_json, print_table
     from relstudy.studyapp.config.accounts import change_role, invite_account, read_accounts, remove_account
 
     role, invite, remove = options.role, options.invite, options.remove

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from relstudy.common.command_options import taking
-from relstudy.common.wording import count_of
+from relstudy.common.options.command_options import taking
+from relstudy.common.runtime.wording import count_of
 from relstudy.studyapp.archive.options import ArchiveOptions
 
 
@@ -25,7 +25,7 @@ def archive(folder: Path, options: ArchiveOptions, as_json: bool) -> None:
     Example:
       relstudy archive my-study -o study.zip --author "Doe, Jane" --license CC-BY-4.0
     """
-    from relstudy.common.console import print_json, say
+    from relstudy.common.runtime.console import print_json, say
     from relstudy.studyapp.archive.contents import make_archive, write_archive
     from relstudy.studyapp.commands.opening import ratings_of_study
     from relstudy.studyapp.config.secret import read_secret

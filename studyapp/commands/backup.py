@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from relstudy.common.wording import count_of
+from relstudy.common.runtime.wording import count_of
 
 
 @click.command()
@@ -25,7 +25,7 @@ def backup(folder: Path, output: Path | None, yes: bool) -> None:
     """
     import time
 
-    from relstudy.common.console import say
+    from relstudy.common.runtime.console import say
     from relstudy.studyapp.commands.opening import open_database
     from relstudy.studyapp.database.backup import copy_database
 

@@ -24,7 +24,7 @@ def change(folder: Path, yes: bool, dry_run: bool, as_json: bool) -> None:
     """
     from dataclasses import asdict
 
-    from relstudy.common.console import print_json, say
+    from relstudy.common.runtime.console import print_json, say
     from relstudy.studyapp.assignment.synchronisation import change_study
     from relstudy.studyapp.commands.opening import open_study
     from relstudy.studyapp.monitoring.audit_log import record_command

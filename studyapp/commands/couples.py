@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from relstudy.common.command_options import taking
+from relstudy.common.options.command_options import taking
 from relstudy.studyapp.sampling.options import CouplesOptions
 
 
@@ -26,8 +26,8 @@ def couples(folder: Path, options: CouplesOptions, as_json: bool) -> None:
       relstudy couples my-study --each 3
       relstudy couples my-study --each 1 --lists 5
     """
-    from relstudy.common.console import print_json, progress, say
-    from relstudy.common.wording import count_of
+    from relstudy.common.runtime.console import print_json, progress, say
+    from relstudy.common.runtime.wording import count_of
     from relstudy.studyapp.collection.large import open_collection
     from relstudy.studyapp.collection.lists import LISTS
     from relstudy.studyapp.config.study import Study

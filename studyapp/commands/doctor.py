@@ -22,7 +22,7 @@ def doctor(folder: Path, as_json: bool) -> None:
     """
     from dataclasses import asdict
 
-    from relstudy.common.console import print_json
+    from relstudy.common.runtime.console import print_json
     from relstudy.studyapp.monitoring.checkup import check_study
 
     findings = check_study(folder)

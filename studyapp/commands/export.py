@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from relstudy.common.command_options import taking
-from relstudy.common.options import CommandOptions, option
+from relstudy.common.options.command_options import taking
+from relstudy.common.options.declaration import CommandOptions, option
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,12 +54,12 @@ def export(folder: Path, options: ExportOptions, as_json: bool) -> None:
       relstudy export my-study --scale 1-9 -o nine.csv
       relstudy export my-study --question trust
     """
-    from relstudy.common.console import print_json, say
-    from relstudy.common.errors import RelstudyError
-    from relstudy.common.files import write_json
-    from relstudy.common.study_folder import question_folder
-    from relstudy.common.tables import write_parts, write_table
-    from relstudy.common.wording import capital, count_of
+    from relstudy.common.runtime.console import print_json, say
+    from relstudy.common.runtime.errors import RelstudyError
+    from relstudy.common.runtime.files import write_json
+    from relstudy.common.runtime.wording import capital, count_of
+    from relstudy.common.tables.formats.table_files import write_parts, write_table
+    from relstudy.common.tables.meaning.study_folder import question_folder
     from relstudy.studyapp.assignment.slots import HAND_OUT_RULE
     from relstudy.studyapp.commands.opening import open_ratings
     from relstudy.studyapp.monitoring.export import people_table, ratings_in_parts

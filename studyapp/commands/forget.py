@@ -27,8 +27,8 @@ def forget(folder: Path, rater: str | None, all_people: bool, yes: bool) -> None
     """
     if (rater is None) != all_people:
         raise click.UsageError("name one rater, or give --all-people.")
-    from relstudy.common.console import say
-    from relstudy.common.wording import count_of
+    from relstudy.common.runtime.console import say
+    from relstudy.common.runtime.wording import count_of
     from relstudy.studyapp.assignment.forgetting import forget as remove
     from relstudy.studyapp.assignment.forgetting import forget_all_people
     from relstudy.studyapp.commands.opening import open_database

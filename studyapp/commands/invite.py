@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from relstudy.common.command_options import taking
-from relstudy.common.options import CommandOptions, option
+from relstudy.common.options.command_options import taking
+from relstudy.common.options.declaration import CommandOptions, option
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,8 +47,8 @@ def invite(folder: Path, options: InviteOptions, as_json: bool) -> None:
       relstudy invite my-study -n 12 -o links.csv
       relstudy invite my-study -n 1 --extra-pairs 400
     """
-    from relstudy.common.console import print_json, print_table, say
-    from relstudy.common.wording import count_of, listed
+    from relstudy.common.runtime.console import print_json, print_table, say
+    from relstudy.common.runtime.wording import count_of, listed
     from relstudy.studyapp.assignment.invitations import crowd_link
     from relstudy.studyapp.assignment.invitations import invite as make
     from relstudy.studyapp.assignment.versions import read_address
@@ -74,7 +74,7 @@ def invite(folder: Path, options: InviteOptions, as_json: bool) -> None:
     if options.output is not None:
         import pandas as pd
 
-        from relstudy.common.tables import write_table
+        from relstudy.common.tables.formats.table_files import write_table
 
         table = pd.DataFrame(links, columns=["rater_id", "link", "completion_code"])
         write_table(table, options.output, private=True)

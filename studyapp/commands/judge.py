@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from relstudy.common.command_options import taking
-from relstudy.common.console import print_json
-from relstudy.common.damage import NO_JSON
-from relstudy.common.errors import RelstudyError
-from relstudy.common.http import can_be_sent
-from relstudy.common.options import CommandOptions, option
-from relstudy.common.wording import count_of
+from relstudy.common.options.command_options import taking
+from relstudy.common.options.declaration import CommandOptions, option
+from relstudy.common.runtime.console import print_json
+from relstudy.common.runtime.damaged_files import NO_JSON
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.http import can_be_sent
+from relstudy.common.runtime.wording import count_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -129,7 +129,7 @@ class JudgeOptions(CommandOptions):
 
     def folder(self, study: Path) -> Path:
         """The folder of the judge's files: of a further question, of couples and of lists one within the study's."""
-        from relstudy.common.study_folder import question_folder
+        from relstudy.common.tables.meaning.study_folder import question_folder
 
         return study / self.pairs if self.of_couples else question_folder(study, self.question)
 
@@ -182,7 +182,7 @@ def judge(folder: Path, options: JudgeOptions, as_json: bool) -> None:
 
 
 def _from_file(own: Path, folder: Path, name: str, path: Path, tuned: list[str] | None) -> dict[str, Any]:
-    from relstudy.common.study_folder import items_file
+    from relstudy.common.tables.meaning.study_folder import items_file
     from relstudy.studyapp.collection.items import Collection
     from relstudy.studyapp.judging.results import judge_files, table_of_file, write_judge
 
@@ -210,7 +210,7 @@ def _from_several(base: Path, options: JudgeOptions, tuned: list[str] | None, qu
 
 
 def _from_model(folder: Path, options: JudgeOptions, tuned: list[str] | None, as_json: bool) -> dict[str, Any]:
-    from relstudy.common.tables import write_table
+    from relstudy.common.tables.formats.table_files import write_table
     from relstudy.studyapp.judging.answer_log import AnswerLog
     from relstudy.studyapp.judging.asking import export_batch, import_batch, spread
     from relstudy.studyapp.judging.results import (
@@ -437,7 +437,7 @@ def _prepare(folder: Path, options: JudgeOptions) -> _Run:
 
 
 def _ask(run: _Run, questions: Sequence[Question], log: AnswerLog, workers: int, quiet: bool) -> bool:
-    from relstudy.common.console import counter
+    from relstudy.common.runtime.console import counter
     from relstudy.studyapp.judging.asking import ANSWER_TOKENS, ask
 
     interview = run.interview

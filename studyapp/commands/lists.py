@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from relstudy.common.command_options import taking
-from relstudy.common.errors import RelstudyError
-from relstudy.common.options import CommandOptions, option
-from relstudy.common.pictures import thumbnail_of
-from relstudy.common.study_folder import score_files
+from relstudy.common.charts.pictures import thumbnail_of
+from relstudy.common.options.command_options import taking
+from relstudy.common.options.declaration import CommandOptions, option
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.meaning.study_folder import score_files
 from relstudy.studyapp.collection.kinds import PLAYED
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ def lists(folder: Path, query_id: str, options: ListsOptions, as_json: bool) -> 
     """
     from dataclasses import asdict
 
-    from relstudy.common.console import print_json, print_table, say
-    from relstudy.common.files import write_text
+    from relstudy.common.runtime.console import print_json, print_table, say
+    from relstudy.common.runtime.files import write_text
     from relstudy.studyapp.collection.items import Collection
 
     collection = Collection.load(folder)
@@ -106,7 +106,7 @@ def lists_page(collection: Collection, query_id: str, by_system: dict[str, list[
     ----------
     scale : the name of the judgments' scale, such as "1-5"; None where there are none
     """
-    from relstudy.common.figures import theme_css
+    from relstudy.common.charts.figures import theme_css
 
     title = f"What each system returns for {escape(query_id)}"
     sentence = "Nobody has judged these pairs." if scale is None else f"Judgments are on the scale {escape(scale)}."

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from relstudy.common.command_options import taking
-from relstudy.common.options import CommandOptions, option
+from relstudy.common.options.command_options import taking
+from relstudy.common.options.declaration import CommandOptions, option
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,8 +33,8 @@ def log(folder: Path, options: LogOptions, as_json: bool) -> None:
     """
     from dataclasses import asdict
 
-    from relstudy.common.console import print_json, print_table
-    from relstudy.common.wording import moment
+    from relstudy.common.runtime.console import print_json, print_table
+    from relstudy.common.runtime.wording import moment
     from relstudy.studyapp.commands.opening import open_database, store_of_log
     from relstudy.studyapp.monitoring.audit_log import read_entries
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from relstudy.common.command_options import taking
-from relstudy.common.options import CommandOptions, option
+from relstudy.common.options.command_options import taking
+from relstudy.common.options.declaration import CommandOptions, option
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,9 +43,9 @@ def new(folder: Path, more: tuple[Path, ...], options: NewOptions) -> None:
       relstudy sample my-study
       relstudy serve my-study
     """
-    from relstudy.common.console import progress, say
-    from relstudy.common.errors import RelstudyError
-    from relstudy.common.files import write_text
+    from relstudy.common.runtime.console import progress, say
+    from relstudy.common.runtime.errors import RelstudyError
+    from relstudy.common.runtime.files import write_text
     from relstudy.studyapp.collection.from_folder import Found, make_collection
     from relstudy.studyapp.collection.items import Collection
     from relstudy.studyapp.config.starter import starter_toml

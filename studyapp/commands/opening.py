@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 import pandas as pd
 
-from relstudy.common.console import say
-from relstudy.common.errors import RelstudyError
-from relstudy.common.tables import read_table
+from relstudy.common.runtime.console import say
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.formats.table_files import read_table
 from relstudy.studyapp.assignment.earlier_draw import complete_new_draw
 from relstudy.studyapp.assignment.forgetting import complete_withdrawals
 from relstudy.studyapp.assignment.rated_blocks import require_rated_blocks

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from relstudy.common.command_options import taking
-from relstudy.common.options import CommandOptions, option
+from relstudy.common.options.command_options import taking
+from relstudy.common.options.declaration import CommandOptions, option
 
 if TYPE_CHECKING:
     from relstudy.studyapp.database.store import Store
@@ -89,7 +89,7 @@ def status(folder: Path, at: AtProlific, as_json: bool) -> None:
     Example:
       relstudy prolific status my-study
     """
-    from relstudy.common.console import print_json
+    from relstudy.common.runtime.console import print_json
     from relstudy.studyapp.prolific.comparison import compare
 
     _, people, submissions = _asked(folder, at)
@@ -112,7 +112,7 @@ def sync(folder: Path, at: AtProlific, as_json: bool) -> None:
     Example:
       relstudy prolific sync my-study
     """
-    from relstudy.common.console import print_json
+    from relstudy.common.runtime.console import print_json
     from relstudy.studyapp.monitoring.audit_log import record_command
     from relstudy.studyapp.prolific.comparison import compare
     from relstudy.studyapp.prolific.study import free_places
@@ -141,7 +141,7 @@ def bonus(folder: Path, at: AtProlific, options: BonusOptions, as_json: bool) ->
     Example:
       relstudy prolific bonus my-study --each 0.50 --per-rating 0.02
     """
-    from relstudy.common.console import print_json
+    from relstudy.common.runtime.console import print_json
     from relstudy.studyapp.config.secret import write_private
     from relstudy.studyapp.prolific.comparison import PAID, WAITING, bonuses
 
@@ -159,7 +159,7 @@ def bonus(folder: Path, at: AtProlific, options: BonusOptions, as_json: bool) ->
 
 def _asked(folder: Path, at: AtProlific) -> tuple[Store, list[Person], list[Submission]]:
     """The study's database, who came from Prolific, and the submissions there."""
-    from relstudy.common.errors import RelstudyError
+    from relstudy.common.runtime.errors import RelstudyError
     from relstudy.studyapp.commands.opening import open_database
     from relstudy.studyapp.prolific.client import SERVER, ProlificClient
     from relstudy.studyapp.prolific.study import read_people

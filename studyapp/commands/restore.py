@@ -24,9 +24,9 @@ def restore(folder: Path, backup: Path, yes: bool, as_json: bool) -> None:
     Example:
       relstudy restore my-study /mnt/safe/my-study.db
     """
-    from relstudy.common.console import print_json, say
-    from relstudy.common.errors import RelstudyError
-    from relstudy.common.wording import listed
+    from relstudy.common.runtime.console import print_json, say
+    from relstudy.common.runtime.errors import RelstudyError
+    from relstudy.common.runtime.wording import listed
     from relstudy.studyapp.assignment.forgetting import forget_again, forgotten_so_far
     from relstudy.studyapp.commands.opening import store_of_command
     from relstudy.studyapp.config.study import Study

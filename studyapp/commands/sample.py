@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from relstudy.common.command_options import GroupedCommand, option_under, options_of, taking
-from relstudy.common.console import print_json, progress
-from relstudy.common.errors import RelstudyError
-from relstudy.common.options import declared, fields_given
+from relstudy.common.options.command_options import GroupedCommand, option_under, options_of, taking
+from relstudy.common.options.declaration import declared, fields_given
+from relstudy.common.runtime.console import print_json, progress
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.commands.sample_output import (
     Cost,
     cost_of,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from relstudy.common.console import print_json, print_table, say
-from relstudy.common.wording import count_of, listed, number, percent
+from relstudy.common.runtime.console import print_json, print_table, say
+from relstudy.common.runtime.wording import count_of, listed, number, percent
 
 if TYPE_CHECKING:
     from relstudy.studyapp.config.study import Study
@@ -52,7 +52,7 @@ def _seconds(folder: Path | None, given: float | None) -> tuple[float, str]:
     if folder is not None and (folder / "ratings.csv").exists():
         import numpy as np
 
-        from relstudy.common.tables import read_table
+        from relstudy.common.tables.formats.table_files import read_table
 
         table = read_table(folder / "ratings.csv")
         if "seconds" in table.frame:
@@ -103,7 +103,7 @@ def summarise(drawn: Sample, study: Study | None, cost: Cost, assumed: Assumptio
 
 def estimates_of(drawn: Sample, assumed: AssumptionOptions) -> dict[str, Any]:
     """Figures that the design can estimate, by way of asking, and those to use instead of what it cannot."""
-    from relstudy.common.reach import REACH
+    from relstudy.common.sampling.design_reach import REACH
     from relstudy.studyapp.sampling.forecast import propose
 
     this = drawn.design.rounds[0]

@@ -23,7 +23,7 @@ def set_aside(folder: Path, rater: str, back: bool, as_json: bool) -> None:
       relstudy set-aside my-study R7K2QXMB
       relstudy set-aside my-study R7K2QXMB --back
     """
-    from relstudy.common.console import print_json
+    from relstudy.common.runtime.console import print_json
     from relstudy.studyapp.assignment.set_aside import set_aside as put
     from relstudy.studyapp.assignment.set_aside import take_back
     from relstudy.studyapp.commands.opening import open_database

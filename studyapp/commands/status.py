@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from relstudy.common.command_options import taking
-from relstudy.common.console import print_table
-from relstudy.common.options import CommandOptions, option
-from relstudy.common.ratings_table import LEAST_SECONDS
-from relstudy.common.wording import count_of, listed, moment, number, percent
+from relstudy.common.options.command_options import taking
+from relstudy.common.options.declaration import CommandOptions, option
+from relstudy.common.runtime.console import print_table
+from relstudy.common.runtime.wording import count_of, listed, moment, number, percent
+from relstudy.common.tables.meaning.ratings_columns import LEAST_SECONDS
 
 if TYPE_CHECKING:
     from relstudy.studyapp.assignment.slots import Lease
@@ -59,7 +59,7 @@ def status(folder: Path, options: StatusOptions, as_json: bool) -> None:
     Example:
       relstudy status my-study --raters
     """
-    from relstudy.common.console import print_json
+    from relstudy.common.runtime.console import print_json
     from relstudy.studyapp.assignment.forgetting import retention_notes
     from relstudy.studyapp.assignment.slots import read_leases
     from relstudy.studyapp.assignment.unused_pairs import unused_pairs_sentences

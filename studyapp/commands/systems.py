@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from relstudy.common.command_options import taking
-from relstudy.common.console import print_json, print_table, progress, say
-from relstudy.common.options import CommandOptions, option
+from relstudy.common.options.command_options import taking
+from relstudy.common.options.declaration import CommandOptions, option
+from relstudy.common.runtime.console import print_json, print_table, progress, say
 
 if TYPE_CHECKING:
     from relstudy.studyapp.collection.items import Collection
@@ -64,8 +64,8 @@ def score_collection(folder: Path, names: Iterable[str], all_queries: bool = Fal
     """Score and write; the files by system."""
     import numpy as np
 
-    from relstudy.common.errors import RelstudyError
-    from relstudy.common.pairs_table import read_pairs
+    from relstudy.common.runtime.errors import RelstudyError
+    from relstudy.common.tables.meaning.pairs_table import read_pairs
     from relstudy.studyapp.collection.items import Collection
     from relstudy.studyapp.sampling.kept_scores import ScoreTableWriter
     from relstudy.studyapp.sampling.population import Eligible
@@ -103,8 +103,8 @@ def _fitted(name: str, folder: Path, shown: Collection) -> BuiltInSource:
 
     Where the collection cannot be had they depend on the items drawn, and a line says so.
     """
-    from relstudy.common.errors import RelstudyError
-    from relstudy.common.study_folder import ITEMS
+    from relstudy.common.runtime.errors import RelstudyError
+    from relstudy.common.tables.meaning.study_folder import ITEMS
     from relstudy.studyapp.collection.large import open_collection
     from relstudy.studyapp.sampling.sources import BuiltInSource
     from relstudy.studyapp.systems import fit, make

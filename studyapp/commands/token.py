@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from relstudy.common.command_options import taking
-from relstudy.common.options import CommandOptions, option
+from relstudy.common.options.command_options import taking
+from relstudy.common.options.declaration import CommandOptions, option
 from relstudy.studyapp.config.accounts import Role
 
 
@@ -38,7 +38,7 @@ def token(folder: Path, name: str, options: TokenOptions, as_json: bool) -> None
       relstudy token my-study nightly --remove
       relstudy token my-study
     """
-    from relstudy.common.console import print_json, print_table
+    from relstudy.common.runtime.console import print_json, print_table
     from relstudy.studyapp.commands.opening import store_of_log
     from relstudy.studyapp.config.accounts import make_token, read_accounts, remove_account
     from relstudy.studyapp.monitoring.audit_log import record_command

@@ -16,8 +16,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal, get_args
 
-from relstudy.common.damage import NO_JSON
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.damaged_files import NO_JSON
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.config.secret import write_private
 
 try:

@@ -7,7 +7,7 @@ import os
 import secrets
 from pathlib import Path
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 
 
 def read_secret(folder: str | Path) -> bytes:

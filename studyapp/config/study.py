@@ -12,8 +12,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from relstudy.common.errors import RelstudyError
-from relstudy.common.scales import Scale
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.meaning.scales import Scale
 from relstudy.studyapp.config.groups import Group, read_groups
 from relstudy.studyapp.config.language import Language, language_of
 from relstudy.studyapp.config.outcomes import OUTCOMES

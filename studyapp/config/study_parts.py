@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
-from relstudy.common.scales import Scale
+from relstudy.common.tables.meaning.scales import Scale
 
 ENTRY_RULES = ("personal", "open", "passphrase", "prolific", "crowd")
 OPEN_RULES = ("open", "passphrase")

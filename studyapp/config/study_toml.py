@@ -7,9 +7,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from relstudy.common.errors import RelstudyError
-from relstudy.common.http import is_private
-from relstudy.common.scales import SCALES, Scale, show_value
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.http import is_private
+from relstudy.common.tables.meaning.scales import SCALES, Scale, show_value
 from relstudy.studyapp.config.accounts import ROLES
 from relstudy.studyapp.config.outcomes import OUTCOMES
 from relstudy.studyapp.config.study_parts import (

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from datetime import date, datetime
 from typing import Any
 
-from relstudy.common.errors import SeveralErrors
-from relstudy.common.wording import count_of
+from relstudy.common.runtime.errors import SeveralErrors
+from relstudy.common.runtime.wording import count_of
 
 Keys = tuple[str | int, ...]
 """The way to a setting: names of tables and keys, and places in lists of tables."""

@@ -15,8 +15,8 @@ from typing import TypeVar
 
 import sqlalchemy as sa
 
-from relstudy.common.errors import RelstudyError
-from relstudy.common.files import replacing
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.files import replacing
 from relstudy.studyapp.database.errors import DATABASE_ERRORS, is_full
 from relstudy.studyapp.database.feed import begin_feed
 from relstudy.studyapp.database.settings import read_setting

@@ -10,9 +10,9 @@ from typing import IO
 
 import sqlalchemy as sa
 
-from relstudy.common.console import say
-from relstudy.common.errors import RelstudyError
-from relstudy.common.wording import count_of
+from relstudy.common.runtime.console import say
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import count_of
 from relstudy.studyapp.database.side_files import require_sound
 from relstudy.studyapp.database.store import Store
 

@@ -10,7 +10,7 @@ import contextlib
 import sqlite3
 from pathlib import Path
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 
 BACKUP = 0x52535442
 """SQLite's application_id of a backup, which is no database at work until it is opened as one."""

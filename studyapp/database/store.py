@@ -19,7 +19,7 @@ from typing import IO, Any, Self
 
 import sqlalchemy as sa
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.database.errors import Trouble
 from relstudy.studyapp.database.postgresql import postgresql_engine
 from relstudy.studyapp.database.prepared import send

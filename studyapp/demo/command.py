@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from relstudy.common.command_options import taking
-from relstudy.common.options import CommandOptions, option
-from relstudy.common.wording import span
+from relstudy.common.options.command_options import taking
+from relstudy.common.options.declaration import CommandOptions, option
+from relstudy.common.runtime.wording import span
 
 if TYPE_CHECKING:
     from relstudy.studyapp.demo.pipeline import Outcome
@@ -71,7 +71,7 @@ def demo(folder: Path, options: DemoOptions, as_json: bool) -> None:
       relstudy demo my-demo --no-serve --raters 20
       relstudy demo my-shop --show cards
     """
-    from relstudy.common.console import print_json, say
+    from relstudy.common.runtime.console import print_json, say
     from relstudy.studyapp.demo.pipeline import run_demo
 
     outcome = run_demo(folder, options.size(), seed=options.seed)
@@ -88,7 +88,7 @@ def demo(folder: Path, options: DemoOptions, as_json: bool) -> None:
 
 
 def _print(outcome: Outcome) -> None:
-    from relstudy.common.console import print_table
+    from relstudy.common.runtime.console import print_table
 
     click.echo()
     click.echo("Recovered against true")

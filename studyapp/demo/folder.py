@@ -5,8 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from relstudy.common.errors import RelstudyError
-from relstudy.common.files import read_json, write_json, write_text
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.files import read_json, write_json, write_text
 from relstudy.studyapp.demo.sizes import Size
 
 MARK = "demo.json"

@@ -14,13 +14,13 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.compiling import compiling_meanwhile
-from relstudy.common.console import progress
-from relstudy.common.files import write_json, write_text
-from relstudy.common.pairs_table import read_pairs
-from relstudy.common.scales import SCALES
-from relstudy.common.study_folder import question_folder
-from relstudy.common.tables import write_table
-from relstudy.common.wording import percent
+from relstudy.common.runtime.console import progress
+from relstudy.common.runtime.files import write_json, write_text
+from relstudy.common.runtime.wording import percent
+from relstudy.common.tables.formats.table_files import write_table
+from relstudy.common.tables.meaning.pairs_table import read_pairs
+from relstudy.common.tables.meaning.scales import SCALES
+from relstudy.common.tables.meaning.study_folder import question_folder
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.collection.lists import LISTS
 from relstudy.studyapp.config.study import Study

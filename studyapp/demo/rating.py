@@ -12,8 +12,8 @@ from http.cookies import SimpleCookie
 from pathlib import Path
 from urllib.parse import urlencode, urljoin, urlsplit
 
-from relstudy.common.errors import RelstudyError
-from relstudy.common.pairs_table import read_pairs
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.meaning.pairs_table import read_pairs
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.collection.displayed import item_key
 from relstudy.studyapp.collection.lists import read_lists

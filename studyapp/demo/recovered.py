@@ -15,8 +15,8 @@ from relstudy.analysis.indices.known import own_indices
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.run import score_systems
-from relstudy.common.probabilities import PAIR
-from relstudy.common.wording import percent
+from relstudy.common.runtime.wording import percent
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.studyapp.demo.panel import SimulatedPanel
 from relstudy.studyapp.rendered.collection import DemoCollection
 

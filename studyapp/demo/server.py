@@ -17,8 +17,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from relstudy.common.console import say
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.console import say
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.demo.show import without_database_url
 
 START_PATIENCE = 30.0

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, TextIO
 
-from relstudy.common.console import say
-from relstudy.common.terminal import for_bars
+from relstudy.common.runtime.console import say
+from relstudy.common.runtime.terminal import for_bars
 from relstudy.studyapp.cli import COMMANDS
 
 

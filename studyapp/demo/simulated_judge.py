@@ -16,10 +16,10 @@ from relstudy.analysis.indices.index import Index, Needs
 from relstudy.analysis.indices.known import AVERAGE_PRECISION, own_indices
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.run import score_systems
-from relstudy.common.pairs_table import read_pairs
-from relstudy.common.probabilities import PAIR
-from relstudy.common.tables import write_table
-from relstudy.common.wording import percent
+from relstudy.common.runtime.wording import percent
+from relstudy.common.tables.formats.table_files import write_table
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
+from relstudy.common.tables.meaning.pairs_table import read_pairs
 from relstudy.mapping.scores.table import read_score_files
 from relstudy.studyapp.demo.panel import HIGH, LOW
 from relstudy.studyapp.demo.recovered import Census, Recovered, recovered_table

@@ -10,8 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from relstudy.common.damage import NO_JSON
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.damaged_files import NO_JSON
+from relstudy.common.runtime.errors import RelstudyError
 
 try:
     import fcntl

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from relstudy.common.errors import RelstudyError
-from relstudy.common.scales import Scale
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.meaning.scales import Scale
 from relstudy.studyapp.judging.prompt import CANNOT_SAY
 
 _THOUGHT = re.compile(r"^\s*<(think(?:ing)?|reasoning)>.*?(</\1>|\Z)", re.DOTALL | re.IGNORECASE)
@@ -53,7 +53,7 @@ class AnswerForm:
 
     Examples
     --------
-    >>> from relstudy.common.scales import SCALES
+    >>> from relstudy.common.tables.meaning.scales import SCALES
     >>> AnswerForm("final-score").read("It is off topic. ##final score: 2", SCALES["1-5"])
     Answer(status='unparsed', rating=None, confidence=None)
     >>> AnswerForm("final-score").read("It is off topic.\\n##final score: 2", SCALES["1-5"]).rating
@@ -71,7 +71,7 @@ class AnswerForm:
 
         Examples
         --------
-        >>> from relstudy.common.scales import SCALES
+        >>> from relstudy.common.tables.meaning.scales import SCALES
         >>> texts = ('Both show a lake. {"grade": 4}', '{"grade": 7}', "I would say 4", "I'm sorry, no.")
         >>> [AnswerForm("json").read(text, SCALES["1-5"]).status for text in texts]
         ['ok', 'off_scale', 'unparsed', 'refused']
@@ -92,7 +92,7 @@ def read_reply(reply: dict[str, Any], scale: Scale, form: AnswerForm, expected: 
 
     Examples
     --------
-    >>> from relstudy.common.scales import SCALES
+    >>> from relstudy.common.tables.meaning.scales import SCALES
     >>> reply = {"choices": [{"message": {"content": '{"grade": 4, "confidence": 0.8}'}}]}
     >>> read_reply(reply, SCALES["1-5"], AnswerForm("json"))
     Answer(status='ok', rating=4.0, confidence=0.8)
@@ -149,7 +149,7 @@ def expected_grade(choice: dict[str, Any], answer: Answer, scale: Scale) -> floa
 
     Examples
     --------
-    >>> from relstudy.common.scales import SCALES
+    >>> from relstudy.common.tables.meaning.scales import SCALES
     >>> both = [{"token": "4", "logprob": math.log(0.75)}, {"token": "2", "logprob": math.log(0.25)}]
     >>> choice = {"logprobs": {"content": [{"token": "4", "top_logprobs": both}]}}
     >>> expected_grade(choice, Answer("ok", 4.0), SCALES["1-5"])

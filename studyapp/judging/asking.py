@@ -16,10 +16,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from relstudy.common.damage import NO_JSON
-from relstudy.common.errors import RelstudyError
-from relstudy.common.files import replacing
-from relstudy.common.scales import Scale
+from relstudy.common.runtime.damaged_files import NO_JSON
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.files import replacing
+from relstudy.common.tables.meaning.scales import Scale
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.config.study_parts import JudgeSettings
 from relstudy.studyapp.judging.answer_log import AnswerLog

@@ -14,8 +14,8 @@ from relstudy.analysis.judges.table import read_judge
 from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.calibration.tables.study_tables import read_study_tables
-from relstudy.common.errors import RelstudyError
-from relstudy.common.wording import percent
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import percent
 from relstudy.studyapp.judging.asking import ANSWER_TOKENS, Interview
 from relstudy.studyapp.judging.results import judge_files
 

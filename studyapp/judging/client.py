@@ -16,9 +16,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from relstudy.common.damage import NO_JSON
-from relstudy.common.errors import RelstudyError
-from relstudy.common.http import AGAIN, LIMITED, address, opener_for, retry_after
+from relstudy.common.runtime.damaged_files import NO_JSON
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.http import AGAIN, LIMITED, address, opener_for, retry_after
 from relstudy.studyapp.judging.answers import server_error
 
 LONGEST_WAIT = 300.0

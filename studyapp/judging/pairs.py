@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from relstudy.calibration.tables.study_tables import Pool, find_pool
-from relstudy.common.errors import RelstudyError
-from relstudy.common.pairs_table import OTHER, OUTSIDE, read_pairs
-from relstudy.common.probabilities import PAIR
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
+from relstudy.common.tables.meaning.pairs_table import OTHER, OUTSIDE, read_pairs
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.sampling.population import Eligible
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from relstudy.common.errors import RelstudyError
-from relstudy.common.pictures import data_address
-from relstudy.common.scales import Scale, show_value
+from relstudy.common.charts.pictures import data_address
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.meaning.scales import Scale, show_value
 from relstudy.studyapp.collection.displayed import card_fields
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.collection.kinds import PLAYED, image_type
@@ -288,7 +288,7 @@ def scale_in_words(scale: Scale) -> str:
 
     Examples
     --------
-    >>> from relstudy.common.scales import SCALES
+    >>> from relstudy.common.tables.meaning.scales import SCALES
     >>> scale_in_words(SCALES["binary"])
     '0 (poor match), 1 (good match)'
     >>> scale_in_words(Scale("slider", (0, 100), {0: "poor", 50: "fair"}, continuous=True))

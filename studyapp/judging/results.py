@@ -16,13 +16,13 @@ from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.calibration.preferences import read_preferences
 from relstudy.calibration.tables.qrels import is_qrels
 from relstudy.calibration.tables.study_tables import read_study_tables
-from relstudy.common.checked import Checked
-from relstudy.common.errors import RelstudyError
-from relstudy.common.files import read_json, whole_files, write_json
-from relstudy.common.packed import ENDINGS
-from relstudy.common.probabilities import PAIR
-from relstudy.common.study_folder import table_in
-from relstudy.common.tables import read_table, write_table
+from relstudy.common.runtime.compression import ENDINGS
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.files import read_json, whole_files, write_json
+from relstudy.common.tables.checked_table import Checked
+from relstudy.common.tables.formats.table_files import read_table, write_table
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
+from relstudy.common.tables.meaning.study_folder import table_in
 from relstudy.mapping.scores.table import read_scores
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.judging.answer_log import AnswerLog

@@ -17,14 +17,14 @@ from typing import Any
 import pandas as pd
 import sqlalchemy as sa
 
-from relstudy.common.errors import RelstudyError
-from relstudy.common.pairs_table import OTHER, read_pairs
-from relstudy.common.probabilities import PAIR
-from relstudy.common.ratings_table import HandOut
-from relstudy.common.reach import REACH
-from relstudy.common.response import DRAWN, Response, response_of
-from relstudy.common.scales import SCALE_COLUMNS
-from relstudy.common.tables import release_unused
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.sampling.design_reach import REACH
+from relstudy.common.sampling.response_rates import DRAWN, Response, response_of
+from relstudy.common.tables.formats.table_files import release_unused
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
+from relstudy.common.tables.meaning.pairs_table import OTHER, read_pairs
+from relstudy.common.tables.meaning.ratings_columns import HandOut
+from relstudy.common.tables.meaning.scales import SCALE_COLUMNS
 from relstudy.studyapp.assignment.answers import Further, select_ratings
 from relstudy.studyapp.assignment.catalogue import PairRow
 from relstudy.studyapp.assignment.eligibility import outcome_of
@@ -301,7 +301,7 @@ def _as_drawn(
 
     A further round changes the probabilities of pairs that were drawn before, and the database learns of it only when
     the study is served again. It has the last word on pairs that pairs.csv no longer holds. Probabilities are those of
-    being drawn and judged so far (`relstudy.common.response`).
+    being drawn and judged so far (`relstudy.common.sampling.response_rates`).
     """
     more = [name for name in ("pool", REACH) if name in table]
     drawn = table.set_index("pair_id")[[*PAIR, *FROM_PAIRS, *more]]

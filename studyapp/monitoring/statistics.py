@@ -17,9 +17,9 @@ from relstudy.calibration.methods.linear import none as unchanged
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.raters import rater_profiles
 from relstudy.calibration.reliability.agreement import krippendorff_alpha
-from relstudy.common.estimates import Estimate
-from relstudy.common.pairs_table import source_members
-from relstudy.common.scales import Scale
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.tables.meaning.pairs_table import source_members
+from relstudy.common.tables.meaning.scales import Scale
 from relstudy.studyapp.assignment.answers import select_ratings
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import was_shown

@@ -14,8 +14,8 @@ import numpy as np
 import sqlalchemy as sa
 
 from relstudy.analysis.indices.uniformity import response_shares, uniformity_error
-from relstudy.common.ratings_table import LEAST_SECONDS
-from relstudy.common.scales import Scale
+from relstudy.common.tables.meaning.ratings_columns import LEAST_SECONDS
+from relstudy.common.tables.meaning.scales import Scale
 from relstudy.studyapp.assignment.answers import select_ratings
 from relstudy.studyapp.assignment.catalogue import BlockSize, read_block_sizes
 from relstudy.studyapp.assignment.eligibility import AnswerCounts, outcome_by_counts

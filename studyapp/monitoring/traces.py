@@ -15,8 +15,8 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from relstudy.common.errors import RelstudyError
-from relstudy.common.wording import count_of
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import count_of
 from relstudy.studyapp.assignment.forgetting import complete_withdrawals, forgotten_hashes
 from relstudy.studyapp.assignment.raters import read_raters
 from relstudy.studyapp.database.erasure import finish_deletions, unfinished_deletions

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from relstudy.common.damage import DAMAGED_ZIP
-from relstudy.common.errors import RelstudyError
-from relstudy.common.packed import BROKEN, MOST_RATIO, SMALL, swells, unpacked_name
+from relstudy.common.runtime.compression import BROKEN, MOST_RATIO, SMALL, swells, unpacked_name
+from relstudy.common.runtime.damaged_files import DAMAGED_ZIP
+from relstudy.common.runtime.errors import RelstudyError
 
 AT_A_TIME = 1 << 20
 DEEPEST = 5  # archives within archives

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from relstudy.common.damage import NO_JSON
-from relstudy.common.errors import RelstudyError
-from relstudy.common.http import AGAIN, LIMITED, can_be_sent, is_private, opener_for, retry_after
+from relstudy.common.runtime.damaged_files import NO_JSON
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.http import AGAIN, LIMITED, can_be_sent, is_private, opener_for, retry_after
 
 TOKEN_VARIABLE = "PROLIFIC_TOKEN"
 """Environment variable of the token; it stands in no file and no message."""

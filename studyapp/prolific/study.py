@@ -8,7 +8,7 @@ import hmac
 import math
 from collections.abc import Iterable
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.assignment.raters import find_rater, read_raters
 from relstudy.studyapp.assignment.set_aside import set_aside_if_at_work
 from relstudy.studyapp.config.study import Study

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from relstudy.common.files import replacing
-from relstudy.common.tables import write_table
+from relstudy.common.runtime.files import replacing
+from relstudy.common.tables.formats.table_files import write_table
 from relstudy.studyapp.rendered.pictures.latent import Scene, draw_scenes
 from relstudy.studyapp.rendered.pictures.scenes import paint
 from relstudy.studyapp.rendered.truth import WISHES, closeness, to_scale, wish_closeness

@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from relstudy.common.drawing import inclusion_probabilities, rank_share, systematic_sample
-from relstudy.common.errors import RelstudyError
-from relstudy.common.pairs_table import OTHER, SOURCE_SEPARATOR, read_pairs, write_pairs
-from relstudy.common.tables import read_table
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.sampling.draws import inclusion_probabilities, rank_share, systematic_sample
+from relstudy.common.tables.formats.table_files import read_table
+from relstudy.common.tables.meaning.pairs_table import OTHER, SOURCE_SEPARATOR, read_pairs, write_pairs
 from relstudy.studyapp.collection.copied import copy_items, items_needed
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.collection.large import LargeCollection

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from relstudy.common.drawing import inclusion_probabilities, rank_share
-from relstudy.common.errors import RelstudyError
-from relstudy.common.files import read_json, write_json
-from relstudy.common.pairs_table import RANDOM
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.files import read_json, write_json
+from relstudy.common.sampling.draws import inclusion_probabilities, rank_share
+from relstudy.common.tables.meaning.pairs_table import RANDOM
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.sampling.population import (
     Eligible,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from relstudy.common.errors import RelstudyError
-from relstudy.common.files import read_json, write_json
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.files import read_json, write_json
 
 
 @dataclass(frozen=True)

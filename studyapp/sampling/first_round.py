@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from relstudy.common.drawing import base_block, base_queries, simple_random_sample
-from relstudy.common.errors import RelstudyError
-from relstudy.common.kept import NOT_KEPT
-from relstudy.common.option_words import option
-from relstudy.common.pairs_table import COLUMNS, INSIDE, PAGE, ROUND
-from relstudy.common.reach import REACH
+from relstudy.common.options.option_wording import option
+from relstudy.common.results.serialization import NOT_KEPT
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.sampling.design_reach import REACH
+from relstudy.common.sampling.draws import base_block, base_queries, simple_random_sample
+from relstudy.common.tables.meaning.pairs_table import COLUMNS, INSIDE, PAGE, ROUND
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.collection.large import LargeCollection, open_collection
 from relstudy.studyapp.config.study import Study
@@ -55,7 +55,7 @@ class Sample:
 
     Parameters
     ----------
-    pairs : as `relstudy.common.pairs_table` has them
+    pairs : as `relstudy.common.tables.meaning.pairs_table` has them
     design : from which the probability of any pair can be computed again
     expectation : what the preview is computed from
     scores : what the systems said of the queries drawn

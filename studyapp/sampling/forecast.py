@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
-from relstudy.common.reach import LEAST_REACH, reach_of
+from relstudy.common.sampling.design_reach import LEAST_REACH, reach_of
 from relstudy.studyapp.sampling.design import CandidateProbabilities, Round, probabilities_in
 from relstudy.studyapp.sampling.options import AssumptionOptions
 from relstudy.studyapp.sampling.population import pool
@@ -35,7 +35,7 @@ class Forecast:
     ----------
     candidates : results that a query's pairs are drawn from, on average
     pool_share : expected share of a query's good matches that are among them
-    reach : see `relstudy.common.reach`
+    reach : see `relstudy.common.sampling.design_reach`
     width : expected width of a 95 % interval, by index: at least about so much, since queries differ by more than
         chance; nothing where the design cannot estimate it
     """

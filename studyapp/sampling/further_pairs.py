@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from relstudy.common.errors import RelstudyError
-from relstudy.common.kept import NOT_KEPT
-from relstudy.common.pairs_table import PAGE, read_pairs, round_column
-from relstudy.common.wording import count_of
+from relstudy.common.results.serialization import NOT_KEPT
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import count_of
+from relstudy.common.tables.meaning.pairs_table import PAGE, read_pairs, round_column
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.collection.large import open_collection
 from relstudy.studyapp.sampling.design import Design, Round, candidate_probabilities, population_of
@@ -33,7 +33,7 @@ class DrawnStudy:
     collection : whose items ask and answer
     sources : the systems of all rounds, scoring as they did then
     design : of the rounds
-    pairs : of the rounds, as `relstudy.common.pairs_table` has them
+    pairs : of the rounds, as `relstudy.common.tables.meaning.pairs_table` has them
     """
 
     collection: Collection

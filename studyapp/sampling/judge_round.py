@@ -17,7 +17,7 @@ from relstudy.analysis.judges.study import JudgedStudy, judged_study, read_human
 from relstudy.analysis.judges.table import read_judge
 from relstudy.analysis.judges.universe import Universe, context_for
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.collection.items import Item
 from relstudy.studyapp.sampling.design import candidate_probabilities, population_of
 from relstudy.studyapp.sampling.expected_gain import ExpectedGain, Widths

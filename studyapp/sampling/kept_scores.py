@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from relstudy.common.errors import RelstudyError
-from relstudy.common.files import read_json, write_json
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.files import read_json, write_json
 from relstudy.studyapp.sampling.population import Eligible, ScoredItems
 from relstudy.studyapp.systems import SYSTEMS
 

@@ -11,10 +11,10 @@ import pandas as pd
 
 from relstudy.analysis.indices.uniformity import uniformity_table
 from relstudy.calibration.tables.judgments import read_judgments
-from relstudy.common.drawing import simple_random_sample
-from relstudy.common.errors import RelstudyError
-from relstudy.common.option_words import option
-from relstudy.common.probabilities import PAIR
+from relstudy.common.options.option_wording import option
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.sampling.draws import simple_random_sample
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.mapping.fitted import FittedMapping, read_mappings
 from relstudy.studyapp.collection.items import Item
 from relstudy.studyapp.sampling.design import Round, population_of

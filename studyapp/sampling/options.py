@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypedDict
 
-from relstudy.common.options import CommandOptions, check_options, option
+from relstudy.common.options.declaration import CommandOptions, check_options, option
 
 Paradigm = Literal["image", "text"]
 DRAW = "What to draw"

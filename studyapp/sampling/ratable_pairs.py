@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from relstudy.common.errors import RelstudyError
-from relstudy.common.pairs_table import OTHER, PAGE, read_pairs
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.meaning.pairs_table import OTHER, PAGE, read_pairs
 from relstudy.studyapp.collection.displayed import DisplayedItems
 from relstudy.studyapp.collection.kinds import paradigm_of
 from relstudy.studyapp.config.study import Study
@@ -46,7 +46,7 @@ def pairs_to_rate(path: Path, items: DisplayedItems) -> list[Pair]:
 
     Parameters
     ----------
-    path : a table with pair_id, query_id and result_id; see `relstudy.common.pairs_table` for its other columns.
+    path : a table with pair_id, query_id and result_id; see `pairs_table` for its other columns.
         Without a paradigm, a pair has its query's kind
     items : what the collection holds
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from relstudy.analysis.indices.uniformity import response_shares
-from relstudy.common.errors import RelstudyError
-from relstudy.common.pairs_table import COMBINED
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.meaning.pairs_table import COMBINED
 
 if TYPE_CHECKING:
     from relstudy.mapping.fitted import FittedMapping

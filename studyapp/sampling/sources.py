@@ -11,11 +11,11 @@ from typing import Protocol
 import numpy as np
 import pandas as pd
 
-from relstudy.common.errors import RelstudyError
-from relstudy.common.option_words import option
-from relstudy.common.pairs_table import NO_SYSTEM, SOURCE_SEPARATOR
-from relstudy.common.study_folder import score_files
-from relstudy.common.wording import count_of
+from relstudy.common.options.option_wording import option
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import count_of
+from relstudy.common.tables.meaning.pairs_table import NO_SYSTEM, SOURCE_SEPARATOR
+from relstudy.common.tables.meaning.study_folder import score_files
 from relstudy.mapping.scores.score_table import ScoreTable
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.collection.large import LargeCollection

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from relstudy.common.errors import RelstudyError
-from relstudy.common.pairs_table import write_pairs
-from relstudy.common.tables import write_table
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.formats.table_files import write_table
+from relstudy.common.tables.meaning.pairs_table import write_pairs
 from relstudy.studyapp.sampling.design import DESIGN, Design
 from relstudy.studyapp.sampling.kept_scores import CSV_ROWS
 

@@ -9,7 +9,7 @@ import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 
 if TYPE_CHECKING:
     from relstudy.studyapp.collection.items import Collection

@@ -15,10 +15,10 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from relstudy.common.damage import DAMAGED_ARRAYS, NO_JSON
-from relstudy.common.errors import RelstudyError
-from relstudy.common.files import write_json
-from relstudy.common.tables import write_table
+from relstudy.common.runtime.damaged_files import DAMAGED_ARRAYS, NO_JSON
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.files import write_json
+from relstudy.common.tables.formats.table_files import write_table
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.collection.large import LargeCollection
 from relstudy.studyapp.systems.base import Progress, extra, index_folder, silent

@@ -15,7 +15,7 @@ from typing import Self
 import numpy as np
 import scipy.sparse as sparse
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.systems.base import PictureSystem, Progress, extra, silent
 from relstudy.studyapp.systems.features import picture_features

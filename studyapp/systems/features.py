@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from relstudy.common.damage import DAMAGED_ARRAYS
-from relstudy.common.files import replacing
-from relstudy.common.pictures import read_picture
+from relstudy.common.charts.pictures import read_picture
+from relstudy.common.runtime.damaged_files import DAMAGED_ARRAYS
+from relstudy.common.runtime.files import replacing
 from relstudy.studyapp.collection.items import LONGEST_SIDE, Collection
 from relstudy.studyapp.systems.base import Progress, index_folder
 

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 import scipy.sparse as sparse
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.systems.base import Progress, silent
 

@@ -8,8 +8,8 @@ from typing import Self
 
 import numpy as np
 
-from relstudy.common.damage import DAMAGED_ARRAYS
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.damaged_files import DAMAGED_ARRAYS
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.systems.base import Progress, silent
 

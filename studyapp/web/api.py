@@ -15,7 +15,7 @@ from flask import Blueprint, Response, abort, g, jsonify, request
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import HTTPException, ServiceUnavailable
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.assignment import invitations
 from relstudy.studyapp.config.accounts import Account, account_of_token
 from relstudy.studyapp.database.feed import NoCursorError

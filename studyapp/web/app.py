@@ -12,7 +12,7 @@ from flask import Flask, jsonify, request
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import HTTPException, ServiceUnavailable
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.config.secret import read_secret
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.attempts import Limit

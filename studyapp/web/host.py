@@ -12,8 +12,8 @@ from flask import Flask, jsonify, request
 from flask.typing import ResponseReturnValue
 from jinja2 import StrictUndefined
 
-from relstudy.common.console import say
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.console import say
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.config.texts import Texts
 from relstudy.studyapp.web.assets import serve_assets
 from relstudy.studyapp.web.hosted import NAME, RESERVED, TRY_AGAIN, HostedStudies

@@ -17,8 +17,8 @@ from typing import IO
 
 from flask import Flask
 
-from relstudy.common.console import say
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.console import say
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.config.accounts import read_accounts
 from relstudy.studyapp.config.secret import read_secret
 from relstudy.studyapp.config.study import Study

@@ -20,7 +20,7 @@ from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.task import ErrorTask, WSGITask
 from waitress.wasyncore import readwrite
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.web.app import BODY_LIMIT
 from relstudy.studyapp.web.log import log_event, log_to
 from relstudy.studyapp.web.mount import WsgiApp

@@ -19,9 +19,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from relstudy.common.errors import RelstudyError
-from relstudy.common.http import opener_for
-from relstudy.common.wording import count_of
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.http import opener_for
+from relstudy.common.runtime.wording import count_of
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import WebhookSettings
 from relstudy.studyapp.database.errors import DATABASE_ERRORS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from relstudy.common.options import CommandOptions, option
+from relstudy.common.options.declaration import CommandOptions, option
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from typing import Any
 from flask import Blueprint, Flask, abort, g, redirect, request
 from flask.typing import ResponseReturnValue
 
-from relstudy.common.scales import show_value
+from relstudy.common.tables.meaning.scales import show_value
 from relstudy.studyapp.assignment.catalogue import PageRow, read_first_page
 from relstudy.studyapp.assignment.eligibility import COMPLETED, PracticeResult
 from relstudy.studyapp.assignment.raters import Rater

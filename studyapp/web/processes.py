@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable
 from types import FrameType
 from typing import TypeVar, cast
 
-from relstudy.common.console import say
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.console import say
+from relstudy.common.runtime.errors import RelstudyError
 
 QUICK_DEATH = 2.0  # seconds; a worker that dies sooner is started again only after a pause
 TOO_MANY = 5  # quick deaths in a row end a server of which no worker is left

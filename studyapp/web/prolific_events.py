@@ -9,8 +9,8 @@ import time
 from flask import Blueprint, abort, jsonify, request
 from flask.typing import ResponseReturnValue
 
-from relstudy.common.damage import NO_JSON
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.damaged_files import NO_JSON
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.monitoring.audit_log import record
 from relstudy.studyapp.prolific.study import SECRET_VARIABLE, heed, signature_holds
 from relstudy.studyapp.web.site import current_site

@@ -16,8 +16,8 @@ from jinja2.runtime import Context
 from markupsafe import Markup, escape
 from werkzeug.exceptions import HTTPException
 
-from relstudy.common.scales import Scale, show_value
-from relstudy.common.wording import moment, thousands
+from relstudy.common.runtime.wording import moment, thousands
+from relstudy.common.tables.meaning.scales import Scale, show_value
 from relstudy.studyapp.assignment.raters import Rater
 from relstudy.studyapp.collection.displayed import CardField, DisplayedItem
 from relstudy.studyapp.collection.markup import mark_spans, mark_words

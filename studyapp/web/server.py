@@ -7,7 +7,7 @@ import secrets
 import tempfile
 from pathlib import Path
 
-from relstudy.common.console import say
+from relstudy.common.runtime.console import say
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.serving_lock import hold_as_server, one_prepares, require_sound_database

@@ -18,8 +18,8 @@ from flask import Flask, request
 from flask import session as flask_session
 from flask.typing import ResponseReturnValue
 
-from relstudy.common.errors import RelstudyError
-from relstudy.common.http import LOOPBACK, address
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.http import LOOPBACK, address
 from relstudy.studyapp.config.accounts import is_name
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import SignOnSettings

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from relstudy.common.console import say
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.console import say
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.assignment.earlier_draw import complete_new_draw
 from relstudy.studyapp.assignment.forgetting import complete_withdrawals, retention_notes
 from relstudy.studyapp.assignment.synchronisation import change_study

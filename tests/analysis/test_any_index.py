@@ -21,7 +21,7 @@ from relstudy.analysis.indices.known import register, registered
 from relstudy.analysis.indices.pairs import WeightedPairs
 from relstudy.analysis.resampling.spread import DIFFERENCE, SHARE
 from relstudy.analysis.verdict.requirements import answer, read_requirement
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from tests.analysis.judges.made import World
 from tests.analysis.made import tables
 from tests.commands import relstudy

@@ -43,7 +43,7 @@ def test_a_first_score_compiles_nothing_of_few_pairs_nor_after_compiling_ahead(t
 @pytest.mark.slow
 def test_a_function_is_kept_once_it_was_compiled(tmp_path: Path) -> None:
     program = (
-        "from relstudy.analysis.indices import kernels; from relstudy.common.compiled import is_kept;"
+        "from relstudy.analysis.indices import kernels; from relstudy.common.runtime.compiled import is_kept;"
         "import numpy as np;"
         "sums, spearman = kernels.sums.machine(), kernels.spearman.machine();"
         "before = is_kept(sums); sums(np.ones((1, 2)), np.ones((2, 1)), 0, 1);"

@@ -15,7 +15,7 @@ import pytest
 from relstudy.analysis import study_run
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.study_run import KEPT, read_study_folder, run_of_study
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from tests.analysis.test_one_run import run
 from tests.places import EXAMPLE
 

@@ -12,7 +12,7 @@ import pytest
 
 import relstudy as rs
 from relstudy.api.inputs import judgments_of, scores_of
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from tests.places import EXAMPLE
 
 RATINGS = pd.DataFrame({"rater_id": [1, 1, 2, 2], "query_id": 7, "result_id": [1, 2, 1, 2], "rating": [1, 4, 2, 5]})

@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 import relstudy as rs
-from relstudy.common.kept import checksum
+from relstudy.common.results.serialization import checksum
 from tests.commands import succeeds
 from tests.places import EXAMPLE
 

@@ -13,15 +13,15 @@ import pandas as pd
 import pytest
 
 import relstudy as rs
-from relstudy.common.option_words import called_in_python, option
-from relstudy.common.results import Result
+from relstudy.common.options.option_wording import called_in_python, option
+from relstudy.common.results.result import Result
 from tests.places import ROOT
 
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 FROM_PYTHON = ("analysis", "calibration", "mapping", "relstudy/common", "relstudy/api", "studyapp/sampling")
 """Folders whose sentences a function of relstudy may say."""
 OF_COMMANDS = {
-    "relstudy/common/option_words.py": "makes the words of both",
+    "relstudy/common/options/option_wording.py": "makes the words of both",
     "mapping/scores/directions.py": "the texts of --direction are of commands alone",
     "analysis/report": "a page, which a command wrote",
     "analysis/inspection": "says the command to run next",

@@ -19,7 +19,7 @@ from relstudy.calibration.raters import chance_of_care
 from relstudy.calibration.tables.pair_ratings import PairRatings
 from relstudy.calibration.tables.ratings import Ratings, check_ratings
 from relstudy.calibration.tables.study_tables import read_study_tables
-from relstudy.common.checked import Checked
+from relstudy.common.tables.checked_table import Checked
 
 pytestmark = pytest.mark.slow
 

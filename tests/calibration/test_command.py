@@ -16,8 +16,8 @@ import relstudy as rs
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.rater_comparison import compare_rater
 from relstudy.calibration.simulation import SimulatedPanel, simulate_panel
-from relstudy.common.probabilities import PAIR
-from relstudy.common.ratings_table import HandOut
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
+from relstudy.common.tables.meaning.ratings_columns import HandOut
 from tests.commands import relstudy
 
 TABLES = ("judgments.csv", "raters.csv", "calibrated.csv")

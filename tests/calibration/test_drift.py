@@ -15,8 +15,8 @@ from relstudy.calibration.panel import Panel
 from relstudy.calibration.pipeline import calibrate, notes_on
 from relstudy.calibration.tables.ratings import Ratings, check_ratings
 from relstudy.calibration.tables.session import session_order
-from relstudy.common.checked import Checked
-from relstudy.common.estimates import Estimate
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.tables.checked_table import Checked
 from scripts.simulations.careless import INDICES
 from scripts.simulations.drift import biases, nearness
 

@@ -12,8 +12,8 @@ from click.testing import Result
 from scipy import stats
 
 from relstudy.calibration.interfaces import rating_times, read_interfaces
-from relstudy.common.checked import Checked
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.checked_table import Checked
 from tests.calibration.interfaces import SECONDS, ratings_of
 from tests.commands import relstudy
 

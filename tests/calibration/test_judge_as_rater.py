@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from relstudy.common.probabilities import PAIR
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from tests.commands import relstudy
 
 

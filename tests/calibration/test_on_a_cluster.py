@@ -14,7 +14,7 @@ import relstudy as rs
 from relstudy.calibration.against import beside_others
 from relstudy.calibration.pipeline import summary
 from relstudy.common.cluster import ClusterOptions, at_work
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from tests.commands import succeeds
 from tests.places import ROOT
 

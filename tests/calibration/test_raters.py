@@ -15,8 +15,8 @@ from relstudy.calibration.plots import binary_against_graded, matching_fractions
 from relstudy.calibration.randomisation_test import Balance, balance, permutation_p
 from relstudy.calibration.raters import agreement_with_others, rater_profiles
 from relstudy.calibration.simulation import simulate_panel
-from relstudy.common.errors import RelstudyError
-from relstudy.common.ratings_table import HandOut
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.meaning.ratings_columns import HandOut
 
 
 def odd_panel() -> tuple[Panel, np.ndarray]:

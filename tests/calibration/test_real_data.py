@@ -24,7 +24,7 @@ from relstudy.calibration.reliability.variance import (
     within_item_variance,
 )
 from relstudy.calibration.tables.ratings import Ratings, read_ratings
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from tests.commands import succeeds
 from tests.places import ROOT
 

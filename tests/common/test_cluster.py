@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from relstudy.common.cluster import ClusterOptions, _Carried, at_work, cores, in_parts, parts_wanted
-from relstudy.common.errors import RelstudyError
-from relstudy.common.option_words import called_in_python, option
+from relstudy.common.options.option_wording import called_in_python, option
+from relstudy.common.runtime.errors import RelstudyError
 
 
 class Weighing:

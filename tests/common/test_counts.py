@@ -12,8 +12,8 @@ import pytest
 
 from relstudy.analysis.inspection.files import inspect_file
 from relstudy.calibration.tables.ratings import read_ratings
-from relstudy.common.reading import Reading
-from relstudy.common.tables import read_table
+from relstudy.common.tables.formats.table_files import read_table
+from relstudy.common.tables.meaning.reading import Reading
 
 ONE = "rater_id,query_id,result_id,rating\na,q,x,5\n"
 LABELS = [

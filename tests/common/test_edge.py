@@ -16,13 +16,13 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relstudy.common import figures
-from relstudy.common.checked import Checked
-from relstudy.common.console import fail, print_json, print_table, progress, say
-from relstudy.common.errors import Fault, RelstudyError, TableError
-from relstudy.common.estimates import Estimate
-from relstudy.common.files import read_json, replacing, write_json, write_text
-from relstudy.common.tables import pair_keys, read_table, write_table
+from relstudy.common.charts import figures
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.console import fail, print_json, print_table, progress, say
+from relstudy.common.runtime.errors import Fault, RelstudyError, TableError
+from relstudy.common.runtime.files import read_json, replacing, write_json, write_text
+from relstudy.common.tables.checked_table import Checked
+from relstudy.common.tables.formats.table_files import pair_keys, read_table, write_table
 
 
 def written(tmp_path: Path, content: bytes, name: str = "t.csv") -> Path:
@@ -91,7 +91,7 @@ def test_a_header_that_does_not_end_is_one_sentence(tmp_path: Path, content: byt
 
 
 def test_a_line_that_does_not_end_is_not_read_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("relstudy.common.csv_files.MOST_LINE", 1000)
+    monkeypatch.setattr("relstudy.common.tables.formats.csv_files.MOST_LINE", 1000)
     message = "FILE, row 2: this row has over 1,000 characters, as no table's has; a quotation mark may not be closed"
     assert refusal(written(tmp_path, b"a title\n" + b"a," * 2000 + b"b\n")) == message
     below = written(tmp_path, b"a,b\n" + b"1,2\n" * 20 + b'1,"' + b"a\n" * 1000)
@@ -105,7 +105,7 @@ def test_a_line_that_does_not_end_is_not_read_to_its_end(tmp_path: Path, monkeyp
 def test_a_table_of_more_columns_than_anything_has_is_refused_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str
 ) -> None:
-    monkeypatch.setattr("relstudy.common.checked.MOST_COLUMNS", 3)
+    monkeypatch.setattr("relstudy.common.tables.checked_table.MOST_COLUMNS", 3)
     path = tmp_path / f"t.{ending}"
     frame = pd.DataFrame({name: [1] for name in "abcd"})
     if ending == "parquet":

@@ -20,7 +20,7 @@ import pytest
 
 import relstudy.common.cluster as our_cluster
 from relstudy.common.cluster import ClusterOptions, at_work, in_parts
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 
 pytestmark = pytest.mark.slow
 

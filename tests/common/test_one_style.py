@@ -19,10 +19,10 @@ EXCEPT = {"latex.py": "papers put intervals in brackets", "tables.py": "of LaTeX
 @pytest.mark.parametrize(
     ("pattern", "instead"),
     [
-        (r":[+,]?\.\d%\}", "relstudy.common.wording.percent"),
-        (r"\[\{[\w.\[\]']+:[+.\d]*f\}, \{", "relstudy.common.wording.span"),
-        (r"\blow:\+?\.[1-9]f\} to \{[\w.\[\]']*high", "relstudy.common.wording.span"),
-        (r"\{[^{}]*:\+\.\d+f\}", "relstudy.common.wording.number"),
+        (r":[+,]?\.\d%\}", "relstudy.common.runtime.wording.percent"),
+        (r"\[\{[\w.\[\]']+:[+.\d]*f\}, \{", "relstudy.common.runtime.wording.span"),
+        (r"\blow:\+?\.[1-9]f\} to \{[\w.\[\]']*high", "relstudy.common.runtime.wording.span"),
+        (r"\{[^{}]*:\+\.\d+f\}", "relstudy.common.runtime.wording.number"),
     ],
 )
 def test_no_module_writes_shares_or_intervals_in_a_way_of_its_own(pattern: str, instead: str) -> None:

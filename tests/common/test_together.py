@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from relstudy.common.errors import RelstudyError
-from relstudy.common.files import together, write_text
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.files import together, write_text
 from tests.commands import relstudy, succeeds
 from tests.places import ROOT
 

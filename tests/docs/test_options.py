@@ -10,8 +10,8 @@ import click
 import pytest
 
 import relstudy
-from relstudy.common.command_options import DeclaredOption
-from relstudy.common.options import CommandOptions, declared
+from relstudy.common.options.command_options import DeclaredOption
+from relstudy.common.options.declaration import CommandOptions, declared
 from relstudy.studyapp.cli import main
 from scripts.site_pages import commands_of, on_page_markdown, option_table
 from tests.places import ROOT
@@ -20,7 +20,7 @@ PAGE = (ROOT / "docs" / "reference" / "options.md").read_text(encoding="utf-8")
 DECLARING = [
     name
     for _, name, _ in pkgutil.walk_packages(relstudy.__path__, "relstudy.")
-    if name.endswith(("options", ".cluster")) and name != "relstudy.common.options"
+    if name.endswith(("options", ".cluster")) and name != "relstudy.common.options.declaration"
 ]
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from relstudy.analysis.report.inputs import page_tables
 from relstudy.analysis.study_run import read_study_folder
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from tests.fuzz import plain
 from tests.fuzz.ending import BYTES, changed, fuzzed, mutations, printed, run
 from tests.fuzz.excerpts import Excerpt, scored_of

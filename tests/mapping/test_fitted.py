@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.mapping.fitted import FittedMapping, drop_inner_knots, read_mappings
 from tests.commands import relstudy
 from tests.places import EXAMPLE

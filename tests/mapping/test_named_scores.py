@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from relstudy.common.errors import RelstudyError
-from relstudy.common.reading import Reading
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.meaning.reading import Reading
 from relstudy.mapping.scores.table import read_score_files, read_scores
 
 

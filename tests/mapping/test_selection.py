@@ -16,7 +16,7 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from relstudy.calibration.tables.judgments import read_judgments
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.mapping.changepoint.mapping import BayesMapping
 from relstudy.mapping.changepoint.ogive.mapping import OgiveMapping
 from relstudy.mapping.correlation.local_search import LocalCorrelationMapping

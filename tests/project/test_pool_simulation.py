@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from relstudy.common.reach import LEAST_REACH
+from relstudy.common.sampling.design_reach import LEAST_REACH
 from relstudy.studyapp.sampling.forecast import forecast
 from relstudy.studyapp.sampling.options import AssumptionOptions
 from tests.simulations import simulation

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from relstudy.common.damage import DAMAGED_ARRAYS
-from relstudy.common.errors import RelstudyError
-from relstudy.common.files import replacing
+from relstudy.common.runtime.damaged_files import DAMAGED_ARRAYS
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.files import replacing
 
 
 def held_by(path: str | os.PathLike[str]) -> str | None:

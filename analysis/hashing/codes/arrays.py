@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from relstudy.common.damage import DAMAGED_ARRAYS, TENSORS, refuse_tensors
-from relstudy.common.errors import RelstudyError
-from relstudy.common.packed import refuse_devices, refuse_swelling
-from relstudy.common.wording import count_of
+from relstudy.common.runtime.compression import refuse_devices, refuse_swelling
+from relstudy.common.runtime.damaged_files import DAMAGED_ARRAYS, TENSORS, refuse_tensors
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import count_of
 
 _NPY = b"\x93NUMPY"
 _IN_FILE = re.compile(r"(?P<file>.+\.(?:npz|mat))(?::(?P<name>[^:/\\]+))?")

@@ -15,9 +15,9 @@ from relstudy.analysis.hashing.codes.arrays import file_stamp, is_array_file, lo
 from relstudy.analysis.hashing.codes.code_arrays import CodeArray, check_length, settle_length
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.options import Format
-from relstudy.common.arguments import check_arguments
-from relstudy.common.errors import Fault, RelstudyError, TableError
-from relstudy.common.option_words import either
+from relstudy.common.options.argument_checks import check_arguments
+from relstudy.common.options.option_wording import either
+from relstudy.common.runtime.errors import Fault, RelstudyError, TableError
 
 _HEX_DIGITS = frozenset("0123456789abcdefABCDEF")
 _BETWEEN = re.compile(r"[\s,;]+")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 
 
 @dataclass(frozen=True)

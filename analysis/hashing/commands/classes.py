@@ -10,10 +10,10 @@ import click
 from relstudy.analysis.hashing.commands.inputs import codes_in, refuse_over
 from relstudy.analysis.hashing.commands.pairs import code_pair, files_of, truth_in
 from relstudy.analysis.hashing.options import CodeFiles, CodeFormat, LabelText, TruthFiles
-from relstudy.common.command_options import taking
-from relstudy.common.console import print_json, print_table, say
-from relstudy.common.errors import RelstudyError
-from relstudy.common.options import CommandOptions, option
+from relstudy.common.options.command_options import taking
+from relstudy.common.options.declaration import CommandOptions, option
+from relstudy.common.runtime.console import print_json, print_table, say
+from relstudy.common.runtime.errors import RelstudyError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ def classes_command(codes: tuple[str, ...], options: ClassesOptions, as_json: bo
     from relstudy.analysis.hashing.metrics.class_distances import class_distances, class_distances_figure
     from relstudy.analysis.hashing.metrics.lgap import UniqueCodes
     from relstudy.analysis.hashing.truth.labels import read_labels
-    from relstudy.common.files import write_text
+    from relstudy.common.runtime.files import write_text
 
     labels, figure = options.labels, options.figure
     refuse_over([figure], [*codes, labels])
@@ -100,7 +100,7 @@ def pictures_command(files: CodeFiles, truth_files: TruthFiles, options: Picture
     from relstudy.analysis.hashing.commands.encode import items_in
     from relstudy.analysis.hashing.metrics.hit_pictures import hit_pictures, rings, shown_of
     from relstudy.analysis.hashing.truth.relevance import check_sizes
-    from relstudy.common.files import write_text
+    from relstudy.common.runtime.files import write_text
 
     row, most, output = options.row, options.most, options.output
     refuse_over([output], [*files_of(files, truth_files), options.query_pictures, options.database_pictures])

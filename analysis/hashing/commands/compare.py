@@ -10,11 +10,11 @@ import click
 
 from relstudy.analysis.hashing.commands.inputs import cell, codes_in, preset_named, refuse_over, say_conventions
 from relstudy.analysis.hashing.options import CodeFormat, Drawn
-from relstudy.common.command_options import taking
-from relstudy.common.console import print_json, print_table, progress, say
-from relstudy.common.errors import RelstudyError
-from relstudy.common.options import CommandOptions, option
-from relstudy.common.wording import number, span
+from relstudy.common.options.command_options import taking
+from relstudy.common.options.declaration import CommandOptions, option
+from relstudy.common.runtime.console import print_json, print_table, progress, say
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import number, span
 
 if TYPE_CHECKING:
     from relstudy.analysis.hashing.codes.packed import Codes
@@ -133,7 +133,7 @@ def health_command(codes: tuple[str, ...], options: HealthOptions, as_json: bool
         health |= figures
     if figure is not None:
         from relstudy.analysis.hashing.metrics.plots import code_histogram
-        from relstudy.common.files import write_text
+        from relstudy.common.runtime.files import write_text
 
         write_text(code_histogram(unique, alone=True), figure)
         say(f"wrote {figure}")

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import click
 
 from relstudy.analysis.hashing.commands.inputs import refuse_over, vectors_in, write_array
-from relstudy.common.command_options import taking
-from relstudy.common.console import print_json, say
-from relstudy.common.options import CommandOptions, option
+from relstudy.common.options.command_options import taking
+from relstudy.common.options.declaration import CommandOptions, option
+from relstudy.common.runtime.console import print_json, say
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,11 +11,11 @@ import click
 
 from relstudy.analysis.hashing.commands.inputs import label_array_in, refuse_over, vectors_in
 from relstudy.analysis.hashing.options import Drawn, LabelText
-from relstudy.common.command_options import taking
-from relstudy.common.console import print_json, progress
-from relstudy.common.errors import RelstudyError
-from relstudy.common.options import option
-from relstudy.common.wording import count_of
+from relstudy.common.options.command_options import taking
+from relstudy.common.options.declaration import option
+from relstudy.common.runtime.console import print_json, progress
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import count_of
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,11 +12,11 @@ import click
 from relstudy.analysis.hashing.commands.inputs import classes_in, label_array_in, refuse_over, vectors_in, write_array
 from relstudy.analysis.hashing.encoders import SUPERVISED, UNSUPERVISED
 from relstudy.analysis.hashing.options import LabelText
-from relstudy.common.command_options import taking
-from relstudy.common.console import counter, print_json, progress, say
-from relstudy.common.errors import RelstudyError
-from relstudy.common.options import option
-from relstudy.common.wording import count_of
+from relstudy.common.options.command_options import taking
+from relstudy.common.options.declaration import option
+from relstudy.common.runtime.console import counter, print_json, progress, say
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import count_of
 
 if TYPE_CHECKING:
     import numpy as np

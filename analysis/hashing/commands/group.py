@@ -21,9 +21,9 @@ from relstudy.analysis.hashing.commands.ranked import graded_command, rank_comma
 from relstudy.analysis.hashing.commands.search import search_command
 from relstudy.analysis.hashing.metrics.conventions import Conventions
 from relstudy.analysis.hashing.options import Engine, Format, LabelText
-from relstudy.common.command_options import options_of, taking
-from relstudy.common.console import print_json, print_table, progress, say
-from relstudy.common.options import CommandOptions, fields_given, option
+from relstudy.common.options.command_options import options_of, taking
+from relstudy.common.options.declaration import CommandOptions, fields_given, option
+from relstudy.common.runtime.console import print_json, print_table, progress, say
 
 if TYPE_CHECKING:
     from relstudy.analysis.hashing.counting.shards import Job

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from relstudy.common.console import print_table
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.console import print_table
+from relstudy.common.runtime.errors import RelstudyError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -85,7 +85,7 @@ def refuse_over(written: Iterable[str | None], read: Iterable[str | None]) -> No
     import os
 
     from relstudy.analysis.hashing.codes.arrays import file_part
-    from relstudy.common.files import refuse_over_inputs
+    from relstudy.common.runtime.files import refuse_over_inputs
 
     targets = [path for path in written if path is not None]
     refuse_over_inputs(targets, [file_part(path) for path in read if path is not None])
@@ -99,7 +99,7 @@ def write_array(target: str, array: np.ndarray) -> None:
     """Write an array as .npy, whole or not at all."""
     import numpy as np
 
-    from relstudy.common.files import replacing
+    from relstudy.common.runtime.files import replacing
 
     with replacing(target) as beside, open(beside, "wb") as handle:
         np.save(handle, array, allow_pickle=False)

@@ -10,10 +10,10 @@ import click
 from relstudy.analysis.hashing.commands.inputs import cell, refuse_over, say_conventions
 from relstudy.analysis.hashing.commands.pairs import code_pair, files_of, truth_in
 from relstudy.analysis.hashing.options import CodeFiles, Searcher, TruthFiles
-from relstudy.common.command_options import taking
-from relstudy.common.console import print_json, print_table, progress, say
-from relstudy.common.errors import RelstudyError
-from relstudy.common.options import CommandOptions, option
+from relstudy.common.options.command_options import taking
+from relstudy.common.options.declaration import CommandOptions, option
+from relstudy.common.runtime.console import print_json, print_table, progress, say
+from relstudy.common.runtime.errors import RelstudyError
 
 if TYPE_CHECKING:
     from relstudy.analysis.hashing.lookup.sweep import Grid
@@ -110,7 +110,7 @@ def look_up_command(files: CodeFiles, truth_files: TruthFiles, options: LookUpOp
     }
     if options.figure is not None:
         from relstudy.analysis.hashing.metrics.plots import look_up_figure
-        from relstudy.common.files import write_text
+        from relstudy.common.runtime.files import write_text
 
         write_text(look_up_figure(rows, alone=True), options.figure)
         say(f"wrote {options.figure}")

@@ -9,9 +9,9 @@ import click
 
 from relstudy.analysis.hashing.commands.inputs import codes_in, refuse_over, say_conventions, vectors_in
 from relstudy.analysis.hashing.options import CodeFormat, Drawn, LabelText
-from relstudy.common.command_options import taking
-from relstudy.common.console import print_json, print_table
-from relstudy.common.options import option
+from relstudy.common.options.command_options import taking
+from relstudy.common.options.declaration import option
+from relstudy.common.runtime.console import print_json, print_table
 
 if TYPE_CHECKING:
     from relstudy.analysis.hashing.codes.packed import Codes
@@ -98,7 +98,7 @@ def scores_command(options: ScoresOptions, as_json: bool) -> None:
 def _named_codes(file: str, ids: str, options: CodeFormat) -> tuple[tuple[Codes, list[str]], list[str]]:
     """Codes and their ids, and notes on what was assumed of the file."""
     from relstudy.analysis.hashing.truth.labels import read_ids
-    from relstudy.common.errors import RelstudyError
+    from relstudy.common.runtime.errors import RelstudyError
 
     codes, notes = codes_in([file], options.form, options.bits)
     names = read_ids(ids)
@@ -138,7 +138,7 @@ def audit_command(options: AuditOptions, as_json: bool) -> None:
     from relstudy.analysis.hashing.people.scores import DescribedItems
     from relstudy.analysis.hashing.truth.labels import read_ids, read_labels
     from relstudy.calibration.tables.judgments import read_judgments
-    from relstudy.common.errors import RelstudyError
+    from relstudy.common.runtime.errors import RelstudyError
 
     ids, vectors, labels = options.ids, options.vectors, options.labels
     names = read_ids(ids)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from relstudy.analysis.hashing.commands.inputs import refuse_over
-from relstudy.common.command_options import taking
-from relstudy.common.console import print_json, print_table, say
-from relstudy.common.options import CommandOptions, option
+from relstudy.common.options.command_options import taking
+from relstudy.common.options.declaration import CommandOptions, option
+from relstudy.common.runtime.console import print_json, print_table, say
 
 if TYPE_CHECKING:
     import numpy as np
@@ -89,7 +89,7 @@ def write_rows(array: np.ndarray, path: Path, unit: bool) -> None:
 
     from relstudy.analysis.hashing.codes.arrays import row_blocks
     from relstudy.analysis.hashing.datasets.published import unit_length
-    from relstudy.common.files import replacing
+    from relstudy.common.runtime.files import replacing
 
     kind = np.dtype(np.float32 if array.dtype == np.float32 else float) if unit else array.dtype
     with replacing(path) as beside, open(beside, "wb") as handle:

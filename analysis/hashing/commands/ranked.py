@@ -15,10 +15,10 @@ from relstudy.analysis.hashing.commands.inputs import (
 )
 from relstudy.analysis.hashing.commands.pairs import code_pair, truth_in
 from relstudy.analysis.hashing.options import CodeFiles, Drawn, Empty, Format, Gain, TruthFiles
-from relstudy.common.command_options import taking
-from relstudy.common.console import print_json, say
-from relstudy.common.errors import RelstudyError
-from relstudy.common.options import CommandOptions, option
+from relstudy.common.options.command_options import taking
+from relstudy.common.options.declaration import CommandOptions, option
+from relstudy.common.runtime.console import print_json, say
+from relstudy.common.runtime.errors import RelstudyError
 
 ADVISED = 39
 """Training vectors for each centre, as faiss advises."""

@@ -24,8 +24,8 @@ from relstudy.analysis.hashing.truth.relevance import (
     check_sizes,
     facts_of,
 )
-from relstudy.common.arguments import check_arguments
-from relstudy.common.errors import RelstudyError
+from relstudy.common.options.argument_checks import check_arguments
+from relstudy.common.runtime.errors import RelstudyError
 
 ARCHIVE = Archive("count table", "relstudy hash count")
 LONGEST = 1 << 13
@@ -96,8 +96,8 @@ class CountTable:
         >>> CountTable(np.array([[1, 2]]), np.array([[1, 0]]), {"distance": "L1"}).need_radii()
         Traceback (most recent call last):
         ...
-        relstudy.common.errors.RelstudyError: these items were ranked by distance (L1): there is no Hamming radius
-        """
+        relstudy.common.runtime.errors.RelstudyError: these items were ranked by distance (L1): there is no Hamming radius
+        """  # noqa: E501
         if self.by_rank is not None:
             raise RelstudyError(f"these items were ranked by distance ({self.by_rank}): there is no Hamming radius")
 

@@ -14,7 +14,7 @@ import numpy as np
 from numba import prange
 from numba.extending import intrinsic
 
-from relstudy.common.compiled import compiled, compiled_for_all_cores
+from relstudy.common.runtime.compiled import compiled, compiled_for_all_cores
 
 BLOCK = 1 << 16
 """Codes per block: at most 65,536, so that half a block's counts fit 16 bits."""

@@ -18,7 +18,7 @@ from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
 from relstudy.analysis.hashing.counting.kernels import BLOCK, QUERIES, WIDEST_PAIR, count_halves, marginals
-from relstudy.common.compiled import compiled, compiled_for_all_cores
+from relstudy.common.runtime.compiled import compiled, compiled_for_all_cores
 
 LANES = 32
 """Bytes of a register."""

@@ -19,7 +19,7 @@ from relstudy.analysis.hashing.counting.counts import CountTable, count
 from relstudy.analysis.hashing.options import Engine, Format, Separator
 from relstudy.analysis.hashing.truth.labels import Labels, read_labels
 from relstudy.analysis.hashing.truth.relevance import LabelTruth, ListedTruth, Truth, fingerprint, load_truth
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 
 MOST_FILES = 256
 """Files of which it is remembered what they hold."""

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from relstudy.analysis.hashing.truth.relevance import ListedTruth
-from relstudy.common.arguments import check_arguments
-from relstudy.common.errors import RelstudyError
+from relstudy.common.options.argument_checks import check_arguments
+from relstudy.common.runtime.errors import RelstudyError
 
 TABLE_3_1: dict[str, tuple[int, int | None, float | None, int | None, int]] = {
     "labelme": (22_019, None, None, None, 512),

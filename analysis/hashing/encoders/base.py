@@ -13,10 +13,10 @@ import numpy as np
 from relstudy.analysis.hashing.codes.arrays import finite_numbers, plain_array
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.truth.labels import Labels, labels_of
-from relstudy.common.arguments import refusal
-from relstudy.common.errors import RelstudyError
-from relstudy.common.kinds import members, without_none
-from relstudy.common.options import declared
+from relstudy.common.options.argument_checks import refusal
+from relstudy.common.options.declaration import declared
+from relstudy.common.options.limits import members, without_none
+from relstudy.common.runtime.errors import RelstudyError
 
 BLOCK = 1 << 16
 """Vectors that are encoded at once."""

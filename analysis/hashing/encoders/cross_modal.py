@@ -9,7 +9,7 @@ import numpy as np
 from relstudy.analysis.hashing.codes.arrays import finite_numbers, plain_array
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.encoders.base import Encoder, free_signs
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 
 
 @dataclass

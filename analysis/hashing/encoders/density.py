@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from relstudy.analysis.hashing.encoders.base import Encoder
-from relstudy.common.errors import RelstudyError
-from relstudy.common.options import option
+from relstudy.common.options.declaration import option
+from relstudy.common.runtime.errors import RelstudyError
 
 
 @dataclass

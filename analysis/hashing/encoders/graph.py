@@ -11,7 +11,7 @@ from sklearn.svm import LinearSVC
 
 from relstudy.analysis.hashing.encoders.base import Encoder, share_a_label
 from relstudy.analysis.hashing.encoders.projections import ITQ
-from relstudy.common.options import option
+from relstudy.common.options.declaration import option
 
 ALPHAS = (0.6, 0.7, 0.8, 0.9, 1.0)
 """Weights of the graph that are tried; at the first the codes are those of ITQ."""

@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist
 
 from relstudy.analysis.hashing.encoders.base import Encoder, share_a_label
 from relstudy.analysis.hashing.truth.vector_truth import epsilon_radius
-from relstudy.common.options import option
+from relstudy.common.options.declaration import option
 
 
 @dataclass

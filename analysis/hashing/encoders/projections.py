@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from relstudy.analysis.hashing.encoders.base import Encoder, principal_directions, random_rotation
-from relstudy.common.options import option
+from relstudy.common.options.declaration import option
 
 
 @dataclass

@@ -11,7 +11,7 @@ from relstudy.analysis.hashing.codes.archive import Archive
 from relstudy.analysis.hashing.encoders import ENCODERS
 from relstudy.analysis.hashing.encoders.base import Encoder
 from relstudy.analysis.hashing.encoders.deep.encoders import DEEP_ENCODERS, DeepEncoder
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 
 
 class _Family(NamedTuple):

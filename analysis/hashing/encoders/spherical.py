@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from relstudy.analysis.hashing.encoders.base import Encoder
-from relstudy.common.options import option
+from relstudy.common.options.declaration import option
 
 
 @dataclass

@@ -15,7 +15,7 @@ import numpy as np
 
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.truth.relevance import Truth
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 
 WIDEST = 64
 """Bits of a bucket: a key is one word."""

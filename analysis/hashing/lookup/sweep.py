@@ -16,9 +16,9 @@ from relstudy.analysis.hashing.lookup.bucket_index import BucketIndex, LookUpRes
 from relstudy.analysis.hashing.lookup.with_faiss import FaissBuckets
 from relstudy.analysis.hashing.options import Searcher
 from relstudy.analysis.hashing.truth.relevance import Truth, check_sizes
-from relstudy.common.errors import RelstudyError
-from relstudy.common.option_words import option
-from relstudy.common.wording import count_of, listed_some
+from relstudy.common.options.option_wording import option
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import count_of, listed_some
 
 REPEATS = 3
 LEAST_TIMED = 0.1

@@ -9,7 +9,7 @@ import numpy as np
 
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.lookup.bucket_index import LookUpResult
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 
 
 def need_faiss() -> None:

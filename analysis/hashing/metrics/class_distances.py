@@ -11,8 +11,8 @@ from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.counting.counts import count
 from relstudy.analysis.hashing.truth.labels import Labels
 from relstudy.analysis.hashing.truth.relevance import LabelTruth
-from relstudy.common.errors import RelstudyError
-from relstudy.common.figures import MUTED, SERIES, drawing, svg
+from relstudy.common.charts.figures import MUTED, SERIES, drawing, svg
+from relstudy.common.runtime.errors import RelstudyError
 
 BLOCK = 1 << 12
 """Codes that are measured against all others at once."""

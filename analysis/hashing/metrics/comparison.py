@@ -20,9 +20,9 @@ from relstudy.analysis.hashing.metrics.mean_interval import mean_interval
 from relstudy.analysis.hashing.metrics.radius import area_under_curve, precision_recall_by_radius
 from relstudy.analysis.resampling.bootstrap import query_counts
 from relstudy.analysis.resampling.spread import percentile_interval
-from relstudy.common.errors import RelstudyError
-from relstudy.common.estimates import Estimate
-from relstudy.common.option_words import either
+from relstudy.common.options.option_wording import either
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.errors import RelstudyError
 
 
 def compare(

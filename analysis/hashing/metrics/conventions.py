@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from relstudy.analysis.hashing.options import AreaRule, Denominator, LeftOut, NoRelevant
-from relstudy.common.errors import RelstudyError
-from relstudy.common.options import check_options, option
-from relstudy.common.shown import WIDTH
+from relstudy.common.options.declaration import check_options, option
+from relstudy.common.results.display import WIDTH
+from relstudy.common.runtime.errors import RelstudyError
 
 if TYPE_CHECKING:
     from relstudy.analysis.hashing.counting.counts import CountTable

@@ -19,9 +19,9 @@ from relstudy.analysis.hashing.metrics.mean_average_precision import (
 )
 from relstudy.analysis.hashing.metrics.radius import area_under_curve, precision_recall_by_radius
 from relstudy.analysis.hashing.metrics.ranking_curve import RankingPoint, ranking_curve
-from relstudy.common.errors import RelstudyError
-from relstudy.common.option_words import either
-from relstudy.common.wording import count_of
+from relstudy.common.options.option_wording import either
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import count_of
 
 NO_RADIUS = "no Hamming radius, so no figure by one"
 LITERAL = "begins at radius 1 as printed, so that codes shifted by one bit score higher"

@@ -8,7 +8,7 @@ import numpy as np
 
 from relstudy.analysis.hashing.counting.counts import CountTable
 from relstudy.analysis.hashing.metrics.hypergeometric import no_hit_probability
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 
 Tie = Literal["pessimistic", "expected", "optimistic"]
 TIES: tuple[Tie, ...] = ("pessimistic", "expected", "optimistic")

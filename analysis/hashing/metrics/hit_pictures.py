@@ -10,7 +10,7 @@ from matplotlib.figure import SubFigure
 
 from relstudy.analysis.hashing.codes.packed import Codes, check_lengths
 from relstudy.analysis.hashing.truth.relevance import Truth
-from relstudy.common.figures import INK, MUTED, drawing, svg
+from relstudy.common.charts.figures import INK, MUTED, drawing, svg
 
 
 @dataclass(frozen=True)

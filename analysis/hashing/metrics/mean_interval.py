@@ -6,7 +6,7 @@ import numpy as np
 
 from relstudy.analysis.resampling.bootstrap import query_counts
 from relstudy.analysis.resampling.spread import percentile_interval
-from relstudy.common.estimates import Estimate
+from relstudy.common.results.estimates import Estimate
 
 
 def mean_interval(values: np.ndarray, none: str, seed: int = 0) -> Estimate:

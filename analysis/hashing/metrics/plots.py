@@ -21,8 +21,8 @@ from relstudy.analysis.hashing.metrics.lgap import UniqueCodes
 from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision
 from relstudy.analysis.hashing.metrics.radius import precision_recall_by_radius
 from relstudy.analysis.hashing.metrics.ranking_curve import ranking_curve
-from relstudy.common.figures import MUTED, SERIES, drawing, svg
-from relstudy.common.files import write_text
+from relstudy.common.charts.figures import MUTED, SERIES, drawing, svg
+from relstudy.common.runtime.files import write_text
 
 MOST_PROBES = 1000
 """Multiple of the database's size up to which the probes are drawn."""

@@ -15,7 +15,7 @@ from relstudy.analysis.hashing.metrics.mean_average_precision import mean_averag
 from relstudy.analysis.hashing.truth.labels import Labels, mask_words
 from relstudy.analysis.hashing.truth.relevance import LabelTruth
 from relstudy.analysis.hashing.truth.splits import Split
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 
 Setting = Mapping[str, float]
 """Values of an encoder's hyperparameters by name."""

@@ -18,9 +18,9 @@ from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.run import score_systems
 from relstudy.calibration.tables.judgments import Judgments
-from relstudy.common.estimates import Estimate
-from relstudy.common.probabilities import PAIR
-from relstudy.common.wording import listed, percent
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.wording import listed, percent
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 
 CHANCE = 0.5
 """AUC of a truth that has nothing to do with people."""

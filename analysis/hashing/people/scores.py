@@ -21,9 +21,9 @@ from relstudy.analysis.hashing.truth.relevance import LabelTruth, ListedTruth
 from relstudy.analysis.hashing.truth.vector_truth import epsilon_radius, nearest_neighbours
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.calibration.tables.judgments import Judgments
-from relstudy.common.errors import RelstudyError
-from relstudy.common.estimates import Estimate
-from relstudy.common.probabilities import PAIR
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 
 
 def rows_of_pairs(

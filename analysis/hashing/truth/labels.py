@@ -13,10 +13,10 @@ import numpy as np
 from relstudy.analysis.hashing.codes.arrays import is_array_file, load_array, plain_array, row_blocks, text_lines
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.options import Separator
-from relstudy.common.arguments import check_arguments
-from relstudy.common.errors import Fault, RelstudyError, TableError
-from relstudy.common.option_words import either
-from relstudy.common.wording import count_of
+from relstudy.common.options.argument_checks import check_arguments
+from relstudy.common.options.option_wording import either
+from relstudy.common.runtime.errors import Fault, RelstudyError, TableError
+from relstudy.common.runtime.wording import count_of
 
 _LARGEST = 2.0**53
 """Whole numbers beyond this size are not all floats."""

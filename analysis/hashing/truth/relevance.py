@@ -12,7 +12,7 @@ import numpy as np
 
 from relstudy.analysis.hashing.codes.archive import Archive
 from relstudy.analysis.hashing.truth.labels import Labels
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 
 SELF_LEFT_OUT = "the query itself left out"
 """Ends the name of a truth that never calls a query relevant to itself."""

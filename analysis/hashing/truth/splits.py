@@ -11,8 +11,8 @@ from typing import ClassVar
 import numpy as np
 
 from relstudy.analysis.hashing.codes.archive import Archive
-from relstudy.common.errors import RelstudyError
-from relstudy.common.wording import count_of
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import count_of
 
 SPLITS = Archive("split", "relstudy hash split")
 """Files of splits."""

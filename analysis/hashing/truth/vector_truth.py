@@ -8,8 +8,8 @@ import numpy as np
 
 from relstudy.analysis.hashing.codes.arrays import finite_numbers, plain_array
 from relstudy.analysis.hashing.truth.relevance import SELF_LEFT_OUT, ListedTruth
-from relstudy.common.arguments import check_arguments
-from relstudy.common.errors import RelstudyError
+from relstudy.common.options.argument_checks import check_arguments
+from relstudy.common.runtime.errors import RelstudyError
 
 BLOCK = 1 << 14
 """Database rows in one block of distances."""

@@ -31,10 +31,10 @@ from relstudy.analysis.scoring.comparison import order_agreement
 from relstudy.calibration.interfaces import rating_times
 from relstudy.calibration.reliability.variance import pair_variances
 from relstudy.calibration.tables.ratings import Ratings
-from relstudy.common.estimates import Estimate
-from relstudy.common.pairs_table import NO_SYSTEM, one_row_per_source
-from relstudy.common.probabilities import PAIR
-from relstudy.common.wording import count_of, listed, percent
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.wording import count_of, listed, percent
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
+from relstudy.common.tables.meaning.pairs_table import NO_SYSTEM, one_row_per_source
 
 NEAR = 0.05
 """Correlations whose difference certainly is below this are comparable."""

@@ -13,9 +13,9 @@ from relstudy.analysis.report.paper.fits import ALL, FEWEST_PAIRS, METHODS, Fits
 from relstudy.analysis.report.paper.study import PaperStudy, in_the_papers_order
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
-from relstudy.common.estimates import Estimate
-from relstudy.common.pairs_table import COMBINED, NO_SYSTEM
-from relstudy.common.wording import listed
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.wording import listed
+from relstudy.common.tables.meaning.pairs_table import COMBINED, NO_SYSTEM
 
 FIRST = 3
 """The tables by selecting system begin with 5.3."""

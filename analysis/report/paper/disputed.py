@@ -16,8 +16,8 @@ from relstudy.analysis.report.tables import Cell, Column, Table, number, shown_n
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.plots import binary_against_graded, variance_before_and_after
 from relstudy.calibration.reliability.variance import pair_variances
-from relstudy.common.pictures import thumbnail_of
-from relstudy.common.probabilities import PAIR
+from relstudy.common.charts.pictures import thumbnail_of
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 
 PAIRS = 6
 FEWEST_RATINGS = 3

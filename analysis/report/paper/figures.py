@@ -17,7 +17,7 @@ from relstudy.analysis.report.paper.fits import (
     methods_note,
 )
 from relstudy.analysis.report.paper.study import PaperStudy
-from relstudy.common.figures import MUTED, SERIES, drawing, svg
+from relstudy.common.charts.figures import MUTED, SERIES, drawing, svg
 from relstudy.mapping.plots import bins_figure
 
 POWERS = {"R⁻¹ᐟ⁵": 0.2, "R⁻¹": 1.0, "R⁻⁵": 5.0}

@@ -17,7 +17,7 @@ from relstudy.analysis.report.pictures import Trace
 from relstudy.analysis.report.tables import Cell, Column, Table, shown_number
 from relstudy.analysis.scoring.judged import rank_power_weights
 from relstudy.analysis.scoring.results import SystemScore
-from relstudy.common.estimates import Estimate
+from relstudy.common.results.estimates import Estimate
 
 POWER = 5
 """Of the ranks, in the pseudo-code of section 5.5.3 and in Eq. 5.5."""

@@ -29,7 +29,7 @@ def paper_page(
     Parameters
     ----------
     command : the command line, without any path of this machine
-    progress : wraps the loop over fits, as `relstudy.common.console.progress`
+    progress : wraps the loop over fits, as `relstudy.common.runtime.console.progress`
     methods : of the mappings, names among METHODS
     seconds : the time that the fits of each method took is added to it; the page itself has no time in it
     """

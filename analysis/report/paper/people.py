@@ -16,11 +16,11 @@ from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.reliability.variance import within_item_variance
 from relstudy.calibration.tables.ratings import Ratings
-from relstudy.common.errors import RelstudyError
-from relstudy.common.estimates import Estimate
-from relstudy.common.pairs_table import RANDOM, one_row_per_source
-from relstudy.common.probabilities import PAIR
-from relstudy.common.wording import listed, percent
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import listed, percent
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
+from relstudy.common.tables.meaning.pairs_table import RANDOM, one_row_per_source
 
 FEWEST_RATINGS = 20
 """A correlation with fewer ratings of one side is not shown."""

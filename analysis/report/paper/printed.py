@@ -18,8 +18,8 @@ import numpy as np
 from scipy.stats import kendalltau
 
 from relstudy.analysis.report.tables import shown_number
-from relstudy.common.estimates import Estimate
-from relstudy.common.wording import listed, percent
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.wording import listed, percent
 
 HOLDS, FAILS, UNTOLD = "holds", "does not hold", "cannot be told"
 BEYOND = 1.96

@@ -14,8 +14,8 @@ from relstudy.analysis.report.paper.study import PaperStudy
 from relstudy.analysis.scoring.groups import Grouping
 from relstudy.analysis.verdict.within_groups import groups_of_run
 from relstudy.calibration.tables.ratings import Ratings, read_ratings
-from relstudy.common.errors import RelstudyError
-from relstudy.common.probabilities import PAIR
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 
 PARADIGM, IMAGE, TEXT = "paradigm", "image", "text"
 

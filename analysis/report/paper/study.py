@@ -18,8 +18,8 @@ from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.results import ScoreResult, SystemScore
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.tables.ratings import Ratings
-from relstudy.common.pairs_table import COMBINED, RANDOM, source_members
-from relstudy.common.probabilities import PAIR
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
+from relstudy.common.tables.meaning.pairs_table import COMBINED, RANDOM, source_members
 
 PAPERS_ORDER = ("gift", "simplicity", "romm-calib", "keywords")
 """The systems of tables 5.3 to 5.6."""

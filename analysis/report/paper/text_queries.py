@@ -9,7 +9,7 @@ from relstudy.analysis.report.paper.correlations import best_of
 from relstudy.analysis.report.paper.fits import ALL, METHODS, Fits
 from relstudy.analysis.report.paper.study import PaperStudy
 from relstudy.analysis.report.tables import Cell, Column, Table, shown_number
-from relstudy.common.wording import listed
+from relstudy.common.runtime.wording import listed
 
 PRINTED = 0.58
 """Correlation of the keyword scores of queries by text with human scores (section 5.7)."""

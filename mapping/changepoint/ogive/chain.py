@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from relstudy.common.compiled import compiled
+from relstudy.common.runtime.compiled import compiled
 from relstudy.mapping.changepoint.chains import Chains
 from relstudy.mapping.changepoint.ogive.spline import (
     Fit,

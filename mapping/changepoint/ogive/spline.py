@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from relstudy.common.compiled import compiled
+from relstudy.common.runtime.compiled import compiled
 from relstudy.mapping.changepoint.model import ConjugatePrior
 from relstudy.mapping.pooling import Pooled
 

@@ -12,7 +12,7 @@ from flask import session as flask_session
 from flask.typing import ResponseReturnValue
 from werkzeug.security import check_password_hash, generate_password_hash
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.config.accounts import FIRST, account_of_link, choose_password, read_accounts
 from relstudy.studyapp.config.secret import read_private, write_private
 from relstudy.studyapp.web import session

@@ -11,7 +11,7 @@ import pandas as pd
 from flask import Blueprint, Response, abort, request
 from flask.typing import ResponseReturnValue
 
-from relstudy.common.tables import write_csv
+from relstudy.common.tables.formats.table_files import write_csv
 from relstudy.studyapp.monitoring.export import people_table, ratings_in_parts
 from relstudy.studyapp.web.admin.researchers import admin_required, role_required, who_asks
 from relstudy.studyapp.web.large import one_at_a_time, send_written

@@ -14,7 +14,7 @@ from flask import Flask, Response, abort, current_app, make_response, request
 from markupsafe import Markup
 from werkzeug.exceptions import ServiceUnavailable
 
-from relstudy.common.wording import number, thousands
+from relstudy.common.runtime.wording import number, thousands
 from relstudy.studyapp.monitoring.statistics import StudyStatistics, study_statistics
 from relstudy.studyapp.monitoring.status import BlockStatus, Status, may_have_ratings, study_status
 from relstudy.studyapp.web.admin import charts

@@ -8,7 +8,7 @@ from typing import ClassVar
 from flask import Blueprint, request
 from flask.typing import ResponseReturnValue
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.assignment import invitations
 from relstudy.studyapp.web.admin.figures import forget_figures
 from relstudy.studyapp.web.admin.researchers import admin_required

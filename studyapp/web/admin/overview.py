@@ -10,8 +10,8 @@ from flask import Blueprint, abort, redirect, request
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
-from relstudy.common.errors import RelstudyError
-from relstudy.common.wording import moment, number, thousands
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import moment, number, thousands
 from relstudy.studyapp.assignment.versions import STATES
 from relstudy.studyapp.monitoring.statistics import SECONDS, SourceUse, StudyStatistics
 from relstudy.studyapp.monitoring.status import Status

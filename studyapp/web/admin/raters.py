@@ -11,8 +11,8 @@ from flask import Blueprint, abort, redirect, request
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
-from relstudy.common.errors import RelstudyError
-from relstudy.common.wording import moment, number, thousands
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import moment, number, thousands
 from relstudy.studyapp.assignment import forgetting
 from relstudy.studyapp.assignment.set_aside import SET_ASIDE, set_aside, take_back
 from relstudy.studyapp.monitoring.status import RaterStatus

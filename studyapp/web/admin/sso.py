@@ -8,7 +8,7 @@ from flask import Blueprint, abort, redirect
 from flask import session as flask_session
 from flask.typing import ResponseReturnValue
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.config.accounts import admit
 from relstudy.studyapp.web.admin.researchers import become, is_admin
 from relstudy.studyapp.web.log import log_event

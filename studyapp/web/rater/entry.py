@@ -14,7 +14,7 @@ from flask import Blueprint, Response, abort, make_response, redirect, request
 from flask import session as flask_session
 from flask.typing import ResponseReturnValue
 
-from relstudy.common.wording import listed
+from relstudy.common.runtime.wording import listed
 from relstudy.studyapp.assignment.eligibility import needs_screening
 from relstudy.studyapp.assignment.quotas import turns_away
 from relstudy.studyapp.assignment.raters import Rater, enrol, find_rater, record_consent, token_identity

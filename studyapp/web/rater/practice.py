@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from flask import Blueprint, redirect
 from flask.typing import ResponseReturnValue
 
-from relstudy.common.scales import Scale, show_value
+from relstudy.common.tables.meaning.scales import Scale, show_value
 from relstudy.studyapp.assignment.catalogue import PairRow
 from relstudy.studyapp.assignment.eligibility import PracticeResult, begin_again
 from relstudy.studyapp.assignment.next_page import open_attempt

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from flask import request
 
-from relstudy.common.scales import Scale, show_value
+from relstudy.common.tables.meaning.scales import Scale, show_value
 from relstudy.studyapp.assignment.answers import read_answers
 from relstudy.studyapp.assignment.catalogue import PairRow
 from relstudy.studyapp.assignment.raters import Rater

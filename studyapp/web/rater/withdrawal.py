@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from flask import Blueprint, abort, redirect, request
 from flask.typing import ResponseReturnValue
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.assignment import set_aside
 from relstudy.studyapp.assignment.forgetting import forget
 from relstudy.studyapp.assignment.raters import Rater

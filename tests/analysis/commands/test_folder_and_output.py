@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from relstudy.analysis.commands.score import score
 from relstudy.analysis.commands.score_output import MOST_LINES
 from relstudy.calibration.command import calibrate
-from relstudy.common import console
+from relstudy.common.runtime import console
 from relstudy.mapping.command import fit
 from tests.analysis.made import tables
 from tests.commands import relstudy, succeeds

@@ -12,7 +12,7 @@ import pytest
 
 from relstudy.analysis.hashing import api as hashing
 from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from tests.commands import relstudy, succeeds
 
 

@@ -10,7 +10,7 @@ import pytest
 from relstudy.analysis.indices import correlation, kernels, reweighted, same_query, without_query
 from relstudy.analysis.judges import cuts
 from relstudy.analysis.resampling.draws import LeftOut
-from relstudy.common import compiled
+from relstudy.common.runtime import compiled
 
 WALKS = {
     name: each

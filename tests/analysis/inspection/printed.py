@@ -9,7 +9,7 @@ import pandas as pd
 from relstudy.analysis.inspection.finding import Inspection
 from relstudy.calibration.tables.judgments import read_judgments
 from relstudy.calibration.tables.ratings import read_ratings
-from relstudy.common.reading import Reading
+from relstudy.common.tables.meaning.reading import Reading
 from relstudy.mapping.scores.table import read_scores
 
 KINDS = {"ratings": "relstudy calibrate", "judgments": "relstudy score SCORES -j", "scores": "relstudy score"}

@@ -12,7 +12,7 @@ import pytest
 
 from relstudy.analysis.inspection.files import inspect_file
 from relstudy.calibration.tables.ratings import read_ratings
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from tests.analysis.inspection.printed import ratings_by
 from tests.commands import relstudy, succeeds
 from tests.places import Write

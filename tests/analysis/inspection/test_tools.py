@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from relstudy.analysis.inspection.files import inspect_file
-from relstudy.common.errors import TableError
+from relstudy.common.runtime.errors import TableError
 from tests.analysis.inspection.printed import ratings_by
-from tests.common.test_foreign_files import ARGILLA, BOOK, RRE, STUDIO
+from tests.common.tables.formats.test_foreign_files import ARGILLA, BOOK, RRE, STUDIO
 from tests.places import Write
 
 MTURK = (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from relstudy.common.probabilities import PAIR
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from relstudy.analysis.resampling.spread import DIFFERENCE
 from relstudy.analysis.scoring.candidate import candidate_of
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.common.probabilities import PAIR
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from tests.analysis.judges.made import World
 from tests.commands import relstudy, succeeds
 

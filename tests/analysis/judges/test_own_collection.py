@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from relstudy.common.errors import RelstudyError
-from relstudy.common.probabilities import PAIR
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from tests.analysis.judges.made import World
 from tests.analysis.judges.script import judges_script
 

@@ -11,7 +11,7 @@ import pytest
 from click.testing import Result
 
 import relstudy as rs
-from relstudy.common.probabilities import PAIR
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from tests.analysis.judges.made import World
 from tests.commands import relstudy
 

@@ -12,7 +12,7 @@ from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.scoring.candidate import candidate_of
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.common.probabilities import PAIR
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.studyapp.judging.pairs import drawn_share
 from tests.analysis.judges.made import World
 

@@ -10,7 +10,7 @@ import pytest
 
 import relstudy as rs
 from relstudy.analysis.judges.table import read_judge
-from relstudy.common.reading import Reading
+from relstudy.common.tables.meaning.reading import Reading
 
 PAIRS = pd.DataFrame({"query_id": list("aabb"), "result_id": list("wxyz")})
 

@@ -13,7 +13,7 @@ from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.scoring.candidate import candidate_of
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.common.probabilities import PAIR
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from tests.analysis.judges.made import World
 
 OPTIONS = ScoringOptions(replicates=20, method="none", measures=(), directions={"*": "higher"})

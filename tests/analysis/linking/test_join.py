@@ -14,8 +14,8 @@ from relstudy.analysis.linking import link
 from relstudy.analysis.linking.joined import Joined, join_judgments
 from relstudy.analysis.linking.link import agreement
 from relstudy.calibration.tables.judgments import Judgments
-from relstudy.common.checked import Checked
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.checked_table import Checked
 from tests.commands import relstudy
 
 NOISE = 0.3

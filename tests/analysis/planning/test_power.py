@@ -32,7 +32,7 @@ from relstudy.analysis.planning.workload import Steepness, workload
 from relstudy.calibration.reliability.components import Variances, variances_of
 from relstudy.calibration.tables.judgments import Judgments
 from relstudy.calibration.tables.study_tables import StudyTables
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from tests.commands import relstudy, succeeds
 
 SPREAD = Variances(query=0.4, result=1.0, rater=0.3, noise=0.7)

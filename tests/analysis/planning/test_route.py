@@ -18,7 +18,7 @@ from relstudy.analysis.planning.worlds import Drawing, NormalShape, People, Worl
 from relstudy.analysis.resampling.bootstrap import REPLICATES
 from relstudy.api.inputs import study_tables_of
 from relstudy.calibration.tables.study_tables import StudyTables
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 
 INDICES = ("pearson", "average_precision", "normalised_rank", "same_query")
 

@@ -12,7 +12,7 @@ import pytest
 
 from relstudy.analysis.commands.report import report
 from relstudy.analysis.commands.score import score
-from relstudy.common.reading_options import OF_ANY_TABLE
+from relstudy.common.tables.meaning.reading_options import OF_ANY_TABLE
 from tests.commands import succeeds
 from tests.places import EXAMPLE
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from relstudy.analysis.report.pictures import EDGE, RANGE
-from relstudy.common.figures import THEME
+from relstudy.common.charts.figures import THEME
 from tests.places import ROOT
 
 CSS = (ROOT / "analysis" / "report" / "templates" / "page.css").read_text(encoding="utf-8")

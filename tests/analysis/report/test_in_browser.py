@@ -10,7 +10,7 @@ import pytest
 from relstudy.analysis.report.layout import Answer, Page, Paragraph, Section
 from relstudy.analysis.report.rendering import html_of
 from relstudy.analysis.report.tables import Cell, Column, Table
-from relstudy.common.estimates import Estimate
+from relstudy.common.results.estimates import Estimate
 
 pytestmark = pytest.mark.browser
 

@@ -10,7 +10,7 @@ from relstudy.analysis.report import pictures
 from relstudy.analysis.report.layout import Page, Paragraph, Section
 from relstudy.analysis.report.rendering import html_of
 from relstudy.analysis.report.tables import Column, Table
-from relstudy.common.estimates import Estimate
+from relstudy.common.results.estimates import Estimate
 
 
 def table(name: str) -> Table:

@@ -9,7 +9,7 @@ import pytest
 
 from relstudy.analysis.report import pictures
 from relstudy.analysis.report.curve_picture import precision_recall
-from relstudy.common.estimates import Estimate
+from relstudy.common.results.estimates import Estimate
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,7 @@ import pytest
 from relstudy.analysis.report.layout import Page, Paragraph, Picture, Section
 from relstudy.analysis.report.rendering import html_of
 from relstudy.analysis.report.tables import Cell, Column, DifferenceWithP, Table, shown_interval
-from relstudy.common.estimates import Estimate
+from relstudy.common.results.estimates import Estimate
 
 ROWS: list[list[Cell]] = [
     ["a", DifferenceWithP(Estimate(0.5, 0.25, 1.0), 0.0263)],

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relstudy.analysis.report.tables import Column, Table, shown_interval, shown_number
-from relstudy.common.estimates import Estimate
+from relstudy.common.results.estimates import Estimate
 
 ANY_TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), max_size=30)
 FINITE = st.floats(allow_nan=False, allow_infinity=False)

@@ -12,7 +12,7 @@ from relstudy.analysis.report.paper.study import chose_pairs
 from relstudy.analysis.report.study import uniformity
 from relstudy.analysis.report.words import orders_agree
 from relstudy.analysis.scoring.results import Comparison, Ordering, ScoreResult
-from relstudy.common.estimates import Estimate
+from relstudy.common.results.estimates import Estimate
 
 pytestmark = pytest.mark.slow
 

@@ -15,7 +15,7 @@ from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.report.worklist import worklist
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.common.probabilities import PAIR
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from tests.analysis.judges.made import World
 from tests.commands import relstudy, succeeds
 

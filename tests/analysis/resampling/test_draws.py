@@ -18,8 +18,8 @@ from relstudy.analysis.resampling.draws import deviations, two_stages, whole_que
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.run import score_systems
-from relstudy.common.drawing import inclusion_probabilities, simple_random_sample, systematic_sample
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.sampling.draws import inclusion_probabilities, simple_random_sample, systematic_sample
 from tests.analysis.made import tables
 
 FEW = ScoringOptions(replicates=200, measures=("P@5",))

@@ -20,7 +20,7 @@ from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.run import score_systems
 from relstudy.calibration.tables.study_tables import read_study_tables
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from tests.analysis.made import tables
 from tests.simulations import simulation
 
@@ -136,7 +136,7 @@ def test_every_comparison_says_which_of_its_systems_proposed_pairs(tmp_path: Pat
 
 def draw_within(random: np.random.Generator, items: int, relevant: int, each: int) -> tuple[np.ndarray, ...]:
     """One query of so many items: relevance and score of all, probabilities, and which were drawn."""
-    from relstudy.common.drawing import inclusion_probabilities, rank_share, systematic_sample
+    from relstudy.common.sampling.draws import inclusion_probabilities, rank_share, systematic_sample
 
     quality = random.normal(size=items)
     good = quality >= np.sort(quality)[-relevant]

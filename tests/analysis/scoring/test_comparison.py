@@ -24,7 +24,7 @@ from relstudy.analysis.scoring.saved import (
     save_comparison,
 )
 from relstudy.calibration.tables.judgments import Judgments
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from tests.analysis.made import tables
 
 FEW = ScoringOptions(replicates=200, measures=())

@@ -12,7 +12,7 @@ from relstudy.analysis.scoring.run import score_systems
 from relstudy.analysis.scoring.saved import read_comparison, save_comparison
 from relstudy.analysis.scoring.unjudged import outside_note
 from relstudy.calibration.tables.study_tables import find_pool
-from relstudy.common.reach import LEAST_REACH, REACH
+from relstudy.common.sampling.design_reach import LEAST_REACH, REACH
 
 
 def judged(**columns):

@@ -11,7 +11,7 @@ from click.testing import Result
 
 from relstudy.analysis.inspection.files import inspect_file
 from relstudy.calibration.tables.judgments import read_judgments
-from relstudy.common.reading import Reading
+from relstudy.common.tables.meaning.reading import Reading
 from tests.commands import relstudy
 
 ESCI = {"E": 1.0, "S": 0.1, "C": 0.01, "I": 0.0}

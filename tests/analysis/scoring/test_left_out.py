@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import relstudy as rs
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from tests.commands import relstudy, succeeds
 
 MEASURES = ("nDCG@10", "AP", "P@5", "Bpref", "infAP", "Judged@5")

@@ -28,7 +28,7 @@ from relstudy.api.calibrating import CalibratedPanel, calibrate
 from relstudy.api.inputs import study_tables_of
 from relstudy.api.scoring import score
 from relstudy.calibration.tables.pair_ratings import PairRatings
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from tests.commands import relstudy, succeeds
 from tests.simulations import simulation
 

@@ -26,7 +26,7 @@ from relstudy.analysis.scoring.run import score_systems
 from relstudy.api.calibrating import calibrate
 from relstudy.api.calibrating import read_ratings as read
 from relstudy.api.scoring import score
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from tests.commands import relstudy, succeeds
 from tests.simulations import simulation
 

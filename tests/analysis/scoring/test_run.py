@@ -22,7 +22,7 @@ from relstudy.analysis.scoring.systems import candidates_of
 from relstudy.analysis.scoring.unjudged import beyond_notes
 from relstudy.api.scoring import score
 from relstudy.calibration.tables.judgments import Judgments
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from tests.analysis.made import tables
 
 FEW = ScoringOptions(replicates=100, measures=())

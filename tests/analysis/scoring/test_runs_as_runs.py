@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 
 import relstudy as rs
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from tests.commands import relstudy, succeeds
 
 MEASURES = ("nDCG@10", "nDCG", "AP", "AP(rel=2)", "AP@20", "P@5", "P(rel=2)@10", "R@10", "RR", "Rprec", "Bpref")

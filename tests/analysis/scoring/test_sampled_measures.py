@@ -12,8 +12,8 @@ import pytest
 from scipy import stats
 
 import relstudy as rs
-from relstudy.common.drawing import inclusion_probabilities, rank_share, systematic_sample
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.sampling.draws import inclusion_probabilities, rank_share, systematic_sample
 from tests.commands import succeeds
 
 QUERIES, RESULTS = 50, 120

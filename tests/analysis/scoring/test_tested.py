@@ -15,7 +15,7 @@ from scipy import stats
 
 import relstudy as rs
 from relstudy.analysis.report.tested import differences_by_query
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from tests.commands import relstudy
 
 EXACT = 1e-9  # sums of some tens of doubles in another order

@@ -15,8 +15,8 @@ from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.run import score_systems
 from relstudy.analysis.scoring.trec import gains, write_qrels
 from relstudy.calibration.tables.judgments import read_judgments
-from relstudy.common.errors import RelstudyError
-from relstudy.common.scales import Scale
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.meaning.scales import Scale
 from relstudy.mapping.scores.table import read_scores, write_scores
 
 OURS = {"AP": "map", "Rprec": "Rprec", "Bpref": "bpref", "RR": "recip_rank"} | {

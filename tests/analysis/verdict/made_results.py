@@ -16,7 +16,7 @@ from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.primary import Primary
 from relstudy.analysis.scoring.results import Comparison, Ordering, ScoreResult
 from relstudy.analysis.scoring.run import score_systems
-from relstudy.common.estimates import Estimate
+from relstudy.common.results.estimates import Estimate
 from tests.analysis.made import tables
 
 Win = tuple[str, str]

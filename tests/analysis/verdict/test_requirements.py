@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from relstudy.analysis.verdict.requirements import Outcome, answer, exit_code, read_requirement
-from relstudy.common.errors import RelstudyError
-from relstudy.common.estimates import Estimate
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.errors import RelstudyError
 from tests.analysis.made import tables
 from tests.analysis.verdict.made_results import made
 from tests.commands import relstudy

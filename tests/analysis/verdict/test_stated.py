@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import relstudy as rs
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.cli import main
 from relstudy.studyapp.config.study import Study
 from tests.commands import succeeds

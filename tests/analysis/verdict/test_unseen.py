@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 import relstudy as rs
-from relstudy.common.drawing import inclusion_probabilities, rank_share, systematic_sample
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.sampling.draws import inclusion_probabilities, rank_share, systematic_sample
 from tests.commands import succeeds
 
 QUERIES, RESULTS, DEPTH, DRAWN = 30, 100, 20, 12

@@ -26,8 +26,8 @@ from relstudy.analysis.verdict.settling import Settling
 from relstudy.analysis.verdict.standings import standings
 from relstudy.analysis.verdict.verdict import Verdict, verdict_of
 from relstudy.calibration.tables.judgments import Judgments
-from relstudy.common.errors import RelstudyError
-from relstudy.common.estimates import Estimate
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.errors import RelstudyError
 from tests.analysis.made import tables
 from tests.analysis.verdict.made_results import FEW, REACH, made, over_all
 from tests.places import EXAMPLE

@@ -15,7 +15,7 @@ from relstudy.calibration.methods.glad import glad
 from relstudy.calibration.methods.mace import mace
 from relstudy.calibration.noise import rater_noise
 from relstudy.calibration.panel import Panel
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 
 ANAESTHETISTS = (
     "1111111 3334334 1122122 2223121 2223222 2223322 1222111 3333433 2222223 2322223 4444444 2223343 1111111 2223212 "

@@ -14,8 +14,8 @@ from relstudy.calibration.methods.crossed import components, crossed_effects
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.reliability.variance import leave_one_out_correlation
 from relstudy.calibration.simulation import SimulatedPanel, simulate_panel
-from relstudy.common.errors import RelstudyError
-from relstudy.common.ratings_table import HandOut
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.meaning.ratings_columns import HandOut
 
 
 def shared(panel: Panel) -> Panel:

@@ -12,7 +12,7 @@ from relstudy.calibration.methods.by_name import fit_lines
 from relstudy.calibration.methods.linear import base_moments
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.simulation import simulate_panel
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 
 LINEAR = ("none", "mean", "zscore", "shrunk", "pooled")
 

@@ -16,8 +16,8 @@ from relstudy.calibration.panel import Panel
 from relstudy.calibration.reliability.variance import leave_one_out_correlation
 from relstudy.calibration.simulation import simulate_panel
 from relstudy.calibration.tables.ratings import read_ratings
-from relstudy.common.console import hushed
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.console import hushed
+from relstudy.common.runtime.errors import RelstudyError
 from tests.commands import succeeds
 
 pytestmark = pytest.mark.slow

@@ -12,7 +12,7 @@ from scipy.special import expit
 
 from relstudy.calibration.methods.preference import EQUAL, LEFT, RIGHT, Couples, Preferences, fit_preferences
 from relstudy.calibration.preferences import read_preferences, systems_preferred
-from relstudy.common.checked import Checked
+from relstudy.common.tables.checked_table import Checked
 
 ITEMS, SPREAD = 8, 1.0
 

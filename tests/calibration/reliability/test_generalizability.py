@@ -21,7 +21,7 @@ from relstudy.calibration.reliability.generalizability import (
 )
 from relstudy.calibration.reliability.intraclass import intraclass
 from relstudy.calibration.tables.ratings import read_ratings
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from scripts.simulations.generalizability import VARIANCES, of_ratings, ratings
 
 

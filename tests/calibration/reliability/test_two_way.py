@@ -21,7 +21,7 @@ from relstudy.calibration.reliability.variance import (
     within_item_variance,
 )
 from relstudy.calibration.simulation import simulate_panel
-from relstudy.common.estimates import Estimate
+from relstudy.common.results.estimates import Estimate
 
 GWET = [  # Gwet's example of four raters, as irrCAC publishes it (cac.raw4raters)
     [1, 1, 0, 1], [2, 2, 3, 2], [3, 3, 3, 3], [3, 3, 3, 3], [2, 2, 2, 2], [1, 2, 3, 4],

@@ -18,8 +18,8 @@ from relstudy.calibration.raters import rater_profiles
 from relstudy.calibration.reliability.variance import leave_one_out_correlation
 from relstudy.calibration.simulation import simulate_panel
 from relstudy.calibration.tables.ratings import check_ratings
-from relstudy.common.checked import Checked
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.checked_table import Checked
 
 VALUES = st.sampled_from(["1", "2", "3", "4", "5", "", "2.5", "-3", "1e6"])
 ROWS = st.lists(

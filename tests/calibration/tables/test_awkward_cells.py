@@ -13,9 +13,9 @@ import pytest
 import relstudy as rs
 from relstudy.analysis.inspection.files import inspect_file
 from relstudy.calibration.rater_comparison import read_plain_scores
-from relstudy.common.errors import RelstudyError
-from relstudy.common.known_scale import odd_values
-from relstudy.common.option_words import list_entry
+from relstudy.common.options.option_wording import list_entry
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.meaning.scale_detection import odd_values
 from tests.commands import succeeds
 
 

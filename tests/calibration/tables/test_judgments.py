@@ -17,8 +17,8 @@ from relstudy.calibration.simulation import simulate_panel
 from relstudy.calibration.tables.design import with_design
 from relstudy.calibration.tables.judgments import Judgments, read_judgments, write_judgments
 from relstudy.calibration.tables.ratings import read_ratings
-from relstudy.common.errors import RelstudyError, TableError
-from relstudy.common.reading import Reading
+from relstudy.common.runtime.errors import RelstudyError, TableError
+from relstudy.common.tables.meaning.reading import Reading
 from tests.places import EXAMPLE, Write
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from relstudy.calibration.tables.judgments import Judgments, read_judgments
 from relstudy.calibration.tables.study_tables import read_study_tables
-from relstudy.common.errors import TableError
-from relstudy.common.reading import Reading
-from relstudy.common.scales import stated_scale
+from relstudy.common.runtime.errors import TableError
+from relstudy.common.tables.meaning.reading import Reading
+from relstudy.common.tables.meaning.scales import stated_scale
 
 LINES = "q1 0 d1 1\nq1 0 d2 0\nq2 0 d1 2\n"
 

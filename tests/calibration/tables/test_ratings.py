@@ -10,9 +10,9 @@ import pytest
 
 from relstudy.calibration.tables.judgments import read_judgments
 from relstudy.calibration.tables.ratings import Ratings, read_ratings
-from relstudy.common.checked import Checked
-from relstudy.common.errors import RelstudyError
-from relstudy.common.ratings_table import HandOut
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.checked_table import Checked
+from relstudy.common.tables.meaning.ratings_columns import HandOut
 from tests.places import Write
 
 HEADER = "rater_id,query_id,result_id,rating"

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import relstudy as rs
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 
 FRAME = pd.DataFrame(
     {

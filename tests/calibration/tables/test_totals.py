@@ -10,7 +10,7 @@ import pytest
 
 import relstudy as rs
 from relstudy.analysis.inspection.files import inspect_file
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from tests.commands import relstudy
 
 TOTALS = (

@@ -12,8 +12,8 @@ import pytest
 from relstudy.analysis.inspection.files import inspect_file
 from relstudy.calibration.tables.judgments import read_judgments
 from relstudy.calibration.tables.ratings import read_ratings
-from relstudy.common.errors import RelstudyError
-from relstudy.common.tables import read_table
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.formats.table_files import read_table
 from relstudy.mapping.scores.table import read_scores
 
 UNSEEN = "\u200b"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_t
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.mapping.changepoint.chains import Chains, diagnose
 from relstudy.mapping.changepoint.mapping import BayesMapping
 from relstudy.mapping.changepoint.model import ConjugatePrior

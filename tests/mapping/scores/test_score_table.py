@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.mapping.scores.score_table import ScoreTable, SystemChoice
 
 

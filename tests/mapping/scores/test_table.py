@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from relstudy.common.errors import RelstudyError, TableError
+from relstudy.common.runtime.errors import RelstudyError, TableError
 from relstudy.mapping.scores.table import read_scores, write_scores
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.mapping.scores.vectors import read_vectors, vector_scores
 
 

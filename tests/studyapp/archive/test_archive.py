@@ -18,7 +18,7 @@ import sqlalchemy as sa
 
 import relstudy as rs
 from relstudy.analysis.scoring.saved import read_comparison
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.archive.contents import KEPT, WHOLE, as_toml, public_settings
 from relstudy.studyapp.archive.meanings import MEANINGS, as_markdown
 from relstudy.studyapp.archive.tables import NewCodes

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.assignment.next_page import next_step
 from relstudy.studyapp.assignment.raters import read_raters

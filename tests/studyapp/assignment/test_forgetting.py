@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.assignment.forgetting import forget
 from relstudy.studyapp.assignment.versions import write_state
 from relstudy.studyapp.database.erasure import finish_deletions, unfinished_deletions

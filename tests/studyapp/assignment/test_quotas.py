@@ -11,7 +11,7 @@ from contextlib import suppress
 import pytest
 import sqlalchemy as sa
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.assignment import quotas
 from relstudy.studyapp.assignment.quotas import Place, Taken, count_places, take_place
 from relstudy.studyapp.assignment.raters import Rater, Visit, end_visit, enrol, find_rater, lock_rater

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pandas as pd
 import pytest
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.assignment.synchronisation import prepare
 from tests.commands import relstudy, succeeds
 from tests.studyapp.browse import joined

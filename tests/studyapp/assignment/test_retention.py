@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 import sqlalchemy as sa
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.assignment.forgetting import retention_notes
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.assignment.versions import write_state

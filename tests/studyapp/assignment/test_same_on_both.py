@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.assignment import raters as raters_module
 from relstudy.studyapp.assignment.next_page import add_pages
 from relstudy.studyapp.assignment.set_aside import set_aside, take_back

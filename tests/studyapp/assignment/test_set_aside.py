@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 import sqlalchemy as sa
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.assignment.forgetting import forget
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.assignment.raters import read_raters

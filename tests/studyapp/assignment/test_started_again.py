@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.assignment import earlier_draw, synchronisation
 from relstudy.studyapp.assignment.earlier_draw import keep_earlier_draw
 from relstudy.studyapp.assignment.new_draw import clear_draw

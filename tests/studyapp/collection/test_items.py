@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from relstudy.common.errors import RelstudyError, TableError
-from relstudy.common.pictures import read_picture
+from relstudy.common.charts.pictures import read_picture
+from relstudy.common.runtime.errors import RelstudyError, TableError
 from relstudy.studyapp.collection.items import Collection, Item
 
 

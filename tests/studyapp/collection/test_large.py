@@ -17,8 +17,8 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from relstudy.common.errors import RelstudyError, TableError
-from relstudy.common.pairs_table import read_pairs
+from relstudy.common.runtime.errors import RelstudyError, TableError
+from relstudy.common.tables.meaning.pairs_table import read_pairs
 from relstudy.studyapp.collection.displayed import DisplayedItems
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.collection.large import LargeCollection, open_collection

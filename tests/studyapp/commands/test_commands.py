@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from relstudy.common.errors import RelstudyError
-from relstudy.common.ratings_table import HandOut
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.meaning.ratings_columns import HandOut
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.assignment.raters import enrol, record_exit_answers
 from relstudy.studyapp.assignment.synchronisation import prepare

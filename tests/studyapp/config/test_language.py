@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.config import language
 from relstudy.studyapp.config.language import names_for_raters, read_language, shipped, shipped_language
 from relstudy.studyapp.config.study import Study

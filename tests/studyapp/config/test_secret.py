@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.config.secret import read_secret
 
 

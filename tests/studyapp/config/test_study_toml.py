@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relstudy.common.errors import RelstudyError
-from relstudy.common.scales import SCALES, Scale
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.meaning.scales import SCALES, Scale
 from relstudy.studyapp.config.starter import starter_toml
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.toml_checker import line_numbers

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.database.backup import copy_database
 from relstudy.studyapp.database.feed import begin_feed

@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.assignment.catalogue import Catalogue
 from relstudy.studyapp.assignment.forgetting import forget
 from relstudy.studyapp.assignment.synchronisation import prepare

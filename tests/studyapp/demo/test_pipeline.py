@@ -11,7 +11,7 @@ import pytest
 
 from relstudy.calibration.tables.judgments import read_judgments
 from relstudy.calibration.tables.ratings import read_ratings
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.scores.table import read_scores
 from relstudy.studyapp.config.study import Study

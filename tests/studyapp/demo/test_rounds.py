@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from relstudy.analysis.indices.uniformity import uniformity_table
-from relstudy.common.tables import write_table
+from relstudy.common.tables.formats.table_files import write_table
 from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
 from relstudy.studyapp.demo.pipeline import score_file
 from relstudy.studyapp.demo.show import run_command

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.demo.rating import Visitor, read_page, visit, visit_all
 
 RATE = """<form method="post" action="/rate/{n}"><input type="hidden" name="csrf" value="c{n}">

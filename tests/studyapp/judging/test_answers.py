@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from relstudy.common.errors import RelstudyError
-from relstudy.common.scales import SCALES
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.meaning.scales import SCALES
 from relstudy.studyapp.judging.answers import Answer, AnswerForm, expected_grade, read_reply
 
 SCALE = SCALES["1-5"]

@@ -18,7 +18,7 @@ import pytest
 from click.testing import Result
 from tqdm import tqdm
 
-from relstudy.common import console
+from relstudy.common.runtime import console
 from tests.commands import relstudy, succeeds
 from tests.places import ROOT
 from tests.studyapp.judging.stub import KEY, Said, change_default, serving

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.judging.prompt import Prompt, as_judged, captions_read, require_words

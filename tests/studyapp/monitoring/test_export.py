@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 import sqlalchemy as sa
 
-from relstudy.common.tables import write_parts, write_table
+from relstudy.common.tables.formats.table_files import write_parts, write_table
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.tables import assignments, raters, ratings
 from relstudy.studyapp.monitoring.export import IN_PARTS, people_table, ratings_in_parts, ratings_table

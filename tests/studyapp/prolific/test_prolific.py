@@ -19,7 +19,7 @@ import pytest
 import sqlalchemy as sa
 from click.testing import Result
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.assignment.raters import Rater, Visit, enrol, find_rater
 from relstudy.studyapp.assignment.sequence import start
 from relstudy.studyapp.database.tables import LEASED, OPEN, slots

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 from scipy.stats import spearmanr
 
-from relstudy.common.tables import read_table
+from relstudy.common.tables.formats.table_files import read_table
 from relstudy.studyapp.rendered.collection import make_collection, write_collection
 from relstudy.studyapp.rendered.pictures.latent import PLACES, draw_scenes
 from relstudy.studyapp.rendered.pictures.light import HOURS

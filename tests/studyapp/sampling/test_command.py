@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from relstudy.analysis.indices.uniformity import uniformity_table
-from relstudy.common.pairs_table import read_pairs
+from relstudy.common.tables.meaning.pairs_table import read_pairs
 from relstudy.mapping.scores.table import read_scores
 from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
 from relstudy.studyapp.rendered.collection import make_collection

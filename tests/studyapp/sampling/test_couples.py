@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from relstudy.common.errors import RelstudyError, TableError
-from relstudy.common.pairs_table import read_pairs
+from relstudy.common.runtime.errors import RelstudyError, TableError
+from relstudy.common.tables.meaning.pairs_table import read_pairs
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.collection.lists import read_lists
 from relstudy.studyapp.sampling.couples import add_couples, couple_sizes, draw_couples, draw_lists

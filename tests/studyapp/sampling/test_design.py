@@ -10,9 +10,9 @@ from scipy.stats import chi2, kendalltau
 from relstudy.analysis.indices.precision_recall import precision_recall_curve
 from relstudy.analysis.indices.uniformity import uniformity_table
 from relstudy.analysis.scoring.judged import rank_power_weights
-from relstudy.common.drawing import simple_random_sample, systematic_sample
-from relstudy.common.errors import RelstudyError
-from relstudy.common.pairs_table import COLUMNS
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.sampling.draws import simple_random_sample, systematic_sample
+from relstudy.common.tables.meaning.pairs_table import COLUMNS
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 import sqlalchemy as sa
 
-from relstudy.common.errors import RelstudyError
-from relstudy.common.pairs_table import one_row_per_source, read_pairs, write_pairs
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.meaning.pairs_table import one_row_per_source, read_pairs, write_pairs
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import pages

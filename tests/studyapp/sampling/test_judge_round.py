@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from relstudy.common.errors import RelstudyError
-from relstudy.common.probabilities import PAIR
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.sampling.design import Design, candidate_probabilities
 from relstudy.studyapp.sampling.expected_gain import ExpectedGain

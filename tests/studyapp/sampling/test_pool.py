@@ -10,16 +10,16 @@ import pytest
 from scipy.stats import chi2
 
 from relstudy.api.scoring import score
-from relstudy.common.drawing import (
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.sampling.design_reach import LEAST_REACH, REACH
+from relstudy.common.sampling.draws import (
     inclusion_probabilities,
     place_sum,
     rank_share,
     sparse_systematic_sample,
     systematic_sample,
 )
-from relstudy.common.errors import RelstudyError
-from relstudy.common.pairs_table import read_pairs, round_column
-from relstudy.common.reach import LEAST_REACH, REACH
+from relstudy.common.tables.meaning.pairs_table import read_pairs, round_column
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.commands.sample_output import estimates_of

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relstudy.common.errors import RelstudyError
-from relstudy.common.pairs_table import COMBINED
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.meaning.pairs_table import COMBINED
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.studyapp.sampling.response_model import (
     USED_UP,

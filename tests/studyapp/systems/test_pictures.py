@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.systems import SYSTEMS, make
 from tests.studyapp.systems.pictures import TEXTURES, collection_of, in_colour

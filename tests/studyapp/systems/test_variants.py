@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.systems import make
 from relstudy.studyapp.systems.concepts import FOLDS, SUBSETS, ConceptModel

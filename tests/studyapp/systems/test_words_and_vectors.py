@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.collection.large import open_collection
 from relstudy.studyapp.sampling.sources import open_sources

@@ -8,7 +8,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.web.processes import supervise
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from werkzeug.test import Client
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.assignment.forgetting import forget
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.config.accounts import make_token

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from werkzeug.test import Client
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp import web
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.config.study import Study

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.assignment.forgetting import forget
 from relstudy.studyapp.assignment.versions import read_head
 from relstudy.studyapp.config.study import Study

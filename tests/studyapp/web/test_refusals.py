@@ -293,7 +293,7 @@ def test_an_answer_after_the_end_is_refused_409_and_the_code_is_still_there(make
 @pytest.mark.slow
 def test_undecided_is_empty_in_the_export_and_never_a_number(make_study: Callable[..., Made], tmp_path: Path) -> None:
     """The complaint: "can't rate this" lost, or exported as a number."""
-    from relstudy.common.tables import write_table
+    from relstudy.common.tables.formats.table_files import write_table
 
     made = make_study()
     browser = joined(made.app)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from relstudy.common.scales import SCALES, Scale
+from relstudy.common.tables.meaning.scales import SCALES, Scale
 from relstudy.studyapp.web.rendering import choices
 
 

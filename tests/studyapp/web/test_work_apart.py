@@ -9,7 +9,7 @@ import sqlite3
 import pytest
 import sqlalchemy as sa
 
-from relstudy.common.errors import Fault, RelstudyError, SeveralErrors, TableError
+from relstudy.common.runtime.errors import Fault, RelstudyError, SeveralErrors, TableError
 from relstudy.studyapp.database.errors import classify_error
 from relstudy.studyapp.web.processes import work_apart
 

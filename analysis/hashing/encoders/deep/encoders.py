@@ -14,7 +14,7 @@ import numpy as np
 from relstudy.analysis.hashing.encoders.base import BLOCK, Encoder
 from relstudy.analysis.hashing.encoders.deep.items import Standard, check_items
 from relstudy.analysis.hashing.truth.labels import Labels
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 
 if TYPE_CHECKING:
     from jax import Array

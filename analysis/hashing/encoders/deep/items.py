@@ -11,7 +11,7 @@ import numpy as np
 from PIL import Image, UnidentifiedImageError
 
 from relstudy.analysis.hashing.codes.arrays import finite_numbers
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 
 ROWS = 4096
 """Items that are turned into floats at once."""

@@ -15,8 +15,8 @@ import optax
 from jax import Array
 
 from relstudy.analysis.hashing.encoders.deep.network import Weights, outputs_of
-from relstudy.common.errors import RelstudyError
-from relstudy.common.files import replacing
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.files import replacing
 
 MOST_HELD_OUT = 2000
 DECAY = 0.6

@@ -12,7 +12,7 @@ from relstudy.analysis.hashing.codes.code_files import CodeFile, read_codes
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.truth.labels import read_labels
 from relstudy.analysis.hashing.truth.relevance import LabelTruth
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from tests.commands import relstudy, succeeds
 
 BITS = np.random.default_rng(5).random((40, 13)) < 0.5

@@ -15,7 +15,7 @@ from hypothesis.extra.numpy import arrays
 from relstudy.analysis.hashing.codes.code_files import CodeFile, read_codes
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.truth.labels import read_labels
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 
 
 def saved(folder: Path, array: np.ndarray, name: str = "codes.npy") -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from relstudy.analysis.hashing.codes.code_files import CodeFile
 from relstudy.analysis.inspection.files import inspect_file
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.mapping.scores.vectors import read_vectors
 from tests.commands import relstudy
 

@@ -12,7 +12,7 @@ from PIL import Image
 
 from relstudy.analysis.hashing.commands.encode import EncodeOptions
 from relstudy.analysis.hashing.encoders.deep import encoders
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from scripts.dispersion.runs import Sizes
 from scripts.dispersion_papers import own_features
 from tests.commands import relstudy

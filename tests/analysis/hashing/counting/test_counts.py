@@ -14,7 +14,7 @@ from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.counting.counts import LONGEST, CountTable, count, merge
 from relstudy.analysis.hashing.truth.labels import Labels, mask_words
 from relstudy.analysis.hashing.truth.relevance import ByClass, LabelTruth, ListedTruth, save_truth
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 
 
 def codes(number: int, bits: int, seed: int) -> Codes:

@@ -13,7 +13,7 @@ import pytest
 
 from relstudy.analysis.hashing.counting.distributed import count_files
 from relstudy.analysis.hashing.counting.shards import Job
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 
 
 @pytest.fixture(scope="module")

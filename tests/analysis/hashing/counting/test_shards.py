@@ -17,7 +17,7 @@ from relstudy.analysis.hashing.counting.distributed import count_files
 from relstudy.analysis.hashing.counting.shards import Job, parts_of
 from relstudy.analysis.hashing.truth.labels import Labels
 from relstudy.analysis.hashing.truth.relevance import LabelTruth, ListedTruth, save_truth
-from relstudy.common.errors import RelstudyError, TableError
+from relstudy.common.runtime.errors import RelstudyError, TableError
 
 
 @pytest.fixture

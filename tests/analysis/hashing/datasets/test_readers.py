@@ -15,7 +15,7 @@ from relstudy.analysis.hashing.codes.arrays import load_array
 from relstudy.analysis.hashing.datasets.published import TABLE_3_1, unit_length
 from relstudy.analysis.hashing.datasets.readers import READERS
 from relstudy.analysis.hashing.truth.relevance import load_truth
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from tests.commands import succeeds
 
 RNG = np.random.default_rng(5)

@@ -10,7 +10,7 @@ import pytest
 from sklearn.cross_decomposition import CCA
 
 from relstudy.analysis.hashing.encoders.cross_modal import CrossModal
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from tests.commands import succeeds
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from relstudy.analysis.hashing.encoders.density import DensitySensitive, _adjacent, _entropy
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 
 CORNERS = np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 10.0]])
 

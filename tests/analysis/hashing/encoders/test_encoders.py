@@ -16,7 +16,7 @@ from relstudy.analysis.hashing.encoders.projections import ITQ, LSH
 from relstudy.analysis.hashing.encoders.spherical import _inside
 from relstudy.analysis.hashing.metrics.health import code_health
 from relstudy.analysis.hashing.metrics.lgap import UniqueCodes
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from tests.commands import succeeds
 
 

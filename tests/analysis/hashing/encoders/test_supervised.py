@@ -15,7 +15,7 @@ from relstudy.analysis.hashing.metrics.average_precision import average_precisio
 from relstudy.analysis.hashing.truth.labels import Labels, mask_words
 from relstudy.analysis.hashing.truth.relevance import LabelTruth
 from relstudy.analysis.hashing.truth.splits import improved_split
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from tests.commands import relstudy, succeeds
 
 

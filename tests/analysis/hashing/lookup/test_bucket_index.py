@@ -16,7 +16,7 @@ from relstudy.analysis.hashing.metrics.ball import ball_sizes
 from relstudy.analysis.hashing.metrics.buckets import expected_look_up
 from relstudy.analysis.hashing.truth.labels import Labels
 from relstudy.analysis.hashing.truth.relevance import LabelTruth
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 
 BITS = 20
 

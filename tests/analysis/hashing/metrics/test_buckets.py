@@ -13,7 +13,7 @@ from relstudy.analysis.hashing.lookup.bucket_index import segments
 from relstudy.analysis.hashing.metrics.buckets import expected_look_up, look_up
 from relstudy.analysis.hashing.truth.labels import Labels
 from relstudy.analysis.hashing.truth.relevance import LabelTruth, ListedTruth
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 
 
 @pytest.fixture(scope="module")

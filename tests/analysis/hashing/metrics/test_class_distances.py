@@ -13,7 +13,7 @@ from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.metrics import class_distances as module
 from relstudy.analysis.hashing.metrics.class_distances import class_distances, class_distances_figure
 from relstudy.analysis.hashing.truth.labels import Labels
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from tests.analysis.hashing.running import hash_json
 from tests.commands import relstudy, succeeds
 

@@ -18,7 +18,7 @@ from relstudy.analysis.hashing.metrics.conventions import Conventions
 from relstudy.analysis.hashing.metrics.radius import area_under_curve, precision_recall_by_radius
 from relstudy.analysis.hashing.truth.labels import Labels
 from relstudy.analysis.hashing.truth.relevance import LabelTruth
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from tests.commands import relstudy, succeeds
 
 

@@ -15,7 +15,7 @@ from relstudy.analysis.hashing.counting.counts import LONGEST, CountTable, witho
 from relstudy.analysis.hashing.metrics.conventions import PRESETS, Conventions
 from relstudy.analysis.hashing.metrics.evaluate import evaluate
 from relstudy.analysis.hashing.metrics.plots import lookup_curve
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from tests.commands import relstudy, succeeds
 
 

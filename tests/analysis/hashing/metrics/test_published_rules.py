@@ -16,7 +16,7 @@ from relstudy.analysis.hashing.metrics.radius import area_under_curve, precision
 from relstudy.analysis.hashing.truth.labels import Labels, mask_words
 from relstudy.analysis.hashing.truth.relevance import LabelTruth, ListedTruth
 from relstudy.analysis.hashing.truth.vector_truth import nearest_neighbours
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from tests.commands import relstudy
 
 ORDERS = 4_000

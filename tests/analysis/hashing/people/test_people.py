@@ -15,7 +15,7 @@ from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.people.audit import audit_truths
 from relstudy.analysis.hashing.people.scores import DescribedItems, graded_ndcg, hamming_scores, truth_scores
 from relstudy.analysis.hashing.truth.labels import Labels
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from tests.commands import relstudy, succeeds
 
 

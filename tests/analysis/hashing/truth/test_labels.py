@@ -9,7 +9,7 @@ import pytest
 
 from relstudy.analysis.hashing.truth.labels import Labels, read_ids, read_labels
 from relstudy.analysis.hashing.truth.relevance import LabelTruth
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 
 
 def saved(folder: Path, array: np.ndarray, name: str = "labels.npy") -> str:

@@ -23,7 +23,7 @@ from relstudy.analysis.hashing.truth.splits import (
     repeated,
 )
 from relstudy.analysis.hashing.truth.vector_truth import epsilon_ball, epsilon_radius, nearest_neighbours
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 
 SIZES = {"test_queries": 20, "test_database": 60, "validation_queries": 10, "validation_database": 30}
 

@@ -22,8 +22,8 @@ from relstudy.analysis.report.tables import Table
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.study_run import read_study_folder, score_study
 from relstudy.calibration.tables.ratings import Ratings
-from relstudy.common.estimates import Estimate
-from relstudy.common.scales import SCALES, KnownScale, Scale
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.tables.meaning.scales import SCALES, KnownScale, Scale
 from tests.places import EXAMPLE
 
 ON_PRINT = {

@@ -45,8 +45,8 @@ from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.study_run import read_study_folder
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.tables.ratings import Ratings
-from relstudy.common.errors import RelstudyError
-from relstudy.common.scales import SCALES, KnownScale
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.meaning.scales import SCALES, KnownScale
 from relstudy.mapping.changepoint.mapping import BayesMapping
 from relstudy.mapping.correlation.local_search import LocalCorrelationMapping
 from relstudy.mapping.least_squares.isotonic import BaggedMapping

@@ -12,7 +12,7 @@ import pytest
 from werkzeug.security import generate_password_hash
 from werkzeug.test import Client
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.config.accounts import (
     change_role,

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relstudy.common.figures import THEME
+from relstudy.common.charts.figures import THEME
 from relstudy.studyapp.web.admin.charts import (
     HEIGHT,
     WIDTH,

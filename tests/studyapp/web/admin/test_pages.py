@@ -15,7 +15,7 @@ import pytest
 import sqlalchemy as sa
 from flask.testing import FlaskClient
 
-from relstudy.common.wording import moment
+from relstudy.common.runtime.wording import moment
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.assignment.raters import read_raters
 from relstudy.studyapp.assignment.slots import read_leases

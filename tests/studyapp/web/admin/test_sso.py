@@ -16,7 +16,7 @@ import pytest
 from joserfc.jwk import OctKey, RSAKey
 from werkzeug.test import Client
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.config.accounts import change_role, make_token, read_accounts, remove_account
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.monitoring.audit_log import read_entries

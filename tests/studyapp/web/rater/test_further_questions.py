@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.assignment.eligibility import read_outcome
 from relstudy.studyapp.assignment.raters import read_raters
 from relstudy.studyapp.assignment.synchronisation import prepare

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from relstudy.common.errors import RelstudyError, TableError
+from relstudy.common.runtime.errors import RelstudyError, TableError
 from relstudy.studyapp.assignment.synchronisation import change_study, prepare
 from relstudy.studyapp.collection.displayed import DisplayedItems, item_key
 from relstudy.studyapp.collection.items import Collection

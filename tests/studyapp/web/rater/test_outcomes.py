@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.assignment.set_aside import set_aside
 from relstudy.studyapp.config.outcomes import OUTCOMES
 from relstudy.studyapp.config.study import Study

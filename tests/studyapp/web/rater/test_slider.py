@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.monitoring.export import ratings_table
 from relstudy.studyapp.monitoring.status import study_status

@@ -10,7 +10,7 @@ import pytest
 
 from relstudy.calibration.preferences import read_preferences
 from relstudy.calibration.tables.ratings import read_ratings
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.collection.displayed import item_key

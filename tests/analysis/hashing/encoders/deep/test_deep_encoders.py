@@ -14,7 +14,7 @@ from relstudy.analysis.hashing.encoders.deep.items import Standard
 from relstudy.analysis.hashing.encoders.deep.network import new_weights, outputs_of
 from relstudy.analysis.hashing.encoders.deep.training import Epoch
 from relstudy.analysis.hashing.encoders.saved import load_encoder, save_encoder
-from relstudy.common.errors import RelstudyError
+from relstudy.common.runtime.errors import RelstudyError
 
 pytestmark = pytest.mark.slow
 

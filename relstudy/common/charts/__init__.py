@@ -1,0 +1,4 @@
+"""Figures and pictures.
+
+Other rooms use `figures` and `pictures`.
+"""

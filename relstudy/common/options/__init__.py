@@ -1,0 +1,1 @@
+"""Options declared once, for commands, Python arguments and the documentation."""

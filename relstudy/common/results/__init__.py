@@ -1,0 +1,1 @@
+"""Results: estimates, display, saving, LaTeX."""

@@ -1,0 +1,1 @@
+"""Files, console, HTTP, compiled functions, errors and wording."""

@@ -1,0 +1,1 @@
+"""Draws with known inclusion probabilities, and what a design can estimate."""

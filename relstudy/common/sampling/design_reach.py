@@ -1,0 +1,68 @@
+"""Figures that a design can estimate: known before anyone rates, whatever is drawn.
+
+Where the rarest pairs of the population stand for much of what is relevant, a study that happens to draw none of them
+looks sure of itself and is wrong. What matters is how many relevant pairs would be drawn if every pair were as rare as
+the rarest: the design's reach.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from relstudy.common.runtime.wording import percent
+
+REACH = "design_reach"
+"""Column of pairs and judgments: the design's reach, one value throughout, written where figures depend on it."""
+
+LEAST_REACH = 20.0
+"""Intervals of figures over the whole population are given from here on; `scripts/coverage.py pool` shows why."""
+
+
+def reach_of(queries: int, relevant: float, rarest: float) -> float:
+    """Number of relevant pairs that a study would hold if all were drawn with the probability of the rarest.
+
+    Parameters
+    ----------
+    queries : that are drawn
+    relevant : expected relevant candidates of a query
+    rarest : smallest inclusion probability of a candidate, given its query
+
+    Examples
+    --------
+    >>> reach_of(60, 20.0, 0.0125)
+    15.0
+    """
+    return queries * relevant * rarest
+
+
+def beyond_reach(reach: float, rated: float = 1.0) -> str | None:
+    """The reason why figures over the whole population have no interval, as a phrase; None where they have one.
+
+    Parameters
+    ----------
+    reach : of the design; NaN where unknown, which withholds nothing
+    rated : share of the drawn pairs that are judged
+
+    Examples
+    --------
+    >>> beyond_reach(4.0)
+    'the design cannot estimate this: its rarest pairs stand for too much (reach 4.0, at least 20 needed)'
+    >>> beyond_reach(20.0) is None, beyond_reach(float("nan")) is None
+    (True, True)
+    """
+    if not np.isfinite(reach) or reach * rated >= LEAST_REACH:
+        return None
+    judged = "" if rated >= 1 else f", with {percent(rated)} of the pairs judged"
+    return (
+        f"the design cannot estimate this: its rarest pairs stand for too much (reach {reach:.1f}{judged}, at least "
+        f"{LEAST_REACH:g} needed)"
+    )
+
+
+def design_reach(frame: pd.DataFrame) -> float:
+    """The reach that a table of pairs or judgments carries; the smallest where there are several, NaN where none."""
+    if REACH not in frame:
+        return float("nan")
+    values = pd.to_numeric(frame[REACH], errors="coerce")
+    return float(values.min()) if values.notna().any() else float("nan")

@@ -1,0 +1,390 @@
+"""CSV files as people have them: other separators, comments before the header, Excel's encodings, tools' habits.
+
+Everything that was decided about a file is one of its table's notes.
+"""
+
+from __future__ import annotations
+
+import csv as csv_module
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import Any, TextIO
+
+import numpy as np
+import pandas as pd
+
+from relstudy.common.runtime.compression import MAGIC, is_packed, open_binary, open_text
+from relstudy.common.runtime.damaged_files import NO_JSON
+from relstudy.common.runtime.errors import Fault, RelstudyError, TableError
+from relstudy.common.tables.checked_table import Checked, refuse_many_columns
+from relstudy.common.tables.column_names import plain_name
+from relstudy.common.tables.formats.json_records import cell_text, unwrapped
+
+SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+"""Separators besides the comma, where the header has no comma."""
+DECIMAL_COMMA = r"[-+]?\d+(,\d+)?([eE][-+]?\d+)?"
+DECIMAL_POINT = r"[-+]?\d*\.\d+"
+THOUSANDS = r"-?[1-9]\d{0,2}(\.\d{3})+"
+COMMA_THOUSANDS = r"-?[1-9]\d{0,2},\d{3}"
+UNGROUPED = r"-?\d{1,3}"
+IDS = ("queryid", "resultid", "raterid", "pairid")
+"""Plain names of columns whose commas belong to ids."""
+NO_NAME = "\x00unnamed"
+"""Beginning of the names of columns that have none, while they are read."""
+SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".ods", ".numbers")
+OLD_OFFICE, WEB_PAGE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", (b"<html", b"<!doctype", b"<table")
+"""How files of Excel before 2007 begin, and the pages that some tools name .xls."""
+IMPORT_ID = '{"ImportId":'
+MOST_LINE = 1 << 26
+"""Characters of a row that are read at a time."""
+MOST_TITLES = 5
+"""Lines of a title above the header."""
+REVIEW = ["Approve", "Reject"]
+"""Columns for a requester's marks, which MTurk names in its header and leaves out of its rows."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Layout of a file's text.
+
+    Parameters
+    ----------
+    names : the header, as it stands
+    skipped : lines before the header
+    separator : between fields
+    encoding : of the file; text in UTF-16 is read anew as UTF-8
+    notes : what a person should be told, as sentences
+    """
+
+    names: list[str]
+    skipped: int
+    separator: str
+    encoding: str
+    notes: tuple[str, ...]
+
+
+def read_csv(file: str) -> Checked:
+    """Read a CSV file as text; see `tables.read_table`."""
+    layout = _layout(file)
+    frame, numbers = _rows(file, layout)
+    frame.columns = pd.Index([name.strip() for name in layout.names[: frame.shape[1]]])
+    frame = _without_unnamed(file, frame, numbers)
+    empty = np.ones(len(frame), dtype=bool)
+    for name in frame:
+        empty &= (frame[name].str.strip() == "").to_numpy(dtype=bool)
+        if not empty.any():
+            break
+    if empty.any() and frame.shape[1] > 1:
+        frame, numbers = frame[~empty].reset_index(drop=True), numbers[~empty]
+    table = Checked(frame, file, numbers)
+    table.notes = layout.notes
+    if layout.separator in SEPARATORS:
+        _read_decimal_commas(table, layout.separator == ";")
+    return _tidied(table)
+
+
+def _without_unnamed(file: str, frame: pd.DataFrame, numbers: np.ndarray) -> pd.DataFrame:
+    """The rows without columns behind the last name, which must be empty."""
+    unnamed = [name for name in frame if str(name).startswith(NO_NAME)]
+    for name in unnamed:
+        filled = (frame[name].str.strip() != "").to_numpy(dtype=bool)
+        if filled.any():
+            row = numbers[int(filled.argmax())]
+            raise RelstudyError(
+                f"{file}, row 1: {len(unnamed)} columns have no name, and row {row} has something in one of them; the "
+                "header row must come first and name it"
+            )
+    return frame.drop(columns=unnamed)
+
+
+def _layout(file: str) -> Layout:
+    """The header and what comes before it; refuses what cannot be a table."""
+    with open_binary(file) as handle:
+        start = handle.read(1 << 16)
+    is_utf_16 = start[:2] in (b"\xff\xfe", b"\xfe\xff") and start[2:4] != b"\0\0"  # which begins UTF-32
+    encoding = "utf-16" if is_utf_16 else "utf-8-sig"
+    if not start.strip(b"\xef\xbb\xbf \r\n\t"):
+        raise RelstudyError(f"{file}: the file is empty; a header row is needed")
+    if start[:2] == b"PK" and (b"[Content_Types].xml" in start or file.lower().endswith(SPREADSHEETS)):
+        raise RelstudyError(f"{file}: this is a spreadsheet; save the sheet as CSV (UTF-8)")
+    if start.startswith(OLD_OFFICE) or start.lstrip(b"\xef\xbb\xbf \r\n\t")[:9].lower().startswith(WEB_PAGE):
+        raise RelstudyError(f"{file}: this is a spreadsheet or a web page; save the sheet as CSV (UTF-8)")
+    packed = next((names for magic, names in MAGIC.items() if start.startswith(magic)), None)
+    if packed is not None:
+        raise RelstudyError(f"{file}: this file is packed by {packed[0]}; let its name end in {packed[1]}")
+    if encoding != "utf-16" and b"\x00" in start:
+        raise RelstudyError(f"{file}: this is not a text file; a CSV table in UTF-8 is needed")
+    notes = ["the file is in UTF-16, as Excel and Qualtrics write it"] if encoding == "utf-16" else []
+    with open_text(file, encoding) as opened:
+        text = _Lines(file, opened)
+        lines, skipped, separator = _before_header(text)
+        lines += list(islice(text, MOST_TITLES + 1 - len(lines)))
+        try:
+            above, title = (0, "") if skipped else _titles(lines, separator)
+        except csv_module.Error:
+            raise RelstudyError(_long_name(file, 1)) from None
+        lines, skipped = lines[above:], skipped + above
+        header = skipped + 1
+        if skipped:
+            said = f": {title}" if title else ""
+            notes.append(f"{skipped} line{'s' * (skipped > 1)} before the header passed over{said}")
+        separator = separator or _separator(lines[0])
+        try:
+            names = next(csv_module.reader(chain(lines, text), delimiter=separator), [])
+        except csv_module.Error:
+            raise RelstudyError(_long_name(file, header)) from None
+    refuse_many_columns(file, len(names))
+    stripped = [name.strip() for name in names]
+    unnamed = 0 if not any(stripped) else len(names) - max(number for number, name in enumerate(stripped, 1) if name)
+    if unnamed > 1:  # a spreadsheet's empty columns, which are looked at once they are read
+        stripped = stripped[:-unnamed]
+        names[-unnamed:] = [f"{NO_NAME}{number}" for number in range(unnamed)]
+    if not any(stripped):
+        raise RelstudyError(f"{file}, row {header}: this row is blank; the header row must come first")
+    nameless = stripped.count("")
+    if nameless > 1:
+        raise RelstudyError(f"{file}, row {header}: {nameless} columns have no name; the header row must come first")
+    doubled = sorted(name for name, count in Counter(stripped).items() if count > 1)
+    if doubled:
+        raise RelstudyError(
+            f"{file}, row {header}: column {doubled[0]!r} stands there more than once; column names must differ"
+        )
+    if separator in SEPARATORS:
+        notes.append(f"fields are separated by {SEPARATORS[separator]}")
+    return Layout(names, skipped, separator, encoding, tuple(notes))
+
+
+def _separator(header: str) -> str:
+    """What stands between the fields of a header."""
+    return next((each for each in SEPARATORS if "," not in header and each in header), ",")
+
+
+def _titles(lines: list[str], separator: str | None) -> tuple[int, str]:
+    """How many of the first lines are a title above the header, as spreadsheets write one, and its words.
+
+    A title is one field with a space in it; below it, after blank lines at most, comes a row of three different names
+    or more that are no numbers.
+    """
+    filled: list[list[str]] = []
+    names: list[str] = []
+    for line in lines:
+        row = next(csv_module.reader([line], delimiter=separator or _separator(line)), [])
+        names = [cell.strip() for cell in row]
+        filled.append([cell for cell in names if cell])
+        if len(filled[-1]) > 1:
+            break
+    above = len(filled) - 1
+    if not above or len(filled[-1]) < 2 or len(filled[0]) != 1 or " " not in filled[0][0]:
+        return 0, ""
+    is_header = len(names) > 2 and "" not in names and len(set(names)) == len(names)
+    if not is_header or any(re.fullmatch(DECIMAL_COMMA.replace(",", "[.,]"), name) for name in names):
+        return 0, ""
+    return above, " / ".join(cells[0] for cells in filled[:above] if cells)
+
+
+def _long_name(file: str, row: int) -> str:
+    """The sentence on a header of which a name does not end."""
+    most = csv_module.field_size_limit()
+    return f"{file}, row {row}: a name of over {most:,} characters; a quotation mark may not be closed"
+
+
+class _Lines:
+    """The lines of a text; RelstudyError where one has over MOST_LINE characters, before more of it is read."""
+
+    def __init__(self, file: str, text: TextIO) -> None:
+        self.file, self.text, self.row = file, text, 0
+
+    def __iter__(self) -> _Lines:
+        return self
+
+    def __next__(self) -> str:
+        line = self.text.readline(MOST_LINE + 1)
+        if not line:
+            raise StopIteration
+        self.row += 1
+        if len(line) > MOST_LINE:
+            raise RelstudyError(_long_row(self.file, f"row {self.row}: this row"))
+        return line
+
+
+def _long_row(file: str, which: str) -> str:
+    """The sentence on a row of more than MOST_LINE characters."""
+    return f"{file}, {which} has over {MOST_LINE:,} characters, as no table's has; a quotation mark may not be closed"
+
+
+def _before_header(text: Iterator[str]) -> tuple[list[str], int, str | None]:
+    """The first lines from the header on, how many were passed over, and the separator where Excel's `sep=` names it.
+
+    Lines that start with # are passed over, but for one that is as wide as the row below it: that is the header.
+    """
+    line, skipped = next(text, ""), 0
+    stated = re.fullmatch(r"sep=(.)", line.strip("\r\n \ufeff"))
+    if stated:
+        return [next(text, "")], 1, stated[1]
+    comment = line
+    while line.startswith("#"):
+        line, skipped = next(text, ""), skipped + 1
+    if skipped == 1 and comment.count(",") == line.count(",") > 0:
+        return [comment, line], 0, None
+    return [line], skipped, None
+
+
+def _rows(file: str, layout: Layout) -> tuple[pd.DataFrame, np.ndarray]:
+    """The rows below the header and their numbers in the file."""
+    frame, ragged, more, blank = _parsed(file, layout, layout.names)
+    short = len(layout.names) - len(REVIEW)
+    if ragged and layout.names[-2:] == REVIEW and frame.empty:
+        # MTurk's rows end before the columns for the requester's marks
+        frame, ragged, more, blank = _parsed(file, layout, layout.names[:short])
+    if ragged:
+        raise TableError(ragged, more)
+    first = 2 + layout.skipped
+    rows = np.arange(first, first + len(frame) + len(blank))
+    return frame, np.setdiff1d(rows, blank) if blank else rows
+
+
+def _parsed(file: str, layout: Layout, names: list[str]) -> tuple[pd.DataFrame, list[Fault], int, list[int]]:
+    """Rows with as many fields as there are names; faults of the others, how many more there are, and blank lines."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    blank: list[int] = []
+    ragged: list[Fault] = []
+    more = 0
+
+    def odd_row(row: Any) -> str:
+        nonlocal more
+        if not row.text.strip():
+            blank.append(row.number)
+        elif len(ragged) < TableError.SHOWN:
+            fields = f"{row.actual_columns} field{'s' * (row.actual_columns != 1)}"
+            allowed = f"this row has {fields}, and the header has {row.expected_columns}; they must be equally many"
+            ragged.append(Fault(file, row.number, None, row.text, allowed))
+        else:
+            more += 1
+        return "skip"
+
+    source: Any = file
+    if layout.encoding == "utf-16":
+        with open_text(file, "utf-16") as text:
+            source = pa.BufferReader(text.read().encode("utf-8"))
+    elif is_packed(file):
+        with open_binary(file) as handle:
+            source = pa.BufferReader(handle.read())
+    from_file = names == layout.names and not names[-1].startswith(NO_NAME)
+    read = csv.ReadOptions(
+        # rows have numbers only when read in one go
+        use_threads=False,
+        block_size=MOST_LINE,
+        skip_rows=layout.skipped + (not from_file),
+        column_names=None if from_file else [name.strip() for name in names],
+    )
+    convert = csv.ConvertOptions(
+        column_types=dict.fromkeys((*names, *map(str.strip, names)), "string"),
+        strings_can_be_null=False,
+        quoted_strings_can_be_null=False,
+    )
+    plain = {"delimiter": layout.separator, "newlines_in_values": True, "ignore_empty_lines": False}
+    try:
+        table = csv.read_csv(source, read, csv.ParseOptions(**plain), convert)
+    except pa.ArrowInvalid:
+        # A row is odd, there are blank lines, or a header alone has no line end. The handler is given a row's text, and
+        # that must be UTF-8.
+        with open_binary(file) as handle:
+            content = handle.read()
+        decoded = content.decode("utf-16" if layout.encoding == "utf-16" else "utf-8")
+        if layout.encoding == "utf-16":
+            content = decoded.encode("utf-8")
+        source = pa.BufferReader(content if content.endswith((b"\n", b"\r")) else content + b"\n")
+        try:
+            table = csv.read_csv(source, read, csv.ParseOptions(**plain, invalid_row_handler=odd_row), convert)
+        except pa.ArrowInvalid as error:
+            if "straddl" not in str(error):
+                raise
+            raise RelstudyError(_long_row(file, f"below row {layout.skipped + 1}: a row")) from None
+    return table.to_pandas(), ragged, more, blank
+
+
+def _read_decimal_commas(table: Checked, semicolons: bool) -> None:
+    """Decimal commas as points, in columns of numbers without a point; notes tell, and of points in other columns that
+    may stand between thousands, where there are decimal commas, or semicolons and no other points."""
+    read, grouped, commas = [], [], []
+    for name in table.frame:
+        texts = table.frame[name].str.strip()
+        filled = texts[texts != ""]
+        if not len(filled) or str(name).endswith("_id") or plain_name(name) in IDS:
+            continue
+        thousands = filled.str.fullmatch(THOUSANDS)
+        semicolons &= not (filled.str.fullmatch(DECIMAL_POINT) & ~thousands).any()
+        if thousands.any() and (thousands | filled.str.fullmatch(UNGROUPED)).all():
+            grouped.append((str(name), filled[thousands].iloc[0]))
+        if filled.str.contains(",").any() and filled.str.fullmatch(DECIMAL_COMMA).all():
+            table.frame[name] = texts.str.replace(",", ".")
+            read.append(str(name))
+            thousands = filled.str.fullmatch(COMMA_THOUSANDS)
+            if (thousands | filled.str.fullmatch(UNGROUPED)).all():
+                commas.append((str(name), filled[thousands].iloc[0]))
+    if read:
+        table.notes = (*table.notes, f"decimal commas are read as points in {', '.join(read)}")
+    for name, number in grouped if read or semicolons else []:
+        other = number.replace(".", "")
+        table.notes = (
+            *table.notes,
+            f"{number} in {name} is read with a decimal point; if it is {other}, leave that out",
+        )
+    for name, number in commas:
+        table.notes = (
+            *table.notes,
+            f"{number} in {name} is read as {number.replace(',', '.')}; if it is {number.replace(',', '')}, leave the "
+            "commas out",
+        )
+
+
+def _tidied(table: Checked) -> Checked:
+    """The table without what its tool writes besides: header rows, rows of no rating, answers wrapped in JSON."""
+    frame = table.frame
+    if len(frame) > 1 and frame.iloc[1].str.startswith(IMPORT_ID).any():
+        table.wording = {str(name): str(frame[name].iloc[0]).strip() for name in frame}
+        return _kept(table, np.arange(len(frame)) > 1, "rows 2 and 3 are Qualtrics' wording and ImportIds: passed over")
+    names = set(frame.columns)
+    if names == {"query", "docid", "rating"}:
+        unrated = ((frame["docid"].str.strip() == "") & (frame["rating"].str.strip() == "")).to_numpy(dtype=bool)
+        if unrated.any():
+            count = int(unrated.sum())
+            note = f"{count} quer{'ies' if count > 1 else 'y'} without any rating, as Quepid writes them: passed over"
+            return _kept(table, ~unrated, note)
+    if {"annotation_id", "annotator"} <= names or "Answer.taskAnswers" in names:
+        _unwrap(table)
+    return table
+
+
+def _kept(table: Checked, kept: np.ndarray, note: str) -> Checked:
+    fewer = table.where(kept)
+    fewer.notes = (*table.notes, note)
+    return fewer
+
+
+def _unwrap(table: Checked) -> None:
+    """Answers out of the JSON that Label Studio and MTurk's crowd elements put into a cell."""
+    for name in list(table.frame):
+        texts = table.frame[name].str.strip()
+        filled = texts[texts != ""]
+        if not len(filled) or not filled.str.startswith(("[{", "{")).all():
+            continue
+        try:
+            values = [json.loads(text) if text else None for text in texts]
+        except NO_JSON:
+            continue
+        single = [value[0] if isinstance(value, list) and len(value) == 1 else value for value in values]
+        if name == "Answer.taskAnswers" and all(isinstance(value, dict) or value is None for value in single):
+            questions = dict.fromkeys(question for value in single if value for question in value)
+            for question in questions:
+                answers = [unwrapped((value or {}).get(question)) for value in single]
+                table.frame[f"Answer.{question}"] = [cell_text(answer) for answer in answers]
+            table.notes = (*table.notes, f"Answer.taskAnswers holds the answers {', '.join(questions)}")
+        elif name != "Answer.taskAnswers":
+            table.frame[name] = [cell_text(unwrapped(value)) for value in values]

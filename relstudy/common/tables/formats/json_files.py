@@ -1,0 +1,100 @@
+"""Tables in JSON or JSON lines: one record per row, an export of another tool, or numbers by query and result."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from typing import Any
+
+from relstudy.common.runtime.compression import read_bytes, unpacked_name
+from relstudy.common.runtime.damaged_files import NO_JSON
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.files import decoded
+from relstudy.common.tables.column_names import plain_name
+from relstudy.common.tables.formats.annotation_exports import exported
+from relstudy.common.tables.formats.json_records import Record, Records, flat
+
+OWN = {"raterid", "queryid", "resultid", "rating", "judgment", "score"}
+"""Plain names of columns by one of which a table is known."""
+ENDINGS = (".json", ".jsonl", ".ndjson")
+
+
+def is_json(path: str | os.PathLike[str]) -> bool:
+    """True where a file is JSON or JSON lines by its ending."""
+    return unpacked_name(path).lower().endswith(ENDINGS)
+
+
+def read_records(path: str | os.PathLike[str]) -> Records:
+    """The records of a JSON or JSON lines file, as the tool that wrote it means them.
+
+    Raises
+    ------
+    RelstudyError
+        when the file cannot be read or is no JSON, has a name twice in one object, or holds no records
+    """
+    file = os.fspath(path)
+    content = _content(file)
+    records = _records(content)
+    if not any(records.rows):
+        raise RelstudyError(f"{file}: there are no records in this JSON; a list of objects, or one a line, is needed")
+    return records
+
+
+def _content(file: str) -> Any:
+    text = decoded(read_bytes(file), file, "file")
+
+    def once(pairs: list[tuple[str, Any]]) -> Record:
+        record = dict(pairs)
+        if len(record) < len(pairs):
+            twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+            raise RelstudyError(f"{file}: {twice!r} stands twice in one object, and only one of them would be read")
+        return record
+
+    try:
+        return json.loads(text, object_pairs_hook=once)
+    except NO_JSON as whole:
+        lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+        if len(lines) < 2 or not lines[0][1].lstrip().startswith("{"):
+            raise RelstudyError(f"{file}: this is not JSON ({whole})") from None
+    records = []
+    for number, line in lines:
+        try:
+            records.append(json.loads(line, object_pairs_hook=once))
+        except NO_JSON as error:
+            raise RelstudyError(f"{file}, line {number}: this is not JSON ({error})") from None
+    return records
+
+
+def _records(content: Any) -> Records:
+    """Records by the form of what the file holds."""
+    if isinstance(content, dict):
+        return exported(content) or _by_column(content) or _by_query(content) or Records("JSON", [flat(content)])
+    rows = [record for record in content if isinstance(record, dict)] if isinstance(content, list) else []
+    if not rows or len(rows) < len(content):
+        return Records("JSON", [])
+    return exported(rows) or Records("JSON", [flat(row) for row in rows])
+
+
+def _by_column(content: Record) -> Records | None:
+    """Rows of a table that was written column by column, as pandas does by default; None for anything else."""
+    columns = [values for values in content.values() if isinstance(values, dict)]
+    if len(columns) < len(content) or not OWN & {plain_name(name) for name in content}:
+        return None
+    rows = list(columns[0])
+    if any(list(values) != rows for values in columns):
+        return None
+    records = [{name: values[row] for name, values in content.items()} for row in rows]
+    return Records("JSON", records, ("a value by row under each column's name, as pandas writes it",))
+
+
+def _by_query(content: Record) -> Records | None:
+    """Grades, or scores, by query and then by result, as evaluation libraries keep them; None for anything else."""
+    by_query = {query: values for query, values in content.items() if isinstance(values, dict)}
+    numbers = [number for values in by_query.values() for number in values.values()]
+    if len(by_query) < len(content) or not numbers or not all(type(number) in (int, float) for number in numbers):
+        return None
+    name = "rating" if all(number.is_integer() for number in numbers if isinstance(number, float)) else "score"
+    pairs = [(query, result, number) for query, values in by_query.items() for result, number in values.items()]
+    rows = [{"query_id": query, "result_id": result, name: number} for query, result, number in pairs]
+    return Records("JSON", rows, (f"queries, of results with a number each: taken for a {name}",))

@@ -1,0 +1,1 @@
+"""What columns mean: roles, ids, scales, missing values, wide and long form."""

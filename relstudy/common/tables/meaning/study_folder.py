@@ -1,0 +1,101 @@
+"""Where the tables of a study's folder are: commands that take tables take the folder, too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from relstudy.common.runtime.compression import ENDINGS
+from relstudy.common.runtime.errors import RelstudyError
+
+COLLECTION, ITEMS = "collection.csv", "items.parquet"
+"""A study's items as a person wrote them, and those that `relstudy sample` copied from a collection elsewhere."""
+SCORE_ENDINGS = (".csv", ".tsv", ".parquet", ".run", ".trec", ".txt")
+"""Endings of the names of score tables and runs, also before .gz and its like."""
+
+
+def items_file(folder: Path) -> Path:
+    """The table of the items that a study shows; where it has none, the path of collection.csv."""
+    copied = folder / ITEMS
+    return copied if copied.is_file() else folder / COLLECTION
+
+
+def is_score_file(path: Path) -> bool:
+    """True where a file in scores/ is a score table or a run by its name."""
+    if path.name.startswith(".") or _is_of_vectors(path):
+        return False
+    return path.name.endswith((*SCORE_ENDINGS, *ENDINGS)) and path.is_file()
+
+
+def _is_of_vectors(path: Path) -> bool:
+    """True where a text holds the ids of the vectors beside it: NAME.txt or NAME.ids.txt of NAME.npy."""
+    name = path.name.removesuffix(".txt").removesuffix(".ids")
+    return path.name.endswith(".txt") and path.with_name(f"{name}.npy").is_file()
+
+
+def score_files(folder: Path) -> list[Path]:
+    """The score tables and runs in FOLDER/scores, by name; none where there is no such folder."""
+    return sorted(path for path in (folder / "scores").glob("*") if is_score_file(path))
+
+
+def notes_on_scores(folder: Path | None) -> list[str]:
+    """A sentence that names the files in FOLDER/scores which are no score tables by their names; none without any."""
+    if folder is None:
+        return []
+    others = [path.name for path in (folder / "scores").glob("[!.]*") if path.is_file() and not is_score_file(path)]
+    named = ", ".join(sorted(others))
+    endings = ", ".join((*SCORE_ENDINGS, *ENDINGS))
+    return [f"{folder / 'scores'}: left out, since score tables end in {endings}: {named}"] if others else []
+
+
+def table_in(folder: Path, name: str, made_by: str) -> Path:
+    """A table of a study's folder.
+
+    Parameters
+    ----------
+    made_by : the command that writes it, for the message
+
+    Raises
+    ------
+    RelstudyError
+        where it is not there
+    """
+    path = folder / name
+    if not path.is_file():
+        raise RelstudyError(f"{folder}: there is no {name} in this folder; `{made_by}` writes it")
+    return path
+
+
+def scores_in(folder: Path) -> list[str]:
+    """The score files of a study's folder.
+
+    Raises
+    ------
+    RelstudyError
+        where there are none
+    """
+    files = score_files(folder)
+    if not files:
+        raise RelstudyError(f"{folder}: there is no score table in its scores/; `relstudy sample` keeps them there")
+    return [str(file) for file in files]
+
+
+def only_folder(arguments: tuple[str, ...]) -> Path | None:
+    """The study's folder, where a command was given one folder in place of its tables."""
+    if len(arguments) == 1 and Path(arguments[0]).is_dir():
+        return Path(arguments[0])
+    return None
+
+
+QUESTIONS = "questions"
+"""The folder of the tables of further questions, within a study's."""
+
+
+def question_folder(folder: Path, name: str | None) -> Path:
+    """The folder of a question's tables: its own within the study's, which is that of the blocks' own question.
+
+    Examples
+    --------
+    >>> question_folder(Path("shop"), "trust").as_posix(), question_folder(Path("shop"), None).as_posix()
+    ('shop/questions/trust', 'shop')
+    """
+    return folder if name is None else folder / QUESTIONS / name
