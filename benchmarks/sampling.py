@@ -283,7 +283,7 @@ def rounds(number: int = 1_000) -> None:
     """Table 5.2 on the demo's panel: keyword overlap and colours, 100 queries of 20 results in each round."""
     from sklearn.isotonic import IsotonicRegression
 
-    from relstudy.analysis.indices.uniformity import uniformity_table
+    from relstudy.calibration.reliability.scale_use import uniformity_table
     from relstudy.mapping.fitted import FittedMapping
     from relstudy.studyapp.collection.items import Collection
     from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters

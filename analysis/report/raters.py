@@ -8,7 +8,6 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.indices.uniformity import response_shares
 from relstudy.analysis.report import pictures
 from relstudy.analysis.report.inputs import PageTables
 from relstudy.analysis.report.layout import Block, Folded, Paragraph, Picture, Section, Terms
@@ -20,6 +19,7 @@ from relstudy.calibration.raters import FLAGS
 from relstudy.calibration.reliability.agreement import gwet, krippendorff_alpha
 from relstudy.calibration.reliability.generalizability import of_panel
 from relstudy.calibration.reliability.rater_pairs import pairwise
+from relstudy.calibration.reliability.scale_use import response_shares
 from relstudy.calibration.reliability.variance import scored_rows, within_item_variance
 from relstudy.calibration.tables.ratings import Ratings
 from relstudy.calibration.tables.session import session_order

@@ -10,7 +10,6 @@ from importlib.metadata import version
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.indices.uniformity import uniformity_table
 from relstudy.analysis.pipeline import ScoringRun
 from relstudy.analysis.report import scored
 from relstudy.analysis.report.by_group import groups_section
@@ -26,6 +25,7 @@ from relstudy.analysis.report.tested import section_of_left_out, section_of_test
 from relstudy.analysis.report.trust import coverage_sentence, number_or_none, trust_section
 from relstudy.analysis.scoring.relevance import RelevanceRule
 from relstudy.analysis.scoring.results import ScoreResult
+from relstudy.calibration.reliability.scale_use import uniformity_table
 from relstudy.common.results.estimates import Estimate
 from relstudy.common.runtime.wording import count_of, percent, tenths
 from relstudy.common.tables.meaning.pairs_table import RANDOM, one_row_per_source

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.indices.uniformity import response_shares, uniformity_error
 from relstudy.calibration.methods.linear import mean as offsets_only
 from relstudy.calibration.methods.linear import none as unchanged
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.raters import rater_profiles
 from relstudy.calibration.reliability.agreement import krippendorff_alpha
+from relstudy.calibration.reliability.scale_use import response_shares, uniformity_error
 from relstudy.common.results.estimates import Estimate
 from relstudy.common.tables.meaning.pairs_table import source_members
 from relstudy.common.tables.meaning.scales import Scale

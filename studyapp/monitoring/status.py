@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import sqlalchemy as sa
 
-from relstudy.analysis.indices.uniformity import response_shares, uniformity_error
+from relstudy.calibration.reliability.scale_use import response_shares, uniformity_error
 from relstudy.common.tables.meaning.ratings_columns import LEAST_SECONDS
 from relstudy.common.tables.meaning.scales import Scale
 from relstudy.studyapp.assignment.answers import select_ratings

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.indices.uniformity import uniformity_table
+from relstudy.calibration.reliability.scale_use import uniformity_table
 from relstudy.calibration.tables.judgments import read_judgments
 from relstudy.common.options.option_wording import option
 from relstudy.common.runtime.errors import RelstudyError
@@ -34,7 +34,7 @@ class NextRound(Extended):
     Parameters
     ----------
     plan : the new round's shapes, and the responses to expect
-    before : uniformity of the judgments so far (`relstudy.analysis.indices.uniformity.uniformity_table`)
+    before : uniformity of the judgments so far (`relstudy.calibration.reliability.scale_use.uniformity_table`)
     """
 
     plan: RoundPlan

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from relstudy.analysis.indices.uniformity import response_shares
+from relstudy.calibration.reliability.scale_use import response_shares
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.tables.meaning.pairs_table import COMBINED
 

@@ -14,7 +14,6 @@ from scipy.stats import kendalltau, ttest_1samp, ttest_ind
 
 from relstudy.analysis.indices.known import AVERAGE_PRECISION, NORMALISED_RANK, PEARSON
 from relstudy.analysis.indices.normalised_rank import random_assignment
-from relstudy.analysis.indices.uniformity import nearest_category, uniformity_table
 from relstudy.analysis.report.layout import Block, Paragraph
 from relstudy.analysis.report.paper import printed
 from relstudy.analysis.report.paper.correlations import best_method
@@ -29,6 +28,7 @@ from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, query_counts
 from relstudy.analysis.scoring.comparison import order_agreement
 from relstudy.calibration.interfaces import rating_times
+from relstudy.calibration.reliability.scale_use import nearest_category, uniformity_table
 from relstudy.calibration.reliability.variance import pair_variances
 from relstudy.calibration.tables.ratings import Ratings
 from relstudy.common.results.estimates import Estimate

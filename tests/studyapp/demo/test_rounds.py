@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from relstudy.analysis.indices.uniformity import uniformity_table
+from relstudy.calibration.reliability.scale_use import uniformity_table
 from relstudy.common.tables.formats.table_files import write_table
 from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
 from relstudy.studyapp.demo.pipeline import score_file

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from relstudy.analysis.indices.uniformity import uniformity_table
+from relstudy.calibration.reliability.scale_use import uniformity_table
 from relstudy.common.tables.meaning.pairs_table import read_pairs
 from relstudy.mapping.scores.table import read_scores
 from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
