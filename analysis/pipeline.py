@@ -14,10 +14,10 @@ from relstudy.analysis.judges.systems import CannotHelp, systems_judge
 from relstudy.analysis.judges.table import JudgeTable
 from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.scoring.candidate import Candidate
-from relstudy.analysis.scoring.careless import sensitivity
+from relstudy.analysis.scoring.careless_sensitivity import sensitivity
 from relstudy.analysis.scoring.groups import Grouping, Groups
 from relstudy.analysis.scoring.judged import JudgedPairs
-from relstudy.analysis.scoring.left_out import LeftOutOnes, left_out
+from relstudy.analysis.scoring.leave_out_of_pool import LeftOutOnes, left_out
 from relstudy.analysis.scoring.options import ScoringOptions, TestOptions
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.run import score_candidates

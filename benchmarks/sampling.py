@@ -175,7 +175,7 @@ class World:
 
     def __init__(self, relevant: np.ndarray, systems: dict[str, np.ndarray], results: int) -> None:
         from relstudy.studyapp.collection.items import Collection, Item
-        from relstudy.studyapp.sampling.design import Round, candidate_probabilities
+        from relstudy.studyapp.sampling.sampling_design import Round, candidate_probabilities
 
         number = len(relevant)
         collection = Collection([Item(f"i{place}", "image") for place in range(number)])

@@ -8,7 +8,7 @@ from relstudy.calibration.methods import NEED_RANDOM
 from relstudy.calibration.methods.crossed import components
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.randomisation_test import Balance, balance
-from relstudy.calibration.reliability.variance import leave_one_out_correlation, scored_rows
+from relstudy.calibration.reliability.within_pair_variance import leave_one_out_correlation, scored_rows
 from relstudy.common.options.option_wording import option
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import sentence

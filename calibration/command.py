@@ -22,7 +22,7 @@ from relstudy.common.tables.meaning.reading_options import OF_ANY_TABLE, Reading
 from relstudy.common.tables.meaning.study_folder import table_in
 
 if TYPE_CHECKING:
-    from relstudy.calibration.against import Beside
+    from relstudy.calibration.method_comparison import Beside
     from relstudy.calibration.pipeline import Calibration
 
 GROUPS = "Probabilities and groups"
@@ -209,7 +209,7 @@ def calibrate(
     next(steps)
     others = []
     if further.against:
-        from relstudy.calibration.against import beside_others, beside_sentences
+        from relstudy.calibration.method_comparison import beside_others, beside_sentences
 
         others = beside_others(result, methods_named(further.against), lambda n: progress(n, "methods"))
     result = result.for_figures()

@@ -20,13 +20,13 @@ from relstudy.calibration.methods.linear import Lines
 from relstudy.calibration.noise import RaterNoise, rater_noise
 from relstudy.calibration.options import CalibrationOptions
 from relstudy.calibration.panel import Panel
-from relstudy.calibration.raters import LEAST_CARE, chance_of_care, rater_profiles
-from relstudy.calibration.reliability import agreement, rater_pairs
+from relstudy.calibration.rater_profiles import LEAST_CARE, chance_of_care, rater_profiles
+from relstudy.calibration.reliability import agreement, agreement_by_rater_pair
 from relstudy.calibration.reliability.ceiling import noise_ceiling
 from relstudy.calibration.reliability.generalizability import of_panel
 from relstudy.calibration.reliability.intraclass import Icc, intraclass
-from relstudy.calibration.reliability.two_way import Figure, Scale
-from relstudy.calibration.reliability.variance import (
+from relstudy.calibration.reliability.two_way_intervals import Figure, Scale
+from relstudy.calibration.reliability.within_pair_variance import (
     FOLDS,
     Progress,
     Scored,
@@ -34,7 +34,7 @@ from relstudy.calibration.reliability.variance import (
     scored_rows,
     variance_figure,
 )
-from relstudy.calibration.tables.design import DrawnPairs, with_design
+from relstudy.calibration.tables.drawn_pairs import DrawnPairs, with_design
 from relstudy.calibration.tables.judgments import CARELESS, CarelessRaters, Judgments, write_careless, write_judgments
 from relstudy.calibration.tables.ratings import Ratings
 from relstudy.calibration.tables.session import order_note, ordered_by, session_order
@@ -379,7 +379,7 @@ def summary(result: Calibration, progress: Progress = iter) -> dict[str, Any]:
             "difference_interval": _interval(change.difference),
         }
 
-    by_couples = rater_pairs.pairwise(panel)
+    by_couples = agreement_by_rater_pair.pairwise(panel)
     coefficients = agreement_of(panel, table.icc_before, by_couples)
     alpha_after = agreement.krippendorff_alpha(panel.with_rating(result.calibrated), "interval")
     flags = result.raters.loc[result.raters["flags"] != "", ["rater_id", "flags"]]
@@ -471,7 +471,7 @@ def notes_on(result: Calibration) -> list[str]:
     return [note for note in notes if note is not None]
 
 
-def agreement_of(panel: Panel, icc: Icc, by_couples: rater_pairs.Pairwise) -> dict[str, Estimate]:
+def agreement_of(panel: Panel, icc: Icc, by_couples: agreement_by_rater_pair.Pairwise) -> dict[str, Estimate]:
     """Every coefficient of agreement with its interval for raters and pairs like these, by its name in the output."""
     return {
         **{f"krippendorff_alpha.{level}": agreement.krippendorff_alpha(panel, level) for level in agreement.LEVELS},

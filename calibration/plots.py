@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from relstudy.calibration.reliability.variance import pair_variances
+from relstudy.calibration.reliability.within_pair_variance import pair_variances
 from relstudy.common.charts.figures import GRID, INK, MUTED, SERIES, drawing, svg
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR

@@ -18,10 +18,10 @@ import numpy as np
 import pandas as pd
 
 from relstudy.calibration.methods.preference import EQUAL, LEFT, RIGHT, SPREADS, Couples, Preferences, fit_preferences
-from relstudy.calibration.reliability.two_way import FEW, LEAST_RATERS, interval, of_couples
+from relstudy.calibration.reliability.two_way_intervals import FEW, LEAST_RATERS, interval, of_couples
 from relstudy.calibration.tables.blocks import is_couple, rows_aside
+from relstudy.calibration.tables.excluded_raters import without_set_aside
 from relstudy.calibration.tables.judgments import Judgments, write_judgments
-from relstudy.calibration.tables.set_aside import without_set_aside
 from relstudy.common.options.option_wording import option
 from relstudy.common.results.estimates import Estimate
 from relstudy.common.runtime.errors import RelstudyError

@@ -19,8 +19,8 @@ import pandas as pd
 
 from relstudy.calibration.choice import method_sentence
 from relstudy.calibration.pipeline import Calibration, notes_on
-from relstudy.calibration.raters import agreement_with_others
-from relstudy.calibration.reliability.variance import bootstrap_interval
+from relstudy.calibration.rater_profiles import agreement_with_others
+from relstudy.calibration.reliability.within_pair_variance import bootstrap_interval
 from relstudy.common.results.estimates import Estimate
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import count_of, number, percent, span, with_ends

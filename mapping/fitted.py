@@ -18,7 +18,7 @@ from relstudy.common.results.result import Result
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.files import read_json, whole_files, write_json
 from relstudy.common.runtime.wording import percent
-from relstudy.mapping.out_of_fold import OutOfFold
+from relstudy.mapping.saved_predictions import OutOfFold
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,8 +15,8 @@ from relstudy.common.results.estimates import Estimate
 from relstudy.mapping.correlation.optimum import NO_RELATION
 from relstudy.mapping.cross_fitting import CrossFit, around_training_means, correlation, cross_fit
 from relstudy.mapping.fitted import FittedMapping
-from relstudy.mapping.folds import folds_by_group
 from relstudy.mapping.methods import METHODS
+from relstudy.mapping.query_folds import folds_by_group
 from relstudy.mapping.scored_pairs import DEFAULT, FitSettings, ScoredPairs, fit_mapping
 
 

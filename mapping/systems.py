@@ -14,7 +14,7 @@ from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.tables.formats.table_files import pair_keys
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.mapping.options import FitOptions
-from relstudy.mapping.out_of_fold import OutOfFold, fingerprint, order_of_pairs
+from relstudy.mapping.saved_predictions import OutOfFold, fingerprint, order_of_pairs
 from relstudy.mapping.scored_pairs import FitSettings, ScoredPairs
 from relstudy.mapping.scores.directions import refuse_unknown_systems
 from relstudy.mapping.scores.score_table import ScoreTable

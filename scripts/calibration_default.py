@@ -28,8 +28,8 @@ from scipy.special import ndtr
 from relstudy.calibration.methods import METHODS
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.pipeline import calibrate
-from relstudy.calibration.reliability.two_way import Figure
-from relstudy.calibration.reliability.variance import out_of_sample, scored_rows
+from relstudy.calibration.reliability.two_way_intervals import Figure
+from relstudy.calibration.reliability.within_pair_variance import out_of_sample, scored_rows
 from relstudy.calibration.tables.ratings import Ratings, read_ratings
 from relstudy.common.results.estimates import Estimate
 from relstudy.common.runtime.errors import RelstudyError

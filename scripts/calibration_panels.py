@@ -19,7 +19,7 @@ from relstudy.calibration.averaging import make_judgments
 from relstudy.calibration.choice import choose_method
 from relstudy.calibration.methods.by_name import fit_lines
 from relstudy.calibration.panel import Panel
-from relstudy.calibration.reliability.variance import leave_one_out_correlation
+from relstudy.calibration.reliability.within_pair_variance import leave_one_out_correlation
 from relstudy.calibration.simulation import SimulatedPanel, simulate_panel
 from relstudy.calibration.tables.ratings import read_ratings
 from relstudy.common.tables.meaning.ratings_columns import HandOut

@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.judges.favouring import biases, favoured
+from relstudy.analysis.judges.favouritism import biases, favoured
 from relstudy.analysis.judges.table import JudgeTable
 from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.scoring.judged import JudgedPairs

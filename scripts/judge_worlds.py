@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
+from relstudy.analysis.indices.pairwise_accuracy import SameQuery
 from relstudy.analysis.indices.precision_recall import SHARES, Retrieval, thresholds_at
-from relstudy.analysis.indices.same_query import SameQuery
 from relstudy.analysis.judges.several import mean_of_judges
 from relstudy.analysis.judges.table import JudgeTable, read_judge
 from relstudy.analysis.scoring.judged import JudgedPairs

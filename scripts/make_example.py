@@ -25,7 +25,7 @@ from relstudy.mapping.scores.table import read_scores, write_scores
 from relstudy.studyapp.cli import main as relstudy
 from relstudy.studyapp.demo.pipeline import run_demo
 from relstudy.studyapp.demo.sizes import Size
-from relstudy.studyapp.sampling.kept_scores import note_computed
+from relstudy.studyapp.sampling.saved_scores import note_computed
 
 EXAMPLE = Path(__file__).resolve().parent.parent / "data" / "example"
 SIZE = Size(images=120, queries=40, results=14, base=24, ratings_per_pair=2, raters=8)

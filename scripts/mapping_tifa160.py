@@ -21,8 +21,8 @@ from sklearn.isotonic import IsotonicRegression
 from relstudy.calibration.tables.judgments import read_judgments
 from relstudy.common.runtime.console import print_table, progress
 from relstudy.mapping.cross_fitting import around_training_means, correlation, cross_fit
-from relstudy.mapping.folds import folds_by_group
 from relstudy.mapping.methods import EVERY_METHOD, METHODS
+from relstudy.mapping.query_folds import folds_by_group
 from relstudy.mapping.scored_pairs import FitSettings, ScoredPairs, fit_mapping
 from relstudy.mapping.scores.table import read_scores
 from relstudy.mapping.selection import chosen

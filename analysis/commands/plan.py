@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from relstudy.analysis.planning.studies import Piloted, StudySource
     from relstudy.analysis.planning.study_plan import StudyPlan
-    from relstudy.calibration.reliability.components import Variances
+    from relstudy.calibration.reliability.variance_components import Variances
     from relstudy.calibration.tables.study_tables import Decision
 
 
@@ -58,8 +58,8 @@ def plan(study: Path | None, out: str | None, as_json: bool, **choices: Any) -> 
     relstudy plan --ratings pilot.csv --results 20 --ratings-each 2
     relstudy plan --judgments pilot/judgments.csv --scores pilot/scores.csv --systems new,old
     """
-    from relstudy.analysis.planning.design import design_of_study, with_what_matters
     from relstudy.analysis.planning.power import plan_study
+    from relstudy.analysis.planning.study_design import design_of_study, with_what_matters
     from relstudy.common.runtime.files import write_text
 
     if (choices["judgments"] is None) != (not choices["scores"]):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from relstudy.analysis.judges.run import AssistedScores
     from relstudy.analysis.pipeline import ScoringRun
     from relstudy.analysis.scoring.groups import Groups
-    from relstudy.analysis.scoring.left_out import LeftOutOnes
+    from relstudy.analysis.scoring.leave_out_of_pool import LeftOutOnes
     from relstudy.analysis.scoring.results import ScoreResult, SystemScore
     from relstudy.analysis.scoring.tested import MeasureTests, Tested
     from relstudy.analysis.verdict.standings import Standings
@@ -200,8 +200,8 @@ def _print_standings(result: ScoreResult, ranked: Standings, most: int | None = 
     ----------
     most : so many systems, with the measures that were asked for; None: all, with how they compare by other indices
     """
-    from relstudy.analysis.indices.first_judged import COVERED_IN_WORDS
-    from relstudy.analysis.indices.known import judged_beside
+    from relstudy.analysis.indices.judged_coverage import COVERED_IN_WORDS
+    from relstudy.analysis.indices.registry import judged_beside
 
     index, first = result.primary.index, ranked.names[0]
     others = [each for each in result.own_indices if each is not index]
@@ -440,8 +440,8 @@ def _print_conventions(result: ScoreResult) -> None:
 
 def _shown(figures: Mapping[str, Assisted]) -> list[str]:
     """The indices that are printed; all are in --json and in the tables (--out)."""
-    from relstudy.analysis.indices.known import own_indices
     from relstudy.analysis.indices.precision_recall import RELEVANT, at_share
+    from relstudy.analysis.indices.registry import own_indices
 
     at_shares = (at_share("precision", 0.05), at_share("precision", 0.2), at_share("recall", 0.2))
     names = (RELEVANT, *(index.name for index in own_indices()), *at_shares)

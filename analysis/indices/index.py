@@ -172,7 +172,7 @@ class Index:
 
         Examples
         --------
-        >>> from relstudy.analysis.indices.known import index_of
+        >>> from relstudy.analysis.indices.registry import index_of
         >>> index_of("normalised_rank").in_words(0.385), index_of("average_precision").in_words(0.385)
         ('62 in 100', '0.39')
         """

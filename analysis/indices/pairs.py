@@ -10,9 +10,9 @@ import numpy as np
 
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.measures import Evaluation, QueryValues, takes_relevant_or_not
+from relstudy.analysis.indices.pairwise_accuracy import SameQuery
+from relstudy.analysis.indices.per_query import pearson_within, within_queries
 from relstudy.analysis.indices.precision_recall import Retrieval
-from relstudy.analysis.indices.same_query import SameQuery
-from relstudy.analysis.indices.within_query import pearson_within, within_queries
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, chunks
 from relstudy.analysis.resampling.draws import LeftOut
 from relstudy.analysis.resampling.spread import Transform

@@ -14,7 +14,7 @@ import numpy as np
 
 from relstudy.analysis.indices import kernels
 from relstudy.analysis.indices.correlation import group_ends, parts_of
-from relstudy.analysis.indices.without_query import retrieval_without
+from relstudy.analysis.indices.leave_query_out import retrieval_without
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, in_threads
 from relstudy.analysis.resampling.draws import LeftOut
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.indices.first_judged import in_order
+from relstudy.analysis.indices.judged_coverage import in_order
 from relstudy.analysis.indices.measures import Evaluation, QueryValues, parsed_measure
 from relstudy.common.runtime.wording import span
 

@@ -12,7 +12,7 @@ from scipy.special import stdtrit
 
 from relstudy.analysis.indices import kernels
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
-from relstudy.analysis.judges.favouring import HIGHEST
+from relstudy.analysis.judges.favouritism import HIGHEST
 from relstudy.analysis.judges.grades import grade_numbers
 from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic

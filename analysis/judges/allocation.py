@@ -12,8 +12,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from relstudy.analysis.indices.index import Index
-from relstudy.analysis.indices.known import by_relevance_first, own_indices
 from relstudy.analysis.indices.precision_recall import RELEVANT, SHARES, at_share, thresholds_at
+from relstudy.analysis.indices.registry import by_relevance_first, own_indices
 from relstudy.analysis.judges.universe import Universe
 
 

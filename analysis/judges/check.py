@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
-from relstudy.analysis.indices.known import AVERAGE_PRECISION
 from relstudy.analysis.indices.precision_recall import RELEVANT, Retrieval, at_share
+from relstudy.analysis.indices.registry import AVERAGE_PRECISION
 from relstudy.analysis.judges.agreement import Beside, beside_a_person, explained, grade_table, refusals
 from relstudy.analysis.judges.estimator import Terms, assist
-from relstudy.analysis.judges.favouring import biases, favoured
+from relstudy.analysis.judges.favouritism import biases, favoured
 from relstudy.analysis.judges.indices import assisted_indices, check_weighting, helps, terms_of, transform_of
 from relstudy.analysis.judges.table import JudgeTable
 from relstudy.analysis.judges.universe import Universe, context_for

@@ -10,9 +10,9 @@ import numpy as np
 from relstudy.analysis.indices.correlation import INDICES as CORRELATIONS
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.index import Index, Needs
-from relstudy.analysis.indices.known import PEARSON, by_relevance_first, own_indices
 from relstudy.analysis.indices.pairs import SystemPairs
 from relstudy.analysis.indices.precision_recall import RELEVANT, SHARES, Retrieval, at_share
+from relstudy.analysis.indices.registry import PEARSON, by_relevance_first, own_indices
 from relstudy.analysis.judges.allocation import least_errors
 from relstudy.analysis.judges.cuts import Cuts, at_varying_cuts
 from relstudy.analysis.judges.estimator import Terms

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.indices.known import own_indices
 from relstudy.analysis.indices.precision_recall import RELEVANT, at_share
+from relstudy.analysis.indices.registry import own_indices
 from relstudy.analysis.judges.estimator import Assisted, Terms, assist
 from relstudy.analysis.judges.indices import assisted_indices, check_weighting, helped, terms_of, transform_of
 from relstudy.analysis.judges.systems import NAME, CannotHelp, SystemsJudge, notes_on_help, universe_of

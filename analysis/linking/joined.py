@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.linking.link import ScaleLink, link_scales
-from relstudy.calibration.tables.design import with_design
+from relstudy.calibration.tables.drawn_pairs import with_design
 from relstudy.calibration.tables.judgments import COLUMNS, Judgments, write_judgments
 from relstudy.common.options.option_wording import option
 from relstudy.common.runtime.errors import RelstudyError

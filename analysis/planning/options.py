@@ -84,7 +84,7 @@ class PlanOptions:
 
 def _check_index(name: str) -> None:
     """Refuse a name that no index has."""
-    from relstudy.analysis.indices.known import index_called, own_indices
+    from relstudy.analysis.indices.registry import index_called, own_indices
 
     try:
         index_called(name)

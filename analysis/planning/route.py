@@ -12,7 +12,7 @@ from itertools import combinations
 import numpy as np
 
 from relstudy.analysis.indices.index import Index
-from relstudy.analysis.indices.known import CONDENSED, bare_name
+from relstudy.analysis.indices.registry import CONDENSED, bare_name
 from relstudy.analysis.planning.worlds import Study
 from relstudy.analysis.resampling.best_set import PairedStatistics, Ranks, ranks_of
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.indices.index import Needs
-from relstudy.analysis.indices.known import CONDENSED, bare_name, index_called
+from relstudy.analysis.indices.registry import CONDENSED, bare_name, index_called
 from relstudy.analysis.planning.options import Assumptions, PlanOptions
 from relstudy.analysis.planning.studies import Assumed, Piloted, measure_under, with_weight_spread
 from relstudy.analysis.planning.worlds import Drawing, NormalShape, People
@@ -21,7 +21,7 @@ from relstudy.analysis.scoring.measured import measured, withheld
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.rater_draws import RaterPopulation
 from relstudy.analysis.scoring.scored_pairs import ScoredPairs
-from relstudy.calibration.reliability.components import Variances, variances_of
+from relstudy.calibration.reliability.variance_components import Variances, variances_of
 from relstudy.calibration.tables.ratings import Ratings
 from relstudy.calibration.tables.study_tables import StudyTables
 from relstudy.common.runtime.errors import RelstudyError

@@ -10,9 +10,9 @@ from typing import Protocol
 import numpy as np
 
 from relstudy.analysis.indices.index import Index
-from relstudy.analysis.indices.known import CONDENSED, PEARSON, bare_name, index_called, index_of, named_under
 from relstudy.analysis.indices.measures import QueryValues
 from relstudy.analysis.indices.pairs import SystemPairs
+from relstudy.analysis.indices.registry import CONDENSED, PEARSON, bare_name, index_called, index_of, named_under
 from relstudy.analysis.indices.sample_estimators import is_estimable
 from relstudy.analysis.planning.route import REPLICATES, ComparedSystems, ScoredStudy
 from relstudy.analysis.planning.workload import Steepness, workload

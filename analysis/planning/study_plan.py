@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from relstudy.analysis.indices.known import index_of
+from relstudy.analysis.indices.registry import index_of
 from relstudy.analysis.planning.workload import Steepness, Workload
 
 MOST_QUERIES = 20_000

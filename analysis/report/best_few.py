@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from relstudy.analysis.indices.first_judged import COVERED, COVERED_IN_WORDS
-from relstudy.analysis.indices.known import AVERAGE_PRECISION, CONDENSED, ESTIMATED
+from relstudy.analysis.indices.judged_coverage import COVERED, COVERED_IN_WORDS
+from relstudy.analysis.indices.registry import AVERAGE_PRECISION, CONDENSED, ESTIMATED
 from relstudy.analysis.report.curve_picture import precision_recall
 from relstudy.analysis.report.layout import Block, Folded, Paragraph, Picture, Section, Terms
 from relstudy.analysis.report.pictures import Trace

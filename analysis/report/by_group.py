@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from relstudy.analysis.indices.index import Index
-from relstudy.analysis.indices.known import PEARSON
+from relstudy.analysis.indices.registry import PEARSON
 from relstudy.analysis.report.layout import Paragraph, Section
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.report.tested import COLUMNS_OF_TESTS, row_of_test

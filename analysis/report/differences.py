@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from relstudy.analysis.indices.index import Index
-from relstudy.analysis.indices.known import PEARSON, index_of
+from relstudy.analysis.indices.registry import PEARSON, index_of
 from relstudy.analysis.report.layout import Block, Paragraph
 from relstudy.analysis.report.tables import Cell, Column, DifferenceWithP, Table
 from relstudy.analysis.report.words import clear, orders_agree

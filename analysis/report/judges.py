@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from relstudy.analysis.indices.known import index_of
 from relstudy.analysis.indices.precision_recall import RELEVANT, at_share
+from relstudy.analysis.indices.registry import index_of
 from relstudy.analysis.judges.agreement import explained
 from relstudy.analysis.judges.estimator import Assisted
 from relstudy.analysis.judges.indices import assisted_indices

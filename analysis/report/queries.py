@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.indices.known import NORMALISED_RANK, SAME_QUERY
+from relstudy.analysis.indices.registry import NORMALISED_RANK, SAME_QUERY
 from relstudy.analysis.report import pictures
 from relstudy.analysis.report.collection import Items
 from relstudy.analysis.report.layout import Block, Picture, Section

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from relstudy.analysis.indices.known import PEARSON, bare_name
+from relstudy.analysis.indices.registry import PEARSON, bare_name
 from relstudy.analysis.report.words import more_than_chance
 from relstudy.analysis.scoring.judged import Weighting
 from relstudy.analysis.scoring.relevance import RelevanceRule

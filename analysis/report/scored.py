@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from relstudy.analysis.indices.known import PEARSON
+from relstudy.analysis.indices.registry import PEARSON
 from relstudy.analysis.report import pictures
 from relstudy.analysis.report.best_few import as_good, best_results, share_relevant, untested, weighted
 from relstudy.analysis.report.collection import Items

@@ -19,7 +19,7 @@ from relstudy.analysis.report.judges import judges_section
 from relstudy.analysis.report.layout import Block, Command, Folded, Page, Paragraph, Section, Terms
 from relstudy.analysis.report.opening import disagreements_section, parting_section
 from relstudy.analysis.report.questions import questions_section
-from relstudy.analysis.report.raters import MOST_COUNTED, raters_section, scale_values
+from relstudy.analysis.report.raters_sections import MOST_COUNTED, raters_section, scale_values
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.report.tested import section_of_left_out, section_of_tests
 from relstudy.analysis.report.trust import coverage_sentence, number_or_none, trust_section

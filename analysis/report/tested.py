@@ -6,12 +6,12 @@ from __future__ import annotations
 import numpy as np
 
 from relstudy.analysis.indices.index import Index
-from relstudy.analysis.indices.known import index_of
+from relstudy.analysis.indices.registry import index_of
 from relstudy.analysis.report import pictures
 from relstudy.analysis.report.layout import Block, Paragraph, Picture, Section
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.report.words import order_of
-from relstudy.analysis.scoring.left_out import LeftOutOnes
+from relstudy.analysis.scoring.leave_out_of_pool import LeftOutOnes
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.tested import MeasureTests, Tested, values_by_query
 from relstudy.common.runtime.errors import RelstudyError

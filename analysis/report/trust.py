@@ -7,7 +7,7 @@ import pandas as pd
 
 from relstudy.analysis.report.inputs import PageTables
 from relstudy.analysis.report.layout import Block, Figures, Paragraph, Section
-from relstudy.analysis.report.raters import flags_of
+from relstudy.analysis.report.raters_sections import flags_of
 from relstudy.analysis.verdict.verdict import Verdict
 from relstudy.common.runtime.wording import count_of, percent
 

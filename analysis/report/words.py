@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from relstudy.analysis.indices.known import NORMALISED_RANK, PEARSON, index_of
+from relstudy.analysis.indices.registry import NORMALISED_RANK, PEARSON, index_of
 from relstudy.analysis.report.layout import Sentence
 from relstudy.analysis.report.tables import shown_number
 from relstudy.analysis.scoring.results import Comparison, ScoreResult, SystemScore

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.indices.first_judged import covered_name, depths_of, first_judged, judged_name, residuals
+from relstudy.analysis.indices.judged_coverage import covered_name, depths_of, first_judged, judged_name, residuals
 from relstudy.analysis.indices.measures import QueryValues, parsed_measure
 from relstudy.analysis.indices.sample_estimators import is_estimable
 from relstudy.analysis.indices.ties import TieRange, tie_range

@@ -16,8 +16,8 @@ from itertools import combinations
 import numpy as np
 
 from relstudy.analysis.indices.index import Index
-from relstudy.analysis.indices.known import ESTIMATED, bare_name, index_of
 from relstudy.analysis.indices.measures import QueryValues
+from relstudy.analysis.indices.registry import ESTIMATED, bare_name, index_of
 from relstudy.analysis.resampling.best_set import PairedStatistics, Ranks, nothing_known, ranks_of
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.families import centred, family_corrected

@@ -10,9 +10,9 @@ import numpy as np
 
 from relstudy.analysis.indices.correlation import INDICES as CORRELATIONS
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
-from relstudy.analysis.indices.known import run_indices
 from relstudy.analysis.indices.measures import Evaluation
 from relstudy.analysis.indices.precision_recall import RETRIEVAL, Retrieval
+from relstudy.analysis.indices.registry import run_indices
 from relstudy.analysis.indices.reweighted import ReweightedJudgments, ReweightedPairs
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, RaterReplicates, each_in_a_thread
 from relstudy.analysis.resampling.draws import Draws, LeftOut

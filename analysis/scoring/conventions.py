@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from relstudy.analysis.indices import ties
-from relstudy.analysis.indices.first_judged import covered_name
-from relstudy.analysis.indices.known import index_of, own_indices
+from relstudy.analysis.indices.judged_coverage import covered_name
 from relstudy.analysis.indices.measures import RANKED_BY_NAME, parsed_measure, takes_relevant_or_not
 from relstudy.analysis.indices.precision_recall import RARE, TIED
+from relstudy.analysis.indices.registry import index_of, own_indices
 from relstudy.analysis.indices.sample_estimators import depth_looked_at, is_estimable
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.context import ScoringContext

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.indices.known import limited_figures
+from relstudy.analysis.indices.registry import limited_figures
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.common.runtime.wording import capital, listed
 from relstudy.common.sampling.design_reach import REACH, beyond_reach, design_reach

@@ -13,7 +13,7 @@ from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.mapping.cross_fitting import CrossFit, around_training_means, cross_fit
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.methods import EVERY_METHOD, METHODS
-from relstudy.mapping.out_of_fold import fingerprint, order_of_pairs
+from relstudy.mapping.saved_predictions import fingerprint, order_of_pairs
 from relstudy.mapping.scored_pairs import FitSettings, ScoredPairs, fit_mapping
 
 

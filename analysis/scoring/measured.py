@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from relstudy.analysis.indices.known import CONDENSED, ESTIMATED, bare_name
 from relstudy.analysis.indices.measures import (
     Evaluation,
     QueryValues,
     scales_with_gains,
     takes_relevant_or_not,
 )
+from relstudy.analysis.indices.registry import CONDENSED, ESTIMATED, bare_name
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.trec import gains, whole_multiple

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.indices.first_judged import COVERED
 from relstudy.analysis.indices.index import Index
-from relstudy.analysis.indices.known import bare_name, index_of
+from relstudy.analysis.indices.judged_coverage import COVERED
+from relstudy.analysis.indices.registry import bare_name, index_of
 from relstudy.analysis.resampling.best_set import Ranks
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.scoring.direction import SystemDirection

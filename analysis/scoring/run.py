@@ -11,20 +11,20 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.indices.correlation import INDICES as CORRELATIONS
-from relstudy.analysis.indices.known import PEARSON, bare_name
 from relstudy.analysis.indices.normalised_rank import (
     normalised_rank_fifth_power,
     normalised_rank_plain,
     random_assignment,
 )
 from relstudy.analysis.indices.precision_recall import precision_recall_curve
+from relstudy.analysis.indices.registry import PEARSON, bare_name
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.scoring.candidate import Candidate, Progress, candidate_of, not_shown
 from relstudy.analysis.scoring.comparison import agreements, compare, notes_on_alike, orderings
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.conventions import conventions_of, notes_on, notes_on_figures, numbers
 from relstudy.analysis.scoring.direction import known_directions
-from relstudy.analysis.scoring.explained import explained
+from relstudy.analysis.scoring.explained_share import explained
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.mapping_used import MappedScores
 from relstudy.analysis.scoring.options import ScoringOptions

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.indices.first_judged import covered_name, in_order
+from relstudy.analysis.indices.judged_coverage import covered_name, in_order
 from relstudy.analysis.indices.measures import QueryValues, parsed_measure
 from relstudy.analysis.indices.sample_estimators import (
     LARGEST,

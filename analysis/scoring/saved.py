@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.indices.known import index_of
 from relstudy.analysis.indices.measures import QueryValues
+from relstudy.analysis.indices.registry import index_of
 from relstudy.analysis.scoring.candidate import Candidate, candidate_from
 from relstudy.analysis.scoring.design_limits import DesignLimits
 from relstudy.analysis.scoring.direction import DirectionSource, SystemDirection

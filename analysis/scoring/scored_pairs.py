@@ -8,13 +8,13 @@ from functools import cached_property
 
 import numpy as np
 
-from relstudy.analysis.indices.first_judged import covered_name, depths_of, judged_name, residual_name
 from relstudy.analysis.indices.index import Index
+from relstudy.analysis.indices.judged_coverage import covered_name, depths_of, judged_name, residual_name
 from relstudy.analysis.indices.measures import QueryValues
 from relstudy.analysis.indices.pairs import WIDTH, Figure, SystemPairs
+from relstudy.analysis.indices.per_query import FEWEST_RELEVANT, within_queries
 from relstudy.analysis.indices.reweighted import ReweightedPairs
 from relstudy.analysis.indices.sample_estimators import depth_looked_at
-from relstudy.analysis.indices.within_query import FEWEST_RELEVANT, within_queries
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, chunks
 from relstudy.analysis.resampling.spread import Transform
 from relstudy.analysis.scoring.candidate import Candidate

@@ -7,14 +7,14 @@ from itertools import combinations
 
 import numpy as np
 
-from relstudy.analysis.indices.first_judged import COVERED, JUDGED
 from relstudy.analysis.indices.index import Index
-from relstudy.analysis.indices.known import CONDENSED, ESTIMATED, PEARSON, judged_beside
+from relstudy.analysis.indices.judged_coverage import COVERED, JUDGED
+from relstudy.analysis.indices.registry import CONDENSED, ESTIMATED, PEARSON, judged_beside
 from relstudy.analysis.scoring.conventions import FEW_QUERIES, NO_INTERVAL
 from relstudy.analysis.scoring.judged import Weighting
 from relstudy.analysis.scoring.options import MEASURES
 from relstudy.analysis.scoring.results import ScoreResult, SystemScore
-from relstudy.analysis.verdict.settling import within
+from relstudy.analysis.verdict.price_of_a_tie import within
 from relstudy.analysis.verdict.standings import Standings
 from relstudy.common.options.option_wording import option
 from relstudy.common.results.estimates import Estimate

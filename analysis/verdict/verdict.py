@@ -11,7 +11,7 @@ from relstudy.analysis.scoring.primary import Primary
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.verdict import sentences
 from relstudy.analysis.verdict.facts import StudyFacts
-from relstudy.analysis.verdict.settling import Settling, settling
+from relstudy.analysis.verdict.price_of_a_tie import Settling, settling
 from relstudy.analysis.verdict.standings import Standings, standings
 from relstudy.common.results.display import WIDTH
 from relstudy.common.runtime.wording import capital

@@ -11,7 +11,12 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from relstudy.calibration.panel import Panel
-from relstudy.calibration.reliability.two_way import Figure, mean_over_pairs, mean_over_ratings, squared_differences
+from relstudy.calibration.reliability.two_way_intervals import (
+    Figure,
+    mean_over_pairs,
+    mean_over_ratings,
+    squared_differences,
+)
 from relstudy.common.results.estimates import Estimate
 
 Level = Literal["nominal", "ordinal", "interval"]

@@ -11,7 +11,7 @@ import numpy as np
 from relstudy.calibration.averaging import judgment_moments
 from relstudy.calibration.noise import RaterNoise
 from relstudy.calibration.panel import Panel
-from relstudy.calibration.reliability.two_way import (
+from relstudy.calibration.reliability.two_way_intervals import (
     Figure,
     mean_over_pairs,
     squared_differences,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from relstudy.calibration.panel import Panel
-from relstudy.calibration.reliability.two_way import (
+from relstudy.calibration.reliability.two_way_intervals import (
     FEW,
     LEAST_RATERS,
     Figure,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from relstudy.calibration.tables.set_aside import NO, YES
+from relstudy.calibration.tables.excluded_raters import NO, YES
 from relstudy.common.options.option_wording import option
 from relstudy.common.runtime.errors import Fault, RelstudyError, TableError
 from relstudy.common.runtime.wording import count_of

@@ -12,7 +12,9 @@ import numpy as np
 import pandas as pd
 
 from relstudy.calibration.tables.blocks import rows_aside
-from relstudy.calibration.tables.pool import inside_pool
+from relstudy.calibration.tables.excluded_raters import COLUMN as SET_ASIDE
+from relstudy.calibration.tables.excluded_raters import without_set_aside
+from relstudy.calibration.tables.judged_pool import inside_pool
 from relstudy.calibration.tables.qrels import dataset_qrels, is_dataset, is_qrels, read_qrels, without_negative
 from relstudy.calibration.tables.rating_rows import (
     alike_note,
@@ -21,8 +23,6 @@ from relstudy.calibration.tables.rating_rows import (
     merged_note,
     rating_numbers,
 )
-from relstudy.calibration.tables.set_aside import COLUMN as SET_ASIDE
-from relstudy.calibration.tables.set_aside import without_set_aside
 from relstudy.common.options.option_wording import option
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import count_of, listed_some

@@ -23,6 +23,8 @@ from relstudy.calibration.tables.blocks import (
     rows_aside,
     without_couples,
 )
+from relstudy.calibration.tables.excluded_raters import COLUMN as SET_ASIDE
+from relstudy.calibration.tables.excluded_raters import without_not_shown, without_set_aside
 from relstudy.calibration.tables.rating_rows import (
     KEY,
     alike_note,
@@ -36,8 +38,6 @@ from relstudy.calibration.tables.rating_rows import (
     scales_note,
 )
 from relstudy.calibration.tables.session import MOMENT, PLACE, with_moments
-from relstudy.calibration.tables.set_aside import COLUMN as SET_ASIDE
-from relstudy.calibration.tables.set_aside import without_not_shown, without_set_aside
 from relstudy.common.charts.figures import SERIES, drawing, figure_of, svg
 from relstudy.common.options.option_wording import option
 from relstudy.common.results.result import Result

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from relstudy.calibration.tables.moments import is_iso, is_plain, read_moments
+from relstudy.calibration.tables.timestamps import is_iso, is_plain, read_moments
 from relstudy.common.runtime.wording import count_of, listed_some
 from relstudy.common.tables.checked_table import Checked, stripped
 

@@ -16,7 +16,7 @@ from scipy.optimize import nnls
 from relstudy.mapping.correlation.optimum import NO_RELATION
 from relstudy.mapping.estimator import MonotoneMapping
 from relstudy.mapping.fitted import FittedMapping
-from relstudy.mapping.folds import folds_by_group
+from relstudy.mapping.query_folds import folds_by_group
 from relstudy.mapping.solver import cvxpy, solve
 
 DEGREE = 2

@@ -12,7 +12,7 @@ import pandas as pd
 
 from relstudy.api.inputs import ScoredSystems, refuse_unknown, scores_of, table_of, unread
 from relstudy.calibration import pipeline
-from relstudy.calibration.against import beside_others, beside_sentences
+from relstudy.calibration.method_comparison import beside_others, beside_sentences
 from relstudy.calibration.methods import METHODS, methods_named
 from relstudy.calibration.options import (
     CalibrationChanges,

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import pandas as pd
 
-from relstudy.analysis.planning.design import design_of_study, with_what_matters
 from relstudy.analysis.planning.options import Assumptions, PlanChanges, PlanOptions, passed_over
 from relstudy.analysis.planning.picture import power_curve
 from relstudy.analysis.planning.power import plan_study
 from relstudy.analysis.planning.sources import Pilot, assumed_studies, piloted_studies
+from relstudy.analysis.planning.study_design import design_of_study, with_what_matters
 from relstudy.analysis.planning.study_plan import StudyPlan
 from relstudy.api.calibrating import CalibratedPanel, ratings_given
 from relstudy.api.inputs import ScoredSystems, scores_of, study_tables_of, unread
-from relstudy.calibration.reliability.components import Variances
+from relstudy.calibration.reliability.variance_components import Variances
 from relstudy.calibration.tables.ratings import Ratings
 from relstudy.calibration.tables.study_tables import Decision
 from relstudy.common.charts.figures import figure_of

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import pandas as pd
 
-from relstudy.analysis.indices.known import index_of
+from relstudy.analysis.indices.registry import index_of
 from relstudy.analysis.pipeline import ScoringRun
 from relstudy.analysis.report import pictures
 from relstudy.analysis.report.best_few import measures_table, precision_recall_picture

@@ -15,9 +15,9 @@ import numpy as np
 
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.reliability.agreement import gwet, krippendorff_alpha
+from relstudy.calibration.reliability.agreement_by_rater_pair import pairwise
 from relstudy.calibration.reliability.intraclass import intraclass
-from relstudy.calibration.reliability.rater_pairs import pairwise
-from relstudy.calibration.reliability.variance import (
+from relstudy.calibration.reliability.within_pair_variance import (
     bootstrap_interval,
     leave_one_out_correlation,
     leave_one_out_figure,

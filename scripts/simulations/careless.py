@@ -25,8 +25,8 @@ from dataclasses import replace
 import numpy as np
 from scipy import stats
 
-from relstudy.analysis.indices.known import index_of
 from relstudy.analysis.indices.precision_recall import Retrieval
+from relstudy.analysis.indices.registry import index_of
 from relstudy.analysis.planning.route import ScoredStudy
 from relstudy.analysis.planning.worlds import Drawing, NormalShape, People, World
 from relstudy.analysis.resampling.spread import PAIRED

@@ -32,16 +32,16 @@ import pandas as pd
 from scipy import special, stats
 
 import relstudy as rs
+from relstudy.analysis.indices.pairwise_accuracy import SameQuery
 from relstudy.analysis.indices.precision_recall import Retrieval
-from relstudy.analysis.indices.same_query import SameQuery
-from relstudy.calibration.raters import LEAST_CARE
+from relstudy.calibration.rater_profiles import LEAST_CARE
 from relstudy.calibration.undecided import undecided_pairs
 from relstudy.common.results.estimates import Estimate
 from relstudy.common.runtime.console import print_table, progress
 from relstudy.common.sampling.design_reach import REACH, reach_of
-from relstudy.studyapp.sampling.design import CandidateProbabilities, Round, probabilities_in
 from relstudy.studyapp.sampling.population import Eligible, ScoredItems, whole_collection
 from relstudy.studyapp.sampling.query_draw import draw_together
+from relstudy.studyapp.sampling.sampling_design import CandidateProbabilities, Round, probabilities_in
 
 SEED, QUERIES, RESULTS, RATERS, BASE = 1223, 400, 16, 12, 40
 SIZES, UNDECIDED, CUT, REPLICATES = (800, 3_200), 0.15, 3.5, 200

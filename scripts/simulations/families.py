@@ -21,8 +21,8 @@ from itertools import combinations
 import numpy as np
 
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
+from relstudy.analysis.indices.pairwise_accuracy import SameQuery
 from relstudy.analysis.indices.precision_recall import Retrieval
-from relstudy.analysis.indices.same_query import SameQuery
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.draws import LeftOut, whole_queries
 from relstudy.analysis.resampling.families import centred, family_corrected, holm

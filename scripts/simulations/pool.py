@@ -32,18 +32,18 @@ import numpy as np
 from scipy.stats import norm
 
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
+from relstudy.analysis.indices.pairwise_accuracy import SameQuery
 from relstudy.analysis.indices.precision_recall import Retrieval
-from relstudy.analysis.indices.same_query import SameQuery
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.draws import LeftOut, whole_queries
 from relstudy.analysis.resampling.spread import DIFFERENCE
 from relstudy.common.runtime.console import print_table, progress
 from relstudy.common.sampling.design_reach import LEAST_REACH
 from relstudy.common.sampling.draws import systematic_sample
-from relstudy.studyapp.sampling.design import CandidateProbabilities, Round, probabilities_in
 from relstudy.studyapp.sampling.forecast import forecast
 from relstudy.studyapp.sampling.options import AssumptionOptions
 from relstudy.studyapp.sampling.population import Eligible, ScoredItems, pool, whole_collection
+from relstudy.studyapp.sampling.sampling_design import CandidateProbabilities, Round, probabilities_in
 
 SEED = 414
 QUERIES = 400

@@ -36,8 +36,8 @@ import pandas as pd
 from scipy import special
 
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
+from relstudy.analysis.indices.pairwise_accuracy import SameQuery
 from relstudy.analysis.indices.precision_recall import Retrieval
-from relstudy.analysis.indices.same_query import SameQuery
 from relstudy.analysis.resampling.best_set import PairedStatistics, ranks_of
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.draws import Draws, LeftOut, whole_queries

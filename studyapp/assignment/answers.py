@@ -9,7 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from relstudy.studyapp.assignment.raters import Visit
+from relstudy.studyapp.assignment.enrolment import Visit
 from relstudy.studyapp.assignment.sequence import Assignment
 from relstudy.studyapp.assignment.slots import settle, weigh_answer
 from relstudy.studyapp.database.prepared import Prepared

@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from relstudy.studyapp.assignment.answers import select_ratings
-from relstudy.studyapp.assignment.raters import Rater, Visit, end_visit, update_rater
+from relstudy.studyapp.assignment.enrolment import Rater, Visit, end_visit, update_rater
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import was_shown
 from relstudy.studyapp.database.tables import assignments

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.studyapp.assignment.raters import enrol, token_identity, update_rater
+from relstudy.studyapp.assignment.enrolment import enrol, token_identity, update_rater
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store
 

@@ -15,8 +15,8 @@ import sqlalchemy as sa
 
 from relstudy.studyapp.assignment.catalogue import PageRow, PairRow, read_page
 from relstudy.studyapp.assignment.eligibility import PracticeResult, is_practising, practice_result
+from relstudy.studyapp.assignment.enrolment import Visit, end_visit, update_rater
 from relstudy.studyapp.assignment.quotas import is_over
-from relstudy.studyapp.assignment.raters import Visit, end_visit, update_rater
 from relstudy.studyapp.assignment.sequence import (
     Appended,
     RaterPage,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import sqlalchemy as sa
 
 from relstudy.studyapp.assignment.answers import select_ratings
-from relstudy.studyapp.assignment.raters import Visit, update_rater
+from relstudy.studyapp.assignment.enrolment import Visit, update_rater
 from relstudy.studyapp.config.groups import Group
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import was_shown

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from relstudy.studyapp.assignment.catalogue import Catalogue, PageRow, PairRow, pair_rows, pairs_of
-from relstudy.studyapp.assignment.raters import RATER_COLUMNS, Rater, Visit, update_rater
+from relstudy.studyapp.assignment.enrolment import RATER_COLUMNS, Rater, Visit, update_rater
 from relstudy.studyapp.assignment.versions import HEAD_COLUMNS, JOIN_AND_HOLD, Head, head_of, read_head
 from relstudy.studyapp.config.study_parts import Block
 from relstudy.studyapp.database.prepared import Prepared

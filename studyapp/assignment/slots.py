@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from relstudy.studyapp.assignment.catalogue import PageRow, active_pair_rows, pairs_of
-from relstudy.studyapp.assignment.raters import Visit
+from relstudy.studyapp.assignment.enrolment import Visit
 from relstudy.studyapp.assignment.sequence import Appended, Assignment, append
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block

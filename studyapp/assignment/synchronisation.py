@@ -18,8 +18,8 @@ import sqlalchemy as sa
 
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.assignment.attention_checks import add_check_pages
+from relstudy.studyapp.assignment.draw_state import clear_draw, has_ratings
 from relstudy.studyapp.assignment.handed_pages import complete_base, trim_pages, withdraw_pages
-from relstudy.studyapp.assignment.new_draw import clear_draw, has_ratings
 from relstudy.studyapp.assignment.rated_blocks import keep_rated_blocks
 from relstudy.studyapp.assignment.versions import (
     TAKEN_OVER,

@@ -29,8 +29,8 @@ def forget(folder: Path, rater: str | None, all_people: bool, yes: bool) -> None
         raise click.UsageError("name one rater, or give --all-people.")
     from relstudy.common.runtime.console import say
     from relstudy.common.runtime.wording import count_of
-    from relstudy.studyapp.assignment.forgetting import forget as remove
-    from relstudy.studyapp.assignment.forgetting import forget_all_people
+    from relstudy.studyapp.assignment.erasure import forget as remove
+    from relstudy.studyapp.assignment.erasure import forget_all_people
     from relstudy.studyapp.commands.opening import open_database
     from relstudy.studyapp.monitoring.audit_log import record_command
     from relstudy.studyapp.monitoring.traces import look_for_traces

@@ -11,9 +11,9 @@ import pandas as pd
 from relstudy.common.runtime.console import say
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.tables.formats.table_files import read_table
-from relstudy.studyapp.assignment.earlier_draw import complete_new_draw
-from relstudy.studyapp.assignment.forgetting import complete_withdrawals
+from relstudy.studyapp.assignment.erasure import complete_withdrawals
 from relstudy.studyapp.assignment.rated_blocks import require_rated_blocks
+from relstudy.studyapp.assignment.redrawn_study import complete_new_draw
 from relstudy.studyapp.assignment.synchronisation import prepare, require_own
 from relstudy.studyapp.assignment.versions import read_study
 from relstudy.studyapp.config.study import Study

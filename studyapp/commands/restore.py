@@ -27,7 +27,7 @@ def restore(folder: Path, backup: Path, yes: bool, as_json: bool) -> None:
     from relstudy.common.runtime.console import print_json, say
     from relstudy.common.runtime.errors import RelstudyError
     from relstudy.common.runtime.wording import listed
-    from relstudy.studyapp.assignment.forgetting import forget_again, forgotten_so_far
+    from relstudy.studyapp.assignment.erasure import forget_again, forgotten_so_far
     from relstudy.studyapp.commands.opening import store_of_command
     from relstudy.studyapp.config.study import Study
     from relstudy.studyapp.database.backup import changed_copy, checked_copy, content_of, held_study, put_back

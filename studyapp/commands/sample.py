@@ -219,7 +219,7 @@ def _draw_first(
 def _what_decides(study: Study, pairs: pd.DataFrame) -> list[str]:
     """Note on a primary index of study.toml that compares results of one query, where the draw gives it too little."""
     from relstudy.analysis.indices.index import Needs
-    from relstudy.analysis.indices.known import index_called
+    from relstudy.analysis.indices.registry import index_called
     from relstudy.analysis.scoring.primary import LEAST_PAIRS, LEAST_QUERIES
 
     if not study.analysis.primary:
@@ -241,7 +241,7 @@ def write(folder: Path, drawn: Sample | Extended, *, keep_old: bool = False) -> 
 
     With `keep_old`, the study as it was is kept first; where, is what is returned.
     """
-    from relstudy.studyapp.assignment.earlier_draw import keep_earlier_draw, serve_new_draw
+    from relstudy.studyapp.assignment.redrawn_study import keep_earlier_draw, serve_new_draw
     from relstudy.studyapp.collection.copied import copy_items, items_needed
     from relstudy.studyapp.collection.large import LargeCollection
     from relstudy.studyapp.collection.lists import LISTS
@@ -267,7 +267,7 @@ def write(folder: Path, drawn: Sample | Extended, *, keep_old: bool = False) -> 
 
 def _complete_draw(folder: Path, *, is_further: bool) -> None:
     """Put a draw into place whose command was stopped while it wrote, and draw no further round for it."""
-    from relstudy.studyapp.assignment.earlier_draw import complete_new_draw
+    from relstudy.studyapp.assignment.redrawn_study import complete_new_draw
     from relstudy.studyapp.sampling.written_draw import complete_draw, nobody_draws
 
     complete_new_draw(folder)
@@ -311,7 +311,7 @@ def _ratings_of(folder: Path) -> str | None:
     """Where the study that was drawn before keeps its ratings; None where nobody has rated."""
     if not (folder / "pairs.csv").exists():
         return None
-    from relstudy.studyapp.assignment.new_draw import study_has_ratings
+    from relstudy.studyapp.assignment.draw_state import study_has_ratings
 
     if study_has_ratings(folder):
         return "study.db" if (folder / "study.db").exists() else "its database"

@@ -118,7 +118,7 @@ def estimates_of(drawn: Sample, assumed: AssumptionOptions) -> dict[str, Any]:
 
 def print_estimates(estimates: dict[str, Any]) -> None:
     """Print the figures that can be estimated with the widths to expect, one paragraph for each way of asking."""
-    from relstudy.analysis.indices.known import index_of, limited_figures
+    from relstudy.analysis.indices.registry import index_of, limited_figures
 
     for paradigm, estimate in estimates.items():
         of = f"By {paradigm}" if len(estimates) > 1 else "These pairs"

@@ -24,8 +24,8 @@ def set_aside(folder: Path, rater: str, back: bool, as_json: bool) -> None:
       relstudy set-aside my-study R7K2QXMB --back
     """
     from relstudy.common.runtime.console import print_json
-    from relstudy.studyapp.assignment.set_aside import set_aside as put
-    from relstudy.studyapp.assignment.set_aside import take_back
+    from relstudy.studyapp.assignment.exclusion import set_aside as put
+    from relstudy.studyapp.assignment.exclusion import take_back
     from relstudy.studyapp.commands.opening import open_database
     from relstudy.studyapp.monitoring.audit_log import record_command
 

@@ -60,7 +60,7 @@ def status(folder: Path, options: StatusOptions, as_json: bool) -> None:
       relstudy status my-study --raters
     """
     from relstudy.common.runtime.console import print_json
-    from relstudy.studyapp.assignment.forgetting import retention_notes
+    from relstudy.studyapp.assignment.erasure import retention_notes
     from relstudy.studyapp.assignment.slots import read_leases
     from relstudy.studyapp.assignment.unused_pairs import unused_pairs_sentences
     from relstudy.studyapp.assignment.versions import write_state

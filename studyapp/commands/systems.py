@@ -67,8 +67,8 @@ def score_collection(folder: Path, names: Iterable[str], all_queries: bool = Fal
     from relstudy.common.runtime.errors import RelstudyError
     from relstudy.common.tables.meaning.pairs_table import read_pairs
     from relstudy.studyapp.collection.items import Collection
-    from relstudy.studyapp.sampling.kept_scores import ScoreTableWriter
     from relstudy.studyapp.sampling.population import Eligible
+    from relstudy.studyapp.sampling.saved_scores import ScoreTableWriter
 
     shown = Collection.load(folder)
     drawn: dict[str, list[str]] = {}

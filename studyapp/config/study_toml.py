@@ -421,7 +421,7 @@ def read_analysis(check: TomlChecker, data: dict[str, Any]) -> AnalysisSettings:
     check.keys(data, path, ("primary", "matters"))
     primary = check.text(data, path, "primary", "")
     if primary:
-        from relstudy.analysis.indices.known import index_called
+        from relstudy.analysis.indices.registry import index_called
 
         try:
             index_called(primary)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.indices.index import Needs
-from relstudy.analysis.indices.known import own_indices
+from relstudy.analysis.indices.registry import own_indices
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.run import score_systems

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.indices.index import Index, Needs
-from relstudy.analysis.indices.known import AVERAGE_PRECISION, own_indices
+from relstudy.analysis.indices.registry import AVERAGE_PRECISION, own_indices
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.run import score_systems
 from relstudy.common.runtime.wording import percent

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import count_of, listed
-from relstudy.studyapp.assignment.forgetting import complete_withdrawals, retention_notes
+from relstudy.studyapp.assignment.erasure import complete_withdrawals, retention_notes
 from relstudy.studyapp.assignment.synchronisation import change_study, require_own
 from relstudy.studyapp.collection.displayed import DisplayedItems
 from relstudy.studyapp.collection.kinds import PLAYED

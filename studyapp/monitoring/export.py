@@ -28,8 +28,8 @@ from relstudy.common.tables.meaning.scales import SCALE_COLUMNS
 from relstudy.studyapp.assignment.answers import Further, select_ratings
 from relstudy.studyapp.assignment.catalogue import PairRow
 from relstudy.studyapp.assignment.eligibility import outcome_of
-from relstudy.studyapp.assignment.raters import Rater, read_raters
-from relstudy.studyapp.assignment.set_aside import LEFT_OUT
+from relstudy.studyapp.assignment.enrolment import Rater, read_raters
+from relstudy.studyapp.assignment.exclusion import LEFT_OUT
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import OF_CHOICES, KnownPair, ResultQuestion, was_shown
 from relstudy.studyapp.database.store import Store

@@ -14,7 +14,7 @@ import pandas as pd
 from relstudy.calibration.methods.linear import mean as offsets_only
 from relstudy.calibration.methods.linear import none as unchanged
 from relstudy.calibration.panel import Panel
-from relstudy.calibration.raters import rater_profiles
+from relstudy.calibration.rater_profiles import rater_profiles
 from relstudy.calibration.reliability.agreement import krippendorff_alpha
 from relstudy.calibration.reliability.scale_use import response_shares, uniformity_error
 from relstudy.common.results.estimates import Estimate

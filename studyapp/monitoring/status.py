@@ -19,8 +19,8 @@ from relstudy.common.tables.meaning.scales import Scale
 from relstudy.studyapp.assignment.answers import select_ratings
 from relstudy.studyapp.assignment.catalogue import BlockSize, read_block_sizes
 from relstudy.studyapp.assignment.eligibility import AnswerCounts, outcome_by_counts
+from relstudy.studyapp.assignment.enrolment import Rater, read_raters
 from relstudy.studyapp.assignment.quotas import Taken, count_places, count_ratings
-from relstudy.studyapp.assignment.raters import Rater, read_raters
 from relstudy.studyapp.assignment.unused_pairs import stored_unused_pairs
 from relstudy.studyapp.assignment.versions import read_state, shown_state
 from relstudy.studyapp.config.groups import Group

@@ -17,8 +17,8 @@ import sqlalchemy as sa
 
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import count_of
-from relstudy.studyapp.assignment.forgetting import complete_withdrawals, forgotten_hashes
-from relstudy.studyapp.assignment.raters import read_raters
+from relstudy.studyapp.assignment.enrolment import read_raters
+from relstudy.studyapp.assignment.erasure import complete_withdrawals, forgotten_hashes
 from relstudy.studyapp.database.erasure import finish_deletions, unfinished_deletions
 from relstudy.studyapp.database.settings import read_setting, write_setting
 from relstudy.studyapp.database.store import Store

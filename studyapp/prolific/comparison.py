@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from relstudy.studyapp.assignment.eligibility import COMPLETED
-from relstudy.studyapp.assignment.set_aside import SET_ASIDE
+from relstudy.studyapp.assignment.exclusion import SET_ASIDE
 from relstudy.studyapp.prolific.client import Submission
 
 ENTRY = "prolific"

@@ -9,8 +9,8 @@ import math
 from collections.abc import Iterable
 
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.studyapp.assignment.raters import find_rater, read_raters
-from relstudy.studyapp.assignment.set_aside import set_aside_if_at_work
+from relstudy.studyapp.assignment.enrolment import find_rater, read_raters
+from relstudy.studyapp.assignment.exclusion import set_aside_if_at_work
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.monitoring.status import study_status

@@ -19,12 +19,12 @@ from relstudy.common.tables.meaning.pairs_table import COLUMNS, INSIDE, PAGE, RO
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.collection.large import LargeCollection, open_collection
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.sampling.design import Design, Round, candidate_probabilities
 from relstudy.studyapp.sampling.forecast import Forecast, forecast
-from relstudy.studyapp.sampling.kept_scores import ScoreTableWriter
 from relstudy.studyapp.sampling.options import AssumptionOptions, SampleOptions
 from relstudy.studyapp.sampling.preview import Expectation
 from relstudy.studyapp.sampling.query_draw import draw_results
+from relstudy.studyapp.sampling.sampling_design import Design, Round, candidate_probabilities
+from relstudy.studyapp.sampling.saved_scores import ScoreTableWriter
 from relstudy.studyapp.sampling.sources import (
     Source,
     directions_of,

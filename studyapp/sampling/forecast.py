@@ -14,10 +14,10 @@ import numpy as np
 from scipy.special import stdtrit
 
 from relstudy.common.sampling.design_reach import LEAST_REACH, reach_of
-from relstudy.studyapp.sampling.design import CandidateProbabilities, Round, probabilities_in
 from relstudy.studyapp.sampling.options import AssumptionOptions
 from relstudy.studyapp.sampling.population import pool
 from relstudy.studyapp.sampling.preview import chances_of_good
+from relstudy.studyapp.sampling.sampling_design import CandidateProbabilities, Round, probabilities_in
 
 STUDIES = 60
 """Simulated studies behind an expected width."""
@@ -113,8 +113,8 @@ def expected_width(
     Queries are drawn anew among those kept, results by their probabilities, and what is good by its chance. Empty where
     no system answers some of them.
     """
-    from relstudy.analysis.indices.known import own_indices
     from relstudy.analysis.indices.pairs import SystemPairs
+    from relstudy.analysis.indices.registry import own_indices
 
     if not all(len(each.ranks) for each in kept):
         return {}

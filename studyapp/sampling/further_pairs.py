@@ -15,11 +15,11 @@ from relstudy.common.runtime.wording import count_of
 from relstudy.common.tables.meaning.pairs_table import PAGE, read_pairs, round_column
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.collection.large import open_collection
-from relstudy.studyapp.sampling.design import Design, Round, candidate_probabilities, population_of
 from relstudy.studyapp.sampling.first_round import number_pairs, one_table, pool_table
-from relstudy.studyapp.sampling.kept_scores import ScoreTableWriter
 from relstudy.studyapp.sampling.population import Eligible
 from relstudy.studyapp.sampling.query_draw import draw_results
+from relstudy.studyapp.sampling.sampling_design import Design, Round, candidate_probabilities, population_of
+from relstudy.studyapp.sampling.saved_scores import ScoreTableWriter
 from relstudy.studyapp.sampling.sources import Source, foreign_tables, is_built_in, open_sources, scores_of
 from relstudy.studyapp.systems.base import Progress, silent
 

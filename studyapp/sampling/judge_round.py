@@ -19,11 +19,11 @@ from relstudy.analysis.judges.universe import Universe, context_for
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.collection.items import Item
-from relstudy.studyapp.sampling.design import candidate_probabilities, population_of
 from relstudy.studyapp.sampling.expected_gain import ExpectedGain, Widths
 from relstudy.studyapp.sampling.further_pairs import DrawnStudy, Extended, extend, sizes_file, taking_part
 from relstudy.studyapp.sampling.options import JudgeRoundOptions
 from relstudy.studyapp.sampling.response_model import MappedTerm, ResponseShape
+from relstudy.studyapp.sampling.sampling_design import candidate_probabilities, population_of
 from relstudy.studyapp.sampling.sources import scores_of, sources_of
 from relstudy.studyapp.systems.base import Progress, silent
 

@@ -17,10 +17,10 @@ from relstudy.common.sampling.draws import simple_random_sample
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.mapping.fitted import FittedMapping, read_mappings
 from relstudy.studyapp.collection.items import Item
-from relstudy.studyapp.sampling.design import Round, population_of
 from relstudy.studyapp.sampling.further_pairs import DrawnStudy, Extended, extend
 from relstudy.studyapp.sampling.options import NextOptions
 from relstudy.studyapp.sampling.response_model import Judged, RoundPlan, plan_round
+from relstudy.studyapp.sampling.sampling_design import Round, population_of
 from relstudy.studyapp.sampling.sources import scores_of
 from relstudy.studyapp.systems.base import Progress, silent
 

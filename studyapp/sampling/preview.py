@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from relstudy.studyapp.sampling.design import CandidateProbabilities
+from relstudy.studyapp.sampling.sampling_design import CandidateProbabilities
 
 
 def chance_of_good(

@@ -9,8 +9,8 @@ import numpy as np
 from relstudy.common.sampling.draws import probability_strata, sparse_systematic_sample, systematic_sample
 from relstudy.common.tables.meaning.pairs_table import INSIDE, OUTSIDE, PAGE, RANDOM, SOURCE_SEPARATOR
 from relstudy.studyapp.collection.items import Collection, Item
-from relstudy.studyapp.sampling.design import CandidateProbabilities, Round
 from relstudy.studyapp.sampling.population import Population
+from relstudy.studyapp.sampling.sampling_design import CandidateProbabilities, Round
 
 
 def draw_results(

@@ -19,8 +19,8 @@ from relstudy.common.tables.meaning.study_folder import score_files
 from relstudy.mapping.scores.score_table import ScoreTable
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.collection.large import LargeCollection
-from relstudy.studyapp.sampling.kept_scores import is_computed
 from relstudy.studyapp.sampling.population import ScoredItems
+from relstudy.studyapp.sampling.saved_scores import is_computed
 from relstudy.studyapp.systems import SYSTEMS, fit
 from relstudy.studyapp.systems.base import Progress, System, silent
 

@@ -16,8 +16,8 @@ import pandas as pd
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.tables.formats.table_files import write_table
 from relstudy.common.tables.meaning.pairs_table import write_pairs
-from relstudy.studyapp.sampling.design import DESIGN, Design
-from relstudy.studyapp.sampling.kept_scores import CSV_ROWS
+from relstudy.studyapp.sampling.sampling_design import DESIGN, Design
+from relstudy.studyapp.sampling.saved_scores import CSV_ROWS
 
 try:
     import fcntl

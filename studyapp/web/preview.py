@@ -13,7 +13,7 @@ from flask.typing import ResponseReturnValue
 from relstudy.common.tables.meaning.scales import show_value
 from relstudy.studyapp.assignment.catalogue import PageRow, read_first_page
 from relstudy.studyapp.assignment.eligibility import COMPLETED, PracticeResult
-from relstudy.studyapp.assignment.raters import Rater
+from relstudy.studyapp.assignment.enrolment import Rater
 from relstudy.studyapp.assignment.sequence import Assignment, RaterPage
 from relstudy.studyapp.config.outcomes import OUTCOMES
 from relstudy.studyapp.web.admin.researchers import is_admin, may_preview

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from flask import abort, make_response, redirect, request, session
 
-from relstudy.studyapp.assignment.raters import Rater, read_rater
+from relstudy.studyapp.assignment.enrolment import Rater, read_rater
 from relstudy.studyapp.assignment.sequence import Assignment, RaterPage
 from relstudy.studyapp.config.study_parts import PLATFORM_RULES
 from relstudy.studyapp.web.site import LANGUAGE, current_site

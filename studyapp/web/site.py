@@ -14,7 +14,7 @@ from flask import current_app, g, has_request_context, request, session
 from jinja2 import Environment
 
 from relstudy.studyapp.assignment.catalogue import Catalogue
-from relstudy.studyapp.assignment.raters import Rater, Visit
+from relstudy.studyapp.assignment.enrolment import Rater, Visit
 from relstudy.studyapp.assignment.sequence import RaterPage, hold_page, look_at_page
 from relstudy.studyapp.assignment.versions import (
     Head,

@@ -10,8 +10,8 @@ import click
 
 from relstudy.common.runtime.console import say
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.studyapp.assignment.earlier_draw import complete_new_draw
-from relstudy.studyapp.assignment.forgetting import complete_withdrawals, retention_notes
+from relstudy.studyapp.assignment.erasure import complete_withdrawals, retention_notes
+from relstudy.studyapp.assignment.redrawn_study import complete_new_draw
 from relstudy.studyapp.assignment.synchronisation import change_study
 from relstudy.studyapp.assignment.unused_pairs import stored_unused_pairs, unused_pairs_sentences
 from relstudy.studyapp.assignment.versions import write_address

@@ -17,8 +17,8 @@ from scipy import stats
 
 import relstudy as rs
 from relstudy.analysis.indices.index import Index, Needs
-from relstudy.analysis.indices.known import register, registered
 from relstudy.analysis.indices.pairs import WeightedPairs
+from relstudy.analysis.indices.registry import register, registered
 from relstudy.analysis.resampling.spread import DIFFERENCE, SHARE
 from relstudy.analysis.verdict.requirements import answer, read_requirement
 from relstudy.common.runtime.errors import RelstudyError

@@ -10,8 +10,8 @@ import pytest
 import sqlalchemy as sa
 from playwright.sync_api import Page, expect
 
+from relstudy.studyapp.assignment.enrolment import code
 from relstudy.studyapp.assignment.next_page import Step
-from relstudy.studyapp.assignment.raters import code
 from relstudy.studyapp.config.accounts import invite_account
 from relstudy.studyapp.database.attempts import Limit
 from relstudy.studyapp.database.tables import raters

@@ -15,7 +15,7 @@ from relstudy.calibration.noise import RaterNoise
 from relstudy.calibration.options import CalibrationOptions
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.pipeline import calibrate, notes_on
-from relstudy.calibration.raters import chance_of_care
+from relstudy.calibration.rater_profiles import chance_of_care
 from relstudy.calibration.tables.pair_ratings import PairRatings
 from relstudy.calibration.tables.ratings import Ratings, check_ratings
 from relstudy.calibration.tables.study_tables import read_study_tables

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import relstudy as rs
-from relstudy.calibration.against import beside_others
+from relstudy.calibration.method_comparison import beside_others
 from relstudy.calibration.pipeline import summary
 from relstudy.common.cluster import ClusterOptions, at_work
 from relstudy.common.runtime.errors import RelstudyError

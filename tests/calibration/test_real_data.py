@@ -17,7 +17,7 @@ from relstudy.calibration.panel import Panel
 from relstudy.calibration.pipeline import calibrate
 from relstudy.calibration.randomisation_test import balance
 from relstudy.calibration.reliability import agreement
-from relstudy.calibration.reliability.variance import (
+from relstudy.calibration.reliability.within_pair_variance import (
     leave_one_out_correlation,
     pair_variances,
     scored_rows,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from relstudy.mapping.cross_fitting import CrossFit, correlation, cross_fit
-from relstudy.mapping.folds import folds_by_group
+from relstudy.mapping.query_folds import folds_by_group
 from relstudy.mapping.scored_pairs import FitSettings, ScoredPairs
 from relstudy.mapping.selection import Chosen, chosen
 

@@ -23,10 +23,10 @@ from relstudy.mapping.correlation.local_search import LocalCorrelationMapping
 from relstudy.mapping.correlation.mapping import CorrelationMapping
 from relstudy.mapping.cross_fitting import around_training_means, best_method, correlation, cross_fit
 from relstudy.mapping.fitted import FittedMapping
-from relstudy.mapping.folds import folds_by_group
 from relstudy.mapping.least_squares.isotonic import BaggedMapping, IsotonicMapping
 from relstudy.mapping.least_squares.quadratic import QuadraticMapping
 from relstudy.mapping.methods import METHODS
+from relstudy.mapping.query_folds import folds_by_group
 from relstudy.mapping.scored_pairs import FitSettings, ScoredPairs, fit_mapping
 from relstudy.mapping.scores.table import read_scores
 from relstudy.mapping.selection import choose, correlation_over_queries, error_over_queries

@@ -10,7 +10,7 @@ import pandas as pd
 
 from relstudy.analysis.hashing.metrics.mean_interval import mean_interval
 from relstudy.analysis.hashing.people.scores import DescribedItems, left_out, pair_weights, truth_scores
-from relstudy.analysis.indices.known import AVERAGE_PRECISION, NORMALISED_RANK
+from relstudy.analysis.indices.registry import AVERAGE_PRECISION, NORMALISED_RANK
 from relstudy.analysis.resampling.bootstrap import query_counts
 from relstudy.analysis.resampling.spread import percentile_interval
 from relstudy.analysis.scoring.judged import JudgedPairs

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import kendalltau, ttest_1samp, ttest_ind
 
-from relstudy.analysis.indices.known import AVERAGE_PRECISION, NORMALISED_RANK, PEARSON
 from relstudy.analysis.indices.normalised_rank import random_assignment
+from relstudy.analysis.indices.registry import AVERAGE_PRECISION, NORMALISED_RANK, PEARSON
 from relstudy.analysis.report.layout import Block, Paragraph
 from relstudy.analysis.report.paper import printed
 from relstudy.analysis.report.paper.correlations import best_method
@@ -23,13 +23,13 @@ from relstudy.analysis.report.paper.people import ByPerson
 from relstudy.analysis.report.paper.printed import FAILS, HOLDS, UNTOLD, Finding, no_figure
 from relstudy.analysis.report.paper.study import PaperStudy
 from relstudy.analysis.report.paper.text_queries import PRINTED
-from relstudy.analysis.report.raters import scale_values
+from relstudy.analysis.report.raters_sections import scale_values
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, query_counts
 from relstudy.analysis.scoring.comparison import order_agreement
 from relstudy.calibration.interfaces import rating_times
 from relstudy.calibration.reliability.scale_use import nearest_category, uniformity_table
-from relstudy.calibration.reliability.variance import pair_variances
+from relstudy.calibration.reliability.within_pair_variance import pair_variances
 from relstudy.calibration.tables.ratings import Ratings
 from relstudy.common.results.estimates import Estimate
 from relstudy.common.runtime.wording import count_of, listed, percent

@@ -15,7 +15,7 @@ from relstudy.analysis.report.paper.study import PaperStudy
 from relstudy.analysis.report.tables import Cell, Column, Table, number, shown_number
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.plots import binary_against_graded, variance_before_and_after
-from relstudy.calibration.reliability.variance import pair_variances
+from relstudy.calibration.reliability.within_pair_variance import pair_variances
 from relstudy.common.charts.pictures import thumbnail_of
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 

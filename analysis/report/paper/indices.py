@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from relstudy.analysis.indices.known import AVERAGE_PRECISION, NORMALISED_RANK, PEARSON
 from relstudy.analysis.indices.normalised_rank import normalised_rank_fifth_power, random_assignment
 from relstudy.analysis.indices.precision_recall import average_precision, precision_recall_curve
+from relstudy.analysis.indices.registry import AVERAGE_PRECISION, NORMALISED_RANK, PEARSON
 from relstudy.analysis.report.curve_picture import precision_recall
 from relstudy.analysis.report.layout import Block, Paragraph, Picture
 from relstudy.analysis.report.paper.study import PaperStudy

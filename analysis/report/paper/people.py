@@ -9,12 +9,12 @@ import pandas as pd
 
 from relstudy.analysis.report.layout import Block, Paragraph
 from relstudy.analysis.report.paper.study import PaperStudy
-from relstudy.analysis.report.raters import scale_values
+from relstudy.analysis.report.raters_sections import scale_values
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.reliability.scale_use import uniformity_table
-from relstudy.calibration.reliability.variance import within_item_variance
+from relstudy.calibration.reliability.within_pair_variance import within_item_variance
 from relstudy.calibration.tables.ratings import Ratings
 from relstudy.common.results.estimates import Estimate
 from relstudy.common.runtime.errors import RelstudyError

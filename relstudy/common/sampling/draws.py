@@ -1,6 +1,6 @@
 """Drawing results with known inclusion probabilities: shaping by rank, probabilities proportional to size, the draw.
 
-Nothing here knows of files, systems or people; `relstudy.studyapp.sampling.design` puts it together.
+Nothing here knows of files, systems or people; `relstudy.studyapp.sampling.sampling_design` puts it together.
 """
 
 from __future__ import annotations

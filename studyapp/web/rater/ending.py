@@ -9,13 +9,13 @@ from flask import Blueprint, redirect, request
 from flask.typing import ResponseReturnValue
 
 from relstudy.studyapp.assignment.eligibility import COMPLETED, read_outcome
+from relstudy.studyapp.assignment.enrolment import Rater, record_exit_answers
 from relstudy.studyapp.assignment.next_page import add_pages, finish, is_at_end, next_step
 from relstudy.studyapp.assignment.quotas import find_place, is_over
-from relstudy.studyapp.assignment.raters import Rater, record_exit_answers
 from relstudy.studyapp.assignment.slots import any_left
 from relstudy.studyapp.web import session
-from relstudy.studyapp.web.rater.navigation import address, advance, locked_visit, rater_of_form, rater_of_page
 from relstudy.studyapp.web.rater.question_form import question_views, read_answers
+from relstudy.studyapp.web.rater.steps import address, advance, locked_visit, rater_of_form, rater_of_page
 from relstudy.studyapp.web.rendering import end_page, paragraphs, refusal_page, show
 from relstudy.studyapp.web.site import current_site
 from relstudy.studyapp.web.views import MessagePage, QuestionsPage, ThanksPage

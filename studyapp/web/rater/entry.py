@@ -16,15 +16,15 @@ from flask.typing import ResponseReturnValue
 
 from relstudy.common.runtime.wording import listed
 from relstudy.studyapp.assignment.eligibility import needs_screening
+from relstudy.studyapp.assignment.enrolment import Rater, enrol, find_rater, record_consent, token_identity
 from relstudy.studyapp.assignment.quotas import turns_away
-from relstudy.studyapp.assignment.raters import Rater, enrol, find_rater, record_consent, token_identity
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import PLATFORM_RULES
 from relstudy.studyapp.config.texts import Texts
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.mount import asked_query, is_within
 from relstudy.studyapp.web.rater.duration import said_duration
-from relstudy.studyapp.web.rater.navigation import rater_of_page
+from relstudy.studyapp.web.rater.steps import rater_of_page
 from relstudy.studyapp.web.rendering import choices, end_page, paragraphs, show, unavailable
 from relstudy.studyapp.web.site import LANGUAGE, current_site
 from relstudy.studyapp.web.views import ConsentPage, InstructionsPage, SwitchPage

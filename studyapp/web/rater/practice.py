@@ -14,8 +14,8 @@ from relstudy.studyapp.assignment.next_page import open_attempt
 from relstudy.studyapp.config.study_parts import NOT_SHOWN, Between
 from relstudy.studyapp.sampling.ratable_pairs import known_pair_ids
 from relstudy.studyapp.web import session
-from relstudy.studyapp.web.rater.navigation import locked_visit, rater_of_form, rater_of_page
 from relstudy.studyapp.web.rater.rating_page import Field, read_choices, with_words
+from relstudy.studyapp.web.rater.steps import locked_visit, rater_of_form, rater_of_page
 from relstudy.studyapp.web.rendering import item_view, show
 from relstudy.studyapp.web.site import current_site
 from relstudy.studyapp.web.views import AgainPage, Feedback, PracticePage

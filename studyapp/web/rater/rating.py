@@ -11,14 +11,14 @@ from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import MultiDict
 
 from relstudy.studyapp.assignment.answers import Further, LockedError, Showing, submit
+from relstudy.studyapp.assignment.enrolment import Rater
 from relstudy.studyapp.assignment.next_page import needs_opening, open_page
-from relstudy.studyapp.assignment.raters import Rater
 from relstudy.studyapp.assignment.sequence import Assignment, RaterPage
 from relstudy.studyapp.config.study_parts import NOT_SHOWN
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.mount import at
-from relstudy.studyapp.web.rater.navigation import address, advance, move_on, rater_of_form, rater_of_page
 from relstudy.studyapp.web.rater.rating_page import Field, asked_on, build_rating_page, can_be_shown, read_choices
+from relstudy.studyapp.web.rater.steps import address, advance, move_on, rater_of_form, rater_of_page
 from relstudy.studyapp.web.rendering import refusal_page, show, unavailable
 from relstudy.studyapp.web.site import current_site
 

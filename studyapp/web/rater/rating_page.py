@@ -11,7 +11,7 @@ from flask import request
 from relstudy.common.tables.meaning.scales import Scale, show_value
 from relstudy.studyapp.assignment.answers import read_answers
 from relstudy.studyapp.assignment.catalogue import PairRow
-from relstudy.studyapp.assignment.raters import Rater
+from relstudy.studyapp.assignment.enrolment import Rater
 from relstudy.studyapp.assignment.sequence import Assignment, RaterPage, count_answered
 from relstudy.studyapp.collection.displayed import DisplayedItems
 from relstudy.studyapp.collection.kinds import PLAYED

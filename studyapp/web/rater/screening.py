@@ -6,8 +6,8 @@ from flask import Blueprint, redirect
 from flask.typing import ResponseReturnValue
 
 from relstudy.studyapp.assignment.eligibility import needs_screening, screen
-from relstudy.studyapp.web.rater.navigation import locked_visit, rater_of_form, rater_of_page
 from relstudy.studyapp.web.rater.question_form import question_views, read_answers
+from relstudy.studyapp.web.rater.steps import locked_visit, rater_of_form, rater_of_page
 from relstudy.studyapp.web.rendering import show, unavailable
 from relstudy.studyapp.web.site import current_site
 from relstudy.studyapp.web.views import QuestionsPage

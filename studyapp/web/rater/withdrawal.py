@@ -9,9 +9,9 @@ from flask import Blueprint, abort, redirect, request
 from flask.typing import ResponseReturnValue
 
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.studyapp.assignment import set_aside
-from relstudy.studyapp.assignment.forgetting import forget
-from relstudy.studyapp.assignment.raters import Rater
+from relstudy.studyapp.assignment import exclusion
+from relstudy.studyapp.assignment.enrolment import Rater
+from relstudy.studyapp.assignment.erasure import forget
 from relstudy.studyapp.database.errors import DATABASE_ERRORS
 from relstudy.studyapp.database.tombstones import TO_DELETE, TO_MARK, WITHDREW, note_wish
 from relstudy.studyapp.web import session
@@ -67,7 +67,7 @@ def _withdraw() -> ResponseReturnValue:
     site = current_site()
     with suppress(RelstudyError):  # sent twice at once: gone is gone
         if site.study.withdrawal == "keep" or session.came_by_id_alone(rater):
-            set_aside.withdraw(site.store, site.folder, rater.rater_id)
+            exclusion.withdraw(site.store, site.folder, rater.rater_id)
         else:
             page = end_page(WITHDREW, rater)
             gone = forget(site.store, site.folder, rater.rater_id)

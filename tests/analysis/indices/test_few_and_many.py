@@ -7,14 +7,14 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from relstudy.analysis.indices import correlation, kernels, reweighted, same_query, without_query
+from relstudy.analysis.indices import correlation, kernels, leave_query_out, pairwise_accuracy, reweighted
 from relstudy.analysis.judges import cuts
 from relstudy.analysis.resampling.draws import LeftOut
 from relstudy.common.runtime import compiled
 
 WALKS = {
     name: each
-    for module in (kernels, reweighted, same_query, without_query, cuts)
+    for module in (kernels, reweighted, pairwise_accuracy, leave_query_out, cuts)
     for name, each in vars(module).items()
     if hasattr(each, "machine")
 }

@@ -12,8 +12,8 @@ from sklearn.metrics import average_precision_score, precision_recall_curve, roc
 from relstudy.analysis.indices import precision_recall as pr
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.normalised_rank import normalised_rank_fifth_power, normalised_rank_plain
+from relstudy.analysis.indices.per_query import pearson_within, within_queries
 from relstudy.analysis.indices.reweighted import ReweightedPairs
-from relstudy.analysis.indices.within_query import pearson_within, within_queries
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, chunks, query_counts
 from relstudy.analysis.resampling.draws import LeftOut, each_query_left_out
 from relstudy.analysis.resampling.spread import SHARE, Spread, proportion_interval

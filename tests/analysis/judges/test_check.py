@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from relstudy.analysis.judges.check import JudgeCheck, check_judge_against
-from relstudy.analysis.judges.favouring import biases, favoured
+from relstudy.analysis.judges.favouritism import biases, favoured
 from relstudy.analysis.judges.table import read_judge
 from relstudy.analysis.judges.universe import Universe, context_for
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic

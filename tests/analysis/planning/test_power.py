@@ -15,8 +15,7 @@ import pytest
 from scipy import stats
 
 import relstudy as rs
-from relstudy.analysis.indices.known import index_of
-from relstudy.analysis.planning.design import design_of_study
+from relstudy.analysis.indices.registry import index_of
 from relstudy.analysis.planning.options import Assumptions, PlanOptions
 from relstudy.analysis.planning.picture import power_curve
 from relstudy.analysis.planning.power import (
@@ -27,9 +26,10 @@ from relstudy.analysis.planning.power import (
 from relstudy.analysis.planning.route import ScoredStudy
 from relstudy.analysis.planning.sources import Pilot, assumed_studies, piloted_studies
 from relstudy.analysis.planning.studies import Assumed, Piloted
+from relstudy.analysis.planning.study_design import design_of_study
 from relstudy.analysis.planning.study_plan import PowerPoint
 from relstudy.analysis.planning.workload import Steepness, workload
-from relstudy.calibration.reliability.components import Variances, variances_of
+from relstudy.calibration.reliability.variance_components import Variances, variances_of
 from relstudy.calibration.tables.judgments import Judgments
 from relstudy.calibration.tables.study_tables import StudyTables
 from relstudy.common.runtime.errors import RelstudyError

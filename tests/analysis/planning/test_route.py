@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import relstudy as rs
-from relstudy.analysis.indices.known import index_of
+from relstudy.analysis.indices.registry import index_of
 from relstudy.analysis.planning.options import Assumptions, PlanOptions
 from relstudy.analysis.planning.power import plan_study
 from relstudy.analysis.planning.route import ScoredStudy

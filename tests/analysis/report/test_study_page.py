@@ -27,7 +27,7 @@ from relstudy.analysis.report.inputs import PageTables, page_tables
 from relstudy.analysis.report.layout import Answer, Examples, Folded, Overview, Page, Paragraph, Picture, Sentences
 from relstudy.analysis.report.opening import disagreements_section
 from relstudy.analysis.report.pictures import mapping
-from relstudy.analysis.report.raters import raters_section
+from relstudy.analysis.report.raters_sections import raters_section
 from relstudy.analysis.report.rendering import html_of
 from relstudy.analysis.report.tables import Table
 from relstudy.analysis.report.trust import coverage_sentence

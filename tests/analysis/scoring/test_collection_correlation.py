@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
+from relstudy.analysis.indices.per_query import FEWEST_RELEVANT, within_queries
 from relstudy.analysis.indices.precision_recall import Retrieval
-from relstudy.analysis.indices.within_query import FEWEST_RELEVANT, within_queries
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, query_counts
 from relstudy.analysis.resampling.spread import PAIRED
 from relstudy.analysis.scoring.comparison import difference_estimate, p_value

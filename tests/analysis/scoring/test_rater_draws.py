@@ -11,8 +11,8 @@ import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from relstudy.analysis.indices.index import Index, Needs
-from relstudy.analysis.indices.known import index_of
 from relstudy.analysis.indices.pairs import WeightedPairs
+from relstudy.analysis.indices.registry import index_of
 from relstudy.analysis.indices.reweighted import ReweightedJudgments, ReweightedPairs
 from relstudy.analysis.planning.worlds import Drawing, NormalShape, People, World
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, RaterReplicates, query_counts

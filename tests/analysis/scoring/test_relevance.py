@@ -17,7 +17,7 @@ from relstudy.analysis.indices.normalised_rank import (
     normalised_rank_plain,
     random_assignment,
 )
-from relstudy.analysis.indices.within_query import within_queries
+from relstudy.analysis.indices.per_query import within_queries
 from relstudy.analysis.resampling.bootstrap import query_counts
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions

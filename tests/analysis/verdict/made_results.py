@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.indices.known import index_of, own_indices
+from relstudy.analysis.indices.registry import index_of, own_indices
 from relstudy.analysis.resampling.best_set import Ranks
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.primary import Primary

@@ -22,7 +22,7 @@ from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.rater_draws import RaterPopulation
 from relstudy.analysis.scoring.run import score_systems
 from relstudy.analysis.verdict.facts import StudyFacts
-from relstudy.analysis.verdict.settling import Settling
+from relstudy.analysis.verdict.price_of_a_tie import Settling
 from relstudy.analysis.verdict.standings import standings
 from relstudy.analysis.verdict.verdict import Verdict, verdict_of
 from relstudy.calibration.tables.judgments import Judgments

@@ -12,7 +12,7 @@ from relstudy.calibration.choice import choose_method
 from relstudy.calibration.methods.by_name import fit_lines
 from relstudy.calibration.methods.crossed import components, crossed_effects
 from relstudy.calibration.panel import Panel
-from relstudy.calibration.reliability.variance import leave_one_out_correlation
+from relstudy.calibration.reliability.within_pair_variance import leave_one_out_correlation
 from relstudy.calibration.simulation import SimulatedPanel, simulate_panel
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.tables.meaning.ratings_columns import HandOut

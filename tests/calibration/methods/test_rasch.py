@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 import relstudy as rs
 from relstudy.calibration.methods.rasch import Rasch, rasch
 from relstudy.calibration.panel import Panel
-from relstudy.calibration.reliability.variance import leave_one_out_correlation, scored_rows
+from relstudy.calibration.reliability.within_pair_variance import leave_one_out_correlation, scored_rows
 from relstudy.calibration.simulation import simulate_panel
 from relstudy.common.runtime.errors import RelstudyError
 from tests.commands import succeeds

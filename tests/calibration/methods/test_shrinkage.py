@@ -12,7 +12,7 @@ from relstudy.calibration.methods import shrinkage
 from relstudy.calibration.methods.by_name import fit_lines
 from relstudy.calibration.methods.shrinkage import centred_by_block, crossed_offsets, shrink
 from relstudy.calibration.panel import Panel
-from relstudy.calibration.reliability.variance import leave_one_out_correlation
+from relstudy.calibration.reliability.within_pair_variance import leave_one_out_correlation
 from relstudy.calibration.simulation import simulate_panel
 
 

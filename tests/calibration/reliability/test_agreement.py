@@ -17,7 +17,7 @@ from relstudy.calibration import randomisation_test
 from relstudy.calibration.methods.by_name import fit_lines
 from relstudy.calibration.noise import rater_noise
 from relstudy.calibration.panel import Panel
-from relstudy.calibration.reliability import agreement, intraclass, rater_pairs
+from relstudy.calibration.reliability import agreement, agreement_by_rater_pair, intraclass
 from relstudy.calibration.reliability.ceiling import noise_ceiling, reachable_correlation
 from relstudy.calibration.simulation import simulate_panel
 
@@ -82,7 +82,7 @@ def test_weighted_kappa_and_spearman_equal_scikit_learn_and_scipy_couple_by_coup
         x, y = matrix[both, one], matrix[both, other]
         kappas.append(cohen_kappa_score(x.astype(int), y.astype(int), weights="quadratic", labels=[1, 2, 3, 4, 5]))
         correlations.append(spearmanr(x, y).statistic)
-    pairwise = rater_pairs.pairwise(panel)
+    pairwise = agreement_by_rater_pair.pairwise(panel)
     assert pairwise.kappa.value == pytest.approx(np.mean(kappas), abs=1e-10)
     assert pairwise.spearman.value == pytest.approx(np.mean(correlations), abs=1e-10)
     assert pairwise.couples == len(kappas)
@@ -106,7 +106,7 @@ def test_agreement_that_cannot_be_computed_says_why() -> None:
     panel = Panel.from_frame(frame)
     assert agreement.krippendorff_alpha(panel, "ordinal").reason == "no pair has two ratings"
     assert intraclass.intraclass(panel).one.reason == "fewer than two pairs have two ratings"
-    assert "no two" in (rater_pairs.pairwise(panel).kappa.reason or "")
+    assert "no two" in (agreement_by_rater_pair.pairwise(panel).kappa.reason or "")
     same = panel.with_rating(np.array([3.0, 3.0]))
     assert agreement.krippendorff_alpha(same, "nominal").reason == "every rating is the same"
 
@@ -128,14 +128,14 @@ def test_ratings_that_are_all_the_same_agree_on_nothing_whatever_rounding_their_
     icc = intraclass.intraclass(panel)
     assert icc.one.reason == icc.one_mean.reason == "every rating is the same"
     assert icc.two.reason == icc.consistency.reason == "ratings of the base block do not vary between pairs"
-    together = rater_pairs.pairwise(panel)
+    together = agreement_by_rater_pair.pairwise(panel)
     assert together.kappa.reason == together.spearman.reason == "both raters of every couple are constant"
     noise = rater_noise(panel, fit_lines(panel, "none"))
     assert noise_ceiling(panel, noise).reason == "all judgments are the same"
     assert reachable_correlation(np.full(pairs, value), np.full(pairs, 0.1), np.arange(1.0, pairs + 1)) is None
     apart = panel.with_rating(panel.rating + 0.7 * panel.rater)
     assert intraclass.intraclass(apart).consistency.value is None
-    assert "constant" in (rater_pairs.pairwise(apart).spearman.reason or "")
+    assert "constant" in (agreement_by_rater_pair.pairwise(apart).spearman.reason or "")
 
 
 def test_the_complete_block_drops_raters_or_pairs_whichever_costs_less() -> None:
@@ -153,7 +153,7 @@ def test_the_complete_block_drops_raters_or_pairs_whichever_costs_less() -> None
 
 def test_a_large_panel_is_sampled_the_same_way_each_time() -> None:
     panel = simulate_panel(250, 20, 0, seed=1).panel
-    one, other = rater_pairs.pairwise(panel), rater_pairs.pairwise(panel)
+    one, other = agreement_by_rater_pair.pairwise(panel), agreement_by_rater_pair.pairwise(panel)
     assert one == other
     assert one.couples == 200 * 199 // 2
 
@@ -183,7 +183,7 @@ def test_alpha_of_a_hundred_values_holds_no_cell_for_each_pair_of_values() -> No
 def test_memory_grows_with_the_ratings_and_not_with_raters_times_pairs() -> None:
     panel = simulate_panel(150, 10, 150, seed=1).panel
     tracemalloc.start()
-    rater_pairs.pairwise(panel)
+    agreement_by_rater_pair.pairwise(panel)
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert most < 8 * panel.n_raters * panel.n_pairs  # one float for each rater and pair

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from relstudy.calibration.methods.by_name import fit_lines
 from relstudy.calibration.options import CalibrationOptions
 from relstudy.calibration.pipeline import calibrate, summary
-from relstudy.calibration.raters import rater_profiles
-from relstudy.calibration.reliability.variance import leave_one_out_correlation
+from relstudy.calibration.rater_profiles import rater_profiles
+from relstudy.calibration.reliability.within_pair_variance import leave_one_out_correlation
 from relstudy.calibration.simulation import simulate_panel
 from relstudy.calibration.tables.ratings import check_ratings
 from relstudy.common.runtime.errors import RelstudyError

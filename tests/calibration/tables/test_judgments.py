@@ -14,7 +14,7 @@ from relstudy.calibration.options import CalibrationOptions
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.pipeline import calibrate
 from relstudy.calibration.simulation import simulate_panel
-from relstudy.calibration.tables.design import with_design
+from relstudy.calibration.tables.drawn_pairs import with_design
 from relstudy.calibration.tables.judgments import Judgments, read_judgments, write_judgments
 from relstudy.calibration.tables.ratings import read_ratings
 from relstudy.common.runtime.errors import RelstudyError, TableError

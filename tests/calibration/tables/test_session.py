@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 import relstudy as rs
-from relstudy.calibration.tables.moments import read_moments
 from relstudy.calibration.tables.ratings import check_ratings
 from relstudy.calibration.tables.session import order_note, session_order
+from relstudy.calibration.tables.timestamps import read_moments
 from relstudy.common.tables.checked_table import Checked
 from tests.calibration.test_drift import on_scale, world
 from tests.commands import succeeds

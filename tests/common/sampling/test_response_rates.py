@@ -6,7 +6,7 @@ import pytest
 
 from relstudy.common.sampling.response_rates import response_of
 from relstudy.common.tables.meaning.pairs_table import round_column
-from relstudy.studyapp.sampling.design import Design, Round
+from relstudy.studyapp.sampling.sampling_design import Design, Round
 
 QUERIES, RESULTS = 60, 30
 

@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from relstudy.studyapp.assignment.answers import Showing, read_answers, submit
-from relstudy.studyapp.assignment.raters import read_rater
+from relstudy.studyapp.assignment.enrolment import read_rater
 from relstudy.studyapp.assignment.sequence import find_rater_page
 from relstudy.studyapp.database.tables import assignments, ratings
 from relstudy.studyapp.monitoring.export import ratings_table

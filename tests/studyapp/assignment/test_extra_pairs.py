@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from relstudy.common.runtime.errors import RelstudyError
+from relstudy.studyapp.assignment.enrolment import read_raters
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.assignment.next_page import next_step
-from relstudy.studyapp.assignment.raters import read_raters
 from relstudy.studyapp.assignment.sequence import start
 from relstudy.studyapp.cli import main
 from tests.studyapp.desk import Desk, toml

@@ -15,8 +15,8 @@ import sqlalchemy as sa
 
 from relstudy.studyapp.assignment.answers import Showing, submit
 from relstudy.studyapp.assignment.catalogue import Catalogue
+from relstudy.studyapp.assignment.enrolment import Visit, enrol, lock_rater
 from relstudy.studyapp.assignment.next_page import add_pages, next_step, open_page
-from relstudy.studyapp.assignment.raters import Visit, enrol, lock_rater
 from relstudy.studyapp.assignment.sequence import find_rater_page, hold_page, start
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.config.study import Study

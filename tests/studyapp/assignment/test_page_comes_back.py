@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from relstudy.studyapp.assignment.raters import read_raters
-from relstudy.studyapp.assignment.set_aside import set_aside, take_back
+from relstudy.studyapp.assignment.enrolment import read_raters
+from relstudy.studyapp.assignment.exclusion import set_aside, take_back
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.monitoring.export import ratings_table
 from tests.studyapp.desk import Desk, toml

@@ -13,8 +13,8 @@ import sqlalchemy as sa
 
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.assignment import quotas
+from relstudy.studyapp.assignment.enrolment import Rater, Visit, end_visit, enrol, find_rater, lock_rater
 from relstudy.studyapp.assignment.quotas import Place, Taken, count_places, take_place
-from relstudy.studyapp.assignment.raters import Rater, Visit, end_visit, enrol, find_rater, lock_rater
 from relstudy.studyapp.assignment.sequence import start
 from relstudy.studyapp.assignment.synchronisation import change_study
 from relstudy.studyapp.config.study import Study

@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.studyapp.assignment.forgetting import retention_notes
+from relstudy.studyapp.assignment.erasure import retention_notes
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.assignment.versions import write_state
 from relstudy.studyapp.config.study import Study
@@ -74,7 +74,7 @@ def test_it_is_said_from_the_day_after_in_utc(
     make_local: Callable[..., Made], monkeypatch: pytest.MonkeyPatch, now: str, says: bool
 ) -> None:
     clock = SimpleNamespace(now=datetime.fromisoformat(now).astimezone)
-    monkeypatch.setattr("relstudy.studyapp.assignment.forgetting.datetime", clock)
+    monkeypatch.setattr("relstudy.studyapp.assignment.erasure.datetime", clock)
     made = make_local(kept_until(date(2030, 6, 30)))
     invite(made.store, Study.load(made.folder), 1)
     with made.store.read() as connection:

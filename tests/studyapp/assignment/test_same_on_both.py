@@ -12,9 +12,9 @@ import pytest
 import sqlalchemy as sa
 
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.studyapp.assignment import raters as raters_module
+from relstudy.studyapp.assignment import enrolment
+from relstudy.studyapp.assignment.exclusion import set_aside, take_back
 from relstudy.studyapp.assignment.next_page import add_pages
-from relstudy.studyapp.assignment.set_aside import set_aside, take_back
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import assignments, pages, raters, slots
@@ -45,7 +45,7 @@ def test_a_sequence_of_raters_is_given_the_same_pages_on_both_databases(
             choice=numbers.choice,
             token_hex=lambda size, numbers=numbers: f"{numbers.getrandbits(8 * size):x}",
         )
-        monkeypatch.setattr(raters_module, "secrets", drawn)
+        monkeypatch.setattr(enrolment, "secrets", drawn)
         store = Store(url)
         store.migrate()
         told.append(_told(tmp_path / name, store, seed))

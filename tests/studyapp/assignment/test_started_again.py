@@ -12,11 +12,11 @@ import pytest
 import sqlalchemy as sa
 
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.studyapp.assignment import earlier_draw, synchronisation
-from relstudy.studyapp.assignment.earlier_draw import keep_earlier_draw
-from relstudy.studyapp.assignment.new_draw import clear_draw
-from relstudy.studyapp.assignment.raters import lock_rater
-from relstudy.studyapp.assignment.set_aside import give_back
+from relstudy.studyapp.assignment import redrawn_study, synchronisation
+from relstudy.studyapp.assignment.draw_state import clear_draw
+from relstudy.studyapp.assignment.enrolment import lock_rater
+from relstudy.studyapp.assignment.exclusion import give_back
+from relstudy.studyapp.assignment.redrawn_study import keep_earlier_draw
 from relstudy.studyapp.assignment.synchronisation import change_study
 from relstudy.studyapp.assignment.versions import forget_taken_over
 from relstudy.studyapp.database.backup import copy_database
@@ -83,7 +83,7 @@ def test_no_answer_is_saved_between_the_copy_of_a_draw_and_its_end(
         saved.append((count, made.rows()))
         return count
 
-    monkeypatch.setattr(earlier_draw, "copy_database", copied)
+    monkeypatch.setattr(redrawn_study, "copy_database", copied)
     keep_earlier_draw(made.folder, made.folder / "pairs.csv")
     late.join()
     assert saved == [(4, 4)] and made.rows() == 0
@@ -98,13 +98,13 @@ def test_a_draw_is_kept_whole_before_any_of_it_goes(
     joined(made.app).rate()
     (made.folder / "rounds").mkdir()
     (made.folder / "rounds" / "sizes.csv").write_text("query_id\n", encoding="utf-8")
-    names, clear, seen = ("study.db", "pairs.csv", "rounds/sizes.csv"), earlier_draw.clear_draw, []
+    names, clear, seen = ("study.db", "pairs.csv", "rounds/sizes.csv"), redrawn_study.clear_draw, []
 
     def cleared(connection: sa.Connection) -> None:
         seen.extend((folder / name).exists() for folder in (made.folder, made.folder / "earlier-1") for name in names)
         clear(connection)
 
-    monkeypatch.setattr(earlier_draw, "clear_draw", cleared)
+    monkeypatch.setattr(redrawn_study, "clear_draw", cleared)
     kept = keep_earlier_draw(made.folder, made.folder / "pairs.csv")
     assert seen == [True] * 6
     assert [(made.folder / name).exists() for name in names] == [True, False, False]
@@ -121,7 +121,7 @@ def test_of_a_draw_that_could_not_be_kept_nothing_is_gone_and_nothing_is_left_be
     def full(store: Store, target: Path) -> int:
         raise RelstudyError("no room")
 
-    monkeypatch.setattr(earlier_draw, "copy_database", full)
+    monkeypatch.setattr(redrawn_study, "copy_database", full)
     with pytest.raises(RelstudyError, match="no room"):
         keep_earlier_draw(made.folder, made.folder / "pairs.csv")
     assert made.rows() == before and (made.folder / "pairs.csv").read_bytes() == pairs

@@ -15,8 +15,8 @@ from sqlalchemy.exc import OperationalError
 
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.tables.meaning.ratings_columns import HandOut
+from relstudy.studyapp.assignment.enrolment import enrol, record_exit_answers
 from relstudy.studyapp.assignment.invitations import invite
-from relstudy.studyapp.assignment.raters import enrol, record_exit_answers
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.backup import copy_database

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from relstudy.calibration.raters import FLAGS
+from relstudy.calibration.rater_profiles import FLAGS
 from relstudy.studyapp.config.outcomes import OUTCOMES
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.texts import ENGLISH

@@ -20,7 +20,7 @@ from alembic.migration import MigrationContext
 
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.assignment.catalogue import Catalogue
-from relstudy.studyapp.assignment.forgetting import forget
+from relstudy.studyapp.assignment.erasure import forget
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database import errors

@@ -12,9 +12,9 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
 
-from relstudy.studyapp.assignment.forgetting import forget
-from relstudy.studyapp.assignment.new_draw import clear_draw
-from relstudy.studyapp.assignment.set_aside import set_aside, take_back, withdraw
+from relstudy.studyapp.assignment.draw_state import clear_draw
+from relstudy.studyapp.assignment.erasure import forget
+from relstudy.studyapp.assignment.exclusion import set_aside, take_back, withdraw
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.cli import main
 from relstudy.studyapp.config.study_parts import WebhookSettings

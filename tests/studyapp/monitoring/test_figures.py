@@ -15,8 +15,8 @@ import sqlalchemy as sa
 
 from relstudy.studyapp.assignment.answers import select_ratings
 from relstudy.studyapp.assignment.eligibility import outcome_of
+from relstudy.studyapp.assignment.enrolment import read_raters
 from relstudy.studyapp.assignment.invitations import invite
-from relstudy.studyapp.assignment.raters import read_raters
 from relstudy.studyapp.assignment.slots import read_leases
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import was_shown

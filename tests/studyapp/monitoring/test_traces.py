@@ -18,7 +18,7 @@ import pyarrow as pa
 import pytest
 import sqlalchemy as sa
 
-from relstudy.studyapp.assignment.forgetting import forget
+from relstudy.studyapp.assignment.erasure import forget
 from relstudy.studyapp.assignment.versions import write_state
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.tables import raters

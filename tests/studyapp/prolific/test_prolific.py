@@ -20,7 +20,7 @@ import sqlalchemy as sa
 from click.testing import Result
 
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.studyapp.assignment.raters import Rater, Visit, enrol, find_rater
+from relstudy.studyapp.assignment.enrolment import Rater, Visit, enrol, find_rater
 from relstudy.studyapp.assignment.sequence import start
 from relstudy.studyapp.database.tables import LEASED, OPEN, slots
 from relstudy.studyapp.prolific import client as client_module

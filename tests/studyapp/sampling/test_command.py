@@ -183,10 +183,10 @@ def test_systems_scores_the_studys_queries_and_leaves_the_pairs_alone(study):
 
 @pytest.mark.slow
 def test_systems_keeps_every_pair_of_the_sample_however_low_it_stands(study, monkeypatch):
-    from relstudy.studyapp.sampling import kept_scores
+    from relstudy.studyapp.sampling import saved_scores
 
-    monkeypatch.setattr(kept_scores, "FULL_ROWS", 10)
-    monkeypatch.setattr(kept_scores, "DEPTH", 3)
+    monkeypatch.setattr(saved_scores, "FULL_ROWS", 10)
+    monkeypatch.setattr(saved_scores, "DEPTH", 3)
     succeeds("sample", study, "--systems", "keywords", "--text-queries", 12, "--base", 10)
     scores = read_scores(json.loads(relstudy("systems", study, "bm25", "--json").stdout)["bm25"]).frame
     pairs = pd.read_csv(study / "pairs.csv")

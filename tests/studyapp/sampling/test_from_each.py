@@ -12,10 +12,10 @@ from relstudy.common.tables.meaning.pairs_table import one_row_per_source, read_
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import pages
-from relstudy.studyapp.sampling.design import Design, candidate_probabilities
 from relstudy.studyapp.sampling.first_round import draw_sample_from
 from relstudy.studyapp.sampling.options import SampleOptions
 from relstudy.studyapp.sampling.query_draw import draw_from_each
+from relstudy.studyapp.sampling.sampling_design import Design, candidate_probabilities
 from tests.studyapp.sampling.worlds import noise_world
 from tests.studyapp.studies import write_study
 

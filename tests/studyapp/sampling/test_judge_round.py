@@ -10,12 +10,12 @@ import pytest
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.studyapp.collection.items import Collection
-from relstudy.studyapp.sampling.design import Design, candidate_probabilities
 from relstudy.studyapp.sampling.expected_gain import ExpectedGain
 from relstudy.studyapp.sampling.further_pairs import DrawnStudy, drawn_pairs, extend, sources_of_rounds, taking_part
 from relstudy.studyapp.sampling.judge_round import draw_judge_round
 from relstudy.studyapp.sampling.next_round import draw_next_round_from
 from relstudy.studyapp.sampling.options import JudgeRoundOptions, NextOptions
+from relstudy.studyapp.sampling.sampling_design import Design, candidate_probabilities
 from tests.commands import relstudy, succeeds
 
 ITEMS, QUERIES = 24, 8

@@ -24,7 +24,6 @@ from relstudy.mapping.fitted import FittedMapping
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.commands.sample_output import estimates_of
 from relstudy.studyapp.sampling import next_round
-from relstudy.studyapp.sampling.design import Round, candidate_probabilities
 from relstudy.studyapp.sampling.first_round import draw_sample_from
 from relstudy.studyapp.sampling.forecast import chance_of_each
 from relstudy.studyapp.sampling.further_pairs import DrawnStudy
@@ -33,6 +32,7 @@ from relstudy.studyapp.sampling.options import AssumptionOptions, NextOptions, S
 from relstudy.studyapp.sampling.population import Eligible, ScoredItems, pool, tie_order
 from relstudy.studyapp.sampling.query_draw import draw_entries
 from relstudy.studyapp.sampling.response_model import MappedTerm, ResponseShape, RoundPlan
+from relstudy.studyapp.sampling.sampling_design import Round, candidate_probabilities
 from relstudy.studyapp.sampling.sources import TableSource, sources_of
 from tests.commands import relstudy, succeeds
 from tests.studyapp.sampling.worlds import MatrixSource, noise_world

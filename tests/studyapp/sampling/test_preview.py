@@ -5,10 +5,10 @@ import pytest
 from scipy.stats import norm
 
 from relstudy.studyapp.collection.items import Collection, Item
-from relstudy.studyapp.sampling.design import Round, candidate_probabilities
 from relstudy.studyapp.sampling.first_round import draw_sample_from
 from relstudy.studyapp.sampling.options import SampleOptions
 from relstudy.studyapp.sampling.preview import Expectation, chance_of_good, rater_hours
+from relstudy.studyapp.sampling.sampling_design import Round, candidate_probabilities
 from tests.studyapp.sampling.worlds import MatrixSource, noise_world
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from relstudy.studyapp.sampling.design import DESIGN, Design
+from relstudy.studyapp.sampling.sampling_design import DESIGN, Design
 from relstudy.studyapp.sampling.written_draw import POOLS, STAGE, complete_draw, written_draw
 from tests.commands import relstudy
 

@@ -14,7 +14,7 @@ import pytest
 import sqlalchemy as sa
 from click.testing import Result
 
-from relstudy.studyapp.assignment import earlier_draw
+from relstudy.studyapp.assignment import redrawn_study
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import pairs, raters
@@ -140,7 +140,7 @@ def test_wherever_the_command_is_killed_nothing_is_half_kept_and_the_files_are_o
     before, old = made.rows(), (made.folder / "pairs.csv").read_bytes()
     program = f"""
 import os, shutil, sys
-import relstudy.studyapp.assignment.earlier_draw as kept, relstudy.studyapp.sampling.written_draw as written
+import relstudy.studyapp.assignment.redrawn_study as kept, relstudy.studyapp.sampling.written_draw as written
 from relstudy.studyapp.cli import main
 {step} = lambda *given, **options: os.kill(os.getpid(), 9)
 main(sys.argv[1:])
@@ -172,7 +172,7 @@ def test_a_command_that_is_stopped_once_its_draw_is_served_leaves_it_to_be_put_i
         raise KeyboardInterrupt
 
     with monkeypatch.context() as stopped:
-        stopped.setattr(earlier_draw, "_remove_kept", stop)
+        stopped.setattr(redrawn_study, "_remove_kept", stop)
         assert anew(made).exit_code != 0
     assert made.rows() == 0
     take_over(made.folder)

@@ -176,7 +176,7 @@ def test_every_acknowledged_rating_survives_being_killed_at_random_moments_and_n
 def rater_ids(store: Store, links: list[str]) -> dict[str, str]:
     import sqlalchemy as sa
 
-    from relstudy.studyapp.assignment.raters import token_identity
+    from relstudy.studyapp.assignment.enrolment import token_identity
     from relstudy.studyapp.database.tables import raters
 
     with store.read() as connection:

@@ -15,7 +15,7 @@ import pytest
 from werkzeug.test import Client
 
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.studyapp.assignment.forgetting import forget
+from relstudy.studyapp.assignment.erasure import forget
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.config.accounts import make_token
 from relstudy.studyapp.config.study import Study

@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.studyapp.assignment.forgetting import forget
+from relstudy.studyapp.assignment.erasure import forget
 from relstudy.studyapp.assignment.versions import read_head
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store

@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.studyapp.assignment.forgetting import forget
+from relstudy.studyapp.assignment.erasure import forget
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.config.accounts import invite_account
 from relstudy.studyapp.config.study import Study

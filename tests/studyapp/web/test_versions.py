@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from click.testing import CliRunner
 
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.studyapp.assignment.set_aside import set_aside, take_back
+from relstudy.studyapp.assignment.exclusion import set_aside, take_back
 from relstudy.studyapp.assignment.synchronisation import change_study, prepare
 from relstudy.studyapp.assignment.versions import read_head
 from relstudy.studyapp.cli import main

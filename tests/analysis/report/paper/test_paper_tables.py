@@ -14,9 +14,9 @@ import pytest
 from scipy.stats import chi2, kendalltau
 
 from relstudy.analysis.commands.report import PaperOptions
-from relstudy.analysis.indices.known import AVERAGE_PRECISION
 from relstudy.analysis.indices.normalised_rank import normalised_rank_fifth_power
 from relstudy.analysis.indices.precision_recall import average_precision
+from relstudy.analysis.indices.registry import AVERAGE_PRECISION
 from relstudy.analysis.pipeline import score_tables
 from relstudy.analysis.report.collection import Items
 from relstudy.analysis.report.inputs import PageTables, panels

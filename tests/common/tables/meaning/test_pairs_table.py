@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from relstudy.analysis.study_run import read_study_folder
-from relstudy.calibration.tables.design import with_design
+from relstudy.calibration.tables.drawn_pairs import with_design
 from relstudy.calibration.tables.judgments import Judgments
 from relstudy.common.runtime.errors import TableError
 from relstudy.common.tables.checked_table import Checked

@@ -16,8 +16,8 @@ import sqlalchemy as sa
 from flask.testing import FlaskClient
 
 from relstudy.common.runtime.wording import moment
+from relstudy.studyapp.assignment.enrolment import read_raters
 from relstudy.studyapp.assignment.invitations import invite
-from relstudy.studyapp.assignment.raters import read_raters
 from relstudy.studyapp.assignment.slots import read_leases
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.config.accounts import make_token

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.assignment.eligibility import read_outcome
-from relstudy.studyapp.assignment.raters import read_raters
+from relstudy.studyapp.assignment.enrolment import read_raters
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.cli import main
 from relstudy.studyapp.config.study import Study

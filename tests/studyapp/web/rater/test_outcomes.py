@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.studyapp.assignment.set_aside import set_aside
+from relstudy.studyapp.assignment.exclusion import set_aside
 from relstudy.studyapp.config.outcomes import OUTCOMES
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.monitoring.export import people_table

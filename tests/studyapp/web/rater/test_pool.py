@@ -236,7 +236,7 @@ def test_who_decides_after_somebody_else_has_is_surplus(make_study: Callable[...
 
 @pytest.mark.slow
 def test_forgetting_who_was_undecided_leaves_each_page_its_number_of_ratings(make_study: Callable[..., Made]) -> None:
-    from relstudy.studyapp.assignment.forgetting import forget
+    from relstudy.studyapp.assignment.erasure import forget
 
     made = make_study(toml(page=4, k=1), base_queries=0, unique_queries=1)
     desk = Desk(made)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 import sqlalchemy as sa
 
-from relstudy.studyapp.assignment.forgetting import forget_again, forgotten_hashes
+from relstudy.studyapp.assignment.erasure import forget_again, forgotten_hashes
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import DONE, OPEN, metadata, raters, slots

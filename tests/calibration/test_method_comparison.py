@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 import relstudy as rs
 from relstudy.calibration.methods.rasch import Sums, rasch
 from relstudy.calibration.panel import Panel
-from relstudy.calibration.reliability.variance import leave_one_out_correlation
+from relstudy.calibration.reliability.within_pair_variance import leave_one_out_correlation
 from relstudy.common.runtime.errors import RelstudyError
 from tests.calibration.test_drift import world
 from tests.commands import relstudy, succeeds

@@ -17,13 +17,13 @@ from relstudy.mapping.fitted import FittedMapping
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
 from relstudy.studyapp.sampling import next_round
-from relstudy.studyapp.sampling.design import Design, Round, candidate_probabilities
 from relstudy.studyapp.sampling.first_round import draw_sample_from
 from relstudy.studyapp.sampling.further_pairs import DrawnStudy
 from relstudy.studyapp.sampling.next_round import draw_next_round_from
 from relstudy.studyapp.sampling.options import NextOptions, SampleOptions
 from relstudy.studyapp.sampling.query_draw import draw_results
 from relstudy.studyapp.sampling.response_model import MappedTerm, ResponseShape, RoundPlan
+from relstudy.studyapp.sampling.sampling_design import Design, Round, candidate_probabilities
 from tests.studyapp.sampling.worlds import MatrixSource, demo_world, noise_world
 
 pytestmark = pytest.mark.slow

@@ -9,10 +9,10 @@ import pytest
 import sqlalchemy as sa
 
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.studyapp.assignment.forgetting import forget
+from relstudy.studyapp.assignment.enrolment import read_raters
+from relstudy.studyapp.assignment.erasure import forget
+from relstudy.studyapp.assignment.exclusion import set_aside, take_back
 from relstudy.studyapp.assignment.invitations import invite
-from relstudy.studyapp.assignment.raters import read_raters
-from relstudy.studyapp.assignment.set_aside import set_aside, take_back
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.tables import DONE, LEASED, OPEN, pages, slots

@@ -14,7 +14,7 @@ import pytest
 import sqlalchemy as sa
 
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.studyapp.assignment.forgetting import forget
+from relstudy.studyapp.assignment.erasure import forget
 from relstudy.studyapp.assignment.versions import write_state
 from relstudy.studyapp.database.erasure import finish_deletions, unfinished_deletions
 from relstudy.studyapp.database.store import Store

@@ -6,8 +6,8 @@ import pytest
 
 from relstudy.calibration.options import CalibrationOptions
 from relstudy.calibration.pipeline import calibrate, notes_on, summary
+from relstudy.calibration.tables.judged_pool import pool_misses
 from relstudy.calibration.tables.judgments import Judgments, check_judgments
-from relstudy.calibration.tables.pool import pool_misses
 from relstudy.calibration.tables.ratings import check_ratings
 from relstudy.common.sampling.design_reach import REACH
 from relstudy.common.tables.checked_table import Checked

@@ -10,7 +10,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.studyapp.assignment.new_draw import clear_draw, has_ratings, study_has_ratings
+from relstudy.studyapp.assignment.draw_state import clear_draw, has_ratings, study_has_ratings
 from relstudy.studyapp.assignment.synchronisation import StudyFiles, serve_files
 from relstudy.studyapp.assignment.versions import hold_versions, read_head
 from relstudy.studyapp.collection.lists import LISTS

@@ -11,9 +11,9 @@ from scipy.integrate import quad
 from scipy.special import expit
 
 from relstudy.calibration.methods.cumulative_link import Likelihood, category_scores
-from relstudy.calibration.methods.ordinal import fit_ordinal
+from relstudy.calibration.methods.ordinal_model import fit_ordinal
 from relstudy.calibration.panel import Panel
-from relstudy.calibration.reliability.variance import leave_one_out_correlation
+from relstudy.calibration.reliability.within_pair_variance import leave_one_out_correlation
 from relstudy.calibration.simulation import simulate_panel
 from relstudy.calibration.tables.ratings import read_ratings
 from relstudy.common.runtime.console import hushed

@@ -10,8 +10,8 @@ from scipy.special import stdtr
 
 from relstudy.calibration.methods import METHODS
 from relstudy.calibration.pipeline import Calibration
-from relstudy.calibration.reliability.two_way import Figure
-from relstudy.calibration.reliability.variance import Progress, out_of_sample, scored_rows
+from relstudy.calibration.reliability.two_way_intervals import Figure
+from relstudy.calibration.reliability.within_pair_variance import Progress, out_of_sample, scored_rows
 from relstudy.common.results.estimates import Estimate
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import listed

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from relstudy.mapping.scores.table import read_scores
-from relstudy.studyapp.sampling import kept_scores
-from relstudy.studyapp.sampling.kept_scores import ScoreTableWriter
+from relstudy.studyapp.sampling import saved_scores
 from relstudy.studyapp.sampling.population import Eligible, ScoredItems
+from relstudy.studyapp.sampling.saved_scores import ScoreTableWriter
 
 IDS = np.array([f"i{place:03d}" for place in range(50)], dtype=object)
 
@@ -33,8 +33,8 @@ def test_a_small_study_keeps_every_score_but_those_of_queries_with_themselves():
 
 
 def test_a_large_study_keeps_the_best_of_each_query_and_every_pair_drawn(monkeypatch):
-    monkeypatch.setattr(kept_scores, "FULL_ROWS", 99)
-    monkeypatch.setattr(kept_scores, "DEPTH", 10)
+    monkeypatch.setattr(saved_scores, "FULL_ROWS", 99)
+    monkeypatch.setattr(saved_scores, "DEPTH", 10)
     table = kept().table("gift")
     best = [f"i{place:03d}" for place in (0, 1, 2, 3, 4, 5, 6, 8, 9)]
     for query, group in table.groupby("query_id"):
@@ -46,7 +46,7 @@ def test_a_large_study_keeps_the_best_of_each_query_and_every_pair_drawn(monkeyp
 
 @pytest.mark.parametrize(("limit", "ending", "other"), [(10, ".parquet", ".csv"), (1000, ".csv", ".parquet")])
 def test_long_tables_are_parquet_and_an_older_table_of_the_other_kind_goes(tmp_path, monkeypatch, limit, ending, other):
-    monkeypatch.setattr(kept_scores, "CSV_ROWS", limit)
+    monkeypatch.setattr(saved_scores, "CSV_ROWS", limit)
     (tmp_path / "scores").mkdir()
     (tmp_path / "scores" / f"gift{other}").write_text("old")
     (tmp_path / "design.json").write_text("of a version that kept no record of what it computed")

@@ -15,7 +15,7 @@ from relstudy.calibration.methods import WEIGHTED
 from relstudy.calibration.methods.by_name import Fitted, fit_method
 from relstudy.calibration.noise import rater_noise
 from relstudy.calibration.panel import Panel
-from relstudy.calibration.reliability.two_way import Figure, mean_over_pairs, squared_differences
+from relstudy.calibration.reliability.two_way_intervals import Figure, mean_over_pairs, squared_differences
 from relstudy.common.cluster import in_parts
 from relstudy.common.results.estimates import Estimate
 from relstudy.common.runtime.errors import RelstudyError

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.calibration.panel import Panel
-from relstudy.calibration.reliability.two_way import FEW, LEAST_RATERS, interval, of_couples
+from relstudy.calibration.reliability.two_way_intervals import FEW, LEAST_RATERS, interval, of_couples
 from relstudy.common.results.estimates import Estimate
 
 Influence = Callable[[tuple[int, np.ndarray], np.ndarray, np.ndarray], np.ndarray]

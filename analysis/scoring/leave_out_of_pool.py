@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.indices.first_judged import in_order
-from relstudy.analysis.indices.known import index_called, index_of
+from relstudy.analysis.indices.judged_coverage import in_order
 from relstudy.analysis.indices.measures import ByQuery, Evaluation, parsed_measure
+from relstudy.analysis.indices.registry import index_called, index_of
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions

@@ -8,7 +8,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.studyapp.assignment.raters import Rater, end_visit, find_by_code, lock_rater, update_rater
+from relstudy.studyapp.assignment.enrolment import Rater, end_visit, find_by_code, lock_rater, update_rater
 from relstudy.studyapp.assignment.sequence import Assignment, close_gaps
 from relstudy.studyapp.assignment.slots import settle_left
 from relstudy.studyapp.assignment.versions import forget_taken_over, read_study

@@ -11,9 +11,9 @@ import pytest
 from scipy import stats
 
 from relstudy.calibration.panel import Panel
-from relstudy.calibration.reliability import agreement, intraclass, rater_pairs
-from relstudy.calibration.reliability.two_way import interval, of_couples
-from relstudy.calibration.reliability.variance import (
+from relstudy.calibration.reliability import agreement, agreement_by_rater_pair, intraclass
+from relstudy.calibration.reliability.two_way_intervals import interval, of_couples
+from relstudy.calibration.reliability.within_pair_variance import (
     agreement_figure,
     leave_one_out_figure,
     scored_rows,
@@ -111,7 +111,7 @@ def test_the_interval_of_agreement_couple_by_couple_is_that_of_derivatives_by_th
     given = ~np.isnan(matrix)
     pair, rater = np.nonzero(given)
     rated = pd.DataFrame({"rater_id": rater, "pair_id": pair, "rating": matrix[given]})
-    found = getattr(rater_pairs.pairwise(Panel.from_frame(rated)), name)
+    found = getattr(agreement_by_rater_pair.pairwise(Panel.from_frame(rated)), name)
 
     couples, by_rating = {}, np.zeros(matrix.shape)
     for one, other in itertools.combinations(range(5), 2):
@@ -165,7 +165,7 @@ def test_two_raters_get_no_interval_and_the_reason() -> None:
         agreement.gwet(panel, quadratic=True),
         intraclass.intraclass(panel).one,
         intraclass.intraclass(panel).two,
-        rater_pairs.pairwise(panel).kappa,
+        agreement_by_rater_pair.pairwise(panel).kappa,
     ):
         assert estimate.value is not None
         assert estimate.low is None
@@ -208,7 +208,7 @@ def test_intervals_hold_what_other_raters_and_pairs_would_have_where_pairs_alone
         "alpha": agreement.krippendorff_alpha(big, "interval").value,
         "AC2": agreement.gwet(big, quadratic=True).value,
         "ICC(1)": intraclass.intraclass(big).one.value,
-        "kappa": rater_pairs.pairwise(big).kappa.value,
+        "kappa": agreement_by_rater_pair.pairwise(big).kappa.value,
     }
     held: dict[str, list[bool]] = {name: [] for name in truth}
     for seed in range(40):
@@ -218,7 +218,7 @@ def test_intervals_hold_what_other_raters_and_pairs_would_have_where_pairs_alone
             "alpha": agreement.krippendorff_alpha(panel, "interval"),
             "AC2": agreement.gwet(panel, quadratic=True),
             "ICC(1)": intraclass.intraclass(panel).one,
-            "kappa": rater_pairs.pairwise(panel).kappa,
+            "kappa": agreement_by_rater_pair.pairwise(panel).kappa,
         }
         for name, estimate in estimates.items():
             held[name].append((estimate.low or 0) <= (truth[name] or 0) <= (estimate.high or 0))

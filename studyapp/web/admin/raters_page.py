@@ -13,8 +13,8 @@ from markupsafe import Markup
 
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import moment, number, thousands
-from relstudy.studyapp.assignment import forgetting
-from relstudy.studyapp.assignment.set_aside import SET_ASIDE, set_aside, take_back
+from relstudy.studyapp.assignment import erasure
+from relstudy.studyapp.assignment.exclusion import SET_ASIDE, set_aside, take_back
 from relstudy.studyapp.monitoring.status import RaterStatus
 from relstudy.studyapp.monitoring.traces import Left, Trace, left_of_the_forgotten
 from relstudy.studyapp.web.admin import charts
@@ -161,8 +161,8 @@ def forget(rater_id: str) -> ResponseReturnValue:
     """Remove a person's data; their unique pairs go back to the pool."""
     site = current_site()
     try:
-        site.gone.append(forgetting.forget(site.store, site.folder, rater_id).ids)
-    except forgetting.UnknownRaterError:
+        site.gone.append(erasure.forget(site.store, site.folder, rater_id).ids)
+    except erasure.UnknownRaterError:
         abort(404)
     forget_figures()
     return redirect("/admin/raters", 303)

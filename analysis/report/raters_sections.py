@@ -15,12 +15,12 @@ from relstudy.analysis.report.tables import MINUS, Cell, Column, Table, number
 from relstudy.calibration.drift import by_tenth, session_drift
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.place_effect import PlaceEffect, place_effect
-from relstudy.calibration.raters import FLAGS
+from relstudy.calibration.rater_profiles import FLAGS
 from relstudy.calibration.reliability.agreement import gwet, krippendorff_alpha
+from relstudy.calibration.reliability.agreement_by_rater_pair import pairwise
 from relstudy.calibration.reliability.generalizability import of_panel
-from relstudy.calibration.reliability.rater_pairs import pairwise
 from relstudy.calibration.reliability.scale_use import response_shares
-from relstudy.calibration.reliability.variance import scored_rows, within_item_variance
+from relstudy.calibration.reliability.within_pair_variance import scored_rows, within_item_variance
 from relstudy.calibration.tables.ratings import Ratings
 from relstudy.calibration.tables.session import session_order
 from relstudy.common.results.estimates import Estimate

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pandas as pd
 
 from relstudy.analysis.indices.index import Index
-from relstudy.analysis.indices.known import index_of
+from relstudy.analysis.indices.registry import index_of
 from relstudy.analysis.scoring.candidate import Candidate, candidate_from
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.judged import JudgedPairs

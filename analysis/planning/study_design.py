@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from relstudy.analysis.indices.known import bare_name, index_called
+from relstudy.analysis.indices.registry import bare_name, index_called
 from relstudy.analysis.planning.study_plan import StudyPlan
 from relstudy.calibration.tables.study_tables import Decision, read_decision
 from relstudy.common.runtime.errors import RelstudyError

@@ -8,7 +8,7 @@ from typing import Any
 from scipy import special
 
 from relstudy.analysis.indices.index import Index
-from relstudy.analysis.indices.known import index_of
+from relstudy.analysis.indices.registry import index_of
 from relstudy.analysis.planning.study_plan import MOST_QUERIES
 from relstudy.analysis.planning.workload import Steepness
 from relstudy.analysis.scoring.results import Comparison, ScoreResult, Variation

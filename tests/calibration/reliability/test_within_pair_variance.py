@@ -11,8 +11,8 @@ from scipy.stats import spearmanr
 
 from relstudy.calibration.methods.linear import Lines, none
 from relstudy.calibration.panel import Panel
-from relstudy.calibration.reliability import variance
-from relstudy.calibration.reliability.variance import (
+from relstudy.calibration.reliability import within_pair_variance
+from relstudy.calibration.reliability.within_pair_variance import (
     bootstrap_interval,
     leave_one_out_correlation,
     out_of_sample,
@@ -35,7 +35,7 @@ def test_the_order_of_judgments_by_halves_agrees_with_scipy_in_a_loop() -> None:
     panel = simulate_panel(10, 8, 60, seed=2).panel
     scored, fold = scored_rows(panel), pair_folds(panel, 5, 0)
     random, expected = np.random.default_rng(0), []
-    for _ in range(variance.HALVES):
+    for _ in range(within_pair_variance.HALVES):
         half = set(np.flatnonzero(random.permutation(10) < 5).tolist())
         for k in range(5):
             for side in (half, set(range(10)) - half):
@@ -46,14 +46,14 @@ def test_the_order_of_judgments_by_halves_agrees_with_scipy_in_a_loop() -> None:
                     if 0 < mine.sum() < len(mine):
                         ours.append(panel.rating[rows][mine].mean())
                         theirs.append(panel.rating[rows][~mine].mean())
-                if len(ours) >= variance.ENOUGH_IN_HALVES:
+                if len(ours) >= within_pair_variance.ENOUGH_IN_HALVES:
                     expected.append(spearmanr(ours, theirs).statistic)
     one, order = out_of_sample(panel, "none", scored)
-    assert isinstance(order, variance.Figure) and order.value == pytest.approx(np.mean(expected), abs=1e-12)
+    assert isinstance(order, within_pair_variance.Figure) and order.value == pytest.approx(np.mean(expected), abs=1e-12)
     # influences are near those of one correlation of all pairs (Fisher 1915); halves share raters, which adds to them
     error = np.sqrt(np.sum(order.by_pair**2))
     assert 0.7 < error / ((1 - order.value**2) / np.sqrt((~panel.base).sum())) < 1.4
-    assert isinstance(one, variance.Figure)
+    assert isinstance(one, within_pair_variance.Figure)
     assert one.value == leave_one_out_correlation(panel, "none", scored).value
 
 
@@ -150,7 +150,7 @@ def test_constant_ratings_give_a_reason_and_no_number() -> None:
 
 
 def test_very_many_pairs_take_fewer_replicates_the_same_number_in_every_fold(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(variance, "MOST_DRAWS", 20_000)
+    monkeypatch.setattr(within_pair_variance, "MOST_DRAWS", 20_000)
     panel = simulate_panel(20, 8, 120, seed=4).panel
     estimate = leave_one_out_correlation(panel, "none")
     assert estimate.low is not None

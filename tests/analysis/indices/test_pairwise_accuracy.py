@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from relstudy.analysis.indices.pairwise_accuracy import NOTHING_TO_ORDER, SameQuery
 from relstudy.analysis.indices.reweighted import ReweightedPairs
-from relstudy.analysis.indices.same_query import NOTHING_TO_ORDER, SameQuery
 from relstudy.analysis.resampling.draws import two_stages, whole_queries
 
 QUERIES = 7

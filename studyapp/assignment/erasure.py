@@ -14,8 +14,8 @@ import sqlalchemy as sa
 
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import count_of
-from relstudy.studyapp.assignment.raters import Rater, end_visit, find_by_code, lock_rater, read_raters
-from relstudy.studyapp.assignment.set_aside import give_back
+from relstudy.studyapp.assignment.enrolment import Rater, end_visit, find_by_code, lock_rater, read_raters
+from relstudy.studyapp.assignment.exclusion import give_back
 from relstudy.studyapp.assignment.versions import read_state
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import PLATFORM_RULES

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from flask import abort, make_response, redirect
 
 from relstudy.studyapp.assignment.eligibility import needs_screening
+from relstudy.studyapp.assignment.enrolment import Rater, Visit, lock_rater
 from relstudy.studyapp.assignment.next_page import Step, finish, next_step
 from relstudy.studyapp.assignment.quotas import take_place
-from relstudy.studyapp.assignment.raters import Rater, Visit, lock_rater
 from relstudy.studyapp.assignment.sequence import start
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rendering import unavailable

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from relstudy.mapping.out_of_fold import order_of_pairs
+from relstudy.mapping.saved_predictions import order_of_pairs
 from relstudy.mapping.selection import resampled_sums
 
 

@@ -13,7 +13,7 @@ from relstudy.calibration.methods.linear import none
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.plots import binary_against_graded, matching_fractions
 from relstudy.calibration.randomisation_test import Balance, balance, permutation_p
-from relstudy.calibration.raters import agreement_with_others, rater_profiles
+from relstudy.calibration.rater_profiles import agreement_with_others, rater_profiles
 from relstudy.calibration.simulation import simulate_panel
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.tables.meaning.ratings_columns import HandOut

@@ -8,11 +8,11 @@ from functools import cache
 
 import numpy as np
 
-from relstudy.analysis.indices.first_judged import covered_name, depths_of, judged_name
 from relstudy.analysis.indices.index import Index, Needs
+from relstudy.analysis.indices.judged_coverage import covered_name, depths_of, judged_name
 from relstudy.analysis.indices.measures import parsed_measure, takes_relevant_or_not
+from relstudy.analysis.indices.per_query import FEWEST_RELEVANT
 from relstudy.analysis.indices.sample_estimators import depth_looked_at, is_estimable
-from relstudy.analysis.indices.within_query import FEWEST_RELEVANT
 from relstudy.analysis.resampling.spread import CORRELATION
 from relstudy.common.runtime.errors import RelstudyError
 
