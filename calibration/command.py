@@ -16,7 +16,8 @@ from relstudy.common.options.command_options import GroupedCommand, options_of, 
 from relstudy.common.options.declaration import CommandOptions, fields_given, option
 from relstudy.common.runtime.console import print_json, print_table, progress, say
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.common.runtime.wording import count_of, listed, number, percent, sentence, span
+from relstudy.common.runtime.wording import count_of, listed, number, percent, quoted, sentence, span
+from relstudy.common.tables.formats.overwriting import with_overwrite
 from relstudy.common.tables.formats.study_archive import is_zip_name, packing
 from relstudy.common.tables.meaning.reading_options import OF_ANY_TABLE, ReadingOptions
 from relstudy.common.tables.meaning.study_folder import table_in
@@ -118,6 +119,7 @@ Examples:
 @options_of(ReadingOptions, only=OF_ANY_TABLE, heading="Reading the ratings")
 @taking(FurtherOptions, "further")
 @with_cluster
+@with_overwrite
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def calibrate(
     ratings: Path,
@@ -136,11 +138,11 @@ def calibrate(
     """
     folder, pairs, by, compare = None, further.pairs, further.by, further.compare
     if ratings.is_dir():
-        folder, ratings = ratings, table_in(ratings, "ratings.csv", f"relstudy export {ratings}")
+        folder, ratings = ratings, table_in(ratings, "ratings.csv", f"relstudy export {quoted(ratings)}")
         out = folder if out is None and compare is None else out
         pairs = folder / "pairs.csv" if pairs is None and (folder / "pairs.csv").is_file() else pairs
     if out is None and compare is None:
-        raise click.UsageError(f"Name a folder to write to, with -o; try: relstudy calibrate {ratings} -o out")
+        raise click.UsageError(f"Name a folder to write to, with -o; try: relstudy calibrate {quoted(ratings)} -o out")
     packed = out is not None and is_zip_name(out)
     if further.figures and (out is None or packed):
         raise click.UsageError("--figures needs a folder to write to, with -o.")
@@ -226,8 +228,9 @@ def calibrate(
         else:
             say(f"wrote {listed([str(out / name) for name in result.files()])}")
         mappings = "mappings" if packed else out / "mappings"
-        given = f"SCORES --judgments {out if packed else out / 'judgments.csv'} --output {mappings}"
-        click.echo(f"Next: relstudy fit {given if folder is None else folder}")
+        judged = quoted(out if packed else out / "judgments.csv")
+        given = f"SCORES --judgments {judged} --output {quoted(mappings)}" if folder is None else quoted(folder)
+        click.echo(f"Next: relstudy fit {given}")
 
 
 def _print_beside(rows: list[Beside], told: list[str]) -> None:

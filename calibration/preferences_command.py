@@ -14,7 +14,8 @@ from relstudy.common.options.declaration import CommandOptions, option
 from relstudy.common.runtime.console import print_json, print_table, say
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.files import refuse_over_inputs
-from relstudy.common.runtime.wording import count_of, number, span
+from relstudy.common.runtime.wording import count_of, number, quoted, span
+from relstudy.common.tables.formats.overwriting import with_overwrite
 from relstudy.common.tables.meaning.study_folder import table_in
 
 
@@ -35,6 +36,7 @@ def _ends(row: Any) -> tuple[float | None, float | None]:
 @click.command()
 @click.argument("ratings", type=click.Path(path_type=Path))
 @taking(PreferencesOptions)
+@with_overwrite
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def preferences(ratings: Path, options: PreferencesOptions, as_json: bool) -> None:
     """Turn answers to which of two results is better into a judgment of each result.
@@ -55,7 +57,7 @@ def preferences(ratings: Path, options: PreferencesOptions, as_json: bool) -> No
     if output.is_file():
         raise RelstudyError(f"{output}: this is a file; -o needs a folder")
     if ratings.is_dir():
-        ratings = table_in(ratings, "ratings.csv", f"relstudy export {ratings}")
+        ratings = table_in(ratings, "ratings.csv", f"relstudy export {quoted(ratings)}")
     refuse_over_inputs([output / name for name in FILES[: None if options.lists else -1]], [ratings])
     found = read_preferences(ratings, options.lists)
     files = found.write(output)

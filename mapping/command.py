@@ -12,7 +12,7 @@ import click
 from relstudy.common.options.command_options import GroupedCommand, option_under, options_of, taking
 from relstudy.common.options.declaration import CommandOptions, fields_given, option
 from relstudy.common.runtime.console import print_json, print_table, progress
-from relstudy.common.runtime.wording import count_of, percent, with_ends
+from relstudy.common.runtime.wording import count_of, percent, quoted, with_ends
 from relstudy.common.tables.meaning.reading_options import OF_ANY_TABLE, ReadingOptions
 from relstudy.common.tables.meaning.study_folder import notes_on_scores, only_folder, scores_in, table_in
 from relstudy.mapping.methods import BEST, ENGINES
@@ -98,7 +98,7 @@ def fit(
     folder, by = only_folder(scores), further.by
     if folder is not None:
         scores = tuple(scores_in(folder))
-        judgments = judgments or str(table_in(folder, "judgments.csv", f"relstudy calibrate {folder}"))
+        judgments = judgments or str(table_in(folder, "judgments.csv", f"relstudy calibrate {quoted(folder)}"))
         output = output or folder / "mappings"
     if judgments is None or output is None:
         raise click.UsageError(
@@ -164,7 +164,7 @@ def fit(
             click.echo(note)
         click.echo(f"{count_of(len(fits), 'mapping')} written to {folders[name]}.")
     if folder is not None and by is None:
-        click.echo(f"Next: relstudy score {folder}")
+        click.echo(f"Next: relstudy score {quoted(folder)}")
 
 
 def _write(fits: list[SystemFit], output: Path, figures: bool) -> None:

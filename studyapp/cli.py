@@ -149,9 +149,11 @@ class LazyGroup(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         from relstudy.common.runtime.console import fail
         from relstudy.common.runtime.errors import RelstudyError
+        from relstudy.common.tables.formats.overwriting import guarded
 
         try:
-            return super().invoke(ctx)
+            with guarded():
+                return super().invoke(ctx)
         except RelstudyError as error:
             fail(error)
         except (

@@ -12,6 +12,7 @@ from relstudy.common.options.declaration import fields_given
 from relstudy.common.runtime.console import print_json, print_table, progress, say
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import number, span
+from relstudy.common.tables.formats.overwriting import with_overwrite
 from relstudy.mapping.options import FitOptions
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 @click.option("--output", "-o", required=True, type=click.Path(path_type=Path), help="Folder to write to.")
 @click.option("--pairs", type=click.Path(path_type=Path), help="The pairs table that all of them were drawn by.")
 @options_of(FitOptions, only=("folds", "seed"))
+@with_overwrite
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def join(tables: tuple[Path, ...], output: Path, pairs: Path | None, as_json: bool, **choices: Any) -> None:
     """Put judgments given on different scales on the scale of the first of TABLES.

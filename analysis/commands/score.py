@@ -18,6 +18,8 @@ from relstudy.common.options.command_options import GroupedCommand, option_under
 from relstudy.common.options.declaration import CommandOptions, fields_given, option
 from relstudy.common.runtime.console import print_json
 from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import quoted
+from relstudy.common.tables.formats.overwriting import with_overwrite
 from relstudy.common.tables.meaning.reading_options import ReadingOptions
 from relstudy.common.tables.meaning.study_folder import notes_on_scores, only_folder, scores_in, table_in
 from relstudy.mapping.vector_options import VectorOptions
@@ -102,6 +104,7 @@ class Written(CommandOptions):
 @taking(Written, "written")
 @options_of(TestOptions)
 @require_option
+@with_overwrite
 @with_cluster
 @option_under(WRITTEN, "--json", "as_json", is_flag=True, help="Print JSON.")
 def score(
@@ -152,7 +155,7 @@ def score(
     if folder is not None:
         scores = tuple(scores_in(folder))
         if judgments is None and against is None:
-            judgments = str(table_in(folder, "judgments.csv", f"relstudy calibrate {folder}"))
+            judgments = str(table_in(folder, "judgments.csv", f"relstudy calibrate {quoted(folder)}"))
         if choices["mappings"] is None and (folder / "mappings").is_dir():
             choices["mappings"] = str(folder / "mappings")
     reading = Reading.stated(choices).among_several()

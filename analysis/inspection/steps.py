@@ -11,7 +11,7 @@ from pathlib import Path
 from relstudy.analysis.inspection.finding import Inspection
 from relstudy.common.options.option_wording import list_entry, option
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.common.runtime.wording import count_of, listed
+from relstudy.common.runtime.wording import count_of, listed, quoted
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.reading import Reading
 from relstudy.common.tables.meaning.reading_options import FILE_ENDING
@@ -134,7 +134,7 @@ def steps_of_study(study: Path, out: Path) -> Steps:
     commands: list[tuple[str, ...]] = []
     notes = [f"{study}: its own judgments.csv is taken as it is"]
     if not (study / "judgments.csv").is_file():
-        table_in(study, "ratings.csv", f"relstudy export {study}")
+        table_in(study, "ratings.csv", f"relstudy export {quoted(study)}")
         commands.append(("calibrate", str(study)))
         notes = []
     if not score_files(study):

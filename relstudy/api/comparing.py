@@ -20,7 +20,7 @@ from relstudy.common.options.python_arguments import takes_options
 from relstudy.common.results.result import FolderResult
 from relstudy.common.results.serialization import NOT_KEPT
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.common.runtime.wording import count_of
+from relstudy.common.runtime.wording import count_of, quoted
 from relstudy.common.tables.formats.dataframe_libraries import Source, path_or_frame
 from relstudy.common.tables.meaning.study_folder import table_in
 from relstudy.studyapp.collection.items import Collection
@@ -134,7 +134,7 @@ def preferences(ratings: Source, *, lists: bool = False) -> Preferences:
     check_arguments(preferences, locals())
     source = path_or_frame(ratings, "the ratings")
     if isinstance(source, str | os.PathLike) and Path(source).is_dir():
-        source = table_in(Path(source), "ratings.csv", f"relstudy export {source}")
+        source = table_in(Path(source), "ratings.csv", f"relstudy export {quoted(source)}")
     return Preferences(read_preferences(table_of(source, "the ratings"), lists))
 
 

@@ -12,6 +12,7 @@ import click
 
 from relstudy.common.options.command_options import taking
 from relstudy.common.options.declaration import CommandOptions, option
+from relstudy.common.tables.formats.overwriting import with_overwrite
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,6 +42,7 @@ class ExportOptions(CommandOptions):
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @taking(ExportOptions)
+@with_overwrite
 @click.option("--json", "as_json", is_flag=True, help="Print counts as JSON.")
 def export(folder: Path, options: ExportOptions, as_json: bool) -> None:
     """Write the ratings to a table, at any time; nobody who is rating is held up.
@@ -87,7 +89,7 @@ def export(folder: Path, options: ExportOptions, as_json: bool) -> None:
 
     wanted: dict[str, Any] = {"scale": scale, "surplus": not options.no_surplus}
     with ratings_in_parts(store, study, history=options.history, question=question, **wanted) as (parts, response):
-        write_parts(counted(parts), target)
+        write_parts(counted(parts), target, answers=True)
     counts: dict[str, Any] = {
         "file": str(target),
         "ratings": numbers["ratings"],
@@ -106,7 +108,7 @@ def export(folder: Path, options: ExportOptions, as_json: bool) -> None:
         counts["groups"] = [{"name": g.name, "blocks": list(g.blocks), "quota": g.quota} for g in study.groups]
     write_json(counts, target.with_suffix(".json"))
     if options.people is not None:
-        write_table(people_table(store, study), options.people, private=True)
+        write_table(people_table(store, study), options.people, private=True, answers=True)
     if as_json:
         print_json(counts)
     else:

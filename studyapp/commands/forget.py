@@ -28,7 +28,7 @@ def forget(folder: Path, rater: str | None, all_people: bool, yes: bool) -> None
     if (rater is None) != all_people:
         raise click.UsageError("name one rater, or give --all-people.")
     from relstudy.common.runtime.console import say
-    from relstudy.common.runtime.wording import count_of
+    from relstudy.common.runtime.wording import count_of, quoted
     from relstudy.studyapp.assignment.erasure import forget as remove
     from relstudy.studyapp.assignment.erasure import forget_all_people
     from relstudy.studyapp.commands.opening import open_database
@@ -58,7 +58,7 @@ def forget(folder: Path, rater: str | None, all_people: bool, yes: bool) -> None
     if any(not trace.is_in_database for trace in left):
         say("These files are yours: nothing but you changes them.")
     if left:
-        say(f"relstudy doctor {folder} says what is left.")
+        say(f"relstudy doctor {quoted(folder)} says what is left.")
     else:
         say("nothing of it is left in the database's files, or in copies in the study's folder")
     if not store.is_sqlite:

@@ -9,6 +9,8 @@ import click
 
 from relstudy.common.options.command_options import taking
 from relstudy.common.options.declaration import CommandOptions, option
+from relstudy.common.runtime.wording import quoted
+from relstudy.common.tables.formats.overwriting import require_free, with_overwrite
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +38,7 @@ class InviteOptions(CommandOptions):
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @taking(InviteOptions)
+@with_overwrite
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def invite(folder: Path, options: InviteOptions, as_json: bool) -> None:
     """Make personal links, and show the crowd link and the open address.
@@ -59,6 +62,8 @@ def invite(folder: Path, options: InviteOptions, as_json: bool) -> None:
     with store.read() as connection:
         served_at = read_address(connection)
     base = (options.url or study.url or served_at or "http://localhost:8000").rstrip("/")
+    if options.output is not None:
+        require_free(options.output)
     made = make(store, study, options.count, options.extra_pairs, options.group) if options.count else []
     if made:
         record_command(store, "invite", str(options.count))
@@ -77,7 +82,7 @@ def invite(folder: Path, options: InviteOptions, as_json: bool) -> None:
         from relstudy.common.tables.formats.table_files import write_table
 
         table = pd.DataFrame(links, columns=["rater_id", "link", "completion_code"])
-        write_table(table, options.output, private=True)
+        write_table(table, options.output, private=True, answers=True)
         say(f"{count_of(len(links), 'link')} written to {options.output}")
     if as_json:
         print_json(result)
@@ -102,4 +107,4 @@ def invite(folder: Path, options: InviteOptions, as_json: bool) -> None:
     if open_to_all:
         click.echo(f"open to all: {open_to_all}")
     if not (links or crowd or open_to_all):
-        say(f"say how many personal links to make, such as: relstudy invite {folder} -n 12")
+        say(f"say how many personal links to make, such as: relstudy invite {quoted(folder)} -n 12")

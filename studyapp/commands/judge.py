@@ -20,7 +20,7 @@ from relstudy.common.runtime.console import print_json
 from relstudy.common.runtime.damaged_files import NO_JSON
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.http import can_be_sent
-from relstudy.common.runtime.wording import count_of
+from relstudy.common.runtime.wording import count_of, quoted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -543,6 +543,6 @@ def _print(folder: Path, options: JudgeOptions, content: dict[str, Any]) -> None
     if options.of_couples:
         of_lists = " --lists" * (options.pairs == "lists")
         click.echo(f"Its answers to which of two is better are in {base / 'answers' / path.name}.")
-        click.echo(f"People's: relstudy preferences {folder}{of_lists} -o {base}")
+        click.echo(f"People's: relstudy preferences {quoted(folder)}{of_lists} -o {base}")
         folder = base
-    click.echo(f"Is it any good, and for what: relstudy judge-check {folder} --judge {name}{of_question}")
+    click.echo(f"Is it any good, and for what: relstudy judge-check {quoted(folder)} --judge {name}{of_question}")

@@ -9,6 +9,7 @@ import click
 
 from relstudy.common.options.command_options import taking
 from relstudy.common.options.declaration import CommandOptions, option
+from relstudy.common.runtime.wording import quoted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,8 +64,8 @@ def new(folder: Path, more: tuple[Path, ...], options: NewOptions) -> None:
         lies_there = Found.among([folder])
         if lies_there.pictures or lies_there.to_convert:
             raise RelstudyError(
-                f"{folder} holds {lies_there.sentence()} and no collection.csv; relstudy new {folder} --from {folder} "
-                "makes one of them (nothing was written)"
+                f"{folder} holds {lies_there.sentence()} and no collection.csv; relstudy new {quoted(folder)} --from "
+                f"{quoted(folder)} makes one of them (nothing was written)"
             )
     notes: tuple[str, ...] = ()
     if given:
@@ -83,9 +84,9 @@ def new(folder: Path, more: tuple[Path, ...], options: NewOptions) -> None:
                 next(bar, None)
 
         write_collection(painted_collection(pictures, options.seed), folder, done=done)
-        say(f"{folder}: study.toml and {pictures} example pictures; next: relstudy sample {folder}")
+        say(f"{folder}: study.toml and {pictures} example pictures; next: relstudy sample {quoted(folder)}")
     else:
         for note in notes:
             say(note)
         first = "" if has_collection else "a collection.csv, then "
-        say(f"{folder}: study.toml; next: {first}relstudy sample {folder}")
+        say(f"{folder}: study.toml; next: {first}relstudy sample {quoted(folder)}")

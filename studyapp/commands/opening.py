@@ -10,6 +10,7 @@ import pandas as pd
 
 from relstudy.common.runtime.console import say
 from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import quoted
 from relstudy.common.tables.formats.table_files import read_table
 from relstudy.studyapp.assignment.erasure import complete_withdrawals
 from relstudy.studyapp.assignment.rated_blocks import require_rated_blocks
@@ -58,8 +59,10 @@ def open_database(folder: Path) -> tuple[Study, Store]:
     files, store = Study.load(folder), store_of_command(folder)
     store.require_study(folder)
     study = _as_served(files, store)
+    if study is None:
+        raise RelstudyError(f"{folder}: the database holds no study yet; `relstudy serve {quoted(folder)}` sets it up")
     _complete_withdrawals(store, folder)
-    return study or files, store
+    return study, store
 
 
 def _as_served(files: Study, store: Store) -> Study | None:

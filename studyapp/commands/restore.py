@@ -26,7 +26,7 @@ def restore(folder: Path, backup: Path, yes: bool, as_json: bool) -> None:
     """
     from relstudy.common.runtime.console import print_json, say
     from relstudy.common.runtime.errors import RelstudyError
-    from relstudy.common.runtime.wording import listed
+    from relstudy.common.runtime.wording import listed, quoted
     from relstudy.studyapp.assignment.erasure import forget_again, forgotten_so_far
     from relstudy.studyapp.commands.opening import store_of_command
     from relstudy.studyapp.config.study import Study
@@ -57,4 +57,4 @@ def restore(folder: Path, backup: Path, yes: bool, as_json: bool) -> None:
             say(f"{WORDS[what]} since that backup, and are so again: {listed(people)}")
     if kept is not None:
         say(f"what stood there before is kept in {kept}")
-    say(f"Next: relstudy serve {folder}")
+    say(f"Next: relstudy serve {quoted(folder)}")

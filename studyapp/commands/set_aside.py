@@ -24,6 +24,7 @@ def set_aside(folder: Path, rater: str, back: bool, as_json: bool) -> None:
       relstudy set-aside my-study R7K2QXMB --back
     """
     from relstudy.common.runtime.console import print_json
+    from relstudy.common.runtime.wording import quoted
     from relstudy.studyapp.assignment.exclusion import set_aside as put
     from relstudy.studyapp.assignment.exclusion import take_back
     from relstudy.studyapp.commands.opening import open_database
@@ -43,4 +44,6 @@ def set_aside(folder: Path, rater: str, back: bool, as_json: bool) -> None:
         print_json(result)
     else:
         click.echo(f"{words}.")
-        click.echo(f"Next: relstudy export {folder}, which marks their ratings; calibrate leaves marked ones out.")
+        click.echo(
+            f"Next: relstudy export {quoted(folder)}, which marks their ratings; calibrate leaves marked ones out."
+        )

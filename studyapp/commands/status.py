@@ -12,7 +12,7 @@ import click
 from relstudy.common.options.command_options import taking
 from relstudy.common.options.declaration import CommandOptions, option
 from relstudy.common.runtime.console import print_table
-from relstudy.common.runtime.wording import count_of, listed, moment, number, percent
+from relstudy.common.runtime.wording import count_of, listed, moment, number, percent, quoted
 from relstudy.common.tables.meaning.ratings_columns import LEAST_SECONDS
 
 if TYPE_CHECKING:
@@ -145,11 +145,11 @@ def print_progress(title: str, now: Status) -> None:
 def next_step(folder: Path, now: Status) -> str:
     """The command to type after this one."""
     if now.state == "paused":
-        return f"Next: relstudy status {folder} --reopen"
+        return f"Next: relstudy status {quoted(folder)} --reopen"
     if now.state == "open" and not now.ratings:
-        return f"Next: relstudy serve {folder}"
+        return f"Next: relstudy serve {quoted(folder)}"
     done, wanted = _pages_of_unique_pairs(now)
-    return f"Next: relstudy export {folder}" + (", which takes what there is so far" if done < wanted else "")
+    return f"Next: relstudy export {quoted(folder)}" + (", which takes what there is so far" if done < wanted else "")
 
 
 def print_raters(people: Sequence[RaterStatus]) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import quoted
 from relstudy.common.tables.meaning.scales import Scale
 from relstudy.studyapp.config.groups import Group, read_groups
 from relstudy.studyapp.config.language import Language, language_of
@@ -215,7 +216,7 @@ class Study:
         try:
             text = path.read_text(encoding="utf-8")
         except FileNotFoundError:
-            raise RelstudyError(f"{path}: there is no such file; `relstudy new {folder}` writes one") from None
+            raise RelstudyError(f"{path}: there is no such file; `relstudy new {quoted(folder)}` writes one") from None
         except UnicodeDecodeError as error:
             raise RelstudyError(f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8") from None
         except OSError as error:

@@ -21,6 +21,11 @@ try:
 except ImportError:  # Windows: the database's own locks must do
     fcntl = None  # type: ignore[assignment]
 
+OWN_FILES = (
+    *("secret.key", "study.db", "study.db-wal", "study.db-shm", "study.db.lock"),
+    *("study.preparing", "study.serving"),
+)
+"""What a server makes in a study's folder before it serves."""
 MOMENT = 2.0
 """Seconds that PostgreSQL has to notice that a server which was stopped is gone."""
 
@@ -75,6 +80,23 @@ def nobody_serves(folder: Path, store: Store) -> Iterator[None]:
     finally:
         if mark is not None:
             mark.close()
+
+
+@contextlib.contextmanager
+def leaving_nothing(folder: Path) -> Iterator[None]:
+    """A start that may be refused: what it made in the study's folder is gone then, unless another server uses it."""
+    own = [folder / name for name in OWN_FILES]
+    new = [path for path in own if not path.exists()]
+    try:
+        yield
+    except RelstudyError:
+        with contextlib.suppress(RelstudyError), contextlib.ExitStack() as stack:
+            mark = _lock(folder, shared=False, refusal="another server has begun")
+            if mark is not None:
+                stack.enter_context(mark)
+            for path in new:
+                path.unlink(missing_ok=True)
+        raise
 
 
 @contextlib.contextmanager

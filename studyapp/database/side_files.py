@@ -11,6 +11,7 @@ import sqlite3
 from pathlib import Path
 
 from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import quoted
 
 BACKUP = 0x52535442
 """SQLite's application_id of a backup, which is no database at work until it is opened as one."""
@@ -46,7 +47,7 @@ def require_own_wal(database: Path) -> None:
     elif not has_own_wal(database):
         raise RelstudyError(
             f"{database}-wal is not of the {database.name} beside it, which was copied there by hand, and would undo "
-            f"or spoil it: `relstudy restore {database.parent} BACKUP` puts a backup in its place; or move "
+            f"or spoil it: `relstudy restore {quoted(database.parent)} BACKUP` puts a backup in its place; or move "
             f"{database.name}-wal away, and {database.name} is used as it is"
         )
 
@@ -69,7 +70,8 @@ def require_sound(database: Path) -> None:
     if answer != "ok":
         raise RelstudyError(
             f"{database} is damaged, or {database.name}-wal is not of it ({' '.join(answer.split())}): if one of them "
-            f"was copied there by hand, put the other back beside it; else `relstudy restore {database.parent} BACKUP`"
+            f"was copied there by hand, put the other back beside it; else `relstudy restore "
+            f"{quoted(database.parent)} BACKUP`"
         )
 
 

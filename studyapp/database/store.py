@@ -20,6 +20,7 @@ from typing import IO, Any, Self
 import sqlalchemy as sa
 
 from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import quoted
 from relstudy.studyapp.database.errors import Trouble
 from relstudy.studyapp.database.postgresql import postgresql_engine
 from relstudy.studyapp.database.prepared import send
@@ -225,13 +226,13 @@ class Store:
         """
         if self.is_missing:
             raise RelstudyError(
-                f"{folder}: nothing has been rated here yet; `relstudy serve {folder}` makes the database"
+                f"{folder}: nothing has been rated here yet; `relstudy serve {quoted(folder)}` makes the database"
             )
         self._require_own_wal()
         try:
             if not sa.inspect(self.engine).has_table("ratings"):
                 raise RelstudyError(
-                    f"the database {self.shown} holds no study yet; `relstudy serve {folder}` makes one"
+                    f"the database {self.shown} holds no study yet; `relstudy serve {quoted(folder)}` makes one"
                 )
         except sa.exc.DBAPIError as error:
             raise self._unopened(error) from None

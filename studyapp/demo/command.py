@@ -11,7 +11,7 @@ import click
 
 from relstudy.common.options.command_options import taking
 from relstudy.common.options.declaration import CommandOptions, option
-from relstudy.common.runtime.wording import span
+from relstudy.common.runtime.wording import quoted, span
 
 if TYPE_CHECKING:
     from relstudy.studyapp.demo.pipeline import Outcome
@@ -80,7 +80,7 @@ def demo(folder: Path, options: DemoOptions, as_json: bool) -> None:
     else:
         _print(outcome)
     if options.no_serve:
-        say(f"Report: {outcome.report}. To look around: relstudy serve {folder}")
+        say(f"Report: {outcome.report}. To look around: relstudy serve {quoted(folder)}")
     else:
         from relstudy.studyapp.demo.server import look_around
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import urlencode, urljoin, urlsplit
 
 from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import quoted
 from relstudy.common.tables.meaning.pairs_table import read_pairs
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.collection.displayed import item_key
@@ -278,7 +279,7 @@ def rate(
     new = int((~base & (pairs["round"] == pairs["round"].max())).sum())
     new += len(read_pairs(folder / "pairs.csv", couples=True))
     expected = int(base.sum()) * len(whom) + new * per_pair
-    command = f"relstudy invite {folder} -n {len(whom)}; relstudy serve {folder}"
+    command = f"relstudy invite {quoted(folder)} -n {len(whom)}; relstudy serve {quoted(folder)}"
     with (
         show.stage("The panel rates in the web app", command=command, units=expected) as stage,
         serving(folder) as address,

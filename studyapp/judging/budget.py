@@ -15,7 +15,7 @@ from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.calibration.tables.study_tables import read_study_tables
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.common.runtime.wording import percent
+from relstudy.common.runtime.wording import percent, quoted
 from relstudy.studyapp.judging.asking import ANSWER_TOKENS, Interview
 from relstudy.studyapp.judging.results import judge_files
 
@@ -144,8 +144,8 @@ def share_for(
         ]
         if best.people:
             said.append(
-                f"People's part: relstudy sample {folder} --next --judge {name} --pairs {best.people}, once the judge "
-                "has answered."
+                f"People's part: relstudy sample {quoted(folder)} --next --judge {name} --pairs {best.people}, once "
+                "the judge has answered."
             )
     if questions <= judged:
         raise RelstudyError(

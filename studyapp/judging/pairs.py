@@ -11,6 +11,7 @@ import pandas as pd
 
 from relstudy.calibration.tables.study_tables import Pool, find_pool
 from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import quoted
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.pairs_table import OTHER, OUTSIDE, read_pairs
 from relstudy.studyapp.collection.items import Collection
@@ -71,7 +72,7 @@ def couples_to_judge(folder: Path, lists: Iterable[str], of_lists: bool) -> pd.D
     couples = read_pairs(folder / "pairs.csv", couples=True)
     chosen = couples[couples["result_id"].isin(list(lists)) == of_lists].reset_index(drop=True)
     if chosen.empty:
-        command = f"relstudy couples {folder}{' --lists 5' * of_lists}"
+        command = f"relstudy couples {quoted(folder)}{' --lists 5' * of_lists}"
         raise RelstudyError(f"{folder / 'pairs.csv'}: it holds no such couples; `{command}` draws them")
     return chosen
 

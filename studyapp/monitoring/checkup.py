@@ -14,7 +14,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.common.runtime.wording import count_of, listed
+from relstudy.common.runtime.wording import count_of, listed, quoted
 from relstudy.studyapp.assignment.erasure import complete_withdrawals, retention_notes
 from relstudy.studyapp.assignment.synchronisation import change_study, require_own
 from relstudy.studyapp.collection.displayed import DisplayedItems
@@ -84,7 +84,9 @@ def _private(folder: Path) -> Iterator[Finding]:
     except RelstudyError as error:
         yield Finding("accounts", "wrong", str(error), "until then nobody can open the researcher's pages")
     if not (folder / "admin.hash").exists():
-        yield Finding("password", "mind", "the researcher's pages have no password yet", f"relstudy serve {folder}")
+        yield Finding(
+            "password", "mind", "the researcher's pages have no password yet", f"relstudy serve {quoted(folder)}"
+        )
 
 
 def _address(study: Study) -> Iterator[Finding]:
@@ -140,7 +142,7 @@ def _words_beside(folder: Path, study: Study) -> Iterator[Finding]:
 
 def _database(folder: Path, study: Study, store: Store) -> Iterator[Finding]:
     if store.is_missing:
-        yield Finding("database", "mind", "nobody has served the study yet", f"relstudy serve {folder}")
+        yield Finding("database", "mind", "nobody has served the study yet", f"relstudy serve {quoted(folder)}")
         return
     try:
         if store.is_sqlite:
@@ -153,11 +155,11 @@ def _database(folder: Path, study: Study, store: Store) -> Iterator[Finding]:
         with store.write():
             pass
     except RelstudyError as error:
-        yield Finding("database", "wrong", str(error), f"relstudy restore {folder} BACKUP")
+        yield Finding("database", "wrong", str(error), f"relstudy restore {quoted(folder)} BACKUP")
         return
     except (*DATABASE_ERRORS, sqlite3.DatabaseError) as error:
         words = f"{store.shown}: {getattr(error, 'orig', error)}"
-        yield Finding("database", "wrong", words, f"start the database, or relstudy restore {folder} BACKUP")
+        yield Finding("database", "wrong", words, f"start the database, or relstudy restore {quoted(folder)} BACKUP")
         return
     yield Finding("database", "ok", f"{store.shown} is whole and can be written to")
     yield from _retention(folder, study, store)
@@ -172,7 +174,7 @@ def _retention(folder: Path, study: Study, store: Store) -> Iterator[Finding]:
     with store.read() as connection:
         overdue = list(retention_notes(connection, study, folder))
     for sentence in overdue:
-        mend = f"relstudy status {folder} --close, then relstudy forget {folder} --all-people"
+        mend = f"relstudy status {quoted(folder)} --close, then relstudy forget {quoted(folder)} --all-people"
         yield Finding("people", "wrong", sentence, mend)
     if not overdue:
         yield Finding("people", "ok", f"who raters are may be kept until {study.keep_until}, or is forgotten")
@@ -219,4 +221,4 @@ def _files(folder: Path, store: Store) -> Iterator[Finding]:
         yield Finding("files", "ok", "they say what is served")
     else:
         words = "; ".join(changes.sentences()) or "nothing that raters see"
-        yield Finding("files", "mind", f"they are not what is served: {words}", f"relstudy change {folder}")
+        yield Finding("files", "mind", f"they are not what is served: {words}", f"relstudy change {quoted(folder)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import tempfile
@@ -10,7 +11,12 @@ from pathlib import Path
 from relstudy.common.runtime.console import say
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.database.serving_lock import hold_as_server, one_prepares, require_sound_database
+from relstudy.studyapp.database.serving_lock import (
+    hold_as_server,
+    leaving_nothing,
+    one_prepares,
+    require_sound_database,
+)
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.web.admin.access import make_setup_link
 from relstudy.studyapp.web.app import create_app
@@ -33,15 +39,14 @@ def run(folder: Path, server: ServerOptions, *, secure: bool | None = None, rese
     reset_admin : forget the admin password, for which a link chooses a new one
     """
     # Held, also by the forked workers, until the last of them has ended.
-    lock = None
-    if folder.is_dir():
+    if not folder.is_dir():
+        _run(folder, server, secure, reset_admin)
+    with leaving_nothing(folder), contextlib.ExitStack() as stack:
         require_sound_database(folder)
         lock = hold_as_server(folder)
-    try:
-        _run(folder, server, secure, reset_admin)
-    finally:
         if lock is not None:
-            lock.close()
+            stack.enter_context(lock)
+        _run(folder, server, secure, reset_admin)
 
 
 def run_preview(folder: Path, server: ServerOptions) -> None:

@@ -10,6 +10,7 @@ import click
 
 from relstudy.common.runtime.console import say
 from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import quoted
 from relstudy.studyapp.assignment.erasure import complete_withdrawals, retention_notes
 from relstudy.studyapp.assignment.redrawn_study import complete_new_draw
 from relstudy.studyapp.assignment.synchronisation import change_study
@@ -41,7 +42,7 @@ def take_over(folder: Path) -> Study:
         if changes.takes:
             raise RelstudyError(
                 f"{folder}: the study's files are not what is served, and to change to them takes something away: "
-                f"{'; '.join(changes.sentences())}. `relstudy change {folder}` does it, or put the files back"
+                f"{'; '.join(changes.sentences())}. `relstudy change {quoted(folder)}` does it, or put the files back"
             )
     finally:
         store.dispose()

@@ -23,13 +23,28 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _WAITING: ContextVar[dict[Path, Path] | None] = ContextVar("_WAITING", default=None)
 
 
+def _umask() -> int:
+    mask = os.umask(0o077)  # the system can only tell it by setting it
+    os.umask(mask)
+    return mask
+
+
+UMASK = _umask()
+"""The process's umask, read once: setting it later would reach files that other threads make."""
+
+
+def _mode_of(target: Path) -> int:
+    """Who may read a new file: the same people as before, or whom the umask lets."""
+    return target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~UMASK
+
+
 @contextlib.contextmanager
-def replacing(path: str | os.PathLike[str], mode: int = 0o644) -> Iterator[Path]:
+def replacing(path: str | os.PathLike[str], mode: int | None = None) -> Iterator[Path]:
     """Yield a path beside `path` to write to; rename it over `path` only when the block ends well.
 
-    Until then, and after that where `mode` says so, nobody but its owner can read the file. A link stays, and what it
-    leads to is written; a device, such as /dev/stdout, is refused, since it would be a file afterwards. Within
-    `together` it is renamed at that block's end.
+    Until then only its owner can read the file; then `mode` says who can, else the mode of the file before it, else the
+    umask. A link stays, and what it leads to is written. A device, such as /dev/stdout, is refused: it would be a file
+    afterwards. Within `together` it is renamed at that block's end.
     """
     target = Path(path)
     if target.is_dir():
@@ -46,7 +61,7 @@ def replacing(path: str | os.PathLike[str], mode: int = 0o644) -> Iterator[Path]
     beside, waiting = Path(name), _WAITING.get()
     try:
         yield beside
-        beside.chmod(mode)
+        beside.chmod(_mode_of(target) if mode is None else mode)
         if waiting is None:
             beside.replace(target)
         else:

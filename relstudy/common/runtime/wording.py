@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
@@ -11,6 +13,17 @@ AGAINST = "runs against the judgments"
 MOST_DIGITS = "+.6f"
 """Of the ends of an interval."""
 IN_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def quoted(path: str | os.PathLike[str]) -> str:
+    """A path as a shell reads it, in a command that a message names.
+
+    Examples
+    --------
+    >>> quoted("my study"), quoted("demo")
+    ("'my study'", 'demo')
+    """
+    return shlex.quote(os.fspath(path))
 
 
 def count_of(number: int, one: str, many: str | None = None) -> str:

@@ -24,6 +24,7 @@ from relstudy.common.tables.checked_table import Checked
 from relstudy.common.tables.column_names import plain_name
 from relstudy.common.tables.formats.csv_files import IDS, read_csv
 from relstudy.common.tables.formats.json_files import is_json, read_records
+from relstudy.common.tables.formats.overwriting import keep_or_refuse
 from relstudy.common.tables.formats.parquet_limits import refuse_swelling_parquet
 
 ROWS_AT_ONCE = 100_000
@@ -104,19 +105,30 @@ def _as_json(cell: object) -> str:
     return "" if cell is None else json.dumps(cell, ensure_ascii=False, default=plain)
 
 
-def write_table(frame: pd.DataFrame, path: str | os.PathLike[str], *, private: bool = False) -> None:
-    """Write a table as CSV, or as Parquet when the path ends in .parquet; a `private` one is its owner's alone."""
-    write_parts([frame], path, private=private)
+def write_table(
+    frame: pd.DataFrame, path: str | os.PathLike[str], *, private: bool = False, answers: bool = False
+) -> None:
+    """Write a table as CSV, or as Parquet when the path ends in .parquet.
+
+    Parameters
+    ----------
+    private : only the file's owner may read it
+    answers : it holds what people answered, so a command does not replace a table that has more (`overwriting`)
+    """
+    write_parts([frame], path, private=private, answers=answers)
 
 
-def write_parts(parts: Iterable[pd.DataFrame], path: str | os.PathLike[str], *, private: bool = False) -> None:
+def write_parts(
+    parts: Iterable[pd.DataFrame], path: str | os.PathLike[str], *, private: bool = False, answers: bool = False
+) -> None:
     """Write a table of which one part is in memory at a time; at least one, all of the same columns and types."""
-    with replacing(path, 0o600 if private else 0o644) as beside:
+    with replacing(path, 0o600 if private else None) as beside:
         if beside.suffix == ".parquet":
             _write_parquet(parts, beside)
         else:
             with open(beside, "wb") as file:
                 write_csv(parts, file)
+        keep_or_refuse(Path(path), beside, answers=answers)
 
 
 def write_csv(parts: Iterable[pd.DataFrame], file: IO[bytes]) -> None:

@@ -1,0 +1,144 @@
+"""May a command write over the table that is there? The one owner of that question; `table_files.write_parts` asks it.
+
+A command replaces a table that it wrote itself: one with the columns that it writes. A table with other columns is
+somebody's own, and one of people's answers that has more rows, or people whom the new one lacks, may be all there is of
+them. Both are refused without `--overwrite`, and kept under another name with it. Functions in Python write where they
+are asked to.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import count_of
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+IDENTITY = 3
+"""Columns, the first of a table, by which a table is known as one that the command writes."""
+_GUARDED: ContextVar[bool] = ContextVar("_GUARDED", default=False)
+_OVERWRITE: ContextVar[bool | None] = ContextVar("_OVERWRITE", default=None)
+"""Whether --overwrite was given; None for a command without the option."""
+
+
+@contextlib.contextmanager
+def guarded() -> Iterator[None]:
+    """Within, as in every command, tables are not replaced that the command did not write."""
+    before, answer = _GUARDED.set(True), _OVERWRITE.set(None)
+    try:
+        yield
+    finally:
+        _GUARDED.reset(before)
+        _OVERWRITE.reset(answer)
+
+
+def with_overwrite(command: Command) -> Command:
+    """Give a command the option --overwrite."""
+
+    def keep(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+        _OVERWRITE.set(value)
+
+    return click.option(
+        "--overwrite",
+        is_flag=True,
+        expose_value=False,
+        callback=keep,
+        help="Replace a table that this command did not write, or that has more answers; the old one is kept.",
+    )(command)
+
+
+def keep_or_refuse(target: Path, new: Path, *, answers: bool) -> None:
+    """Before `new` takes the place of `target`: refuse, or keep a copy of the old table, where it would be lost.
+
+    Parameters
+    ----------
+    target, new : the table that is there, if any, and the one written beside it
+    answers : whether the table holds what people answered, which no command can make again
+
+    Raises
+    ------
+    RelstudyError
+        in a command without --overwrite, saying what would be lost
+    """
+    if not _GUARDED.get() or not target.is_file() or not target.stat().st_size:
+        return
+    lost = _lost(target, new, answers)
+    if lost is None:
+        return
+    if not _OVERWRITE.get():
+        way = "" if _OVERWRITE.get() is None else ", or pass --overwrite, which keeps the old file beside it"
+        raise RelstudyError(f"{target}: {lost}; write to another file{way}")
+    shutil.copy2(target, _free_name(target))
+
+
+def require_free(target: Path) -> None:
+    """Refuse a file that is there, before what cannot be made again is made to be written to it.
+
+    Raises
+    ------
+    RelstudyError
+        in a command without --overwrite
+    """
+    if _GUARDED.get() and not _OVERWRITE.get() and target.is_file() and target.stat().st_size:
+        raise RelstudyError(
+            f"{target}: this file exists; write to another, or pass --overwrite, which keeps the old one"
+        )
+
+
+def _lost(target: Path, new: Path, answers: bool) -> str | None:
+    old_columns, new_columns = _columns(target), _columns(new)
+    absent = [name for name in new_columns[:IDENTITY] if name not in old_columns]
+    if absent:
+        return f"this command did not write this table (it has no column {absent[0]})"
+    if not answers:
+        return None
+    (rows, people), (new_rows, new_people) = _size(target), _size(new)
+    if rows > new_rows:
+        return f"this table has {count_of(rows, 'row')}, and the new one {new_rows:,}"
+    missing = sorted(people - new_people)
+    if missing:
+        return f"this table has answers of {missing[0]!r}, and the new one has none"
+    return None
+
+
+def _columns(path: Path) -> list[str]:
+    if path.suffix == ".parquet":
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        try:
+            return list(pq.read_schema(path).names)
+        except (pa.ArrowInvalid, OSError):
+            return []
+    with open(path, encoding="utf-8-sig", errors="replace", newline="") as file:
+        return next(csv.reader(file), [])
+
+
+def _size(path: Path) -> tuple[int, set[str]]:
+    """Rows of a table, and the people in its first column."""
+    if path.suffix == ".parquet":
+        import pyarrow.parquet as pq
+
+        values = pq.read_table(path, columns=_columns(path)[:1]).column(0).to_pylist()
+        return len(values), set(map(str, values))
+    with open(path, encoding="utf-8-sig", errors="replace", newline="") as file:
+        rows = csv.reader(file)
+        next(rows, None)
+        values = [row[0] for row in rows if row]
+        return len(values), set(values)
+
+
+def _free_name(target: Path) -> Path:
+    number = 1
+    while os.path.lexists(kept := target.with_name(f"{target.stem}.old-{number}{target.suffix}")):
+        number += 1
+    return kept
