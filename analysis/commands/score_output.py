@@ -233,7 +233,7 @@ def _print_standings(result: ScoreResult, ranked: Standings, most: int | None = 
     if most is None:
         terms = listed([each.term for each in others])
         click.echo(
-            f"figure: {index.term}. also: = as good as the first, ▼ clearly behind, ▲ ahead, by {terms}, "
+            f"figure: {index.term}. also: = no clear difference from the first, ▼ clearly behind, ▲ ahead, by {terms}, "
             "corrected together as one family."
         )
 

@@ -248,9 +248,11 @@ class Evaluation:
         """A run of scored pairs, without those whose score (float [pairs]) is NaN; good for every evaluation of qrels
         with the same queries."""
         scored = np.isfinite(score)
-        if scored.all():
-            return _by_query(query_id, result_id, score, self.numbers)
-        return _by_query(query_id[scored], result_id[scored], score[scored], self.numbers)
+        if not scored.all():
+            query_id, result_id, score = query_id[scored], result_id[scored], score[scored]
+        # trec_eval's library keeps scores in single precision, where some that differ are equal: places are exact
+        place = pd.Series(score).groupby(pd.factorize(query_id)[0]).rank(method="dense").to_numpy()
+        return _by_query(query_id, result_id, place, self.numbers)
 
     def run(self, scores: pd.DataFrame, higher: bool) -> ByQuery:
         """Everything that a system retrieved, judged or not (query_id, result_id, score), as a run.

@@ -67,7 +67,7 @@ def _couples(
         for b in lanes(width):
             good, poor = hits[q, b], misses[q, b]
             couples = good * poor - itself[q, b]
-            enough = couples > 1e-12 * (good + poor) ** 2
+            enough = couples > 1e-12 * good * poor  # what rounding leaves of pairs that are only beside themselves
             right[q, b] = choose(enough, (right[q, b] - 0.5 * itself[q, b]) / (good + poor), 0.0)
             all_of[q, b] = choose(enough, couples / (good + poor), 0.0)
     return right, all_of
@@ -125,7 +125,7 @@ def _couples_under_raters(
             for b in lanes(width):
                 both = sums[good, b] + sums[poor, b]
                 couples = sums[good, b] * sums[poor, b] - sums[itself, b]
-                enough = couples > 1e-12 * both**2
+                enough = couples > 1e-12 * sums[good, b] * sums[poor, b]
                 whole[0, b] += choose(enough, (sums[right, b] - 0.5 * sums[itself, b]) / both, 0.0)
                 whole[1, b] += choose(enough, couples / both, 0.0)
             sums[:] = 0.0

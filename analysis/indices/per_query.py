@@ -41,7 +41,7 @@ def within_queries(
         precision = np.bincount(q, w * hit * at_own, number) / all_hits
         whole = all_hits * all_misses - itself
         area = (np.bincount(group_query, missed * (hits - 0.5 * gained), number) - 0.5 * itself) / whole
-    both = (all_misses > 0) & (whole > 1e-12 * (all_hits + all_misses) ** 2)
+    both = whole > 1e-12 * all_hits * all_misses
     return precision, np.where(both, area, np.nan)
 
 

@@ -213,7 +213,7 @@ class ReweightedJudgments:
         """Pearson's r of each score, float [pairs], with the judgments, float [scores, replicates]; NaN where one is
         constant."""
         centred = (score - score.mean() for score in scores)
-        tiny = np.finfo(np.float32).tiny
+        tiny = np.finfo(np.float64).tiny
         columns = [(x / max(np.abs(x).max(), tiny)).astype(self.pull.dtype) for x in centred]
         found = np.zeros((len(columns), 3, self.pull.shape[1]))
         for block, pull, product in self._blocks():

@@ -86,6 +86,41 @@ def tie_range(
     return TieRange(len(touched), ends) if ends else None
 
 
+def in_single_precision(
+    values: Mapping[str, QueryValues], evaluation: Evaluation, queries: np.ndarray, scores: pd.DataFrame, higher: bool
+) -> dict[str, float]:
+    """The measures that trec_eval itself gives another value, since it keeps scores in single precision.
+
+    There scores that are large and close, such as seconds since 1970, are ties. Parameters are those of `tie_range`.
+
+    Examples
+    --------
+    >>> pairs = np.array(["q", "q"]), np.array(["a", "b"]), np.array([1, 0])
+    >>> run = pd.DataFrame({"query_id": ["q", "q"], "result_id": ["a", "b"], "score": [1.7e9 + 1, 1.7e9]})
+    >>> queries = np.array(["q"])
+    >>> evaluation = Evaluation.of_pairs(["RR"], *pairs)
+    >>> in_single_precision(evaluation.of_run(queries, evaluation.run(run, True)), evaluation, queries, run, True)
+    {'RR': 0.5}
+    """
+    with np.errstate(over="ignore"):
+        single = scores["score"].to_numpy(dtype=float).astype(np.float32).astype(float)
+    query = pd.factorize(scores["query_id"])[0]
+    names = [name for name in values if parsed_measure(name).NAME in RISING]
+    if not names or _distinct(query, single) == _distinct(query, scores["score"].to_numpy(dtype=float)):
+        return {}
+    limits = np.finfo(np.float32)
+    rounded = scores.assign(score=np.clip(single, limits.min, limits.max))
+    chosen = evaluation.of(names)
+    found = chosen.of_run(queries, chosen.run(rounded, higher))
+    totals = {name: found[name].total() for name in names}
+    return {name: total for name, total in totals.items() if abs(total - values[name].total()) >= TOLD}
+
+
+def _distinct(query: np.ndarray, score: np.ndarray) -> int:
+    order = np.lexsort((score, query))
+    return 1 + int(((np.diff(query[order]) != 0) | (np.diff(score[order]) != 0)).sum())
+
+
 def _grades(evaluation: Evaluation, rows: pd.DataFrame) -> np.ndarray:
     """The grade of each row, 0 where nobody judged."""
     judged = {name: evaluation.judged[number] for name, number in evaluation.numbers.items()}
@@ -97,6 +132,15 @@ def _with(all_of_them: QueryValues, anew: QueryValues, touched: np.ndarray) -> Q
     values = all_of_them.values.copy()
     values[touched] = anew.values[touched]
     return QueryValues(values, all_of_them.summed)
+
+
+def single_precision_in_words(system: str, found: Mapping[str, float], values: Mapping[str, QueryValues]) -> str:
+    """The values that trec_eval gives a run, beside those here, in a sentence."""
+    said = [f"{name} {values[name].total():.3f} (trec_eval: {total:.3f})" for name, total in found.items()]
+    return (
+        f"{system} has scores that differ by less than single precision holds, where trec_eval makes them ties: "
+        f"{', '.join(said)}."
+    )
 
 
 def in_words(system: str, found: TieRange, values: Mapping[str, QueryValues]) -> str:

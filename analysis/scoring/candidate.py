@@ -11,7 +11,7 @@ import pandas as pd
 from relstudy.analysis.indices.judged_coverage import covered_name, depths_of, first_judged, judged_name, residuals
 from relstudy.analysis.indices.measures import QueryValues, parsed_measure
 from relstudy.analysis.indices.sample_estimators import is_estimable
-from relstudy.analysis.indices.ties import TieRange, tie_range
+from relstudy.analysis.indices.ties import TieRange, in_single_precision, tie_range
 from relstudy.analysis.scoring.direction import SystemDirection, direction_of
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.mapping_used import MappedScores
@@ -43,6 +43,7 @@ class Candidate:
         judged, and the shares of its first results that are judged (`first_judged`); under a sample of known
         probabilities the measures that it estimates (`estimates`); under other judgments those shares alone; None where
         nothing is known
+    in_single : measures to which trec_eval, in single precision, gives another value, and that value
     ties : what other orders of its equal scores would give; None where they change nothing, or that is not known
     """
 
@@ -56,6 +57,7 @@ class Candidate:
     run: bool = False
     measures: Mapping[str, QueryValues] | None = None
     ties: TieRange | None = None
+    in_single: Mapping[str, float] | None = None
 
     @property
     def ranking(self) -> np.ndarray:
@@ -124,7 +126,8 @@ def candidate_of(
     evaluation = pairs.evaluation(names)
     measures = evaluation.of_run(pairs.queries, evaluation.run(scores, direction.higher))
     ties = tie_range(measures, evaluation, pairs.queries, scores, direction.higher)
-    return replace(candidate, measures=measures | shares, ties=ties)
+    in_single = in_single_precision(measures, evaluation, pairs.queries, scores, direction.higher)
+    return replace(candidate, measures=measures | shares, ties=ties, in_single=in_single)
 
 
 def _known_of_first(

@@ -68,7 +68,9 @@ def compare(
                     systems[a].name,
                     systems[b].name,
                     index.name,
-                    difference_estimate(difference, spread, context.options.level),
+                    difference_estimate(
+                        difference, spread, context.options.level, index.scale.highest - index.scale.lowest
+                    ),
                     None if np.isnan(p) else float(p),
                     None,
                     pairs,
@@ -230,8 +232,13 @@ def _proposed(context: ScoringContext, *names: str) -> tuple[str, ...] | None:
     return None if proposers is None else tuple(name for name in names if name in proposers)
 
 
-def difference_estimate(difference: BootstrapStatistic, spread: Spread, level: float) -> Estimate:
-    """The difference with its interval by Student's t, from its spread as a paired one."""
+def difference_estimate(difference: BootstrapStatistic, spread: Spread, level: float, most: float = np.inf) -> Estimate:
+    """The difference with its interval by Student's t, from its spread as a paired one.
+
+    Parameters
+    ----------
+    most : the largest difference that the index allows, where the interval ends
+    """
     if not np.isfinite(difference.value) or difference.withheld is not None:
         return difference.estimate(level)
     low, high = spread.interval(level)
@@ -240,7 +247,7 @@ def difference_estimate(difference: BootstrapStatistic, spread: Spread, level: f
             "the pairs are of a single query" if spread.clusters < 2 else "too many bootstrap replicates have no value"
         )
         return Estimate.of(difference.value, reason=f"no interval: {few}")
-    return Estimate.of(difference.value, low, high)
+    return Estimate.of(difference.value, max(low, -most), min(high, most))
 
 
 def p_value(difference: BootstrapStatistic, spread: Spread) -> float:

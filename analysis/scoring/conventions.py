@@ -210,6 +210,11 @@ def notes_on(context: ScoringContext, candidates: list[Candidate]) -> list[str]:
             f"run from {pairs.judgment.min():g} to {pairs.judgment.max():g}), so figures that need both kinds are left "
             "empty."
         )
+    if pairs.ratings is None and options.raters == "auto" and np.isfinite(pairs.standard_error).any():
+        notes.append(
+            "The judgments come without who gave which rating, so intervals hold for these raters alone; "
+            "what calibrate gave, or its folder, has the ratings."
+        )
     if len(pairs.queries) < FEW_QUERIES:
         few = count_of(len(pairs.queries), "query", "queries")
         notes.append(f"Only {few}: intervals from so few clusters are too short.")
@@ -239,6 +244,8 @@ def notes_on(context: ScoringContext, candidates: list[Candidate]) -> list[str]:
     for candidate in candidates:
         if candidate.ties is not None and candidate.measures is not None:
             notes.append(ties.in_words(candidate.name, candidate.ties, candidate.measures))
+        if candidate.in_single and candidate.measures is not None:
+            notes.append(ties.single_precision_in_words(candidate.name, candidate.in_single, candidate.measures))
         notes.extend(_uncovered(candidate, context.measures))
     if pairs.proposers is not None and len(candidates) > 1:
         newcomers = [candidate.name for candidate in candidates if candidate.name not in pairs.proposers]

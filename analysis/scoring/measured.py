@@ -62,6 +62,8 @@ def condensed(context: ScoringContext, candidate: Candidate) -> dict[str, QueryV
     pairs = context.pairs
     score = np.full(len(pairs), np.nan)
     score[candidate.used] = candidate.ranking
+    if candidate.run:
+        score[np.isnan(candidate.given)] = np.nan  # what a run does not hold it did not retrieve
     if context.evaluations is None:
         context.evaluations = _evaluations(context)
     by_query: dict[str, QueryValues] = {}

@@ -167,6 +167,11 @@ class ScoringOptions:
         heading=INTERVALS,
     )
 
+    @property
+    def reverses(self) -> bool:
+        """True under weights that are known to reverse the order of systems (docs/differences.md)."""
+        return self.weights == "rank-power" and self.power > 0
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "measures", tuple(self.measures))
         check_options(self)
@@ -231,7 +236,8 @@ class TestOptions:
     test: Test = option("t", "The test whose p is corrected; the p of each stands beside it.", heading=TESTS)
     correction: Correction = option(
         "holm",
-        "For how many systems are compared by a measure: Holm, or randomised Tukey, whose intervals hold together.",
+        "Correction of the tests of measures, for how many systems are compared: Holm, or randomised Tukey. The "
+        "comparison of systems (comparisons.csv, p_family) is always corrected by max-t.",
         heading=TESTS,
     )
     draws: int = option(TEST_DRAWS, "Draws of the random tests.", at_least=1, at_most=MOST_REPLICATES, heading=TESTS)

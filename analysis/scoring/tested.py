@@ -285,7 +285,7 @@ def _tests(result: ScoreResult, index: Index, names: Sequence[str], options: Tes
             index.name,
             names[a],
             names[b],
-            _estimate(each, low, high, reasons[k]),
+            _estimate(each, low, high, reasons[k], index.scale.highest - index.scale.lowest),
             each.queries,
             each.wins,
             each.ties,
@@ -303,13 +303,13 @@ def _tests(result: ScoreResult, index: Index, names: Sequence[str], options: Tes
     ]
 
 
-def _estimate(found: PairedDifference, low: float, high: float, withheld: str | None) -> Estimate:
+def _estimate(found: PairedDifference, low: float, high: float, withheld: str | None, most: float) -> Estimate:
     if not found.queries:
         return Estimate.missing("no query has a value of both")
     if withheld is not None:
         return Estimate.of(found.mean, reason=f"no interval: {withheld}")
     if np.isfinite(low):
-        return Estimate.of(found.mean, low, high)
+        return Estimate.of(found.mean, max(low, -most), min(high, most))
     return Estimate.of(found.mean, reason="no interval: both have a value of 1 query")
 
 

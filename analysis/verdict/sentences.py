@@ -36,6 +36,11 @@ def headline(result: ScoreResult, ranked: Standings) -> str:
     """The advice, in one sentence, with how much of the first results of those that it names nobody judged."""
     if len(ranked.names) == 1:
         return agreement(result, result[ranked.names[0]])
+    if result.options.reverses:
+        return (
+            f"No verdict with {option('weights', 'rank-power')}: these weights let a few pairs decide, and can reverse "
+            "the order of systems. Leave the option out for a verdict."
+        )
     if not ranked.comparable or not _compared(result, ranked):
         return f"The {in_words(len(ranked.names))} systems cannot be compared{_because(result)}."
     said, unseen = _advice(result, ranked), _unseen_of_judged_pairs(result, ranked)
@@ -43,25 +48,32 @@ def headline(result: ScoreResult, ranked: Standings) -> str:
 
 
 def _advice(result: ScoreResult, ranked: Standings) -> str:
+    """Which system to use. Only systems that may be the best are named, by one corrected comparison with the best
+    (Hsu 1984); several as equals only where their figures differ by less than matters."""
     best, rest = ranked.best, ranked.others
-    named = _either(best)
-    if len(best) == 1:
-        if all(ranked.ahead(best[0], other) for other in rest):
-            return f"Use {named}: it is ahead of {_the_rest(rest)}."
-        return f"Use {named}: {_the_rest(rest)} {_are(rest)} surely not the best."
+    lead, *open_yet = best
+    if not open_yet:
+        return f"Use {lead}: it is ahead of {_the_rest(rest)}."
     if _same(result, ranked):
         alike = "the two are" if len(best) == 2 else f"the {in_words(len(best))} are"
         behind = f", and {_the_rest(rest)} {_are(rest)} not as good" if rest else ""
-        return f"Use {named}: {alike} the same for practical purposes{behind}."
-    cannot = f"this study cannot say which of the {in_words(len(best))} is best"
-    if len(best) == 2:
-        cannot = "this study cannot say which of the two is better"
+        return f"Use {_either(best)}: {alike} the same for practical purposes{behind}."
+    cannot = (
+        f"this study cannot say which of the {'two is better' if len(best) == 2 else f'{in_words(len(best))} is best'}"
+    )
     if not rest:
-        return f"{capital(cannot)}: {listed_some(best)}." if len(best) <= 4 else f"{capital(cannot)}."
-    if all(ends is not None and ends[1] <= len(best) for ends in map(ranked.ranks, best)):
-        who = "both are" if len(best) == 2 else "all are"
-        return f"Use {named}: {who} ahead of {_the_rest(rest)}, and {cannot}."
-    return f"Use {named}: {_the_rest(rest)} {_are(rest)} not the best, and {cannot}."
+        return f"{capital(cannot)}: {listed_some(best)}." if len(best) <= MOST_NAMED else f"{capital(cannot)}."
+    out = f"{_the_rest(rest)} can"
+    if _close(result, best):
+        return f"Use {_either(best)}: {cannot}. As the best, {out} be ruled out."
+    return f"Use {lead}. {listed_some(open_yet)} cannot quite be ruled out as equally good; {out}."
+
+
+def _close(result: ScoreResult, names: Sequence[str]) -> bool:
+    """True where the figures of some systems differ by no more than matters."""
+    values = [result[name].estimate(result.primary.index).value for name in names]
+    known = [value for value in values if value is not None]
+    return len(known) == len(values) and max(known) - min(known) <= result.primary.matters
 
 
 def _either(names: Sequence[str]) -> str:
@@ -121,7 +133,7 @@ def choice(result: ScoreResult, ranked: Standings) -> str | None:
     figure = "" if value is None else f" ({index.in_words(value)})"
     level = [name for name in ranked.best[1:] if result[name].estimate(index).value == value]
     who = f"It, {listed(level, 'and')} have" if len(level) > 1 else f"It and {level[0]} have" if level else "It has"
-    said = f"{choice_heading(first)}. {who} the best estimate{figure}: a choice, not a finding."
+    said = f"{choice_heading(first)}. {who} the best estimate{figure}: a choice, not a finding.{_for(result, ranked)}"
     alone = [name for name in ranked.best[1:] if ranked.ahead(first, name)]
     if not alone:
         return said
@@ -129,6 +141,14 @@ def choice(result: ScoreResult, ranked: Standings) -> str | None:
         f"{said} It is ahead of {listed_some(alone)} where {'the two' if len(alone) == 1 else 'each two'} are compared "
         f"alone, which among {in_words(len(ranked.names))} systems chance may do."
     )
+
+
+def _for(result: ScoreResult, ranked: Standings) -> str:
+    """What speaks for the second system, as a sentence with a blank before it: it is better on more queries."""
+    counts = _better_on(result, ranked)
+    if counts is None or counts[1] <= counts[0]:
+        return ""
+    return f" {ranked.names[1]} is better on more queries ({counts[1]} of {sum(counts)})."
 
 
 def contrary(result: ScoreResult, ranked: Standings) -> str | None:
@@ -236,7 +256,7 @@ def unseen(result: ScoreResult, ranked: Standings) -> str | None:
 def near_the_bound(result: ScoreResult) -> str | None:
     """The system of which chance in the replicates decides whether it may be the best, the nearest of several; None
     where there is none."""
-    if not result.ranks.near:
+    if not result.ranks.near or result.options.reverses:
         return None
     near = min(result.ranks.near, key=lambda each: abs(each.lag - each.bound) / each.error)
     name, rival = (result.systems[number].name for number in (near.system, near.rival))
@@ -328,19 +348,11 @@ def _out_with_a_better_figure(result: ScoreResult, ranked: Standings) -> str:
 
 def parting(result: ScoreResult, ranked: Standings) -> str | None:
     """On how many queries each of the first two systems is the better one; None where that is not known."""
-    if len(ranked.names) < 2:
+    counts = _better_on(result, ranked)
+    if counts is None:
         return None
-    first, second = ranked.names[:2]
-    index, table = result.primary.index, result.per_query
-    if index.name not in table:
-        return None
-    columns = [table.loc[table["system"] == name].set_index("query_id")[index.name] for name in (first, second)]
-    one, other = (index.sign * each.reindex(columns[0].index).to_numpy(dtype=float) for each in columns)
-    both = np.isfinite(one) & np.isfinite(other)
-    if both.sum() < FEWEST_QUERIES:
-        return None
-    ahead, behind = int((one > other)[both].sum()), int((one < other)[both].sum())
-    ties = int(both.sum()) - ahead - behind
+    (first, second), (ahead, behind, ties) = ranked.names[:2], counts
+    index = result.primary.index
     said = (
         f"By {index.term}, {first} is better on {count_of(ahead, 'query', 'queries')}, {second} on {behind}, "
         f"{count_of(ties, 'tie')}."
@@ -349,6 +361,20 @@ def parting(result: ScoreResult, ranked: Standings) -> str | None:
     if ahead > behind or None in values or values[0] == values[1]:
         return said
     return f"{said} Over all {first} has the better figure, since where it is better it is better by more."
+
+
+def _better_on(result: ScoreResult, ranked: Standings) -> tuple[int, int, int] | None:
+    """Queries on which the first system is better, the second, and ties; None where too few are known."""
+    index, table = result.primary.index, result.per_query
+    if len(ranked.names) < 2 or index.name not in table:
+        return None
+    columns = [table.loc[table["system"] == name].set_index("query_id")[index.name] for name in ranked.names[:2]]
+    one, other = (index.sign * each.reindex(columns[0].index).to_numpy(dtype=float) for each in columns)
+    both = np.isfinite(one) & np.isfinite(other)
+    if both.sum() < FEWEST_QUERIES:
+        return None
+    ahead, behind = int((one > other)[both].sum()), int((one < other)[both].sum())
+    return ahead, behind, int(both.sum()) - ahead - behind
 
 
 def agreement(result: ScoreResult, system: SystemScore, reachable: float | None = None) -> str:

@@ -134,6 +134,8 @@ def standings(result: ScoreResult) -> Standings:
     compared: dict[frozenset[str], dict[str, Comparison]] = {}
     for each in result.comparisons:
         compared.setdefault(frozenset((each.first, each.second)), {})[each.index] = each
+    if result.options.reverses:
+        valued = np.zeros_like(valued)
     without = int((~valued).sum())
     high = np.minimum(ranks.high, len(names) - without)  # a system without a value takes no rank
     return Standings(

@@ -24,7 +24,7 @@ from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.config.study_parts import JudgeSettings
 from relstudy.studyapp.judging.answer_log import AnswerLog
 from relstudy.studyapp.judging.answers import Answer, AnswerForm, is_cut_off, read_reply
-from relstudy.studyapp.judging.client import ChatClient, NoReply
+from relstudy.studyapp.judging.client import ChatClient, NoReply, storable
 from relstudy.studyapp.judging.prompt import Prompt, content_hash, text_hash
 
 ANSWER_TOKENS = 25
@@ -368,7 +368,7 @@ def import_batch(interview: Interview, questions: Sequence[Question], paths: Seq
         )
     for question, body in matched:
         if not log.answered(question.key):
-            log.add(interview.record(question, interview.client.without_key(body)))
+            log.add(interview.record(question, interview.client.without_key(storable(body))))
 
 
 def _results(path: Path) -> Iterator[tuple[str, dict[str, Any] | None]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import math
 import random
 import re
 import threading
@@ -16,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from relstudy.common.runtime.control_characters import without_controls
 from relstudy.common.runtime.damaged_files import NO_JSON
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.http import AGAIN, LIMITED, address, opener_for, retry_after
@@ -214,7 +216,7 @@ class ChatClient:
             said = response.read(LARGEST_REPLY + 1)
         if len(said) > LARGEST_REPLY:
             raise NoReply(f"the answer is longer than {LARGEST_REPLY:,} bytes")
-        body = self.without_key(json.loads(said))
+        body = self.without_key(storable(json.loads(said)))
         if not isinstance(body, dict):
             raise ValueError("no object")
         failed = server_error(body)
@@ -247,7 +249,7 @@ class ChatClient:
             said = self.without_key(_message(error.read(LARGEST_REPLY)))
         except (OSError, http.client.HTTPException):
             said = ""
-        reason = self.without_key(f"the server says {error.code} {error.reason}{said and ': '}{said}")
+        reason = without_controls(self.without_key(f"the server says {error.code} {error.reason}{said and ': '}{said}"))
         if error.code in (401, 403):
             raise RelstudyError(
                 f"{self.host} refuses the key: {reason}; study.toml names the environment variable that holds it "
@@ -270,6 +272,22 @@ class ChatClient:
 
 class _Failed(ValueError):
     """A reply that calls itself good and holds an error."""
+
+
+def storable(said: Any) -> Any:
+    """What a server said, decoded, as JSON and UTF-8 can hold it: Python's servers write NaN and -Infinity for the
+    logarithm of nothing, and an answer that ends inside a character leaves half of it."""
+    if isinstance(said, str):
+        return said.encode("utf-8", "replace").decode()
+    if isinstance(said, float):
+        return said if math.isfinite(said) else None
+    if isinstance(said, int) and not isinstance(said, bool):
+        return said if abs(said) < 1 << 63 else None
+    if isinstance(said, list):
+        return [storable(each) for each in said]
+    if isinstance(said, dict):
+        return {storable(name): storable(value) for name, value in said.items()}
+    return said
 
 
 def _message(body: bytes) -> str:

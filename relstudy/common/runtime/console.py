@@ -71,7 +71,8 @@ def hushed(library: str) -> Iterator[None]:
 
 def in_colour() -> bool:
     """True where output may be styled: on a terminal that can, and not where NO_COLOR is set to anything."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    terminal = sys.stdout is not None and sys.stdout.isatty()  # a closed standard output is None
+    return terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def styled(text: str, **style: Any) -> str:

@@ -9,7 +9,9 @@
   const ratingForm = () => $("form[data-rating]");
 
   // --- what was typed, kept until the study has it -------------------------------------------------------------
-  const draftName = (form) => `typed:${form.elements.csrf.value.slice(0, 12)}:${new URL(form.action).pathname}`;
+  // The same address may ask about other results later: a page whose lease was over. `form` holds a mark of what it asks.
+  const asked = (form) => form.elements.form ? form.elements.form.value.split(".")[0].split("-").pop() : "";
+  const draftName = (form) => `typed:${form.elements.csrf.value.slice(0, 12)}:${new URL(form.action).pathname}:${asked(form)}`;
   const storage = {
     read(name) { try { return JSON.parse(sessionStorage.getItem(name)) || {}; } catch { return {}; } },
     write(name, value) { try { sessionStorage.setItem(name, JSON.stringify(value)); } catch { /* private mode: go on without */ } },
@@ -137,6 +139,7 @@
     const input = options.find((radio) => radio.dataset.key === (undecided ? "U" : isX ? "X" : key));
     if (!input) return;
     event.preventDefault();
+    if (event.repeat) return; // a key held down is one answer
     input.checked = true;
     input.dispatchEvent(new Event("change", { bubbles: true }));
     moveOn(form, asked);

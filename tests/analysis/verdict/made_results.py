@@ -51,7 +51,7 @@ def made(
     reach : half of the interval of a difference that is not clear
     pearson : further estimates by name
     """
-    system = base().systems[0]
+    system, won = base().systems[0], set(wins)
     values = {name: Estimate(0.9 - 0.5 * k / len(names), 0.2, 0.95) for k, name in enumerate(names)}
     rank = {name: Estimate(0.1 + 0.4 * k / len(names), 0.05, 0.6) for k, name in enumerate(names)}
     given = {index: rank if index_of(index).sign < 0 else values for index in INDICES}
@@ -59,10 +59,8 @@ def made(
         given = dict.fromkeys(INDICES, dict.fromkeys(names, Estimate.missing("no weights")))
     given["pearson"] = given["pearson"] | dict(pearson or {})
     systems = [replace(system, name=name, indices={index: given[index][name] for index in INDICES}) for name in names]
-    comparisons = [
-        _compared(a, b, index, set(wins), reach, compared) for index in INDICES for a, b in combinations(names, 2)
-    ]
-    better = np.array([[(other, name) in set(wins) for other in names] for name in names])
+    comparisons = [_compared(a, b, index, won, reach, compared) for index in INDICES for a, b in combinations(names, 2)]
+    better = np.array([[(other, name) in won for other in names] for name in names])
     low, high = 1 + better.sum(axis=1), len(names) - better.sum(axis=0)
     per_query = pd.concat([base().per_query.assign(system=name) for name in names], ignore_index=True)
     return replace(
