@@ -1,0 +1,28 @@
+"""Options in pairs end in a result or a sentence (scripts/option_pairs.py runs them all)."""
+
+from __future__ import annotations
+
+import pytest
+
+from scripts.option_pairs import FIXED, factors, faults, rows
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", sorted(FIXED))
+def test_options_in_pairs_end_in_no_traceback(command):
+    number, found = faults(command, 8, slow=False)
+    assert number == 8 and not found, "\n".join(found)
+
+
+def test_the_rows_hold_every_pair_of_values():
+    choices = [[("a", None), ("a", "1"), ("a", "2")], [("b", None), ("b", "1")], [("c", None), ("c", ""), ("c", "3")]]
+    made = list(rows(choices))
+    pairs = {frozenset((one, other)) for row in made for one in row for other in row if one != other}
+    assert pairs == {
+        frozenset((one, other)) for a in choices for b in choices if a is not b for one in a for other in b
+    }
+    assert len(made) < 3 * 2 * 3
+
+
+def test_options_are_those_of_the_declarations():
+    assert ("--weights", "rank-power") in [value for option in factors("score", False) for value in option]
