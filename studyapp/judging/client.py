@@ -31,6 +31,10 @@ UNREACHED = 3
 """Attempts after which a server that has said nothing at all so far is given up."""
 LARGEST_REPLY = 1 << 20
 """Bytes of an answer that are read: a grade and its reason take a few thousand."""
+PART = 65_536
+"""Bytes of an answer that are read at a time."""
+SHOWN = 60
+"""Bytes that a message shows of an answer that cannot be read."""
 VERSION = "api-version"
 """The one thing that may follow ? in an address; servers that want it take the key in a header of their own."""
 _SPENT = re.compile(r"insufficient|billing|credit|balance|payment", re.IGNORECASE)
@@ -118,7 +122,7 @@ class ChatClient:
     model : its name there
     parameters : further fields of every request, such as temperature
     key : sent as a bearer token; it is in no message and no repr; None sends none
-    timeout : seconds without a byte after which a request is given up
+    timeout : seconds that a question and its whole answer may take
     attempts : how often a question is asked at most
     first_wait : seconds before the second attempt where the server names none; each later wait is twice as long
     wait : sleeps so many seconds
@@ -197,9 +201,9 @@ class ChatClient:
                     if not self.pace.reached and attempt + 1 >= UNREACHED:
                         cure = "--timeout waits longer" if late else "check --base-url, and whether the server runs"
                         raise RelstudyError(f"{self.host} cannot be reached ({reason}); {cure}") from None
-                except NO_JSON as error:
+                except _Failed as error:
                     self.pace.reached = True
-                    reason = str(error) if isinstance(error, _Failed) else "the answer is not JSON"
+                    reason = str(error)
             attempt += 1
             if attempt < self.attempts:
                 self.wait(min(LONGEST_WAIT, self.first_wait * 2 ** (attempt - 1) * random.uniform(0.75, 1.25)))
@@ -212,13 +216,23 @@ class ChatClient:
             headers |= {"api-key": self.key} if parts.query else {"Authorization": f"Bearer {self.key}"}
         url = urllib.parse.urlunsplit(parts._replace(path=parts.path.rstrip("/") + "/chat/completions"))
         request = urllib.request.Request(url, content, headers, method="POST")
+        until = time.monotonic() + self.timeout
         with opener_for(url).open(request, timeout=self.timeout) as response:
-            said = response.read(LARGEST_REPLY + 1)
-        if len(said) > LARGEST_REPLY:
-            raise NoReply(f"the answer is longer than {LARGEST_REPLY:,} bytes")
-        body = self.without_key(storable(json.loads(said)))
+            said = b""
+            while part := response.read1(PART):
+                said += part
+                if len(said) > LARGEST_REPLY:
+                    raise NoReply(f"the answer is longer than {LARGEST_REPLY:,} bytes")
+                if time.monotonic() > until:  # the socket's own limit is for each part of an answer
+                    raise TimeoutError
+            if (missing := response.length) and missing > 0:
+                raise http.client.IncompleteRead(said, missing)
+        try:
+            body = self.without_key(storable(json.loads(said)))
+        except NO_JSON:
+            raise NoReply(self.without_key(_not_json(said))) from None
         if not isinstance(body, dict):
-            raise ValueError("no object")
+            raise NoReply(self.without_key(_not_json(said)))
         failed = server_error(body)
         if failed is not None:
             raise _Failed(f"the server says: {failed}")
@@ -249,7 +263,8 @@ class ChatClient:
             said = self.without_key(_message(error.read(LARGEST_REPLY)))
         except (OSError, http.client.HTTPException):
             said = ""
-        reason = without_controls(self.without_key(f"the server says {error.code} {error.reason}{said and ': '}{said}"))
+        said = f"the server says {error.code} {error.reason}{said and ': '}{said}"
+        reason = without_controls(self.without_key(said))
         if error.code in (401, 403):
             raise RelstudyError(
                 f"{self.host} refuses the key: {reason}; study.toml names the environment variable that holds it "
@@ -268,6 +283,17 @@ class ChatClient:
         if error.code not in (*AGAIN, *LIMITED):
             raise NoReply(reason)
         return reason
+
+
+def _not_json(said: bytes) -> str:
+    """The reason why an answer cannot be read, with how it begins: asked again, the server would answer the same."""
+    start = without_controls(said[:SHOWN].decode("utf-8", "replace"))
+    begins = f"it begins {start!r}" if start else "it is empty"
+    if said.lstrip().startswith(b"data:"):
+        return f"the answer is a stream ({begins}); --parameter stream=false asks for a whole one"
+    if said.startswith(b"\x1f\x8b"):
+        return "the answer is compressed (gzip), which was not asked for"
+    return f"the answer is not a JSON object ({begins})"
 
 
 class _Failed(ValueError):

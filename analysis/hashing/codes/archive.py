@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from relstudy.common.runtime.compression import refuse_swelling_zip
 from relstudy.common.runtime.damaged_files import DAMAGED_ARRAYS
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.files import replacing
@@ -18,6 +19,7 @@ from relstudy.common.runtime.files import replacing
 def held_by(path: str | os.PathLike[str]) -> str | None:
     """Name of what an archive holds, such as "count table"; None for any other file of arrays, or a damaged one."""
     try:
+        refuse_swelling_zip(os.fspath(path))
         with np.load(path, allow_pickle=False) as stored:
             return str(json.loads(str(stored["header"]))["what"])
     except FileNotFoundError:
@@ -70,6 +72,7 @@ class Archive:
         """
         file = os.fspath(path)
         try:
+            refuse_swelling_zip(file)
             with np.load(file, allow_pickle=False) as stored:
                 header = json.loads(str(stored["header"]))
                 what = header.pop("what")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import re
-import zipfile
 from collections.abc import Iterator
 from functools import lru_cache
 from numbers import Integral
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from relstudy.common.runtime.compression import refuse_devices, refuse_swelling
+from relstudy.common.runtime.compression import refuse_devices, refuse_swelling, refuse_swelling_zip
 from relstudy.common.runtime.damaged_files import DAMAGED_ARRAYS, TENSORS, refuse_tensors
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import count_of
@@ -22,6 +22,18 @@ from relstudy.common.runtime.wording import count_of
 _NPY = b"\x93NUMPY"
 _IN_FILE = re.compile(r"(?P<file>.+\.(?:npz|mat))(?::(?P<name>[^:/\\]+))?")
 BLOCK_ROWS = 1 << 16
+MAT_BYTES = {
+    "int8": 1,
+    "uint8": 1,
+    "logical": 1,
+    "int16": 2,
+    "uint16": 2,
+    "int32": 4,
+    "uint32": 4,
+    "single": 4,
+    "char": 4,
+}
+"""Bytes of a number of a .mat file's classes; 8 of all others."""
 
 
 def is_array_file(path: str) -> bool:
@@ -95,8 +107,7 @@ def _one_of_several(file: str, name: str | None, stamp: tuple[int, int]) -> np.n
 
 def _npz(file: str, name: str | None) -> dict[str, np.ndarray]:
     try:
-        with zipfile.ZipFile(file) as archive_of_arrays:
-            refuse_swelling(file, sum(entry.file_size for entry in archive_of_arrays.infolist()))
+        refuse_swelling_zip(file)
         with np.load(file, allow_pickle=False) as archive:
             wanted = [name] if name is not None and name in archive.files else archive.files
             return {each: np.asarray(archive[each]) for each in wanted}
@@ -108,10 +119,12 @@ def _npz(file: str, name: str | None) -> dict[str, np.ndarray]:
 
 def _mat(file: str) -> dict[str, np.ndarray]:
     from scipy import sparse
-    from scipy.io import loadmat
+    from scipy.io import loadmat, whosmat
     from scipy.io.matlab import MatReadError
 
     try:
+        sizes = (math.prod(shape) * MAT_BYTES.get(kind, 8) for _, shape, kind in whosmat(file))
+        refuse_swelling(file, sum(sizes))
         variables = loadmat(file)
     except NotImplementedError:
         raise RelstudyError(f"{file}: MATLAB's format 7.3 is not read; save it there with the flag -v7") from None

@@ -24,6 +24,7 @@ from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get
 import numpy as np
 import pandas as pd
 
+from relstudy.common.runtime.compression import swells
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.files import read_json, replacing
 
@@ -275,13 +276,18 @@ def _restored_plain(value: Any) -> Any:
 
 def _restored_array(value: Any) -> np.ndarray:
     shape = tuple(value["shape"])
+    size = math.prod(shape)
     if "bytes" in value:
         form = np.dtype(value[ARRAY])
+        if swells(size * form.itemsize, len(value["bytes"])):
+            raise ValueError(f"{size:,} numbers in {len(value['bytes']):,} bytes")
         # no more than the shape asks for, however much a small file would unpack to
-        most = math.prod(shape) * form.itemsize + 1
+        most = size * form.itemsize + 1
         unpacked = zlib.decompressobj().decompress(base64.b64decode(value["bytes"], validate=True), most)
         return np.frombuffer(unpacked, dtype=form).reshape(shape).copy()
-    array = np.empty(math.prod(shape), dtype=object)
+    if len(value["values"]) != size:
+        raise ValueError(f"{len(value['values']):,} values for {size:,}")
+    array = np.empty(size, dtype=object)
     array[:] = [_restored_plain(each) for each in value["values"]]
     return array.reshape(shape)
 

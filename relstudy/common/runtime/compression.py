@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import bz2
+import contextlib
 import gzip
 import io
 import lzma
 import os
+import zipfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -147,6 +149,19 @@ def refuse_swelling(file: str, unpacked: int) -> None:
         raise RelstudyError(
             f"{file}: this swells to {unpacked / (1 << 30):.1f} GiB, over {MOST_RATIO} times its size; unpack it first"
         )
+
+
+def refuse_swelling_zip(file: str) -> None:
+    """`refuse_swelling` of a zip, such as numpy's .npz, by the sizes in its directory.
+
+    Raises
+    ------
+    RelstudyError
+        where it holds more than is read of such a file; damage is left to whoever reads it
+    """
+    with contextlib.suppress(OSError, zipfile.BadZipFile), zipfile.ZipFile(file) as archive:
+        unpacked = sum(entry.file_size for entry in archive.infolist())
+        refuse_swelling(file, unpacked)
 
 
 def open_text(path: str | os.PathLike[str], encoding: str, errors: str = "strict") -> TextIO:

@@ -172,7 +172,7 @@ def log_lines(folder: Path) -> list[str]:
 
 
 def test_a_busy_server_is_asked_again_after_as_long_as_it_says(folder: Path, waits: list[float]) -> None:
-    busy = [Said(status=429, headers={"Retry-After": "0.4"}), Said(status=503), Said(raw=b"{"), Said()]
+    busy = [Said(status=429, headers={"Retry-After": "0.4"}), Said(status=503), Said(status=500), Said()]
     with serving(lambda before, text: busy[before]) as stub:
         done = ask(folder, stub.url, "--limit", "1")
     assert done.exit_code == 0

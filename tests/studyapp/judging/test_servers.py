@@ -232,3 +232,76 @@ def test_a_key_that_a_server_repeats_in_escapes_stands_nowhere(folder: Path, ech
     files = [path.read_bytes() for path in folder.rglob("*") if path.is_file()]
     assert not any(KEY.encode() in each or echo.encode() in each for each in files)
     assert "[key]" in (folder / "judges" / "m.jsonl").read_text()
+
+
+UNREADABLE = {
+    "half of it": (b'{"choices": [{"mess', 'it begins \'{"choices": [{"mess\''),
+    "a stream": (b'data: {"choices": []}\n\n', "--parameter stream=false"),
+    "a page": (b"<html>\x1b[2J", "it begins '<html>"),
+    "gzip": (b"\x1f\x8b\x08\x00", "compressed"),
+    "nothing": (b"", "it is empty"),
+}
+
+
+@pytest.mark.parametrize(("raw", "sentence"), UNREADABLE.values(), ids=UNREADABLE)
+def test_a_reply_that_is_not_json_is_paid_once_and_shown(raw: bytes, sentence: str) -> None:
+    """Each was asked six times, though asked again the server answers the same."""
+    with serving(lambda before, text: Said(raw=raw)) as stub, pytest.raises(client_module.NoReply) as refused:
+        ChatClient(stub.url, "m-1").ask([{"role": "user", "content": "?"}])
+    assert len(stub.questions) == 1
+    assert sentence in str(refused.value) and "\x1b" not in str(refused.value)
+
+
+ODD = {
+    "no logarithm of nothing": '"logprobs": {"content": [{"logprob": -Infinity}, {"logprob": NaN}]}',
+    "half a surrogate pair": '"reason": "\\ud83d"',
+    "a count of 4,000 digits": f'"usage": {{"total_tokens": {"9" * 4000}}}',
+}
+
+
+@pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
+def test_one_odd_reply_does_not_end_a_run(folder: Path, odd: str) -> None:
+    """It ended every run in a traceback: nothing was kept of it, so that it was asked and paid again."""
+    answer = json.dumps({"role": "assistant", "content": '{"grade": 4}'})
+    raw = f'{{"choices": [{{"message": {answer}, "finish_reason": "stop", {odd}}}], {odd}}}'.encode()
+    with serving(lambda before, text: Said(raw=raw) if before == 0 else Said()) as stub:
+        done = ask(folder, stub.url, "--limit", "3", "--workers", "1")
+        assert done.exit_code == 0, done.output
+        ask(folder, stub.url, "--limit", "3", "--workers", "1")
+        assert set(stub.times_asked().values()) == {1} and len(stub.questions) == 6
+
+
+def test_the_limit_of_time_is_for_the_whole_answer() -> None:
+    """A server that sends a byte now and then kept a worker for as long as it liked."""
+
+    import http.server
+    import threading
+
+    class Slow(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Length", "1000")
+            self.end_headers()
+            try:
+                for _ in range(40):
+                    self.wfile.write(b" ")
+                    self.wfile.flush()
+                    time.sleep(0.05)
+            except OSError:
+                pass
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Slow)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        client = ChatClient(f"http://127.0.0.1:{server.server_port}/v1", "m", timeout=0.3, attempts=1)
+        client.pace.reached = True
+        began = time.monotonic()
+        with pytest.raises(client_module.NoReply, match=r"no answer within 0\.3 seconds"):
+            client.ask([{"role": "user", "content": "?"}])
+        assert time.monotonic() - began < 1.5  # forty drops would take two seconds
+    finally:
+        server.shutdown()
+        server.server_close()
