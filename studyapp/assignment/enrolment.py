@@ -15,6 +15,7 @@ from relstudy.studyapp.assignment.catalogue import Catalogue
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block
 from relstudy.studyapp.database.prepared import Prepared
+from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import raters
 
 ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -183,3 +184,9 @@ class Visit:
     def blocks(self) -> tuple[Block, ...]:
         """The blocks that this rater is given."""
         return self.study.blocks_of(self.rater.rater_group)
+
+
+def end_session(store: Store, number: int) -> None:
+    """End a rater's session in every browser: a copied cookie is worth nothing then. Their link begins another."""
+    with store.write() as connection:
+        connection.execute(sa.update(raters).where(raters.c.id == number).values(session_key=secrets.token_hex(16)))

@@ -11,6 +11,7 @@ import hashlib
 import json
 import re
 import secrets
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -28,6 +29,8 @@ except ImportError:  # Windows
 Role = Literal["viewer", "editor", "owner"]
 ROLES: tuple[Role, ...] = get_args(Role)  # each may do what those before it may
 FIRST = "owner"  # the account that every study has, with the password in FOLDER/admin.hash
+SETUP_DAYS = 7
+"""Days for which a one-time link chooses a password."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
 
 
@@ -43,6 +46,7 @@ class Account:
     setup : SHA-256 of the one-time link's token; empty once it is used
     logout : changes with each logout, which ends all of the account's sessions
     token : SHA-256 of a program's token; such an account has no password
+    setup_until : when the one-time link expires, seconds since 1970
     """
 
     name: str
@@ -51,6 +55,7 @@ class Account:
     setup: str = ""
     logout: str = ""
     token: str = ""
+    setup_until: str = ""
 
     def may(self, role: str) -> bool:
         """True if this account may do what a role may."""
@@ -106,7 +111,8 @@ def invite_account(folder: Path, name: str, role: str) -> str:
     with changing_accounts(folder) as accounts:
         if name in accounts and accounts[name].token:
             raise RelstudyError(f"{name!r} is a program's token; give the person another name")
-        accounts[name] = Account(name, role, setup=_hashed(token))
+        until = str(int(time.time() + 86400 * SETUP_DAYS))
+        accounts[name] = Account(name, role, setup=_hashed(token), setup_until=until)
     return token
 
 
@@ -159,8 +165,9 @@ def is_name(name: str) -> bool:
 
 
 def account_of_link(folder: Path, token: str) -> Account | None:
-    """The account whose one-time link has this token."""
-    return _account_of(folder, token, lambda account: account.setup)
+    """The account whose one-time link has this token; None once the link has expired."""
+    account = _account_of(folder, token, lambda account: account.setup)
+    return account if account is not None and time.time() < float(account.setup_until or "inf") else None
 
 
 def _account_of(folder: Path, secret: str, kept: Callable[[Account], str]) -> Account | None:

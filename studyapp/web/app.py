@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import shutil
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -126,7 +127,9 @@ def create_app(
     app.session_interface = Sessions()
     prepare_templates(app.jinja_env)
     app.jinja_env.globals.update(may=researchers.may, researcher=researchers.current_account)
-    app.add_url_rule("/health", "health", _health)
+    for address in ("/health", "/health/ready"):
+        app.add_url_rule(address, address[1:].replace("/", "_"), _health)
+    app.add_url_rule("/health/live", "health_live", lambda: jsonify(status="ok"))
     add_headers(app)
     serve_assets(app)
     log_requests(app)
@@ -144,9 +147,15 @@ def _password_limit(host: HostAccess) -> Limit:
     return Limit(host.store, "password", 10, GUESSING_SECONDS, read_secret(host.folder))
 
 
+LEAST_FREE = 16 << 20
+"""Bytes of disk below which ratings may fail to be saved, though a small write still fits."""
+
+
 def _health() -> ResponseReturnValue:
     if not current_site().store.answers():
         return jsonify(status="the database does not answer"), 503
+    if shutil.disk_usage(current_site().folder).free < LEAST_FREE:
+        return jsonify(status="the disk is full"), 503
     return jsonify(status="ok")
 
 

@@ -55,7 +55,12 @@ def serve_only_preview(app: Flask) -> None:
 
     @app.before_request
     def _lead_to_preview() -> ResponseReturnValue | None:
-        kept = request.blueprint in ("preview", "pictures") or request.endpoint in ("static", "health")
+        kept = request.blueprint in ("preview", "pictures") or request.endpoint in (
+            "static",
+            "health",
+            "health_ready",
+            "health_live",
+        )
         return None if kept or request.url_rule is None else redirect("/preview/", 303)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import secrets
+import time
 from pathlib import Path
 
 from flask import Blueprint, abort, redirect, request
@@ -13,7 +14,7 @@ from flask.typing import ResponseReturnValue
 from werkzeug.security import check_password_hash, generate_password_hash
 
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.studyapp.config.accounts import FIRST, account_of_link, choose_password, read_accounts
+from relstudy.studyapp.config.accounts import FIRST, SETUP_DAYS, account_of_link, choose_password, read_accounts
 from relstudy.studyapp.config.secret import read_private, write_private
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.admin.researchers import (
@@ -31,7 +32,8 @@ from relstudy.studyapp.web.views import PasswordPage
 
 blueprint = Blueprint("access", __name__, url_prefix="/admin")
 
-SHORTEST = 10
+SHORTEST = 12
+"""Characters of a password (OWASP ASVS 4.0.3, 2.1.1)."""
 ACCOUNTS = 5  # so many accounts' wrong passwords are allowed to one address, which colleagues may share
 
 
@@ -127,7 +129,10 @@ def _first_setup_holds(token: str) -> bool:
     folder = current_site().folder
     if (folder / "admin.hash").exists():
         return False
-    expected = read_private(folder / "admin.setup")
+    made = folder / "admin.setup"
+    if made.exists() and time.time() - made.stat().st_mtime > 86400 * SETUP_DAYS:
+        return False
+    expected = read_private(made)
     return secrets.compare_digest(expected, hashlib.sha256(token.encode()).hexdigest())
 
 

@@ -27,6 +27,8 @@ from relstudy.studyapp.web.log import log_event
 from relstudy.studyapp.web.site import current_site
 
 HOURS = 12
+IDLE_MINUTES = 60
+"""Without a page opened or a form sent, a researcher is signed out; figures that renew themselves do not count."""
 RECORDED = ("state", "count")  # fields of forms that the log shows
 
 
@@ -62,7 +64,8 @@ def _claimed_account() -> Account | None:
     claim = flask_session.get("admin")
     if not (isinstance(claim, list) and len(claim) == 3 and isinstance(claim[1], int | float)):
         return None
-    if time.time() - claim[1] >= 3600 * HOURS:
+    now = time.time()
+    if now - claim[1] >= 3600 * HOURS or now - flask_session.get("seen", claim[1]) >= 60 * IDLE_MINUTES:
         return None
     account_now = find_account(str(claim[2]))
     if account_now is None or not _way_stands(account_now[0]):
@@ -161,6 +164,8 @@ def _guarded(view: View, role: str, logged: bool = False) -> View:
             session.require_csrf()
         if not account.may(role or ("viewer" if looks else "editor")):
             abort(403, description="role")
+        if request.headers.get("Sec-Fetch-Mode", "navigate") == "navigate":
+            flask_session["seen"] = int(time.time() // 60 * 60)  # the cookie changes once a minute
         response = make_response(view(*args, **kwargs))
         if (logged or not looks) and response.status_code < 400:
             values = [request.form[name] for name in RECORDED if name in request.form]

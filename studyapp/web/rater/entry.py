@@ -16,7 +16,7 @@ from flask.typing import ResponseReturnValue
 
 from relstudy.common.runtime.wording import listed
 from relstudy.studyapp.assignment.eligibility import needs_screening
-from relstudy.studyapp.assignment.enrolment import Rater, enrol, find_rater, record_consent, token_identity
+from relstudy.studyapp.assignment.enrolment import Rater, end_session, enrol, find_rater, record_consent, token_identity
 from relstudy.studyapp.assignment.quotas import turns_away
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import PLATFORM_RULES
@@ -296,6 +296,8 @@ def leave() -> ResponseReturnValue:
     session.require_csrf(rater)
     if rater is not None and rater.outcome is not None:
         return redirect("/ended", 303)
+    if rater is not None:
+        end_session(current_site().store, rater.id)
     flask_session.clear()
     response: Response = redirect("/", 303)  # type: ignore[assignment]
     return response

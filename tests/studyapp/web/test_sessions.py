@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import shutil
 import stat
 import time
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import raters
 from relstudy.studyapp.monitoring.export import people_table
+from relstudy.studyapp.web import app as app_module
 from relstudy.studyapp.web.admin import access
 from relstudy.studyapp.web.admin.access import make_setup_link, set_password
 from relstudy.studyapp.web.app import create_app
@@ -135,7 +137,7 @@ def test_the_one_time_link_works_once_and_the_password_is_kept_as_a_hash_for_the
     browser = Browser(made.app)
     browser.get(link)
     browser.send(browser.page.form(link), password="short")
-    assert browser.status == 422 and "at least 10 characters" in browser.page.text
+    assert browser.status == 422 and "at least 12 characters" in browser.page.text
     browser.get(link)
     browser.send(browser.page.form(link), password=PASSWORD)
     kept = made.folder / "admin.hash"
@@ -156,10 +158,54 @@ def test_the_one_time_link_works_once_and_the_password_is_kept_as_a_hash_for_the
 def test_an_admin_session_ends_after_twelve_hours(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     browser = admin_browser(made)
     now = time.time()
-    for hours, address in ((11, "/admin/"), (13, "/admin/login")):
-        monkeypatch.setattr(time, "time", lambda hours=hours: now + 3600 * hours)
+    for minutes in range(50, 60 * 13, 50):  # never idle for an hour
+        monkeypatch.setattr(time, "time", lambda minutes=minutes: now + 60 * minutes)
         browser.get("/admin/")
-        assert browser.address == address
+        assert browser.address == ("/admin/" if minutes < 60 * 12 else "/admin/login")
+
+
+@pytest.mark.slow
+def test_an_admin_session_ends_after_an_hour_without_a_page(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures that renew themselves on an open page are no sign of a person."""
+    browser = admin_browser(made)
+    now = time.time()
+    for minutes in (20, 40, 62):
+        monkeypatch.setattr(time, "time", lambda minutes=minutes: now + 60 * minutes)
+        fetched = browser.client.get("/admin/", headers={"Sec-Fetch-Mode": "cors"})
+        assert fetched.status_code == (200 if minutes < 60 else 302)
+
+
+@pytest.mark.slow
+def test_a_raters_cookie_that_was_copied_is_worth_nothing_after_they_left(made: Made) -> None:
+    rater, thief = Browser(made.app), Browser(made.app)
+    rater.join()
+    cookie = rater.cookie
+    rater.post("/leave", {"csrf": rater.page.form("/rate/1").fields["csrf"]})
+    thief.cookie = cookie
+    thief.get("/rate")
+    assert not thief.address.startswith("/rate")
+
+
+@pytest.mark.slow
+def test_a_setup_link_expires(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    link = make_setup_link(made.folder)
+    token = invite_account(made.folder, "anna", "viewer")
+    assert link is not None
+    client, now = made.app.test_client(), time.time()
+    for path in (link, f"/admin/setup/{token}"):
+        assert client.get(path).status_code == 200
+    monkeypatch.setattr(time, "time", lambda: now + 8 * 86400)
+    for path in (link, f"/admin/setup/{token}"):
+        assert client.get(path).status_code == 404
+
+
+def test_liveness_and_readiness_are_apart(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    """/health answered 200 on a full disk, where no rating can be saved."""
+    client = made.app.test_client()
+    assert [client.get(f"/health{each}").status_code for each in ("", "/ready", "/live")] == [200] * 3
+    full = shutil.disk_usage("/")._replace(free=1000)
+    monkeypatch.setattr(app_module.shutil, "disk_usage", lambda _: full)
+    assert [client.get(f"/health{each}").status_code for each in ("", "/ready", "/live")] == [503, 503, 200]
 
 
 @pytest.mark.slow
