@@ -100,7 +100,28 @@ DEFAULT = FitSettings()
 
 def fit_mapping(pairs: ScoredPairs, method: str, settings: FitSettings = DEFAULT) -> FittedMapping:
     """One method, one of EVERY_METHOD, fitted to all pairs; the result is applied with `predict`."""
+    if method == "isotonic":
+        return replace(_isotonic(pairs, INCREASING[settings.direction]), system=pairs.system)
     estimator = make_mapping(method, settings.seed, increasing=INCREASING[settings.direction]).fit(
         pairs.scores, pairs.judgments, sample_weight=pairs.weights, groups=pairs.queries
     )
     return replace(estimator.mapping_, system=pairs.system)
+
+
+def _isotonic(pairs: ScoredPairs, increasing: bool | str) -> FittedMapping:
+    """As `IsotonicMapping` fits them, without the second that importing scikit-learn takes."""
+    from relstudy.mapping.fitted import drop_inner_knots
+    from relstudy.mapping.least_squares.plain import isotonic_fit
+    from relstudy.mapping.pooling import is_increasing, pool
+
+    scores, judgments, weights = (
+        None if each is None else np.asarray(each, float) for each in (pairs.scores, pairs.judgments, pairs.weights)
+    )
+    up = is_increasing(scores, judgments, weights) if increasing == "auto" else bool(increasing)
+    if weights is not None and not weights.all():
+        keep = weights > 0
+        scores, judgments, weights = scores[keep], judgments[keep], weights[keep]
+    pooled = pool(scores, judgments, weights)
+    knots, values = drop_inner_knots(pooled.scores, isotonic_fit(pooled, up))
+    ordered = np.maximum.accumulate(values) if up else np.minimum.accumulate(values)
+    return FittedMapping(knots, ordered, increasing=up, out_of_bounds="clip", method="isotonic")

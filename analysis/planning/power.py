@@ -19,6 +19,8 @@ from relstudy.analysis.planning.study_plan import MOST_QUERIES, MoreOf, PowerPoi
 from relstudy.analysis.planning.workload import Steepness, workload
 from relstudy.common.runtime.errors import RelstudyError
 
+MOST_SHOWN = 2_000
+"""Queries of a simulated study that shows the curve of a pilot, whose number is a closed form."""
 FIRST_LOOK = 40
 MOST_GIVEN = 0.5
 """An index is planned for where at least this share of the simulated studies have it."""
@@ -92,7 +94,9 @@ def plan_study(
         spread = float(np.std(finite, ddof=1)) if len(finite) > 1 else np.inf
         guess = abs(float(finite.mean())) / spread / np.sqrt(look.queries) if spread > 0 and len(finite) else 0.0
         middle = ((z + stats.norm.ppf(power)) / max(guess, 1e-9)) ** 2 if guess > 0 else np.inf
-        if not np.isfinite(middle) or middle > MOST_QUERIES:
+        # A pilot's number does not rest on the sizes simulated: they show the curve, where that is quick.
+        most = MOST_QUERIES if source.piloted is None else MOST_SHOWN
+        if not np.isfinite(middle) or middle > most:
             points, means, sizes = [look], [float(np.nanmean(differences))], ()
             steepness = Steepness(guess)
         else:
@@ -107,6 +111,10 @@ def plan_study(
             continue
         points.append(point)
         means.append(float(np.nanmean(differences)))
+        if not stated and size == sizes[0] < sizes[-1] and point.power >= power:
+            # the first look guessed too high: look around what this size says instead of far above it
+            needed = ((z + stats.norm.ppf(power)) / fit_power(points, alpha)) ** 2
+            sizes[1:] = sorted({max(4, least, round(needed * factor)) for factor in (0.4, 0.7, 1.4)} - {size})
     least = max(least, points[0].queries) if untested else least
     simulated = means[-1]
     planned_for = simulated if options.difference is None or source.piloted is None else options.difference

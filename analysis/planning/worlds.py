@@ -18,7 +18,7 @@ from scipy import special
 
 from relstudy.analysis.indices.precision_recall import Retrieval
 from relstudy.common.sampling.design_reach import REACH, reach_of
-from relstudy.common.sampling.draws import inclusion_probabilities, rank_share, systematic_sample
+from relstudy.common.sampling.draws import inclusion_probabilities, place_weights, rank_share, systematic_sample
 from relstudy.common.tables.meaning.scales import Scale, scale_named
 
 MANNERS = ("random", "constant", "alternating", "fast")
@@ -119,6 +119,9 @@ class Drawing:
         """Of each pair to be drawn given its query, float [pairs]; 0 outside the pool."""
         probability = np.zeros(len(collection.query))
         proposing = [collection.scores[name] for name in self.proposers or collection.scores]
+        alike = self._all_at_once(collection, proposing)
+        if alike is not None:
+            return alike
         for low, high in zip(collection.start[:-1], collection.start[1:], strict=True):
             scores = [each[low:high] for each in proposing]
             inside = np.ones(high - low, dtype=bool)
@@ -130,6 +133,39 @@ class Drawing:
             size = (1 - self.floor) * share + self.floor / inside.sum()
             probability[low:high][inside] = inclusion_probabilities(size, min(self.results, int(inside.sum())))
         return probability
+
+    def _all_at_once(self, collection: Collection, proposing: Sequence[np.ndarray]) -> np.ndarray | None:
+        """`probabilities` of all queries together, the same to the last digit; None unless they have equally many
+        candidates, none tied and all in the pool."""
+        each = np.diff(collection.start)
+        if len(each) == 0 or (each != each[0]).any() or (self.depth is not None and self.depth < each[0]):
+            return None
+        number = int(each[0])
+        if self.results >= number:
+            return np.ones(len(collection.query)) if self.floor > 0 else None
+        weights, shares = place_weights(number, float(self.exponent)), []
+        for scores in proposing:
+            keys = -np.reshape(scores, (-1, number))
+            order = np.argsort(keys, axis=1)
+            ordered = np.take_along_axis(keys, order, axis=1)
+            if not (ordered[:, 1:] > ordered[:, :-1]).all():
+                return None
+            share = np.empty_like(ordered)
+            np.put_along_axis(share, order, np.broadcast_to(weights, share.shape), axis=1)
+            shares.append(share)
+        size = (1 - self.floor) * np.mean(shares, axis=0) + self.floor / number
+        if not (size > 0).all():
+            return None
+        certain = np.zeros(size.shape, dtype=bool)
+        while True:
+            rest = np.where(certain, 0.0, size)
+            left = self.results - certain.sum(axis=1, keepdims=True).astype(float)
+            probability = np.where(certain, 1.0, left * rest / rest.sum(axis=1, keepdims=True))
+            over = ~certain & (probability >= 1)
+            if not over.any():
+                break
+            certain |= over
+        return probability.ravel() if (probability > 0).all() else None
 
 
 @dataclass(frozen=True)

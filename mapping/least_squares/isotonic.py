@@ -5,29 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from scipy.optimize import isotonic_regression
 from scipy.special import ndtri, stdtrit
 
 from relstudy.mapping.estimator import MonotoneMapping
 from relstudy.mapping.fitted import FittedMapping, drop_inner_knots
+from relstudy.mapping.least_squares.plain import isotonic_fit
 from relstudy.mapping.pooling import Pooled, SortedPairs, pool, resampled, sort_pairs
 
 BAND_KNOTS = 400
-
-
-def isotonic_fit(pooled: Pooled, increasing: bool = True) -> np.ndarray:
-    """Minimise sum w (f - mean)^2 over monotone f: Eq. 4.1 under 4.2, by pool-adjacent-violators in O(m).
-
-    Returns
-    -------
-    f at the pooled scores, shape (m,)
-
-    Examples
-    --------
-    >>> isotonic_fit(pool([1, 2, 3], [1, 4, 2])).tolist()
-    [1.0, 3.0, 3.0]
-    """
-    return np.asarray(isotonic_regression(pooled.means, weights=pooled.weights, increasing=increasing).x)
 
 
 class IsotonicMapping(MonotoneMapping):

@@ -13,7 +13,7 @@ import numpy as np
 F = TypeVar("F", bound=Callable[..., Any])
 FEW = 2000
 """With fewer pairs numpy is done before numba has been imported and what it compiled has been read."""
-SOME, MANY = 5000, 50_000
+SOME, MANY = 30_000, 50_000
 """In a process, so many pairs take numpy as long as to read one walk's machine code, and as long as to compile it."""
 
 

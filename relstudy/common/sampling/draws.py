@@ -45,7 +45,7 @@ def rank_share(scores: np.ndarray, exponent: float, last: int = 1) -> tuple[np.n
     starts = np.flatnonzero(np.r_[True, sorted_keys[1:] != sorted_keys[:-1]])
     counts = np.diff(np.r_[starts, number])
     if last == 1:
-        sums = np.add.reduceat(_place_weights(number, float(exponent)), starts)
+        sums = np.add.reduceat(place_weights(number, float(exponent)), starts)
     else:
         counts[-1] += last - 1
         total = place_sum(1, number + last - 1, exponent)
@@ -62,7 +62,8 @@ def rank_share(scores: np.ndarray, exponent: float, last: int = 1) -> tuple[np.n
 
 
 @lru_cache(maxsize=64)
-def _place_weights(number: int, exponent: float) -> np.ndarray:
+def place_weights(number: int, exponent: float) -> np.ndarray:
+    """j**-exponent of each place j from 1, as shares of their sum, float [number]."""
     weights = np.arange(1, number + 1, dtype=float) ** -exponent
     weights /= weights.sum()
     weights.flags.writeable = False
