@@ -19,7 +19,7 @@ from relstudy.analysis.planning.study_plan import MOST_QUERIES, MoreOf, PowerPoi
 from relstudy.analysis.planning.workload import Steepness, workload
 from relstudy.common.runtime.errors import RelstudyError
 
-MOST_SHOWN = 2_000
+MOST_SHOWN = 500
 """Queries of a simulated study that shows the curve of a pilot, whose number is a closed form."""
 FIRST_LOOK = 40
 MOST_GIVEN = 0.5
