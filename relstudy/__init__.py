@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from relstudy.analysis.hashing import api as hashing
     from relstudy.analysis.scoring.options import ScoringOptions as ScoringOptions
     from relstudy.analysis.verdict.verdict import Verdict as Verdict
+    from relstudy.api.asking import ask as ask
     from relstudy.api.by_groups import CalibratedParts as CalibratedParts
     from relstudy.api.by_groups import MappingGroups as MappingGroups
     from relstudy.api.by_groups import calibrate_by as calibrate_by
@@ -84,6 +85,7 @@ _OWNERS = {
     "Scores": "relstudy.api.scores",
     "ScoringOptions": "relstudy.analysis.scoring.options",
     "Verdict": "relstudy.analysis.verdict.verdict",
+    "ask": "relstudy.api.asking",
     "calibrate": "relstudy.api.calibrating",
     "calibrate_by": "relstudy.api.by_groups",
     "couples": "relstudy.api.comparing",
@@ -128,6 +130,7 @@ __all__ = [
     "ScoringOptions",
     "Verdict",
     "__version__",
+    "ask",
     "calibrate",
     "calibrate_by",
     "couples",

@@ -14,6 +14,10 @@ import click
 SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Most used": {
         "try": ("relstudy.analysis.commands.try_files:try_files", "From your tables to a page, in one command."),
+        "ask": (
+            "relstudy.studyapp.commands.ask:ask",
+            "From a table of results or answers to people who rate, in one command.",
+        ),
         "new": (
             "relstudy.studyapp.commands.new:new",
             "Start a study: a commented study.toml and an example collection.",

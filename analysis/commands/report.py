@@ -14,9 +14,11 @@ from relstudy.analysis.commands.scoring_options import as_arguments, file_argume
 from relstudy.analysis.scoring.options import SCORED, TestOptions
 from relstudy.common.options.command_options import GroupedCommand, option_under, options_of
 from relstudy.common.options.declaration import CommandOptions, fields_given, option
-from relstudy.common.runtime.console import print_json, progress
+from relstudy.common.runtime.console import print_json, progress, say
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.files import refuse_over_inputs
+from relstudy.common.runtime.wording import quoted
+from relstudy.common.tables.meaning.study_folder import answers_file, table_in
 
 if TYPE_CHECKING:
     from relstudy.analysis.report.layout import Page
@@ -120,11 +122,23 @@ def report(
     relstudy report my-study --paper-tables --paper-methods
     """
     from relstudy.analysis.pipeline import with_tests
+    from relstudy.analysis.report.answers import answers_page
     from relstudy.analysis.report.inputs import page_tables
     from relstudy.analysis.report.study import study_page
     from relstudy.analysis.scoring.options import ScoringOptions, options_over
     from relstudy.analysis.study_run import read_study_folder, run_of_study
 
+    if (answers := answers_file(folder)) is not None:
+        target = folder / "report" / "index.html" if out is None else out
+        page = answers_page(
+            answers, judgments or table_in(folder, "judgments.csv", f"relstudy calibrate {quoted(folder)}")
+        )
+        files = _write_page(page, target, target.parent / "tables")
+        if as_json:
+            print_json({"page": target.as_posix(), "tables": (target.parent / "tables").as_posix(), "files": files})
+        else:
+            say(f"The report is in {target}; its table is in {target.parent / 'tables'}.")
+        return
     requirements = read_required(required)
     given = fields_given(ScoringOptions, choices)
     paper = PaperOptions(**fields_given(PaperOptions, choices))

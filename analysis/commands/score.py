@@ -16,12 +16,12 @@ from relstudy.analysis.scoring.options import SCORED, ScoringOptions, TestOption
 from relstudy.common.cluster import with_cluster
 from relstudy.common.options.command_options import GroupedCommand, option_under, options_of, taking
 from relstudy.common.options.declaration import CommandOptions, fields_given, option
-from relstudy.common.runtime.console import print_json
+from relstudy.common.runtime.console import print_json, say
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import quoted
 from relstudy.common.tables.formats.overwriting import with_overwrite
 from relstudy.common.tables.meaning.reading_options import ReadingOptions
-from relstudy.common.tables.meaning.study_folder import notes_on_scores, only_folder, scores_in, table_in
+from relstudy.common.tables.meaning.study_folder import answers_file, notes_on_scores, only_folder, scores_in, table_in
 from relstudy.mapping.vector_options import VectorOptions
 
 if TYPE_CHECKING:
@@ -152,6 +152,11 @@ def score(
     files = {"judgments": judgments, "against": against}
     files |= {name: choices[name] for name in ("ratings", "mappings", "judge", "queries")}
     systems = ["DIR"] if folder is not None else [_without_path(path) for path in scores]
+    if folder is not None and (answers := answers_file(folder)) is not None:
+        score_answers(
+            answers, judgments or table_in(folder, "judgments.csv", f"relstudy calibrate {quoted(folder)}"), as_json
+        )
+        return
     if folder is not None:
         scores = tuple(scores_in(folder))
         if judgments is None and against is None:
@@ -262,6 +267,23 @@ def _report_of(run: ScoringRun, folder: Path, files: Mapping[str, str | None], c
     others = run.within is not None and not run.within.apart and mapped
     how = "; groups by each group's own mappings, as --apart has them" if others else ""
     return f"{shlex.join(['relstudy', 'report', str(folder), *words])} (shows this run, kept in {KEPT}{how})"
+
+
+def score_answers(answers: Path, judgments: str | Path, as_json: bool) -> None:
+    """Compare the models of a study of answers, and print it."""
+    from relstudy.analysis.answers import answers_of_study, sentences, table_rows
+    from relstudy.common.runtime.console import print_table
+
+    found = answers_of_study(answers, judgments)
+    if as_json:
+        print_json(found.as_json())
+        return
+    headline, *rest = sentences(found)
+    say(headline)
+    rows, header = table_rows(found)
+    print_table(rows, header)
+    for sentence in rest:
+        say(sentence)
 
 
 def _without_path(scores: str) -> str:

@@ -41,6 +41,7 @@ from relstudy.common.runtime.wording import count_of, listed
 from relstudy.common.tables.checked_table import Checked
 from relstudy.common.tables.column_names import plain_name, under_own_names
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
+from relstudy.common.tables.meaning.results_columns import is_results, known_columns
 from relstudy.common.tables.meaning.scales import SCALE_COLUMNS
 from relstudy.common.tables.meaning.summary_rows import is_total, totals
 from relstudy.mapping.scores.wide import is_no_system
@@ -92,11 +93,26 @@ def _inspected(table: Checked, tool: str) -> Inspection:
     recognised = inspect_export(table, tool) or _relstudy_table(table)
     if recognised is not None:
         return recognised
+    if not tool and is_results(table.frame):
+        return _results(table)
     roles = roles_of(table.frame)
     readings = [] if not {*PAIR, "rater_id"} & set(roles) else _readings(table, roles, tool)
     if readings:
         return Inspection.of_several(table.file, readings, f"a table of {count_of(len(table.frame), 'row')}")
     return _headless(table) or _codes(table) or _unknown(table, tool, roles)
+
+
+def _results(table: Checked) -> Inspection:
+    """A table of what systems gave, which nobody rated yet."""
+    known = known_columns(list(table.frame))
+    return Inspection(
+        table.file,
+        "results",
+        f"a table of {count_of(len(table.frame), 'result')} or answers that nobody has rated",
+        tuple(ColumnRole(str(name), role, "by its name") for role, name in known.items()),
+        uses=("people rate what each system gave, and the systems are compared by it",),
+        command=f"relstudy ask {shlex.quote(table.file)}",
+    )
 
 
 def _unknown(table: Checked, tool: str, roles: dict[str, str]) -> Inspection:

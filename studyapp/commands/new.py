@@ -11,6 +11,9 @@ from relstudy.common.options.command_options import taking
 from relstudy.common.options.declaration import CommandOptions, option
 from relstudy.common.runtime.wording import quoted
 
+TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet")
+"""Endings of tables of results, from which `--from` makes a study as `relstudy ask` does, without pairs."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class NewOptions(CommandOptions):
@@ -20,8 +23,8 @@ class NewOptions(CommandOptions):
     seed: int = option(0, "The same seed paints the same pictures.", at_least=0, any_size=True)
     sources: tuple[Path, ...] = option(
         (),
-        "Folder of your own pictures and texts (.txt, .md), or a single file, to make collection.csv of; may be "
-        "repeated, or followed by more.",
+        "Folder of your own pictures and texts (.txt, .md), or a single file, to make collection.csv of; or a table of "
+        "results, as `relstudy ask` takes it. May be repeated, or followed by more.",
         flags=("--from",),
     )
     convert: bool = option(False, "With --from: make PNG files of pictures that browsers do not show, as .tif.")
@@ -47,8 +50,10 @@ def new(folder: Path, more: tuple[Path, ...], options: NewOptions) -> None:
     from relstudy.common.runtime.console import progress, say
     from relstudy.common.runtime.errors import RelstudyError
     from relstudy.common.runtime.files import write_text
+    from relstudy.studyapp.collection.asked_study import make_study
     from relstudy.studyapp.collection.from_folder import Found, make_collection
     from relstudy.studyapp.collection.items import Collection
+    from relstudy.studyapp.collection.results_table import read_results
     from relstudy.studyapp.config.starter import starter_toml
 
     settings = folder / "study.toml"
@@ -68,6 +73,13 @@ def new(folder: Path, more: tuple[Path, ...], options: NewOptions) -> None:
                 f"{quoted(folder)} makes one of them (nothing was written)"
             )
     notes: tuple[str, ...] = ()
+    if len(given) and all(path.suffix.lower() in TABLES and path.is_file() for path in given):
+        table = read_results(given)
+        asked = make_study(table, folder, pairs=False, beside=given[0].parent)
+        for sentence in table.sentences():
+            say(sentence)
+        say(f"{folder}: {asked.queries} queries, {asked.results} results; next: relstudy sample {quoted(folder)}")
+        return
     if given:
         notes = make_collection(given, folder, convert=options.convert)
         has_collection = True

@@ -209,12 +209,13 @@ more = 20                          # what "rate some more" adds
 """
 
 
-def starter_toml(name: str, paradigms: Sequence[str] = ("image",)) -> str:
+def starter_toml(name: str, paradigms: Sequence[str] = ("image",), blocks: str = "") -> str:
     """The text of a new study.toml; the study's id is made from the folder's name.
 
     Parameters
     ----------
     name : the folder's
+    blocks : what is asked, as TOML; "": by the paradigms
     paradigms : how the collection's queries ask: image, text or both; the blocks of any other are commented out
 
     Examples
@@ -223,6 +224,8 @@ def starter_toml(name: str, paradigms: Sequence[str] = ("image",)) -> str:
     True
     """
     cleaned = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")[:64]
+    if blocks:
+        return _TOML.format(id=cleaned or "study", blocks=blocks)
     text_blocks = _TEXT_BLOCKS.format(name="words-" if "image" in paradigms else "")
     blocks = [_IMAGE_BLOCKS] if "image" in paradigms else []
     if "text" in paradigms:

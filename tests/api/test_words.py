@@ -24,6 +24,7 @@ OF_COMMANDS = {
     "relstudy/common/options/option_wording.py": "makes the words of both",
     "mapping/scores/directions.py": "the texts of --direction are of commands alone",
     "analysis/report": "a page, which a command wrote",
+    "relstudy/common/tables/formats/overwriting.py": "declares the option of commands",
     "analysis/inspection": "says the command to run next",
     "studyapp/sampling/judge_round.py": "of rounds that relstudy sample draws",
     "analysis/hashing/encoders/deep/items.py": "folders of pictures are of commands alone",

@@ -22,6 +22,11 @@ from tests.places import EXAMPLE, ROOT
 from tests.studyapp.browse import Browser
 
 WHY_NOT = {
+    "relstudy ask": "serves; tests/studyapp/commands/test_ask.py follows docs/how-to/rate-answers.md",
+    **{
+        f"relstudy {name} answers": "of a study that relstudy ask made; tests/studyapp/commands/test_ask.py"
+        for name in ("invite", "export", "calibrate", "score", "report", "change")
+    },
     "relstudy serve": "runs until it is stopped; tests/studyapp/web and tests/browser serve studies",
     "relstudy host": "runs until it is stopped; tests/studyapp/web/test_host.py serves several studies",
     "relstudy account studies": "needs a folder of studies; tests/studyapp/web/admin/test_accounts.py has one",

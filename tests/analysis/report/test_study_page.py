@@ -37,9 +37,9 @@ from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.run import score_systems
 from relstudy.analysis.study_run import read_study_folder, score_study
 from relstudy.analysis.verdict.verdict import verdict_of
-from relstudy.common import tables as readers
 from relstudy.common.results.estimates import Estimate
 from relstudy.common.runtime.errors import RelstudyError, TableError
+from relstudy.common.tables.formats import table_files as readers
 from relstudy.studyapp.cli import main
 from tests.analysis.report.pages import page_of, run_of, tables_of
 from tests.commands import relstudy

@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 
 import click
 
+from relstudy.common.options.option_wording import option
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import count_of
 
@@ -75,7 +76,8 @@ def keep_or_refuse(target: Path, new: Path, *, answers: bool) -> None:
     if lost is None:
         return
     if not _OVERWRITE.get():
-        way = "" if _OVERWRITE.get() is None else ", or pass --overwrite, which keeps the old file beside it"
+        way = f", or pass {option('overwrite', True)}, which keeps the old file beside it"
+        way = "" if _OVERWRITE.get() is None else way
         raise RelstudyError(f"{target}: {lost}; write to another file{way}")
     shutil.copy2(target, _free_name(target))
 
@@ -90,7 +92,7 @@ def require_free(target: Path) -> None:
     """
     if _GUARDED.get() and not _OVERWRITE.get() and target.is_file() and target.stat().st_size:
         raise RelstudyError(
-            f"{target}: this file exists; write to another, or pass --overwrite, which keeps the old one"
+            f"{target}: this file exists; name another, or pass {option('overwrite', True)}, which keeps it"
         )
 
 

@@ -37,6 +37,12 @@ def score_files(folder: Path) -> list[Path]:
     return sorted(path for path in (folder / "scores").glob("*") if is_score_file(path))
 
 
+def answers_file(folder: Path) -> Path | None:
+    """The table of which model gave which answer, in a study of answers; None in a study of systems with scores."""
+    file = folder / ANSWERS
+    return file if file.is_file() and not score_files(folder) else None
+
+
 def notes_on_scores(folder: Path | None) -> list[str]:
     """A sentence that names the files in FOLDER/scores which are no score tables by their names; none without any."""
     if folder is None:
@@ -86,6 +92,8 @@ def only_folder(arguments: tuple[str, ...]) -> Path | None:
     return None
 
 
+ANSWERS = "answers.csv"
+"""Which system gave which result for which query, in a study made of a table of results; raters never see it."""
 QUESTIONS = "questions"
 """The folder of the tables of further questions, within a study's."""
 

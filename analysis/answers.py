@@ -1,0 +1,198 @@
+"""Models compared by the answers they gave: people's mean judgment per question, with intervals over questions.
+
+Each question has one answer a model, so there is no ranking to score: a model's figure is the mean of its answers'
+judgments. Differences are paired by question (Student's t), and whether a model may be the best is decided by one
+corrected comparison with its rivals, as for systems (`relstudy.analysis.resampling.best_set`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import special
+
+from relstudy.analysis.resampling.best_set import PairedStatistics, ranks_of
+from relstudy.calibration.tables.judgments import read_judgments
+from relstudy.common.results.estimates import Estimate
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import count_of, listed
+from relstudy.common.tables.formats.table_files import read_table
+
+REPLICATES = 1_000
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerComparison:
+    """Models by the mean judgment of their answers.
+
+    Parameters
+    ----------
+    names : models, best first
+    means : mean judgment of each, with its interval over questions
+    behind : each model's mean minus the first's, over the questions that both answered; empty of the first
+    questions : judged answers of each model
+    best : models that may be the best
+    ahead : models that each is ahead of, by the paired interval of the two alone
+    unjudged : answers that nobody judged
+    """
+
+    names: tuple[str, ...]
+    means: tuple[Estimate, ...]
+    behind: tuple[Estimate, ...]
+    questions: tuple[int, ...]
+    best: tuple[str, ...]
+    ahead: dict[str, tuple[str, ...]]
+    unjudged: int
+
+    @property
+    def headline(self) -> str:
+        """Which model to use, in a sentence."""
+        if len(self.names) == 1:
+            return f"{self.names[0]}: people's mean judgment is {self.means[0].value:.2f}."
+        lead, out = self.names[0], [name for name in self.names if name not in self.best]
+        open_yet = [name for name in self.best if name != lead]
+        if not open_yet:
+            return f"Use {lead}: its answers are better than those of {listed(out)}."
+        if not out:
+            return f"These answers do not show which model is better: {listed(self.best)}."
+        return f"Use {lead}. {listed(open_yet)} cannot quite be ruled out as equally good; {listed(out)} can."
+
+    def rows(self) -> list[list[Any]]:
+        """Model, mean judgment, difference from the first, and questions, for a table."""
+        return [list(each) for each in zip(self.names, self.means, self.behind, self.questions, strict=True)]
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain JSON."""
+        return {
+            "systems": {
+                name: {"mean_judgment": mean.as_json(), "difference_from_first": gap.as_json(), "questions": number}
+                for name, mean, gap, number in self.rows()
+            },
+            "verdict": {
+                "headline": self.headline,
+                "primary": "mean judgment per question",
+                "best": list(self.best),
+                "ranks": [{"system": name, "ahead_of": list(self.ahead[name])} for name in self.names],
+            },
+            "unjudged": self.unjudged,
+        }
+
+
+def compare_answers(
+    judgments: pd.DataFrame, answers: pd.DataFrame, level: float = 0.95, seed: int = 0
+) -> AnswerComparison:
+    """Compare models by the judgments of their answers.
+
+    Parameters
+    ----------
+    judgments : query_id, result_id, judgment (float), one row a judged pair
+    answers : system, query_id, result_id; two models may have given the same answer
+    level : of intervals, between 0 and 1
+    seed : of the bootstrap over questions, which only the correction for several models uses
+
+    Raises
+    ------
+    RelstudyError
+        where no answer is judged
+
+    Examples
+    --------
+    >>> pairs = {"query_id": list("aabbcc"), "result_id": list("123456")}
+    >>> judgments = pd.DataFrame({**pairs, "judgment": [4, 2, 5, 3, 4, 1]})
+    >>> answers = pd.DataFrame({"system": ["x", "y"] * 3, **pairs})
+    >>> found = compare_answers(judgments, answers)
+    >>> found.names, round(found.means[0].value, 2), found.headline
+    (('x', 'y'), 4.33, 'Use x: its answers are better than those of y.')
+    """
+    merged = answers.merge(judgments[["query_id", "result_id", "judgment"]], on=["query_id", "result_id"], how="left")
+    unjudged = int(merged["judgment"].isna().sum())
+    table = merged.pivot_table(index="query_id", columns="system", values="judgment", aggfunc="mean")
+    if table.empty:
+        raise RelstudyError("no answer is judged yet: the judgments and answers.csv have no pair in common")
+    table = table[table.mean().sort_values(ascending=False, kind="stable").index]
+    names, values = tuple(map(str, table)), table.to_numpy(dtype=float)
+    first, second = np.triu_indices(len(names), 1)
+    gaps = values[:, first] - values[:, second]
+    mean, error, number = _mean(gaps)
+    draws = np.random.default_rng(seed).multinomial(len(values), np.full(len(values), 1 / len(values)), REPLICATES)
+    known = np.isfinite(gaps)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        replicates = (draws @ np.where(known, gaps, 0.0) / (draws @ known)).T
+    best, ahead = list(names), dict.fromkeys(names, ())
+    if len(names) > 1:
+        freedom = np.maximum(number - 1, 1.0)
+        ranks = ranks_of(PairedStatistics.of(mean, error, freedom, replicates, len(values)), level)
+        best = [name for name, may in zip(names, ranks.best, strict=True) if may]
+        ahead = {name: tuple(np.array(names)[ranks.better[:, k]]) for k, name in enumerate(names)}
+    behind = [
+        Estimate.missing(""),
+        *(_estimate(gap, level) for gap in (values[:, k] - values[:, 0] for k in range(1, len(names)))),
+    ]
+    return AnswerComparison(
+        names,
+        tuple(_estimate(column, level) for column in values.T),
+        tuple(behind),
+        tuple(int(each) for each in np.isfinite(values).sum(axis=0)),
+        tuple(best),
+        ahead,
+        unjudged,
+    )
+
+
+def answers_of_study(answers: Path, judgments: str | Path) -> AnswerComparison:
+    """`compare_answers` of a study's tables: answers.csv, and judgments as `relstudy calibrate` wrote them."""
+    table = read_table(answers, "system", "query_id", "result_id").frame
+    return compare_answers(read_judgments(judgments).frame, table)
+
+
+def _mean(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean, standard error and number of the finite values of each column; NaN with fewer than two."""
+    known = np.isfinite(values)
+    number = known.sum(axis=0).astype(float)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.where(known, values, 0.0).sum(axis=0) / number
+        spread = (np.where(known, values - mean, 0.0) ** 2).sum(axis=0) / (number - 1)
+        return mean, np.where(number > 1, np.sqrt(spread / number), np.nan), number
+
+
+def _estimate(values: np.ndarray, level: float) -> Estimate:
+    mean, error, number = (each[0] for each in _mean(values[:, None]))
+    if not np.isfinite(mean):
+        return Estimate.missing("no question in common")
+    if not np.isfinite(error):
+        return Estimate.of(float(mean), reason="no interval: one question")
+    reach = float(special.stdtrit(number - 1, (1 + level) / 2)) * error
+    return Estimate.of(float(mean), float(mean - reach), float(mean + reach))
+
+
+def sentences(found: AnswerComparison) -> list[str]:
+    """The answer and what it rests on."""
+    of = max(found.questions)
+    said = [
+        found.headline,
+        f"Decided by people's mean judgment per question over {count_of(of, 'question')}; 95 % intervals for questions "
+        "like these and these raters.",
+    ]
+    if found.unjudged:
+        said.append(f"{count_of(found.unjudged, 'answer')} not judged, and left out.")
+    return said
+
+
+def table_rows(found: AnswerComparison) -> tuple[list[list[str]], list[str]]:
+    """Rows of text and their header, for a terminal."""
+    rows = []
+    for name, mean, gap, number in found.rows():
+        rows.append([name, _number(mean), _span(mean), _number(gap, "+.2f"), _span(gap, "+.2f"), str(number)])
+    return rows, ["model", "mean", "95 %", "from the first", "95 %", "questions"]
+
+
+def _number(value: Estimate, form: str = ".2f") -> str:
+    return "" if value.value is None else format(value.value, form)
+
+
+def _span(value: Estimate, form: str = ".2f") -> str:
+    return "" if value.low is None or value.high is None else f"{value.low:{form}} to {value.high:{form}}"

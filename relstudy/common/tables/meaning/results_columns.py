@@ -1,0 +1,119 @@
+"""Columns of tables of results or answers, by the names that search and question-answering tools give them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+ROLES: dict[str, tuple[str, ...]] = {
+    "query": (
+        "query",
+        "query_text",
+        "question",
+        "prompt",
+        "user_input",
+        "search_query",
+        "topic",
+        "q",
+        "input",
+        "instruction",
+    ),
+    "system": ("system", "model", "model_name", "system_name", "engine", "ranker", "retriever", "model_id", "run"),
+    "answer": ("answer", "response", "completion", "output", "generation", "model_answer", "result", "result_text"),
+    "text": ("text", "snippet", "passage", "body", "content", "abstract", "description", "document", "contents"),
+    "title": ("title", "name", "headline"),
+    "image": ("image", "image_path", "picture", "thumbnail", "image_url"),
+    "price": ("price",),
+    "result": ("result_id", "doc_id", "docno", "docid", "document_id", "item_id", "id", "product_id"),
+    "rank": ("rank", "position", "rank_position"),
+    "score": ("score", "relevance_score"),
+    "sources": ("contexts", "context", "sources", "retrieved_contexts", "retrieved_context", "citations"),
+    "query_id": ("query_id", "qid", "question_id", "topic_id", "prompt_id"),
+}
+"""What a column is taken for, by its name; the first name that is there counts."""
+LEFT_ALONE = {
+    *(
+        "reference",
+        "ground_truth",
+        "ground_truths",
+        "expected_answer",
+        "reference_answer",
+        "gold",
+        "gold_answer",
+        "expected",
+    ),
+    *(
+        "category",
+        "topic_name",
+        "type",
+        "split",
+        "lang",
+        "language",
+        "tags",
+        "url",
+        "link",
+        "date",
+        "timestamp",
+        "latency",
+    ),
+    *("tokens", "cost", "metadata", "source", "difficulty"),
+}
+"""Columns that are no model's answers, whatever they hold."""
+
+
+RATED = {
+    *("rating", "ratings", "judgment", "judgement", "grade", "label", "relevance", "relevant", "rater", "worker"),
+    *("annotator", "assessor", "qrel", "vote", "votes", "score1", "winner", "preference", "stars"),
+}
+"""Words in the names of columns that say what people, or qrels, judged."""
+SENTENCE = 12
+"""Characters, on average, of a column that holds answers rather than codes or names."""
+
+
+def known_columns(names: Sequence[Any]) -> dict[str, Any]:
+    """The column of each role, by its name.
+
+    Examples
+    --------
+    >>> known_columns(["Question", "model", "Response"])
+    {'query': 'Question', 'system': 'model', 'answer': 'Response'}
+    """
+    plain = {plain_column(name): name for name in reversed(list(names))}
+    return {role: plain[name] for role, known in ROLES.items() for name in reversed(known) if name in plain}
+
+
+def model_columns(frame: pd.DataFrame, known: Mapping[str, Any]) -> list[Any]:
+    """Columns that hold the answers of a model each: text that has no known role."""
+    others = [name for name in frame if name not in known.values() and plain_column(name) not in LEFT_ALONE]
+    return [name for name in others if pd.to_numeric(frame[name], errors="coerce").isna().any()]
+
+
+def is_results(frame: pd.DataFrame) -> bool:
+    """True for a table of results or answers, rather than of ratings, judgments or scores.
+
+    Examples
+    --------
+    >>> is_results(pd.DataFrame({"question": ["a?"], "model": ["x"], "answer": ["Yes."]}))
+    True
+    >>> is_results(pd.DataFrame({"query_id": ["a"], "result_id": ["x"], "rating": ["5"]}))
+    False
+    """
+    known = known_columns(list(frame))
+    words = {word for name in frame for word in plain_column(name).split("_")}
+    if "query" not in known or words & RATED:
+        return False
+    others = [name for name in frame if name not in known.values() and plain_column(name) not in LEFT_ALONE]
+    texts = model_columns(frame, known)
+    if len(texts) < len(others):
+        return False  # numbers of unknown meaning may be scores or grades
+    if {"answer", "text", "title", "image"} & known.keys():
+        return bool({"system", "answer", "rank", "score"} & known.keys())
+    return len(texts) > 1 and all(frame[name].astype(str).str.len().mean() >= SENTENCE for name in texts)
+
+
+def plain_column(name: object) -> str:
+    """A column's name in small letters, its other signs one underscore."""
+    return re.sub(r"[^a-z0-9]+", "_", str(name).casefold()).strip("_")

@@ -1,0 +1,285 @@
+"""An ordinary study of a table of results: items, systems' scores, the pairs to be rated, and study.toml."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.files import file_names, together, write_text
+from relstudy.common.sampling.draws import base_block
+from relstudy.common.tables.formats.table_files import read_table, write_table
+from relstudy.common.tables.meaning.pairs_table import COLUMNS, read_pairs
+from relstudy.common.tables.meaning.study_folder import ANSWERS
+from relstudy.studyapp.collection.results_table import ResultsTable
+from relstudy.studyapp.config.starter import starter_toml
+
+ALL_PAIRS = 600
+"""Pairs up to which all are rated; of more, whole queries are drawn."""
+KEYS = "results-asked.csv"
+"""Which item stands for which query or result, so that the same table with one more system adds only what is new."""
+MARKS = re.compile(r"(^|\n)(#{1,6} |[-*] |\d+\. |```|\|)|\*\*|\[[^\]]+\]\(")
+"""Signs of markdown."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a study of results was made of.
+
+    Parameters
+    ----------
+    queries, results, pairs, base : numbers of each
+    drawn : queries whose pairs are rated
+    added : pairs that were added to a study that was there
+    """
+
+    queries: int
+    results: int
+    pairs: int
+    base: int
+    drawn: int
+    added: int | None = None
+
+    def sentence(self) -> str:
+        """The size in a sentence."""
+        if self.added is not None:
+            return f"{self.added} pairs added that nobody had been asked about; {self.pairs} in all"
+        of = "" if self.drawn == self.queries else f" of {self.drawn} queries drawn at random from {self.queries}"
+        return f"{self.pairs} pairs to rate{of}, {self.base} of them by everyone"
+
+
+def make_study(
+    table: ResultsTable,
+    folder: Path,
+    *,
+    questions: Sequence[str] = (),
+    scale: str = "1-5",
+    raters: int | None = None,
+    pairs: bool = True,
+    seed: int = 0,
+    beside: Path = Path(),
+) -> Asked:
+    """Write a study's folder of a table of results, or add to one that was made so.
+
+    Parameters
+    ----------
+    folder : new, or one that was made of an earlier state of the table
+    questions : asked of each result, the first on the rating page's head; none: a default
+    scale : of all of them
+    raters : people expected, who share the pairs; None: each rates up to 60
+    pairs : write pairs.csv, too
+    beside : folder that paths of pictures start from
+
+    Raises
+    ------
+    RelstudyError
+        where the folder holds another study, or a picture is absent; nothing is written then
+    """
+    if (folder / "study.toml").exists():
+        return _extended(table, folder, beside)
+    rows = table.rows.assign(query_key=table.rows["query"])
+    draw = np.random.default_rng(seed)
+    queries = {text: f"q{number:04d}" for number, text in enumerate(dict.fromkeys(rows["query"]), 1)}
+    keys = list(dict.fromkeys(rows["key"]))
+    order = draw.permutation(len(keys))  # an id says nothing of its system or its place
+    results = {keys[row]: f"r{number:05d}" for number, row in enumerate(order, 1)}
+    rows = rows.assign(query_id=rows["query"].map(queries), result_id=rows["key"].map(results))
+    items = _items(rows, folder, beside)
+    asked = [
+        {"item_id": id, "kind": "text", "path": "", "text": text, "title": "", "role": "query"}
+        for text, id in queries.items()
+    ]
+    drawn = _pairs(rows, draw)
+    with together():
+        write_table(pd.DataFrame([*asked, *items]), folder / "collection.csv")
+        _write_systems(rows, folder, table.answers)
+        _write_keys(queries, results, folder)
+        if pairs:
+            write_table(drawn, folder / "pairs.csv")
+        write_text(
+            starter_toml(folder.resolve().name, blocks=_blocks(table, drawn, questions, scale, raters)),
+            folder / "study.toml",
+        )
+    _copy_pictures(items, folder, beside)
+    return Asked(
+        len(queries), len(results), len(drawn), int((drawn["block"] == "base").sum()), drawn["query_id"].nunique()
+    )
+
+
+def _items(rows: pd.DataFrame, folder: Path, beside: Path) -> list[dict[str, str]]:
+    """A row of collection.csv for each result."""
+    found = []
+    for row in rows.drop_duplicates("result_id").itertuples():
+        text, path = str(row.text), ""
+        if row.image:
+            source = beside / str(row.image)
+            if not source.is_file():
+                raise RelstudyError(f"{source}: no such picture")
+            path = f"pictures/{row.result_id}{source.suffix.lower()}"
+        kind = "image" if path else "markdown" if MARKS.search(text) else "text"
+        found.append(
+            {
+                "item_id": str(row.result_id), "kind": kind, "path": path,
+                "text": text or ("" if path else str(row.title)),
+                "title": str(row.title) if text or path else "", "role": "result", "source": str(row.image),
+            }
+        )  # fmt: skip
+    return sorted(found, key=lambda each: each["item_id"])
+
+
+def _copy_pictures(items: list[dict[str, str]], folder: Path, beside: Path) -> None:
+    for each in items:
+        if each["path"]:
+            (folder / "pictures").mkdir(exist_ok=True)
+            shutil.copyfile(beside / each["source"], folder / each["path"])
+
+
+def _pairs(rows: pd.DataFrame, draw: np.random.Generator) -> pd.DataFrame:
+    """All pairs of a query and a result, or those of queries drawn at random, with their probability."""
+    found = rows.drop_duplicates(["query_id", "result_id"])
+    queries = found["query_id"].unique()
+    number = len(queries)
+    if len(found) > ALL_PAIRS:
+        number = max(1, int(len(queries) * ALL_PAIRS / len(found)))
+        found = found[found["query_id"].isin(draw.choice(queries, number, replace=False))]
+    share = number / len(queries)
+    codes = pd.factorize(found["query_id"])[0]
+    size = min(12, max(2, len(found) // 5)) if len(found) > 4 else 0
+    base = base_block(codes, size, 1, draw) if size else np.zeros(len(found), dtype=bool)
+    return _pair_rows(found, np.where(base, "base", "unique"), share, 1)
+
+
+def _pair_rows(found: pd.DataFrame, block: np.ndarray | str, share: float, first: int) -> pd.DataFrame:
+    made = pd.DataFrame(
+        {
+            "pair_id": [f"p{number:05d}" for number in range(first, first + len(found))],
+            "query_id": found["query_id"].to_numpy(), "result_id": found["result_id"].to_numpy(), "paradigm": "text",
+            "source": "", "rank": None, "inclusion_probability": share, "block": block, "round": 1,
+            "query_probability": share,
+        }
+    )  # fmt: skip
+    return made[COLUMNS]
+
+
+def _write_systems(rows: pd.DataFrame, folder: Path, answers: bool) -> None:
+    write_table(
+        rows[["system", "query_id", "result_id", "place"]].sort_values(["system", "query_id", "place"]),
+        folder / ANSWERS,
+    )
+    _write_systems_scores(rows, folder, answers)
+
+
+def _write_systems_scores(rows: pd.DataFrame, folder: Path, answers: bool) -> None:
+    if answers:
+        return  # one answer a query has no rank: models are compared by their judgments
+    names = file_names(list(dict.fromkeys(rows["system"])))
+    for system, part in rows.groupby("system", sort=False):
+        scores = part.assign(score=-part["place"].astype(float), direction="higher")
+        write_table(
+            scores[["system", "query_id", "result_id", "score", "direction"]],
+            folder / "scores" / f"{names[system]}.csv",
+        )
+
+
+def _write_keys(queries: dict[str, str], results: dict[str, str], folder: Path) -> None:
+    kept = [
+        {"item_id": id, "key": _hashed(key), "of": kind}
+        for kind, named in (("query", queries), ("result", results))
+        for key, id in named.items()
+    ]
+    write_table(pd.DataFrame(kept), folder / KEYS)
+
+
+def _hashed(key: str) -> str:
+    return hashlib.sha256(key.encode()).hexdigest()[:24]
+
+
+def _extended(table: ResultsTable, folder: Path, beside: Path) -> Asked:
+    """Add the results of a later state of the table: items, systems, and the pairs of queries that were drawn."""
+    if not (folder / KEYS).exists():
+        raise RelstudyError(f"{folder} holds another study; name a new folder with -o")
+    kept = read_table(folder / KEYS, "item_id", "key", "of").frame
+    known = {kind: dict(zip(part["key"], part["item_id"], strict=True)) for kind, part in kept.groupby("of")}
+    strangers = [text for text in dict.fromkeys(table.rows["query"]) if _hashed(text) not in known["query"]]
+    if strangers:
+        raise RelstudyError(
+            f"{len(strangers)} queries are not those of {folder}, such as {strangers[0][:60]!r}; name a new folder"
+        )
+    rows = table.rows
+    queries = {text: known["query"][_hashed(text)] for text in dict.fromkeys(rows["query"])}
+    number = max(int(each[1:]) for each in known["result"].values())
+    results = {}
+    for key in dict.fromkeys(rows["key"]):
+        if _hashed(key) not in known["result"]:
+            number += 1
+            known["result"][_hashed(key)] = f"r{number:05d}"
+        results[key] = known["result"][_hashed(key)]
+    rows = rows.assign(query_id=rows["query"].map(queries), result_id=rows["key"].map(results))
+    collection = read_table(folder / "collection.csv", "item_id").frame
+    new = [each for each in _items(rows, folder, beside) if each["item_id"] not in set(collection["item_id"])]
+    pairs = read_pairs(folder / "pairs.csv")
+    asked = set(zip(pairs["query_id"], pairs["result_id"], strict=True))
+    drawn = dict(zip(pairs["query_id"], pairs["query_probability"], strict=True))
+    fresh = rows.drop_duplicates(["query_id", "result_id"])
+    fresh = fresh[
+        [q in drawn and (q, r) not in asked for q, r in zip(fresh["query_id"], fresh["result_id"], strict=True)]
+    ]
+    share = next(iter(drawn.values()))
+    added = _pair_rows(fresh, "unique", share, len(pairs) + 1)
+    before = read_table(folder / ANSWERS, "system").frame
+    now = rows[["system", "query_id", "result_id", "place"]]
+    both = pd.concat([before[~before["system"].isin(set(now["system"]))], now]) if len(before) else now
+    with together():
+        write_table(
+            pd.concat([collection, pd.DataFrame(new, columns=[*collection])]) if new else collection,
+            folder / "collection.csv",
+        )
+        write_table(both, folder / ANSWERS)
+        _write_systems_scores(rows, folder, table.answers)
+        kinds = [{"item_id": id, "key": key, "of": kind} for kind, named in known.items() for key, id in named.items()]
+        write_table(pd.DataFrame(kinds), folder / KEYS)
+        write_table(pd.concat([pairs, added], ignore_index=True)[[*pairs]], folder / "pairs.csv")
+    _copy_pictures(new, folder, beside)
+    return Asked(len(queries), len(results), len(pairs) + len(added), 0, len(drawn), len(added))
+
+
+def _blocks(table: ResultsTable, pairs: pd.DataFrame, questions: Sequence[str], scale: str, raters: int | None) -> str:
+    """The blocks of study.toml: what everyone rates, and the other pairs."""
+    default = "How good is this answer?" if table.answers else "How well does this match the query?"
+    first, *further = questions or (default,)
+    unique = int((pairs["block"] == "unique").sum())
+    share = 60 if raters is None else max(1, -(-unique // raters))
+    each = "all" if unique <= share and raters is None else share
+    made = []
+    for name in ("base", "unique"):
+        if not (pairs["block"] == name).any():
+            continue
+        lines = [
+            "[[blocks]]",
+            f'name = "{name}"',
+            f'pairs = "{name}"',
+            'paradigm = "text"',
+            f"scale = {json.dumps(scale)}",
+            "results_per_page = 1",
+            f"question = {json.dumps(first, ensure_ascii=False)}",
+        ]
+        if name == "unique":
+            lines += ["ratings_per_pair = 1", f"pairs_per_rater = {json.dumps(each)}", "more = 20"]
+        for number, text in enumerate(further, 2):
+            lines += [
+                "",
+                "[[blocks.questions]]",
+                f'id = "question-{number}"',
+                f"text = {json.dumps(text, ensure_ascii=False)}",
+            ]
+            lines += [f"scale = {json.dumps(scale)}"]
+        made.append("\n".join(lines) + "\n")
+    return "\n".join(made)

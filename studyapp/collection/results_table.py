@@ -1,0 +1,254 @@
+"""A table of results or answers, as search and question-answering teams have it: what each system gave for each query.
+
+Read are long tables (one row a query, system and result), wide ones (a column of answers for each model), JSON lines of
+prompts and completions, and JSON of search responses (a list of hits a query, Elasticsearch, OpenSearch, Solr).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from relstudy.common.options.option_wording import option
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.files import read_json
+from relstudy.common.runtime.wording import count_of, listed
+from relstudy.common.tables.checked_table import Checked
+from relstudy.common.tables.formats.table_files import read_table
+from relstudy.common.tables.meaning.results_columns import ROLES, known_columns, model_columns
+
+LONGEST = 100_000
+"""Characters of one answer that a page can show."""
+NEEDED = "a table of results has a query a row and what raters see of each result"
+
+
+@dataclass(frozen=True, eq=False)
+class ResultsTable:
+    """What each system gave for each query.
+
+    Parameters
+    ----------
+    rows : system, query (text), key (of the result: its id, else its content), title, text, image, place (int from 1,
+        best first) of each result
+    taken : what each role was taken from, in words
+    answers : True where each query has one result a system
+    """
+
+    rows: pd.DataFrame
+    taken: Mapping[str, str]
+    answers: bool
+
+    @property
+    def systems(self) -> list[str]:
+        """The systems, in the order in which they come."""
+        return list(dict.fromkeys(self.rows["system"]))
+
+    def sentences(self) -> list[str]:
+        """What was taken for what, in five lines."""
+        words = ("answer", "answers") if self.answers else ("result", "results")
+        queries = self.rows["query"].nunique()
+        return [
+            f"query:   {self.taken['query']}, {count_of(queries, 'query', 'queries')}",
+            f"system:  {self.taken['system']}: {listed(self.systems)}",
+            f"result:  {self.taken['result']}, {count_of(len(self.rows), *words)}",
+            f"order:   {self.taken['order']}",
+            f"raters see: {self.taken['shown']}; never the system",
+        ]
+
+
+def read_results(sources: Sequence[Path | pd.DataFrame], columns: Mapping[str, str] | None = None) -> ResultsTable:
+    """Read results from files, or tables in memory.
+
+    Parameters
+    ----------
+    sources : files or frames; one without a column for the system is a system's, by its name
+    columns : roles by column (`ROLES`), for columns with other names
+
+    Raises
+    ------
+    RelstudyError
+        where the query or the results are not found, with the option that names them; for a row without a query, the
+        same result twice, and an answer too long for a page
+    """
+    parts, taken, answers = [], dict[str, str](), []
+    for number, source in enumerate(sources, 1):
+        frame, name = _frame_of(source, number)
+        part, taken, one_each = _rows_of(frame, name, dict(columns or {}))
+        parts.append(part)
+        answers.append(one_each)
+    rows = pd.concat(parts, ignore_index=True)
+    _check(rows, len(sources))
+    return ResultsTable(rows, taken, all(answers))
+
+
+def _frame_of(source: Path | pd.DataFrame, number: int) -> tuple[pd.DataFrame, str]:
+    if isinstance(source, pd.DataFrame):
+        return source.reset_index(drop=True), f"system {number}"
+    if source.suffix == ".json":
+        found = list(_responses(read_json(source)))
+        if found:
+            return pd.DataFrame(found), source.stem
+    table: Checked = read_table(source)
+    return table.frame.reset_index(drop=True), source.stem
+
+
+def _responses(content: Any, query: str = "") -> Iterator[dict[str, Any]]:
+    """The hits of search responses, a row each: one response, several, or a list of hits a query."""
+    if isinstance(content, list):
+        for each in content:
+            yield from _responses(each, query)
+    elif isinstance(content, dict):
+        query = str(content.get("query") or content.get("q") or _asked(content) or query)
+        inside = content.get("response", content)
+        hits = next((inside[name] for name in ("hits", "docs", "results", "documents") if name in inside), None)
+        hits = hits.get("hits") if isinstance(hits, dict) else hits
+        if not isinstance(hits, list):
+            if "responses" in content:
+                yield from _responses(content["responses"], query)
+            return
+        for place, hit in enumerate(hits, 1):
+            fields = hit.get("_source", hit) if isinstance(hit, dict) else {"text": str(hit)}
+            row = {name: value for name, value in fields.items() if not str(name).startswith("_")}
+            own = hit.get("_id") if isinstance(hit, dict) else None
+            yield {**row, **({} if own is None else {"id": own}), "query": query, "rank": place}
+
+
+def _asked(content: Mapping[str, Any]) -> str:
+    """The query of a Solr response, which repeats its parameters."""
+    params = content.get("responseHeader", {}) if isinstance(content.get("responseHeader"), dict) else {}
+    return str(params.get("params", {}).get("q", ""))
+
+
+def _rows_of(frame: pd.DataFrame, name: str, columns: dict[str, str]) -> tuple[pd.DataFrame, dict[str, str], bool]:
+    known = _known(frame, columns)
+    if "query" not in known:
+        other = known.get("query_id")
+        if other is None:
+            raise RelstudyError(
+                f"{name}: no column holds the query ({listed([str(each) for each in frame])}); {NEEDED}: "
+                f"{option('columns', 'COLUMN=query')} names it"
+            )
+        known["query"] = other
+    wide = [] if {"answer", "text", "title", "image"} & known.keys() else model_columns(frame, known)
+    if wide:
+        frame = frame.melt([known[role] for role in known if role != "score"], wide, "\0system", "\0answer")
+        known |= {"system": "\0system", "answer": "\0answer"}
+    if not {"answer", "text", "title", "image"} & known.keys():
+        raise RelstudyError(
+            f"{name}: no column holds what raters are to see ({listed([str(each) for each in frame])}); "
+            f"{option('columns', 'COLUMN=text')} names it"
+        )
+
+    def texts(role: str) -> pd.Series:
+        if role not in known:
+            return pd.Series("", index=frame.index, dtype=object)
+        return frame[known[role]].map(_text).str.strip()
+
+    query = texts("query")
+    system = texts("system") if "system" in known else pd.Series(name, index=frame.index)
+    text = texts("answer") if "answer" in known else texts("text")
+    if "sources" in known:
+        text = text + frame[known["sources"]].map(_sources)
+    if "price" in known:
+        text = (text + "\n\n" + texts("price")).str.strip()
+    rows = pd.DataFrame(
+        {"system": system, "query": query, "title": texts("title"), "text": text, "image": texts("image")}
+    )
+    content = rows["title"] + "\0" + rows["text"] + "\0" + rows["image"]
+    own = pd.Series("", index=frame.index) if wide else texts("result")
+    one_content = not pd.DataFrame({"own": own, "content": content}).drop_duplicates().duplicated("own").any()
+    named = "result" in known and (own != "").all() and one_content  # an id that several contents share is not theirs
+    rows["key"] = own if named else content
+    order, words = _order(frame, known, rows)
+    rows["place"] = order.groupby([rows["system"], rows["query"]]).rank(method="first").astype(int)
+    one_each = not rows.duplicated(["system", "query"]).any() and ("answer" in known or bool(wide))
+    seen = [role for role in ("title", "answer", "text", "image", "price", "sources") if role in known]
+    taken = {
+        "query": _column(known["query"]),
+        "system": f"the columns {listed([str(each) for each in wide])}"
+        if wide
+        else _column(known["system"])
+        if "system" in known
+        else "the file's name",
+        "result": _column(known["result"]) if named else "the content",
+        "order": "one answer a query and system" if one_each else words,
+        "shown": "the answers" if wide else listed([str(known[role]) for role in seen]),
+    }
+    empty = (rows["text"] == "") & (rows["title"] == "") & (rows["image"] == "")
+    return rows[~empty].reset_index(drop=True), taken, one_each
+
+
+def _known(frame: pd.DataFrame, columns: dict[str, str]) -> dict[str, Any]:
+    """The frame's column of each role."""
+    absent = [name for name in columns if name not in frame]
+    if absent:
+        raise RelstudyError(f"{option('columns', absent[0])}: there is no such column ({listed(map(str, frame))})")
+    wrong = [role for role in columns.values() if role not in ROLES]
+    if wrong:
+        raise RelstudyError(f"unknown role {wrong[0]!r}; choose {', '.join(ROLES)}")
+    known = known_columns([name for name in frame if name not in columns])
+    return known | {role: name for name, role in columns.items()}
+
+
+def _order(frame: pd.DataFrame, known: Mapping[str, Any], rows: pd.DataFrame) -> tuple[pd.Series, str]:
+    """Lower is better, and where it is from."""
+    for role, sign in (("rank", 1), ("score", -1)):
+        if role in known:
+            values = pd.to_numeric(frame[known[role]], errors="coerce")
+            if values.notna().all():
+                return sign * values, f"{_column(known[role])}, {'best first' if sign > 0 else 'highest first'}"
+    return pd.Series(np.arange(len(rows)), index=rows.index), "as the rows stand"
+
+
+def _column(name: object) -> str:
+    return f"column {name}"
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list | tuple | np.ndarray):
+        return "\n\n".join(_text(each) for each in value)
+    return "" if value is None or (isinstance(value, float) and np.isnan(value)) or value is pd.NA else str(value)
+
+
+def _sources(value: Any) -> str:
+    """The sources of an answer, numbered as its citations are."""
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        with contextlib.suppress(ValueError):
+            value = json.loads(value)
+    parts = value if isinstance(value, list | tuple | np.ndarray) else [value]
+    shown = [_text(part.get("text", part) if isinstance(part, dict) else part).strip() for part in parts]
+    lines = [f"[{number}] {text}" for number, text in enumerate(shown, 1) if text]
+    return "\n\nSources:\n\n" + "\n\n".join(lines) if lines else ""
+
+
+def _check(rows: pd.DataFrame, files: int) -> None:
+    if rows.empty:
+        raise RelstudyError(f"no result to show: every row is empty; {NEEDED}")
+    nameless = np.flatnonzero((rows["query"] == "").to_numpy())
+    if len(nameless):
+        raise RelstudyError(f"row {nameless[0] + 2}: a result without a query; fill in its query, or leave the row out")
+    long = rows["text"].str.len() > LONGEST
+    if long.any():
+        row = int(np.flatnonzero(long.to_numpy())[0])
+        raise RelstudyError(
+            f"row {row + 2}: {int(rows['text'].str.len().iloc[row]):,} characters; a page shows {LONGEST:,}"
+        )
+    again = rows.duplicated(["system", "query", "key"])
+    if again.any():
+        one = rows[again].iloc[0]
+        raise RelstudyError(
+            f"{one['system']!r} has the same result twice for the query {one['query'][:60]!r}; leave one out"
+        )
+    addressed = rows["image"].str.match(r"https?://")
+    if addressed.any():
+        raise RelstudyError(
+            f"{count_of(int(addressed.sum()), 'picture')} named by an address on the web, which is not fetched; save "
+            "the pictures beside the table and name their files"
+        )

@@ -1,0 +1,85 @@
+"""relstudy ask: from a table of results or answers to people who rate, in one command."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from relstudy.common.options.command_options import taking
+from relstudy.common.options.declaration import CommandOptions, option
+from relstudy.studyapp.web.options import ServerOptions
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskOptions(CommandOptions):
+    """Options of `relstudy ask`."""
+
+    output: Path | None = option(
+        None,
+        "The study's folder; one that was made so is added to.",
+        flags=("-o", "--output"),
+        shown="the table's name",
+    )
+    serve: bool | None = option(None, "Serve the study.", flags=("--serve/--no-serve",), shown="yes")
+    question: tuple[str, ...] = option((), "Asked of each result; may be repeated.", shown="by what the table holds")
+    scale: str = option("1-5", "Scale of the questions: 1-5, binary or 1-9.")
+    raters: int | None = option(None, "People expected, who share the pairs.", at_least=1, shown="up to 60 pairs each")
+    columns: str | None = option(
+        None,
+        "What columns are, COLUMN=ROLE,...: query, system, answer, text, title, image, result, rank, score, sources.",
+    )
+    seed: int = option(0, "Seed of the queries drawn, where there are many.", at_least=0, any_size=True)
+
+
+@click.command()
+@click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@taking(AskOptions)
+@taking(ServerOptions, "server")
+def ask(results: tuple[Path, ...], options: AskOptions, server: ServerOptions) -> None:
+    """Start a study from tables of results or answers, and serve it.
+
+    RESULTS have a row for each query, system and result (rank, id, title, text), a row for each question with a column
+    of answers a model, or the JSON of search responses. The command says what it took each column for. Raters never see
+    which system a result is from. With one answer a model and question, `relstudy score FOLDER` compares the models by
+    people's mean judgment.
+
+    \b
+    Example:
+      relstudy ask answers.csv
+      relstudy ask bm25.json dense.json -o search-study --no-serve
+      relstudy ask answers.csv --question "Is it supported by the sources?" --question "Is it helpful?"
+    """
+    from relstudy.common.runtime.console import say
+    from relstudy.common.runtime.errors import RelstudyError
+    from relstudy.common.runtime.wording import quoted
+    from relstudy.studyapp.collection.asked_study import make_study
+    from relstudy.studyapp.collection.results_table import read_results
+    from relstudy.studyapp.config.study import Study
+    from relstudy.studyapp.web.server import run
+
+    table = read_results(results, _roles(options.columns))
+    folder = options.output or Path(results[0].stem)
+    if folder.suffix or (folder.exists() and not folder.is_dir()):
+        raise RelstudyError(f"{folder}: a folder is needed; -o names one")
+    for sentence in table.sentences():
+        say(sentence)
+    asked = make_study(
+        table, folder, questions=options.question, scale=options.scale, raters=options.raters, seed=options.seed,
+        beside=results[0].parent,
+    )  # fmt: skip
+    Study.load(folder)
+    say(f"{folder}: {asked.sentence()}")
+    if options.serve is False:
+        say(f"Next: relstudy {'serve' if asked.added is None else 'change'} {quoted(folder)}")
+        return
+    run(folder, server)
+
+
+def _roles(stated: str | None) -> dict[str, str]:
+    pairs = [each.rpartition("=") for each in (stated or "").split(",") if each]
+    wrong = next(("".join(each) for each in pairs if not each[0] or not each[2]), None)
+    if wrong is not None:
+        raise click.UsageError(f"--columns: COLUMN=ROLE is needed, not {wrong!r}")
+    return {column.strip(): role.strip() for column, _, role in pairs}

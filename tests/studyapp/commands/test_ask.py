@@ -1,0 +1,247 @@
+"""relstudy ask: from a table of results or answers to people who rate, and to a comparison of the systems."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import relstudy as rs
+from relstudy.analysis.answers import compare_answers
+from relstudy.studyapp.assignment.synchronisation import prepare
+from relstudy.studyapp.collection.results_table import read_results
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.web.app import create_app
+from tests.commands import relstudy, succeeds
+from tests.places import ROOT
+from tests.studyapp.browse import Browser
+
+MODELS = ("alpha-7b", "beta-xl")
+
+
+def answers(questions: int = 6) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            (f"What is thing {q}?", model, f"Answer {k} to {q}.")
+            for q in range(questions)
+            for k, model in enumerate(MODELS)
+        ],
+        columns=["question", "model", "answer"],
+    )
+
+
+def hits(system: str, queries: int = 4, depth: int = 3, shift: int = 0) -> pd.DataFrame:
+    rows = [
+        (f"query {q}", system, r, f"d{q}-{r + shift}", f"Title {q} {r + shift}", f"Text {q} {r + shift}")
+        for q in range(queries)
+        for r in range(1, depth + 1)
+    ]
+    return pd.DataFrame(rows, columns=["query", "engine", "rank", "doc_id", "title", "snippet"])
+
+
+def made(tmp_path: Path, frame: pd.DataFrame, *words: str) -> Path:
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    succeeds("ask", tmp_path / "table.csv", "-o", tmp_path / "study", "--no-serve", *words)
+    return tmp_path / "study"
+
+
+def pairs(folder: Path) -> pd.DataFrame:
+    return pd.read_csv(folder / "pairs.csv")
+
+
+def test_every_answer_is_a_pair_and_what_was_taken_for_what_is_said(tmp_path):
+    answers().to_csv(tmp_path / "a.csv", index=False)
+    done = succeeds("ask", tmp_path / "a.csv", "-o", tmp_path / "s", "--no-serve")
+
+    assert done.output.splitlines()[:5] == [
+        "query:   column question, 6 queries",
+        "system:  column model: alpha-7b and beta-xl",
+        "result:  the content, 12 answers",
+        "order:   one answer a query and system",
+        "raters see: answer; never the system",
+    ]
+    table = pairs(tmp_path / "s")
+    assert len(table) == 12 and (table["inclusion_probability"] == 1).all()
+    assert Study.load(tmp_path / "s").blocks[0].question == "How good is this answer?"
+
+
+def test_a_column_of_answers_a_model_is_the_same_study(tmp_path):
+    wide = answers().pivot(index="question", columns="model", values="answer").reset_index()
+    folder = made(tmp_path, wide.assign(id=range(len(wide)), reference="gold"))
+    kept = pd.read_csv(folder / "answers.csv")
+    assert sorted(kept["system"].unique()) == sorted(MODELS) and len(pairs(folder)) == 12
+
+
+def test_results_of_two_systems_share_pairs_and_keep_their_ranks(tmp_path):
+    folder = made(tmp_path, pd.concat([hits("bm25"), hits("dense", shift=1)]))
+    assert len(pairs(folder)) == 4 * 4  # ranks 1 to 3 and 2 to 4 of each query: two are shared
+    scores = pd.read_csv(folder / "scores" / "dense.csv")
+    assert scores.groupby("query_id")["score"].apply(list).tolist() == [[-1.0, -2.0, -3.0]] * 4
+
+
+RESPONSES = {
+    "elasticsearch": {"query": "lakes", "hits": {"hits": [{"_id": "a", "_source": {"title": "A", "body": "x"}}]}},
+    "solr": {
+        "responseHeader": {"params": {"q": "lakes"}},
+        "response": {"docs": [{"id": "a", "title": "A", "text": "x"}]},
+    },
+    "a list a query": [{"query": "lakes", "results": [{"id": "a", "title": "A", "snippet": "x"}]}],
+}
+
+
+@pytest.mark.parametrize("content", RESPONSES.values(), ids=RESPONSES)
+def test_search_responses_are_read(tmp_path, content):
+    path = tmp_path / "bm25.json"
+    path.write_text(json.dumps(content))
+    row = read_results([path]).rows.iloc[0]
+    assert (row["system"], row["query"], row["key"], row["title"], row["text"]) == ("bm25", "lakes", "a", "A", "x")
+
+
+def test_of_many_results_whole_queries_are_drawn_with_their_probability(tmp_path):
+    folder = made(tmp_path, hits("one", queries=400))
+    table = pairs(folder)
+    share = table["query_id"].nunique() / 400
+    assert len(table) <= 600 and (table.groupby("query_id").size() == 3).all()
+    assert np.allclose(table["inclusion_probability"], share) and np.allclose(table["query_probability"], share)
+
+
+def test_one_more_system_adds_only_what_nobody_was_asked_about(tmp_path):
+    folder = made(tmp_path, hits("bm25"))
+    before = pairs(folder)
+    made(tmp_path, pd.concat([hits("bm25"), hits("dense", shift=1)]))
+    after = pairs(folder)
+    pd.testing.assert_frame_equal(after.iloc[: len(before)], before)
+    assert len(after) - len(before) == 4 and (folder / "scores" / "dense.csv").exists()
+
+
+@pytest.mark.slow
+def test_nothing_a_rater_sees_tells_the_system(tmp_path):
+    folder = made(tmp_path, pd.concat([hits("bm25"), hits("dense", shift=1)]))
+    store = Store.of_study(folder)
+    prepare(folder, store)
+    browser = Browser(create_app(folder))
+    browser.join()
+    seen = ""
+    for _ in range(4):
+        seen += browser.client.get(browser.address).get_data(as_text=True)
+        browser.rate()
+    for name in ("bm25", "dense", "d0-1", "table.csv"):
+        assert name not in seen
+
+
+BAD = {
+    "a row without a query": (
+        answers().assign(question=lambda f: f["question"].where(f.index != 3, "")),
+        "without a query",
+    ),
+    "the same result twice": (pd.concat([hits("x"), hits("x").head(1)]), "same result twice"),
+    "an answer of 200 kB": (
+        answers().assign(answer=lambda f: f["answer"].where(f.index != 3, "x" * 200_000)),
+        "200,000",
+    ),
+    "no query": (answers().rename(columns={"question": "what"}), "no column holds the query"),
+    "pictures on the web": (hits("x").assign(image="https://example.org/a.png"), "not fetched"),
+}
+
+
+@pytest.mark.parametrize(("frame", "sentence"), BAD.values(), ids=BAD)
+def test_a_bad_table_is_one_sentence_and_writes_nothing(tmp_path, frame, sentence):
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    refused = relstudy("ask", tmp_path / "table.csv", "-o", tmp_path / "study", "--no-serve")
+    assert refused.exit_code == 1 and sentence in refused.output and "Traceback" not in refused.output
+    assert not (tmp_path / "study").exists()
+
+
+@pytest.mark.slow
+def test_markup_that_attacks_is_shown_as_text(tmp_path):
+    folder = made(tmp_path, answers().assign(answer="**hello** <script>alert(1)</script> <img src=x onerror=alert(1)>"))
+    prepare(folder, Store.of_study(folder))
+    browser = Browser(create_app(folder))
+    browser.join()
+    raw = browser.client.get(browser.address).get_data(as_text=True)
+    assert "<script>alert" not in raw and "<img src=x" not in raw and "hello" in raw
+
+
+def test_new_from_a_table_has_neither_pairs_nor_server(tmp_path):
+    answers().to_csv(tmp_path / "a.csv", index=False)
+    succeeds("new", tmp_path / "s", "--from", tmp_path / "a.csv")
+    assert (tmp_path / "s" / "study.toml").exists() and not (tmp_path / "s" / "pairs.csv").exists()
+
+
+def test_inspect_names_the_command(tmp_path):
+    answers().to_csv(tmp_path / "a.csv", index=False)
+    assert "relstudy ask " in succeeds("inspect", tmp_path / "a.csv").output
+
+
+def test_several_questions_have_a_scale_each(tmp_path):
+    folder = made(
+        tmp_path, answers(), "--question", "Is it supported?", "--question", "Is it helpful?", "--scale", "binary"
+    )
+    block = Study.load(folder).blocks[-1]
+    assert block.question == "Is it supported?" and [each.text for each in block.questions] == ["Is it helpful?"]
+
+
+def test_models_are_compared_by_a_paired_t_over_questions():
+    random = np.random.default_rng(1)
+    table = answers(30).rename(columns={"question": "query_id", "model": "system"}).drop(columns="answer")
+    table["result_id"] = [f"r{k}" for k in range(len(table))]
+    judged = table.assign(judgment=random.normal(3, 1, len(table)) + 0.8 * (table["system"] == MODELS[0]))
+    found = compare_answers(judged, table)
+
+    one, other = (judged.loc[judged["system"] == name, "judgment"].to_numpy() for name in MODELS)
+    expected = stats.ttest_rel(other, one).confidence_interval()
+    assert found.names == MODELS and found.behind[1].value == pytest.approx((other - one).mean())
+    assert (found.behind[1].low, found.behind[1].high) == pytest.approx((expected.low, expected.high))
+    assert found.headline == "Use alpha-7b: its answers are better than those of beta-xl."
+
+
+@pytest.mark.slow
+def test_equal_models_are_seldom_told_apart():
+    """At the bound of one in twenty, two-sided: of 400 studies 20, give or take 4.4 (three of these)."""
+    random = np.random.default_rng(7)
+    table = pd.DataFrame(
+        [(name, f"q{q}", f"{name}{q}") for q in range(25) for name in "ab"], columns=["system", "query_id", "result_id"]
+    )
+    wrong = sum(
+        len(compare_answers(table.assign(judgment=random.gamma(2.0, 1.0, len(table))), table).best) == 1
+        for _ in range(400)
+    )
+    assert wrong <= 20 + 3 * 4.4
+
+
+@pytest.mark.slow
+def test_the_whole_way_of_the_page_on_answers(tmp_path, monkeypatch):
+    """docs/how-to/rate-answers.md, word for word but for the server, from its table to its report."""
+    page = (ROOT / "docs/how-to/rate-answers.md").read_text()
+    monkeypatch.chdir(tmp_path)
+    Path("answers.csv").write_text(re.search(r"```csv\n(.*?)```", page, re.DOTALL)[1])
+    blocks = [block.strip().splitlines() for block in re.findall(r"```text\n(.*?)```", page, re.DOTALL)]
+    assert [[line.split()[1] for line in block] for block in blocks] == [
+        ["ask"], ["export", "calibrate", "score", "report"]
+    ]  # fmt: skip
+    succeeds(*shlex.split(blocks[0][0])[1:], "--no-serve")
+    prepare(Path("answers"), Store.of_study("answers"))
+    app = create_app(Path("answers"))
+    for _ in range(3):
+        rater = Browser(app)
+        rater.join()
+        rater.rate_all(lambda number, result: "4")
+    for line in blocks[1]:
+        done = succeeds(*shlex.split(line)[1:])
+        if line == "relstudy score answers":
+            assert "alpha" in done.output and "beta" in done.output
+    assert "mean judgment" in Path("answers/report/index.html").read_text()
+    assert len(page.split()) < 400
+
+
+def test_a_frame_in_python_makes_the_same_study(tmp_path):
+    asked = rs.ask(answers(), tmp_path / "s", questions=["Is it right?"])
+    assert (asked.queries, asked.results, asked.pairs) == (6, 12, 12)
+    assert Study.load(tmp_path / "s").blocks[-1].question == "Is it right?"
