@@ -122,7 +122,8 @@ def compare_answers(
     known = np.isfinite(gaps)
     with np.errstate(invalid="ignore", divide="ignore"):
         replicates = (draws @ np.where(known, gaps, 0.0) / (draws @ known)).T
-    best, ahead = list(names), dict.fromkeys(names, ())
+    best: list[str] = list(names)
+    ahead: dict[str, tuple[str, ...]] = dict.fromkeys(names, ())
     if len(names) > 1:
         freedom = np.maximum(number - 1, 1.0)
         ranks = ranks_of(PairedStatistics.of(mean, error, freedom, replicates, len(values)), level)

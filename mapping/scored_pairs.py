@@ -114,9 +114,8 @@ def _isotonic(pairs: ScoredPairs, increasing: bool | str) -> FittedMapping:
     from relstudy.mapping.least_squares.plain import isotonic_fit
     from relstudy.mapping.pooling import is_increasing, pool
 
-    scores, judgments, weights = (
-        None if each is None else np.asarray(each, float) for each in (pairs.scores, pairs.judgments, pairs.weights)
-    )
+    scores, judgments = np.asarray(pairs.scores, float), np.asarray(pairs.judgments, float)
+    weights = None if pairs.weights is None else np.asarray(pairs.weights, float)
     up = is_increasing(scores, judgments, weights) if increasing == "auto" else bool(increasing)
     if weights is not None and not weights.all():
         keep = weights > 0

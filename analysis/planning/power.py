@@ -101,6 +101,7 @@ def plan_study(
             steepness = Steepness(guess)
         else:
             sizes = sorted({max(4, least, round(middle * factor)) for factor in (0.3, 0.6, 1.0, 1.4)})
+    sizes = list(sizes)
     for size in sizes:
         try:
             point, differences = simulate(source, size, options, progress)

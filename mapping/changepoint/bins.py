@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from relstudy.mapping.changepoint.model import ConjugatePrior
-from relstudy.mapping.least_squares.isotonic import isotonic_fit
+from relstudy.mapping.least_squares.plain import isotonic_fit
 from relstudy.mapping.pooling import Pooled, into_bins, pool
 
 MARGIN = 6.0  # of the grid of levels beyond the isotonic fit, in standard deviations of a bin's mean

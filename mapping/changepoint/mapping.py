@@ -14,7 +14,7 @@ from relstudy.mapping.changepoint.model import ConjugatePrior, Prior, Smoothed, 
 from relstudy.mapping.changepoint.sampler import check_chains, sample_steps
 from relstudy.mapping.estimator import MonotoneMapping
 from relstudy.mapping.fitted import FittedMapping
-from relstudy.mapping.least_squares.isotonic import isotonic_fit
+from relstudy.mapping.least_squares.plain import isotonic_fit
 from relstudy.mapping.pooling import Pooled
 
 ENGINES = ("exact", "sampler", "pymc")

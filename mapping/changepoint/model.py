@@ -21,7 +21,7 @@ from scipy.special import gammaln, logsumexp
 from scipy.stats import gamma, invgamma, norm
 
 from relstudy.mapping.changepoint.recursion import backward_pass, forward_pass
-from relstudy.mapping.least_squares.isotonic import isotonic_fit
+from relstudy.mapping.least_squares.plain import isotonic_fit
 from relstudy.mapping.pooling import Pooled
 
 PLAIN_LIMIT = 300.0

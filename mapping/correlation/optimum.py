@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from relstudy.mapping.least_squares.isotonic import isotonic_fit
+from relstudy.mapping.least_squares.plain import isotonic_fit
 from relstudy.mapping.pooling import Pooled
 
 NO_RELATION = "no monotone relation"

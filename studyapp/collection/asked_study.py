@@ -185,7 +185,7 @@ def _write_systems_scores(rows: pd.DataFrame, folder: Path, answers: bool) -> No
         scores = part.assign(score=-part["place"].astype(float), direction="higher")
         write_table(
             scores[["system", "query_id", "result_id", "score", "direction"]],
-            folder / "scores" / f"{names[system]}.csv",
+            folder / "scores" / f"{names[str(system)]}.csv",
         )
 
 

@@ -189,7 +189,9 @@ def _known(frame: pd.DataFrame, columns: dict[str, str]) -> dict[str, Any]:
     """The frame's column of each role."""
     absent = [name for name in columns if name not in frame]
     if absent:
-        raise RelstudyError(f"{option('columns', absent[0])}: there is no such column ({listed(map(str, frame))})")
+        raise RelstudyError(
+            f"{option('columns', absent[0])}: there is no such column ({listed([str(name) for name in frame])})"
+        )
     wrong = [role for role in columns.values() if role not in ROLES]
     if wrong:
         raise RelstudyError(f"unknown role {wrong[0]!r}; choose {', '.join(ROLES)}")
