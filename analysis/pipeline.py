@@ -51,6 +51,7 @@ class ScoringRun:
     places : where the new systems stand among those of a saved comparison, as sentences
     tests : of the measures; None where they were not asked for
     left_out : every system left out of the pool in turn; None where that was not asked for
+    looks : how often the answer was computed while ratings came in (`study_run.count_look`)
     unhelped : why help that was asked for is not given, as sentences, which are among the notes too
     """
 
@@ -64,11 +65,12 @@ class ScoringRun:
     tests: MeasureTests | None = None
     left_out: LeftOutOnes | None = None
     unhelped: tuple[str, ...] = ()
+    looks: int = 0
 
     @cached_property
     def facts(self) -> StudyFacts:
         """What is known of the study beyond the scores."""
-        return StudyFacts.of(self.study.judgments, self.result)
+        return replace(StudyFacts.of(self.study.judgments, self.result), looks=self.looks)
 
     @cached_property
     def verdict(self) -> Verdict:

@@ -6,10 +6,12 @@ folder is scored anew, and what changed is said.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
 from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -31,7 +33,7 @@ from relstudy.calibration.tables.study_tables import JUDGMENTS, InputFile, Study
 from relstudy.common.results.serialization import read_content, read_kept, write_kept
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import listed_some
-from relstudy.common.tables.formats.table_files import read_table
+from relstudy.common.tables.formats.table_files import read_table, write_table
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.study_folder import notes_on_scores, score_files
 from relstudy.mapping.fitted import FittedMapping, mapping_files, read_mappings
@@ -39,6 +41,8 @@ from relstudy.mapping.scores.score_table import ScoreTable
 from relstudy.mapping.scores.table import read_scores
 
 COMPARISON, KEPT = "comparison.json", "scored.json"
+LOOKS = "looks.csv"
+"""When the answer of a running study was computed."""
 PACKAGES = ("relstudy", "numpy", "scipy", "pandas", "scikit-learn")
 PARTS = ("analysis", "calibration", "mapping", "common")
 """Folders whose code makes the figures."""
@@ -142,6 +146,28 @@ def keep_run(run: ScoringRun, folder: Path, files: Iterable[InputFile], reading:
     except RelstudyError as error:
         return f"The run is not kept for `relstudy report`, which will score anew: {error}."
     return None
+
+
+def with_look(run: ScoringRun, folder: Path, judgments: Path | None = None) -> ScoringRun:
+    """The run of a study that is still rated, with how often its answer was computed; each state of the judgments is
+    one look, kept in FOLDER/looks.csv with its time.
+
+    Parameters
+    ----------
+    judgments : another judgments table than the folder's
+    """
+    unfinished, log = run.facts.drawn is not None, folder / LOOKS
+    if not unfinished and not log.is_file():
+        return run
+    kept = read_table(log, "state").frame if log.is_file() else pd.DataFrame(columns=["at", "state", "judged", "drawn"])
+    state = InputFile.of(judgments or folder / JUDGMENTS).sha256[:16]
+    if state not in set(kept["state"]):
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        look = {"at": now, "state": state, "judged": len(run.study.judgments.frame), "drawn": run.facts.drawn}
+        kept = pd.concat([kept, pd.DataFrame([look])], ignore_index=True)
+        with contextlib.suppress(RelstudyError):  # a folder that may not be written to: this look counts, if only now
+            write_table(kept, log)
+    return replace(run, looks=len(kept))
 
 
 @dataclass(frozen=True, eq=False)

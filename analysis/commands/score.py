@@ -135,6 +135,7 @@ def score(
     from relstudy.analysis.scoring.options import options_over
     from relstudy.analysis.scoring.saved import read_comparison
     from relstudy.analysis.scoring.trec import qrels_gains
+    from relstudy.analysis.study_run import with_look
     from relstudy.calibration.tables.study_tables import InputFile
     from relstudy.common.runtime.files import refuse_over_inputs, together
     from relstudy.common.tables.formats.table_files import read_table, write_table
@@ -202,6 +203,8 @@ def score(
         grouping=None if by is None else Grouping.of(study, by, apart=choices["apart"]),
     )  # fmt: skip
     run = with_tests(run, TestOptions(**stated_tests)) if stated_tests else run
+    if folder is not None and saved is None:
+        run = with_look(run, folder, None if judgments is None else Path(judgments))
     result = run.result
     outcomes = hold_against(requirements, result)
     if written.qrels is not None:

@@ -140,7 +140,7 @@ class Brief:
     @classmethod
     def of(cls, result: ScoreResult, verdict: Verdict) -> Brief:
         """That of a run."""
-        every = (verdict.headline, verdict.choice, verdict.contrary, verdict.unseen, verdict.near)
+        every = (verdict.headline, verdict.looks, verdict.choice, verdict.contrary, verdict.unseen, verdict.near)
         said = tuple(text for text in every if text is not None)
         number = len(verdict.standings.names)
         free = MOST_LINES - 3  # the table's header, what it rests on, the next command

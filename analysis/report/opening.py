@@ -39,7 +39,11 @@ def answer_section(result: ScoreResult, verdict: Verdict) -> Section:
     measure = "" if len(result.systems) == 1 else verdict.measure
     blocks: list[Block] = [
         Answer(verdict.headline, measure, cards(verdict)),
-        *(Paragraph(text) for text in (verdict.contrary, verdict.unseen, verdict.near) if text is not None),
+        *(
+            Paragraph(text)
+            for text in (verdict.looks, verdict.contrary, verdict.unseen, verdict.near)
+            if text is not None
+        ),
         overview(result, verdict),
         *(Paragraph(sentence, quiet=True) for sentence in verdict.further() if sentence != verdict.parting),
     ]

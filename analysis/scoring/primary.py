@@ -1,4 +1,4 @@
-"""The one index that decides between systems: as stated, else by the design of the study and never by its outcome."""
+"""The one index that decides between systems: as stated, else by what was drawn and how many queries can be ordered."""
 
 from __future__ import annotations
 

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from relstudy.analysis.resampling.sequential import error_of_looks
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.calibration.reliability.ceiling import reachable_correlation
 from relstudy.calibration.tables.judgments import Judgments
+from relstudy.common.runtime.wording import percent
+from relstudy.common.sampling.response_rates import DRAWN
 
 FEWEST_KNOWN = 0.5
 """Of the judged pairs, at least this share must have a standard error for the reachable correlation to be given."""
@@ -25,11 +28,38 @@ class StudyFacts:
         are where systems are compared
     ratings : ratings behind the judgments
     queries : queries that the study could have drawn
+    judged, drawn : pairs that people have judged, or could not decide, of those drawn; None where all are, or unknown
+    looks : how often the answer was computed while ratings came in, this time included; 0 where that is not counted
     """
 
     reachable: float | None = None
     ratings: int | None = None
     queries: int | None = None
+    judged: int | None = None
+    drawn: int | None = None
+    looks: int = 0
+
+    @property
+    def so_far(self) -> str:
+        """The beginning of a headline while pairs are not judged; empty once all are."""
+        if self.judged is None or self.drawn is None:
+            return ""
+        return f"So far, with {self.judged:,} of {self.drawn:,} pairs judged: "
+
+    def price_of_looks(self, level: float) -> str | None:
+        """What the looks do to the error, in a sentence; None for one look.
+
+        Parameters
+        ----------
+        level : of the intervals
+        """
+        if self.looks < 2:
+            return None
+        stated, most = 1 - level, error_of_looks(self.looks, round(1 - level, 6))
+        return (
+            f"Looked at {self.looks} times while ratings came in: the error of this statement is up to "
+            f"{percent(most)}, not {percent(stated)}."
+        )
 
     @classmethod
     def of(cls, judgments: Judgments, result: ScoreResult) -> StudyFacts:
@@ -41,7 +71,18 @@ class StudyFacts:
         queries = None
         if population.finite and population.lowest == population.highest:
             queries = round(int(result.pairs["queries"]) / population.lowest)
-        return cls(_reachable(judgments, result), ratings, queries)
+        return cls(_reachable(judgments, result), ratings, queries, *_unfinished(judgments))
+
+
+def _unfinished(judgments: Judgments) -> tuple[int, int] | tuple[None, None]:
+    """Pairs that are judged or undecided, and pairs drawn, where some are neither."""
+    frame = judgments.frame
+    drawn = _numbers(frame[DRAWN]) if DRAWN in frame else np.array([np.nan])
+    if not np.isfinite(drawn).any():
+        return None, None
+    answered = len(frame) + judgments.outside_pool + (0 if judgments.undecided is None else len(judgments.undecided))
+    most = int(np.nanmax(drawn))
+    return (answered, most) if answered < most else (None, None)
 
 
 def _numbers(column: pd.Series) -> np.ndarray:

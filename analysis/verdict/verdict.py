@@ -38,6 +38,7 @@ class Verdict:
     quality : how good the best are, against what could be reached where that is known
     unknown : what these figures do not say
     reachable : the correlation that any system could reach; None where not known
+    looks : what several looks at a running study do to the error; None for one
 
     Examples
     --------
@@ -70,12 +71,23 @@ class Verdict:
     quality: tuple[str, ...]
     unknown: tuple[str, ...]
     reachable: float | None
+    looks: str | None = None
 
     def advice(self) -> list[str]:
         """The advice in sentences: the headline, the index, the choice, measures that point elsewhere, what nobody
         judged, a system near the bound, the price, systems to drop."""
         settle = None if self.settling is None else self.settling.sentence()
-        said = (self.headline, self.measure, self.choice, self.contrary, self.unseen, self.near, settle, self.dropped)
+        said = (
+            self.headline,
+            self.looks,
+            self.measure,
+            self.choice,
+            self.contrary,
+            self.unseen,
+            self.near,
+            settle,
+            self.dropped,
+        )
         return [text for text in said if text is not None]
 
     def further(self) -> list[str]:
@@ -98,6 +110,7 @@ class Verdict:
         ranked = self.standings
         return {
             "headline": self.headline,
+            "looks": self.looks,
             "primary": self.primary.name,
             "primary_chosen": self.primary.chosen,
             "best": ranked.best,
@@ -162,7 +175,7 @@ def verdict_of(result: ScoreResult, facts: StudyFacts | None = None) -> Verdict:
     return Verdict(
         result.primary,
         ranked,
-        quality[0] if alone else sentences.headline(result, ranked),
+        facts.so_far + (quality[0] if alone else sentences.headline(result, ranked)),
         sentences.measure(result),
         sentences.choice(result, ranked),
         sentences.contrary(result, ranked),
@@ -174,4 +187,5 @@ def verdict_of(result: ScoreResult, facts: StudyFacts | None = None) -> Verdict:
         () if alone else tuple(quality),
         tuple(sentences.unknown(result)),
         facts.reachable,
+        facts.price_of_looks(result.options.level),
     )

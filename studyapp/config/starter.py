@@ -227,10 +227,10 @@ def starter_toml(name: str, paradigms: Sequence[str] = ("image",), blocks: str =
     if blocks:
         return _TOML.format(id=cleaned or "study", blocks=blocks)
     text_blocks = _TEXT_BLOCKS.format(name="words-" if "image" in paradigms else "")
-    blocks = [_IMAGE_BLOCKS] if "image" in paradigms else []
+    parts = [_IMAGE_BLOCKS] if "image" in paradigms else []
     if "text" in paradigms:
-        blocks.append(text_blocks)
+        parts.append(text_blocks)
     else:
         said = "# Query by text, for a collection that holds texts:\n"
-        blocks.append(said + "".join(f"# {line}" if line.strip() else "#\n" for line in text_blocks.splitlines(True)))
-    return _TOML.format(id=cleaned or "study", blocks="\n".join(blocks))
+        parts.append(said + "".join(f"# {line}" if line.strip() else "#\n" for line in text_blocks.splitlines(True)))
+    return _TOML.format(id=cleaned or "study", blocks="\n".join(parts))

@@ -1,0 +1,79 @@
+"""A study that is still rated says so, and says what looking at it does to the error."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import norm
+
+from relstudy.analysis.resampling.sequential import error_of_looks, error_over_looks, spending_bounds
+from tests.commands import succeeds
+from tests.places import ROOT
+
+GOLDEN = {
+    "obrien-fleming": [4.877, 3.357, 2.680, 2.290, 2.031],
+    "pocock": [2.438, 2.427, 2.410, 2.397, 2.386],
+}
+"""Lan and DeMets' spending at five equally spaced looks, two-sided .05 (Jennison and Turnbull 2000; gsDesign)."""
+ARMITAGE = {1: 0.05, 2: 0.083, 3: 0.107, 4: 0.126, 5: 0.142, 10: 0.193}
+"""Armitage, McPherson and Rowe 1969, table 2: repeated tests at .05."""
+
+
+@pytest.mark.parametrize("rule", GOLDEN)
+def test_bounds_are_those_of_the_literature(rule):
+    assert spending_bounds(np.arange(1, 6) / 5, rule=rule) == pytest.approx(GOLDEN[rule], abs=0.0006)  # three digits
+
+
+@pytest.mark.parametrize("looks", ARMITAGE)
+def test_the_error_of_repeated_tests_is_that_of_the_literature(looks):
+    assert error_of_looks(looks) == pytest.approx(ARMITAGE[looks], abs=0.0006)
+
+
+@pytest.mark.parametrize("fractions", [[0.1, 0.15, 0.7, 1.0], [0.5, 0.51, 1.0], [1.0]])
+@pytest.mark.parametrize("rule", GOLDEN)
+def test_bounds_at_odd_times_spend_the_error_and_no_more(fractions, rule):
+    assert error_over_looks(fractions, spending_bounds(fractions, 0.05, rule)) == pytest.approx(0.05, abs=1e-6)
+
+
+def test_bounds_hold_the_error_in_simulated_walks():
+    """Of 40,000 walks 5 % cross a bound, give or take .0011 (four of these)."""
+    fractions = np.array([0.2, 0.35, 0.8, 1.0])
+    steps = np.random.default_rng(11).normal(size=(40_000, 4)) * np.sqrt(np.diff(np.r_[0.0, fractions]))
+    statistic = steps.cumsum(axis=1) / np.sqrt(fractions)
+    crossed = (np.abs(statistic) >= spending_bounds(fractions)).any(axis=1).mean()
+    assert crossed == pytest.approx(0.05, abs=4 * 0.0011)
+    assert norm.cdf(-spending_bounds([1.0])[0]) == pytest.approx(0.025)
+
+
+def rated(folder: Path, ratings: int) -> None:
+    """The study's judgments as they were after so many ratings."""
+    part = folder / "part.csv"
+    pd.read_csv(folder / "ratings.csv").head(ratings).to_csv(part, index=False)
+    succeeds("calibrate", part, "-o", folder, "--pairs", folder / "pairs.csv")
+
+
+@pytest.mark.slow
+def test_a_running_study_says_so_far_and_counts_the_looks_at_new_ratings(tmp_path):
+    folder = Path(shutil.copytree(ROOT / "data" / "example", tmp_path / "ex"))
+    assert "So far" not in succeeds("score", folder).output, "one pair is undecided, and none is left to rate"
+
+    rated(folder, 700)
+    first = succeeds("score", folder, "--replicates", 50).output.splitlines()
+    assert any(line.startswith("So far, with 414 of 560 pairs judged: ") for line in first[:6])
+    assert "Looked at" not in " ".join(succeeds("score", folder, "--replicates", 50).output.split()), "the same ratings"
+
+    rated(folder, 900)
+    said = json.loads(succeeds("score", folder, "--replicates", 50, "--json").stdout)["verdict"]
+    assert said["headline"].startswith("So far, with 502 of 560 pairs judged: ")
+    assert said["looks"] == (
+        "Looked at 2 times while ratings came in: the error of this statement is up to 8 %, not 5 %."
+    )
+    succeeds("report", folder, "--replicates", 50)
+    page = (folder / "report" / "index.html").read_text()
+    assert said["headline"][:40] in page and said["looks"] in page
+    assert len(pd.read_csv(folder / "looks.csv")) == 2
