@@ -26,7 +26,7 @@ UNKNOWN = "NAME"
 NAMES = {
     "rater_id": (
         *("rater_id", "rater", "raterid", "worker", "workerid", "worker_id", "annotator", "annotator_id"),
-        *("annotatorid", "_annotator_id", "_session_id", "assessor", "assessor_id", "judge", "judge_id"),
+        *("annotatorid", "_annotator_id", "_session_id", "_worker_id", "assessor", "assessor_id", "judge", "judge_id"),
         *("coder", "coder_id", "evaluator", "evaluator_id", "reviewer", "reviewer_id", "labeler", "labeller"),
         *("expert", "expert_id", "participant", "participant_id", "participantid", "prolific_pid", "prolific_id"),
         *(
@@ -57,6 +57,7 @@ NAMES = {
         *("candidate_id", "candidate", "url", "image_url", "input.result", "input.document", "input.image_url"),
         *("input.image", "input.docid", "filename", "file_name", "pvs", "clip", "wav", "sample", "task_id", "task"),
         *("sentence2", "sentence_2", "sentence_b", "text2", "text_2", "text_b", "word2", "word_2", "hypothesis"),
+        *("output_id", "_unit_id"),
         *(f"{what}{two}" for two in ("_b", "_2", "2", "_right") for what in ("image", "img", "item", "stimulus")),
     ),
     "rating": (

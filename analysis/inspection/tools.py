@@ -53,6 +53,8 @@ def tool_of(names: set[str]) -> str:
         return "Qualtrics"
     if {"assignmentid", "workerid"} <= names:
         return "MTurk"
+    if {"_worker_id", "_unit_id"} <= names:
+        return "Appen"
     if {"annotation_id", "annotator"} <= names:
         return "Label Studio"
     if "instance_id" in names and names & {"user", "user_id"}:

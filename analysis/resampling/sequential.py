@@ -86,7 +86,7 @@ def error_over_looks(fractions: Sequence[float], bounds: Sequence[float]) -> flo
 def error_of_looks(looks: int, error: float = 0.05) -> float:
     """The error of so many looks, evenly spaced in information, each tested at `error` (Armitage et al. 1969)."""
     bound = float(ndtri(1 - error / 2))
-    return error_over_looks(np.arange(1, looks + 1) / looks, [bound] * looks)
+    return error_over_looks([k / looks for k in range(1, looks + 1)], [bound] * looks)
 
 
 class _Walk:

@@ -25,15 +25,18 @@ def looks_like_run(start: bytes) -> bool:
     True
     >>> looks_like_run(b"system,query_id,result_id,score")
     False
-    >>> looks_like_run(b"query-id\\tcorpus-id\\tscore\\tremark 1\\tremark 2")
-    False
+    >>> looks_like_run(b"query-id\\tcorpus-id\\tscore\\tremark 1\\tremark 2"), looks_like_run(b"0 0 1 1 1 0 1 0")
+    (False, False)
     """
     for line in start.decode("utf-8-sig", errors="replace").splitlines():
         fields = line.split()
         if fields and not fields[0].startswith(COMMENT):
             if len(fields) < len(FIELDS) or _number(fields[4]) is None:
                 return False
-            return fields[1] == FIELDS[1] or _number(fields[3]) is not None
+            if fields[1] == FIELDS[1]:
+                return True
+            # numbers to the end are codes, labels or ratings, and no system's name
+            return _number(fields[3]) is not None and any(_number(each) is None for each in fields[5:])
     return False
 
 

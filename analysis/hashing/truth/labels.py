@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
@@ -18,6 +19,8 @@ from relstudy.common.options.option_wording import either
 from relstudy.common.runtime.errors import Fault, RelstudyError, TableError
 from relstudy.common.runtime.wording import count_of
 
+_VALUE = re.compile(r"[+-]?1(\.0*)?|-?0(\.0*)?")
+"""0, 1 or -1, as numpy.savetxt and others write them."""
 _LARGEST = 2.0**53
 """Whole numbers beyond this size are not all floats."""
 
@@ -109,13 +112,19 @@ def read_labels(
     if not files:
         raise RelstudyError("no file of labels is named")
     texts = {path: text_lines(path) for path in files if not is_array_file(path)}
-    split = _splitter(texts, separator, notes)
+    columns = _columns_of_texts(texts, notes) if separator == "auto" else {}
+    split = _splitter({} if columns else texts, separator, notes)
     raw = [
-        [split(line) for line in texts[path]] if path in texts else classes_or_columns(load_array(path), path, notes)
+        columns[path]
+        if path in columns
+        else [split(line) for line in texts[path]]
+        if path in texts
+        else classes_or_columns(load_array(path), path, notes)
         for path in files
     ]
     labels = one_vocabulary(raw, files)
     _tell_of_none(raw, labels, files, notes)
+    _tell_of_all(labels, files, notes)
     _check_shared(raw, labels, files)
     return labels
 
@@ -126,6 +135,7 @@ def labels_of(*arrays: Any, names: Sequence[str], notes: list[str] | None = None
     raw = [classes_or_columns(plain_array(array, name), name, notes) for array, name in zip(arrays, names, strict=True)]
     labels = one_vocabulary(raw, names)
     _tell_of_none(raw, labels, names, notes)
+    _tell_of_all(labels, names, notes)
     _check_shared(raw, labels, names)
     return labels
 
@@ -152,6 +162,34 @@ def _names_of(part: np.ndarray) -> list[tuple[str, ...]]:
     """Each item's label, without the blanks around it; none where the text is empty, as of an empty line in a file."""
     names = [str(name).strip() for name in part]
     return [(name,) if name else () for name in names]
+
+
+def _columns_of_texts(texts: dict[str, list[str]], notes: list[str]) -> dict[str, np.ndarray]:
+    """The texts as a 0/1 column a label, bool [items, labels], where all of them are: as the list files of deep-hashing
+    repositories, in which a path may come first. Read as names, every item would have the label "0"."""
+    tables = {path: table for path, lines in texts.items() if (table := _columns_of_lines(lines)) is not None}
+    if not texts or len(tables) < len(texts) or len({table.shape[1] for table in tables.values()}) > 1:
+        return {}
+    path, table = next(iter(tables.items()))
+    way_out = either("--label-separator line", "separator='line'")
+    notes.append(
+        f"{path}: {table.shape[1]} columns of 0 and 1 are taken for a label each; {way_out} takes each line for one"
+    )
+    return tables
+
+
+def _columns_of_lines(lines: list[str]) -> np.ndarray | None:
+    """bool [items, labels] of lines of 0/1 or -1/+1; None for anything else. A line that has one value twice is no list
+    of labels, so columns are told from names."""
+    rows = [re.split(r"[,\s]+", line.strip()) for line in lines]
+    if rows and all(len(row) > 2 and _VALUE.fullmatch(row[0]) is None for row in rows):
+        rows = [row[1:] for row in rows]  # a picture's path
+    if not rows or len({len(row) for row in rows}) > 1 or not any(len(set(row)) < len(row) for row in rows):
+        return None
+    if not all(_VALUE.fullmatch(cell) for row in rows for cell in row):
+        return None
+    values = np.array(rows, dtype=float)
+    return values > 0 if len(np.unique(values)) > 1 else None
 
 
 def _splitter(texts: dict[str, list[str]], separator: Separator, notes: list[str]) -> Callable[[str], tuple[str, ...]]:
@@ -188,6 +226,19 @@ def _tell_of_none(raw: Sequence[Raw], labels: list[Labels], names: Sequence[str]
         elif (below := int(sum((block < 0).sum() for _, block in row_blocks(part)))) > 0:
             least = min(int(block.min()) for _, block in row_blocks(part))
             notes.append(f"{name}: class {least} of {count_of(below, 'item')} is taken for a class like any other")
+
+
+def _tell_of_all(labels: list[Labels], names: Sequence[str], notes: list[str]) -> None:
+    """Note where every item shares a label, so that every pair is relevant and every mean average precision is 1."""
+    if all(known.classes is not None for known in labels):
+        alike = len({int(each) for known in labels for each in np.unique(np.asarray(known.classes))[:2]}) == 1
+    else:
+        masks = [known.masks for known in labels if known.masks is not None]
+        alike = bool(np.bitwise_and.reduce([np.bitwise_and.reduce(each, axis=1) for each in masks]).any())
+    if alike:
+        notes.append(
+            f"{names[0]}: one label is on every item, so every pair is relevant; check how the labels are read"
+        )
 
 
 def _check_shared(raw: Sequence[Raw], labels: list[Labels], paths: Sequence[str]) -> None:

@@ -149,6 +149,11 @@ def _layout(file: str) -> Layout:
     if nameless > 1:
         raise RelstudyError(f"{file}, row {header}: {nameless} columns have no name; the header row must come first")
     doubled = sorted(name for name, count in Counter(stripped).items() if count > 1)
+    if doubled and _is_number(doubled[0]):
+        raise RelstudyError(
+            f"{file}: no header: row {header} holds numbers ({doubled[0]} twice) in {len(names)} columns; write the "
+            "names of the columns as its first row, such as rater_id,query_id,result_id,rating"
+        )
     if doubled:
         raise RelstudyError(
             f"{file}, row {header}: column {doubled[0]!r} stands there more than once; column names must differ"
@@ -388,3 +393,11 @@ def _unwrap(table: Checked) -> None:
             table.notes = (*table.notes, f"Answer.taskAnswers holds the answers {', '.join(questions)}")
         elif name != "Answer.taskAnswers":
             table.frame[name] = [cell_text(unwrapped(value)) for value in values]
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -113,6 +113,10 @@ def _is_unfinished(texts: pd.Series) -> pd.Series:
     return texts.isin(["false", "0", "no"])
 
 
+def _is_true(texts: pd.Series) -> pd.Series:
+    return texts.isin(["true", "1", "yes"])
+
+
 def _is_empty(texts: pd.Series) -> pd.Series:
     return texts == ""
 
@@ -125,8 +129,10 @@ MARKS: tuple[tuple[frozenset[str], str, Callable[[pd.Series], pd.Series], str], 
     (frozenset({"date submitted", "last page"}), "date submitted", _is_empty, "not finished"),
     (frozenset({"case", "questnnr", "mode"}), "mode", _is_trial, "by way of trial"),
     (frozenset({"case", "questnnr", "mode"}), "finished", _is_unfinished, "not finished"),
+    (frozenset({"_worker_id", "_unit_id"}), "_golden", _is_true, "to test questions"),
+    (frozenset({"_worker_id", "_unit_id"}), "_tainted", _is_true, "thrown out by the vendor"),
 )
-"""Columns by which a tool's export is known (Qualtrics, LimeSurvey, SoSci Survey), and one of them that marks a row."""
+"""Columns by which an export is known (Qualtrics, LimeSurvey, SoSci Survey, Appen), and one that marks a row."""
 
 
 def answered(table: Checked, keep: Collection[str] = ()) -> Checked:
