@@ -59,7 +59,7 @@ class ClusterOptions:
     )
     scheduler: str | None = option(
         None,
-        "Address of a dask scheduler whose workers compute, such as tcp://host:8786.",
+        "Address of a dask scheduler whose workers compute, such as tcp://host:8786; it is trusted as this program is.",
         metavar="ADDRESS",
         shown="with the engine dask, a worker for each core of this machine is started",
         heading=WHO,

@@ -150,3 +150,21 @@ def test_every_import_goes_through_relstudy() -> None:
                 modules = [node.module or ""]
             astray += [f"{path.relative_to(ROOT)}: {name}" for name in modules if name.split(".")[0] in FOLDERS]
     assert astray == []
+
+
+def test_a_checkout_without_links_builds_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
+    """Where links are not kept (Windows), each is a file that holds its target; such a wheel had no studyapp."""
+    source = tmp_path / "checkout"
+    tracked = run("git", "ls-files", cwd=ROOT).split("\n")[:-1]
+    for name in tracked:
+        target = source / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / name).is_symlink():
+            target.write_text(os.readlink(ROOT / name))
+        else:
+            target.write_bytes((ROOT / name).read_bytes())
+    assert (source / "relstudy" / "analysis").is_file()
+
+    made = build(source, tmp_path / "wheel", "wheel")
+
+    assert sorted(zipfile.ZipFile(made).namelist()) == sorted(zipfile.ZipFile(wheel).namelist())
