@@ -230,12 +230,17 @@ class Store:
             )
         self._require_own_wal()
         try:
-            if not sa.inspect(self.engine).has_table("ratings"):
+            if not self.has_tables:
                 raise RelstudyError(
                     f"the database {self.shown} holds no study yet; `relstudy serve {quoted(folder)}` makes one"
                 )
         except sa.exc.DBAPIError as error:
             raise self._unopened(error) from None
+
+    @property
+    def has_tables(self) -> bool:
+        """True where a study's tables are there: nobody has served a study from an empty database."""
+        return sa.inspect(self.engine).has_table("ratings")
 
     @property
     def file(self) -> Path:

@@ -147,6 +147,10 @@ def _database(folder: Path, study: Study, store: Store) -> Iterator[Finding]:
     try:
         if store.is_sqlite:
             require_own_wal(store.file)
+        if not store.has_tables:
+            yield Finding("database", "mind", "nobody has served the study yet", f"relstudy serve {quoted(folder)}")
+            return
+        if store.is_sqlite:
             count_ratings(store.file)
         store.require_study(folder)
         store.migrate()

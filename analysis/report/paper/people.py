@@ -52,14 +52,18 @@ def _variances(raw: Panel, calibrated: Panel | None, ratings: Ratings) -> list[C
     rows = raw.base[raw.pair] & ~np.isnan(raw.rating)
     missing: Cell = Estimate.missing("no base block")
     if not rows.any():
-        return [raw.n_raters, *[missing] * 4]
+        return [len(np.unique(raw.rater)), *[missing] * 4]
     variances = [
         Estimate.missing("not calibrated") if panel is None else within_item_variance(panel, rows)
         for panel in (raw, calibrated)
     ]
     scale = ratings.scale.scale
     percent_of_range = (scale.high - scale.low) ** 2 / 100
-    return [raw.n_raters, *variances, *(each.through(lambda end: end / percent_of_range) for each in variances)]
+    return [
+        len(np.unique(raw.rater[rows])),
+        *variances,
+        *(each.through(lambda end: end / percent_of_range) for each in variances),
+    ]
 
 
 def uniformity(study: PaperStudy) -> list[Block]:

@@ -108,8 +108,9 @@ class PaperStudy:
 
     @cached_property
     def interface_panels(self) -> dict[str, tuple[Panel, Panel | None]]:
-        """`panels` of each interface's ratings."""
-        return {name: panels(ratings) for name, ratings in self.interfaces.items()}
+        """`panels` of each interface's ratings: the same people's before and after, so without ratings that calibration
+        left out, with the rater who gave them."""
+        return {name: _of_the_same(*panels(ratings)) for name, ratings in self.interfaces.items()}
 
     @cached_property
     def sources(self) -> np.ndarray | None:
@@ -172,3 +173,10 @@ def chose_pairs(names: Sequence[str], sources: np.ndarray | None) -> list[str]:
     """
     members = {} if sources is None else source_members(sources)
     return [name for name in names if name in members] or list(names)
+
+
+def _of_the_same(raw: Panel, calibrated: Panel | None) -> tuple[Panel, Panel | None]:
+    if calibrated is None:
+        return raw, None
+    both = ~np.isnan(calibrated.rating)
+    return raw.keep(both), calibrated.keep(both)

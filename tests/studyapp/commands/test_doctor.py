@@ -88,3 +88,11 @@ def test_damaged_accounts_are_said_by_doctor_and_at_the_start_and_raters_are_ser
     assert done.exit_code == 1 and "accounts.json: this is no list of accounts" in done.output
     note_address(made.folder, take_over(made.folder), "http://127.0.0.1:8000")
     assert "nobody can open the researcher's pages" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_an_empty_database_is_no_wrong_one(tmp_path: Path) -> None:
+    """A database without tables, as before the first start, was called wrong, to be restored from a backup."""
+    folder = write_study(tmp_path / "fresh")
+    (folder / "study.db").touch(0o600)
+    assert states(folder)["database"] == "mind"

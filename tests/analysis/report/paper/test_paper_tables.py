@@ -428,3 +428,19 @@ def test_options_choose_the_methods_of_the_papers_page() -> None:
 def test_options_of_the_papers_page_need_it() -> None:
     done = relstudy("report", EXAMPLE, "--author", "x")
     assert done.exit_code == 2 and "--paper-tables" in done.output
+
+
+def test_before_and_after_calibration_are_of_the_same_people() -> None:
+    """A rater left out of the calibration emptied the column after it, and was still among those before it."""
+    from relstudy.analysis.report.paper.people import within_item_variance
+    from relstudy.analysis.report.paper.study import _of_the_same
+    from relstudy.calibration.panel import Panel
+
+    frame = pd.DataFrame({"rater_id": list("abcabc"), "pair_id": list("pppqqq"), "rating": [1.0, 2, 5, 3, 4, 1]})
+    given = Panel.from_frame(frame)
+    raw, calibrated = _of_the_same(given, given.with_rating(np.array([1.5, 1.5, np.nan, 3.5, 3.5, np.nan])))
+    assert calibrated is not None
+    every = np.ones(len(raw.rating), dtype=bool)
+    assert within_item_variance(raw, every).value == pytest.approx(0.5)
+    assert within_item_variance(calibrated, every).value == pytest.approx(0.0)
+    assert len(np.unique(raw.rater)) == 2
