@@ -26,6 +26,12 @@ ALL_PAIRS = 600
 """Pairs up to which all are rated; of more, whole queries are drawn."""
 KEYS = "results-asked.csv"
 """Which item stands for which query or result, so that the same table with one more system adds only what is new."""
+QUALITY = """[scales.quality]
+values = [1, 2, 3, 4, 5]
+labels = { 1 = "poor", 5 = "good" }
+undecided = true
+"""
+"""The scale from 1 to 5 for answers, which match nothing."""
 MARKS = re.compile(r"(^|\n)(#{1,6} |[-*] |\d+\. |```|\|)|\*\*|\[[^\]]+\]\(")
 """Signs of markdown."""
 
@@ -105,7 +111,9 @@ def make_study(
         if pairs:
             write_table(drawn, folder / "pairs.csv")
         write_text(
-            starter_toml(folder.resolve().name, blocks=_blocks(table, drawn, questions, scale, raters)),
+            starter_toml(
+                folder.resolve().name, blocks=_blocks(table, drawn, questions, scale, raters), answers=table.answers
+            ),
             folder / "study.toml",
         )
     _copy_pictures(items, folder, beside)
@@ -258,7 +266,8 @@ def _blocks(table: ResultsTable, pairs: pd.DataFrame, questions: Sequence[str], 
     unique = int((pairs["block"] == "unique").sum())
     share = 60 if raters is None else max(1, -(-unique // raters))
     each = "all" if unique <= share and raters is None else share
-    made = []
+    made = [QUALITY] if table.answers and scale == "1-5" else []
+    scale = "quality" if made else scale
     for name in ("base", "unique"):
         if not (pairs["block"] == name).any():
             continue

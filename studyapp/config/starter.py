@@ -9,7 +9,7 @@ _TOML = '''# What is asked of whom. docs/app.md explains every setting; `relstud
 
 [study]
 id = "{id}"                  # letters, digits, - and _
-title = "How well do results match?"
+title = "{title}"
 language = "en"
 # languages = ["de", "ar"]         # others that raters may choose: docs/languages.md
 contact = ""                       # shown at the foot of every page: "Questions? ..."
@@ -163,8 +163,7 @@ matters = 0.05
 # allow = ["anna@example.org", "@lab.example.org"]
 
 # Any text of the interface, such as:
-# [texts]
-# "rate.next" = "Go on"
+{texts}
 '''
 
 
@@ -209,13 +208,25 @@ more = 20                          # what "rate some more" adds
 """
 
 
-def starter_toml(name: str, paradigms: Sequence[str] = ("image",), blocks: str = "") -> str:
+_TEXTS = '# [texts]\n# "rate.next" = "Go on"'
+ABOUT_ANSWERS = """[texts]
+"rate.query" = "Question"
+"rate.result" = "Answer {number}"
+"rate.only" = "Answer"
+"rate.legend" = "Answer {number}: {question}"
+"rate.further" = "Answer {number}: {question}\""""
+"""The words of the rating page for answers to questions."""
+TITLES = ("How well do results match?", "How good are these answers?")
+
+
+def starter_toml(name: str, paradigms: Sequence[str] = ("image",), blocks: str = "", *, answers: bool = False) -> str:
     """The text of a new study.toml; the study's id is made from the folder's name.
 
     Parameters
     ----------
     name : the folder's
     blocks : what is asked, as TOML; "": by the paradigms
+    answers : whether the results are answers to questions
     paradigms : how the collection's queries ask: image, text or both; the blocks of any other are commented out
 
     Examples
@@ -225,7 +236,9 @@ def starter_toml(name: str, paradigms: Sequence[str] = ("image",), blocks: str =
     """
     cleaned = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")[:64]
     if blocks:
-        return _TOML.format(id=cleaned or "study", blocks=blocks)
+        return _TOML.format(
+            id=cleaned or "study", blocks=blocks, title=TITLES[answers], texts=ABOUT_ANSWERS if answers else _TEXTS
+        )
     text_blocks = _TEXT_BLOCKS.format(name="words-" if "image" in paradigms else "")
     parts = [_IMAGE_BLOCKS] if "image" in paradigms else []
     if "text" in paradigms:
@@ -233,4 +246,4 @@ def starter_toml(name: str, paradigms: Sequence[str] = ("image",), blocks: str =
     else:
         said = "# Query by text, for a collection that holds texts:\n"
         parts.append(said + "".join(f"# {line}" if line.strip() else "#\n" for line in text_blocks.splitlines(True)))
-    return _TOML.format(id=cleaned or "study", blocks="\n".join(parts))
+    return _TOML.format(id=cleaned or "study", blocks="\n".join(parts), title=TITLES[False], texts=_TEXTS)
