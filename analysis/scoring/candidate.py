@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -21,6 +23,7 @@ from relstudy.analysis.scoring.relevance import relevance_of
 from relstudy.analysis.scoring.results import Coverage
 from relstudy.analysis.scoring.sampled_measures import estimates
 from relstudy.common.options.option_wording import option
+from relstudy.common.runtime.control_characters import UNSEEN
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import percent
 
@@ -107,6 +110,10 @@ def candidate_of(
         computed
     """
     aligned = pairs.align_scores(scores)
+    if not np.isfinite(aligned).any():
+        raise RelstudyError(
+            f"system {name!r} scores none of the {len(pairs)} judged pairs; {_why_no_id_meets(pairs, scores)}"
+        )
     direction = direction_of(pairs, name, aligned, options, definite)
     candidate = candidate_from(pairs, name, aligned, options, direction, run)
     names = asked_measures(options)
@@ -128,6 +135,23 @@ def candidate_of(
     ties = tie_range(measures, evaluation, pairs.queries, scores, direction.higher)
     in_single = in_single_precision(measures, evaluation, pairs.queries, scores, direction.higher)
     return replace(candidate, measures=measures | shares, ties=ties, in_single=in_single)
+
+
+def _why_no_id_meets(pairs: JudgedPairs, scores: pd.DataFrame) -> str:
+    """The reason why no id of the scores is one of the judgments, with its cure, as a clause."""
+    judged = set(pairs.query_id) | set(pairs.result_id)
+    given = set(scores["query_id"].astype("str")) | set(scores["result_id"].astype("str"))
+    for form, what in (
+        (partial(unicodedata.normalize, "NFC"), "write accents alike (Unicode NFC and NFD differ)"),
+        (lambda text: UNSEEN.sub("", text), "remove characters of no width"),
+        (lambda text: " ".join(text.split()), "remove line breaks and blanks inside ids"),
+        (str.casefold, "write capitals alike"),
+    ):
+        plain = {form(text): text for text in given}
+        met = next((text for text in judged if form(text) in plain and text != plain[form(text)]), None)
+        if met is not None:
+            return f"{met!r} and {plain[form(met)]!r} are two ids: {what} in both tables"
+    return "check that query_id and result_id are written alike in both tables"
 
 
 def _known_of_first(
