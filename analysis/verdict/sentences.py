@@ -65,7 +65,8 @@ def _advice(result: ScoreResult, ranked: Standings) -> str:
         return f"{capital(cannot)}: {listed_some(best)}." if len(best) <= MOST_NAMED else f"{capital(cannot)}."
     out = f"{_the_rest(rest)} can"
     if _close(result, best):
-        return f"Use {_either(best)}: {cannot}. As the best, {out} be ruled out."
+        first = capital(out) if len(rest) > 2 else out
+        return f"Use {_either(best)}: {cannot}. {first} be ruled out as the best."
     return f"Use {lead}. {listed_some(open_yet)} cannot quite be ruled out as equally good; {out}."
 
 

@@ -62,11 +62,19 @@ def export(folder: Path, options: ExportOptions, as_json: bool) -> None:
     from relstudy.common.runtime.wording import capital, count_of
     from relstudy.common.tables.formats.table_files import write_parts, write_table
     from relstudy.common.tables.meaning.study_folder import question_folder
+    from relstudy.studyapp.assignment.erasure import forgotten_hashes
     from relstudy.studyapp.assignment.slots import HAND_OUT_RULE
     from relstudy.studyapp.commands.opening import open_ratings
+    from relstudy.studyapp.database.tombstones import hash_of
     from relstudy.studyapp.monitoring.export import people_table, ratings_in_parts
 
     study, store = open_ratings(folder)
+    with store.read() as connection:
+        hashes = set().union(*forgotten_hashes(connection, folder).values())
+
+    def erased(person: str) -> bool:
+        return hash_of(person) in hashes
+
     scale, question = options.scale, study.question_called(options.question)
     if question is None and scale is not None and scale not in {s.name for s in study.scales}:
         raise RelstudyError(
@@ -89,7 +97,7 @@ def export(folder: Path, options: ExportOptions, as_json: bool) -> None:
 
     wanted: dict[str, Any] = {"scale": scale, "surplus": not options.no_surplus}
     with ratings_in_parts(store, study, history=options.history, question=question, **wanted) as (parts, response):
-        write_parts(counted(parts), target, answers=True)
+        write_parts(counted(parts), target, answers=erased)
     counts: dict[str, Any] = {
         "file": str(target),
         "ratings": numbers["ratings"],
@@ -108,7 +116,7 @@ def export(folder: Path, options: ExportOptions, as_json: bool) -> None:
         counts["groups"] = [{"name": g.name, "blocks": list(g.blocks), "quota": g.quota} for g in study.groups]
     write_json(counts, target.with_suffix(".json"))
     if options.people is not None:
-        write_table(people_table(store, study), options.people, private=True, answers=True)
+        write_table(people_table(store, study), options.people, private=True, answers=erased)
     if as_json:
         print_json(counts)
     else:

@@ -82,7 +82,7 @@ def invite(folder: Path, options: InviteOptions, as_json: bool) -> None:
         from relstudy.common.tables.formats.table_files import write_table
 
         table = pd.DataFrame(links, columns=["rater_id", "link", "completion_code"])
-        write_table(table, options.output, private=True, answers=True)
+        write_table(table, options.output, private=True)
         say(f"{count_of(len(links), 'link')} written to {options.output}")
     if as_json:
         print_json(result)

@@ -385,3 +385,13 @@ def test_a_page_is_light(serve_study: Callable[..., Any], new_page: Callable[...
     assert len([name for name, _ in sizes if ".css" in name]) == 1
     assert len([name for name, _ in sizes if ".js" in name]) == 1
     assert all(name.startswith(served.base) for name, _ in sizes)
+
+
+def test_a_key_that_is_held_down_is_one_answer(take_seat: Callable[..., Seat]) -> None:
+    """Its repeats rated every result of the page."""
+    page = take_seat().page
+    page.keyboard.down("3")
+    for _ in range(6):
+        page.keyboard.down("3")  # Playwright sends repeats, as a keyboard does
+    page.keyboard.up("3")
+    assert page.locator("fieldset.scale input:checked").count() == 1

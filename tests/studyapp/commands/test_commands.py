@@ -355,7 +355,7 @@ def test_the_table_of_people_is_for_its_owner_only_and_holds_no_formula(tmp_path
     store.dispose()
     people.write_text("left from before")
     people.chmod(0o644)
-    succeeds("export", folder, "--people", people)
+    succeeds("export", folder, "--people", people, "--overwrite")
     assert stat.S_IMODE(people.stat().st_mode) == 0o600
     assert pd.read_csv(people)["question_say"].tolist() == ["'=HYPERLINK(A1)"]
 

@@ -87,8 +87,12 @@ def test_export_keeps_answers_of_people_whom_it_does_not_know(tmp_path):
     for ending in ("csv", "parquet"):
         write_table(old, tmp_path / f"r.{ending}")
         with guarded(), pytest.raises(Exception, match="answers of 'A'"):
-            write_table(new, tmp_path / f"r.{ending}", answers=True)
-        write_table(new, tmp_path / f"r.{ending}", answers=True)  # a function in Python writes where it is asked to
+            write_table(new, tmp_path / f"r.{ending}", answers=lambda person: False)
+        with guarded():
+            write_table(new, tmp_path / f"r.{ending}", answers=lambda person: person == "A")  # A was erased
+        write_table(
+            old, tmp_path / f"r.{ending}", answers=lambda person: False
+        )  # a function in Python writes where it is asked to
 
 
 def _join(out: Path) -> list[object]:

@@ -12,6 +12,7 @@ import contextlib
 import csv
 import os
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from pathlib import Path
@@ -23,6 +24,8 @@ from relstudy.common.options.option_wording import option
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import count_of
 
+Erased = Callable[[str], bool]
+"""True of a person whose data were erased, so that their answers must not be kept."""
 Command = TypeVar("Command", bound=Callable[..., Any])
 IDENTITY = 3
 """Columns, the first of a table, by which a table is known as one that the command writes."""
@@ -57,13 +60,13 @@ def with_overwrite(command: Command) -> Command:
     )(command)
 
 
-def keep_or_refuse(target: Path, new: Path, *, answers: bool) -> None:
+def keep_or_refuse(target: Path, new: Path, *, answers: Erased | None) -> None:
     """Before `new` takes the place of `target`: refuse, or keep a copy of the old table, where it would be lost.
 
     Parameters
     ----------
     target, new : the table that is there, if any, and the one written beside it
-    answers : whether the table holds what people answered, which no command can make again
+    answers : of a table of what people answered, which no command can make again: whose answers were erased
 
     Raises
     ------
@@ -96,17 +99,18 @@ def require_free(target: Path) -> None:
         )
 
 
-def _lost(target: Path, new: Path, answers: bool) -> str | None:
+def _lost(target: Path, new: Path, answers: Erased | None) -> str | None:
     old_columns, new_columns = _columns(target), _columns(new)
     absent = [name for name in new_columns[:IDENTITY] if name not in old_columns]
     if absent:
         return f"this command did not write this table (it has no column {absent[0]})"
-    if not answers:
+    if answers is None:
         return None
-    (rows, people), (new_rows, new_people) = _size(target), _size(new)
-    if rows > new_rows:
-        return f"this table has {count_of(rows, 'row')}, and the new one {new_rows:,}"
-    missing = sorted(people - new_people)
+    kept = {person: rows for person, rows in _people(target).items() if not answers(person)}
+    now = _people(new)
+    if sum(kept.values()) > now.total():
+        return f"this table has {count_of(sum(kept.values()), 'row')}, and the new one {now.total():,}"
+    missing = sorted(set(kept) - set(now))
     if missing:
         return f"this table has answers of {missing[0]!r}, and the new one has none"
     return None
@@ -125,18 +129,16 @@ def _columns(path: Path) -> list[str]:
         return next(csv.reader(file), [])
 
 
-def _size(path: Path) -> tuple[int, set[str]]:
-    """Rows of a table, and the people in its first column."""
+def _people(path: Path) -> Counter[str]:
+    """Rows of a table by the people in its first column."""
     if path.suffix == ".parquet":
         import pyarrow.parquet as pq
 
-        values = pq.read_table(path, columns=_columns(path)[:1]).column(0).to_pylist()
-        return len(values), set(map(str, values))
+        return Counter(map(str, pq.read_table(path, columns=_columns(path)[:1]).column(0).to_pylist()))
     with open(path, encoding="utf-8-sig", errors="replace", newline="") as file:
         rows = csv.reader(file)
         next(rows, None)
-        values = [row[0] for row in rows if row]
-        return len(values), set(values)
+        return Counter(row[0] for row in rows if row)
 
 
 def _free_name(target: Path) -> Path:

@@ -24,7 +24,7 @@ from relstudy.common.tables.checked_table import Checked
 from relstudy.common.tables.column_names import plain_name
 from relstudy.common.tables.formats.csv_files import IDS, read_csv
 from relstudy.common.tables.formats.json_files import is_json, read_records
-from relstudy.common.tables.formats.overwriting import keep_or_refuse
+from relstudy.common.tables.formats.overwriting import Erased, keep_or_refuse
 from relstudy.common.tables.formats.parquet_limits import refuse_swelling_parquet
 
 ROWS_AT_ONCE = 100_000
@@ -106,20 +106,21 @@ def _as_json(cell: object) -> str:
 
 
 def write_table(
-    frame: pd.DataFrame, path: str | os.PathLike[str], *, private: bool = False, answers: bool = False
+    frame: pd.DataFrame, path: str | os.PathLike[str], *, private: bool = False, answers: Erased | None = None
 ) -> None:
     """Write a table as CSV, or as Parquet when the path ends in .parquet.
 
     Parameters
     ----------
     private : only the file's owner may read it
-    answers : it holds what people answered, so a command does not replace a table that has more (`overwriting`)
+    answers : of a table of what people answered, whose answers were erased: a command does not replace a table that has
+        more (`overwriting`)
     """
     write_parts([frame], path, private=private, answers=answers)
 
 
 def write_parts(
-    parts: Iterable[pd.DataFrame], path: str | os.PathLike[str], *, private: bool = False, answers: bool = False
+    parts: Iterable[pd.DataFrame], path: str | os.PathLike[str], *, private: bool = False, answers: Erased | None = None
 ) -> None:
     """Write a table of which one part is in memory at a time; at least one, all of the same columns and types."""
     with replacing(path, 0o600 if private else None) as beside:
