@@ -68,7 +68,11 @@ def compare(
             "first": first,
             "second": second,
             **{
-                f"{figure}_difference": _difference(values[first], values[second], cuts[figure], rules, seed).as_json()
+                f"{figure}_difference": (
+                    _mean(values[first] - values[second], seed)
+                    if all(_keeps_all(tables[name], cuts[figure], rules) for name in (first, second))
+                    else Estimate.missing(UNPAIRED)
+                ).as_json()
                 for figure, values in precision.items()
             },
             **{
@@ -188,10 +192,15 @@ def _mean(values: np.ndarray, seed: int) -> Estimate:
     return mean_interval(values[~np.isnan(values)], "no query has a relevant code", seed)
 
 
-def _difference(one: np.ndarray, other: np.ndarray, k: int | None, rules: Conventions, seed: int) -> Estimate:
-    if k is not None and rules.no_hit == "skip":
-        return Estimate.missing("queries without a hit are left out system by system, so queries are not paired")
-    return _mean(one - other, seed)
+UNPAIRED = "queries without a hit are left out system by system, so queries are not paired"
+
+
+def _keeps_all(table: CountTable, k: int | None, rules: Conventions) -> bool:
+    """True where the mean leaves out no query for want of a hit among its first k, in whatever order ties stand."""
+    if k is None or rules.no_hit != "skip":
+        return True
+    worst = average_precision(table, "pessimistic", k, rules.denominator)
+    return bool((worst[~np.isnan(worst)] > 0).all())
 
 
 def _pooled(table: CountTable, radius: int, rules: Conventions, seed: int) -> dict[str, np.ndarray]:

@@ -127,8 +127,9 @@ def test_the_command_says_what_it_decided_and_takes_the_way_out(tmp_path: Path) 
     said = succeeds(*count)
     assert "one digit a bit" in said.stdout
     assert "'polar bear' is 2 labels" in said.stdout
+    assert "one label is on every item" in " ".join(said.stdout.split())
     answer = json.loads(relstudy(*count, "--json").stdout)
-    assert (answer["bits"], answer["relevant"], len(answer["notes"])) == (13, 1600, 2)
+    assert (answer["bits"], answer["relevant"], len(answer["notes"])) == (13, 1600, 3)
     told = relstudy(*count, "--label-separator", "line", "--format", "bits", "--bits", "13", "--json")
     answer = json.loads(told.stdout)
     assert (answer["bits"], answer["relevant"], answer["notes"]) == (13, 800, [])

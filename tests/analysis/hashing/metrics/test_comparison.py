@@ -180,6 +180,12 @@ def test_every_system_has_an_interval_and_figures_at_k(tables) -> None:
     # Queries that are left out system by system are no pairs.
     skipped = compare(tables, k=[5], conventions=Conventions(no_hit="skip"))["comparisons"][0]["map_at_5_difference"]
     assert "left out" in skipped["reason"]
+    # Where every query has a hit, none is left out, and they are.
+    most = next(iter(tables.values())).total[0].sum()
+    whole = compare(tables, k=[int(most)], conventions=Conventions(no_hit="skip"))["comparisons"][0]
+    plain = compare(tables, k=[int(most)])["comparisons"][0]
+    assert whole[f"map_at_{most}_difference"] == plain[f"map_at_{most}_difference"]
+    assert whole[f"map_at_{most}_difference"]["low"] is not None
 
 
 def test_several_splits_give_mean_spread_and_paired_differences(tmp_path: Path) -> None:
