@@ -46,7 +46,7 @@ METHODS: dict[str, MethodEntry] = {
     "p910": MethodEntry("itu:p910", "bias and inconsistency of ITU-T P.910, annex E.", weighs_raters=True),
     "p913": MethodEntry("itu:p913", "bias removal of ITU-T P.913, 12.4."),
     "ordinal": MethodEntry(
-        "ordinal:fit_ordinal",
+        "ordinal_model:fit_ordinal",
         "a cumulative-link model in PyMC (seconds; random hand-out, as pooled).",
         weighs_raters=True,
         needs_random=True,
