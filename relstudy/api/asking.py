@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from relstudy.common.options.argument_checks import check_arguments
 from relstudy.studyapp.collection.asked_study import Asked, make_study
 from relstudy.studyapp.collection.results_table import read_results
 
@@ -53,6 +54,7 @@ def ask(
     ...     print(ask(frame, folder).sentence())
     2 pairs to rate, 0 of them by everyone
     """
+    check_arguments(ask, locals())
     several = [results] if isinstance(results, pd.DataFrame | str | os.PathLike) else list(results)
     sources = [each if isinstance(each, pd.DataFrame) else Path(each) for each in several]
     first = next((each.parent for each in sources if isinstance(each, Path)), Path())

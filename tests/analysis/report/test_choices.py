@@ -63,6 +63,7 @@ def test_report_takes_every_choice_that_score_takes() -> None:
         "query_vectors",
         "similarity",
         "qrels",
+        "overwrite",  # of the tables that score writes
         "save",
         "engine",  # where figures are computed changes none of them, and a report reads what score kept
         "scheduler",
