@@ -14,10 +14,6 @@ import click
 SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Most used": {
         "try": ("relstudy.analysis.commands.try_files:try_files", "From your tables to a page, in one command."),
-        "ask": (
-            "relstudy.studyapp.commands.ask:ask",
-            "From a table of results or answers to people who rate, in one command.",
-        ),
         "new": (
             "relstudy.studyapp.commands.new:new",
             "Start a study: a commented study.toml and an example collection.",
@@ -41,6 +37,10 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "report": ("relstudy.analysis.commands.report:report", "Write the report page of a study."),
     },
     "Before people rate": {
+        "ask": (
+            "relstudy.studyapp.commands.ask:ask",
+            "From a table of results or answers to people who rate, in one command.",
+        ),
         "demo": (
             "relstudy.studyapp.demo.command:demo",
             "The whole way, on a rendered collection and a simulated panel.",

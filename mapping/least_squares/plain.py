@@ -17,6 +17,7 @@ def isotonic_fit(pooled: Pooled, increasing: bool = True) -> np.ndarray:
 
     Examples
     --------
+    >>> from relstudy.mapping.pooling import pool
     >>> isotonic_fit(pool([1, 2, 3], [1, 4, 2])).tolist()
     [1.0, 3.0, 3.0]
     """
