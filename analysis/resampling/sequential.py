@@ -84,7 +84,7 @@ def error_over_looks(fractions: Sequence[float], bounds: Sequence[float]) -> flo
 
 @cache
 def error_of_looks(looks: int, error: float = 0.05) -> float:
-    """The error of so many looks, evenly spaced in information, each tested at `error` (Armitage et al. 1969)."""
+    """The error of so many looks, evenly spaced, each tested at `error` (Armitage, McPherson and Rowe 1969)."""
     bound = float(ndtri(1 - error / 2))
     return error_over_looks([k / looks for k in range(1, looks + 1)], [bound] * looks)
 

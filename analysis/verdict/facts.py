@@ -77,10 +77,12 @@ class StudyFacts:
 def _unfinished(judgments: Judgments) -> tuple[int, int] | tuple[None, None]:
     """Pairs that are judged or undecided, and pairs drawn, where some are neither."""
     frame = judgments.frame
+    if judgments.undecided is None:  # which pairs people could not decide is not known, as of a saved comparison
+        return None, None
     drawn = _numbers(frame[DRAWN]) if DRAWN in frame else np.array([np.nan])
     if not np.isfinite(drawn).any():
         return None, None
-    answered = len(frame) + judgments.outside_pool + (0 if judgments.undecided is None else len(judgments.undecided))
+    answered = len(frame) + judgments.outside_pool + len(judgments.undecided)
     most = int(np.nanmax(drawn))
     return (answered, most) if answered < most else (None, None)
 

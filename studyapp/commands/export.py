@@ -116,7 +116,7 @@ def export(folder: Path, options: ExportOptions, as_json: bool) -> None:
         counts["groups"] = [{"name": g.name, "blocks": list(g.blocks), "quota": g.quota} for g in study.groups]
     write_json(counts, target.with_suffix(".json"))
     if options.people is not None:
-        write_table(people_table(store, study), options.people, private=True, answers=erased)
+        write_table(people_table(store, study), options.people, private=True)
     if as_json:
         print_json(counts)
     else:

@@ -126,7 +126,9 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     graded[["query_id", "zero", "result_id", "grade"]].to_csv(folder / "qrels.txt", sep=" ", header=False, index=False)
     raters = pd.read_csv(EXAMPLE / "ratings.csv", dtype=str)["rater_id"].drop_duplicates().reset_index(drop=True)
     groups = ["expert" if number % 2 else "layperson" for number in raters.index]
-    pd.DataFrame({"rater_id": raters, "group": groups}).to_csv(folder / "people.csv", index=False)
+    pd.DataFrame({"rater_id": raters, "entry": "open", "platform_id": "", "group": groups}).to_csv(
+        folder / "people.csv", index=False
+    )
     ids = sorted({*pd.read_csv(EXAMPLE / "judgments.csv")[["query_id", "result_id"]].to_numpy().ravel()})
     (folder / "ids.txt").write_text("\n".join(ids) + "\n")
     np.save(folder / "embeddings.npy", random.normal(size=(len(ids), 5)))
