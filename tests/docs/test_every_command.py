@@ -150,6 +150,8 @@ def run(command: str) -> int:
 def test_every_command_that_a_page_shows_runs(page: str, workplace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DATABASE_URL", raising=False)
     monkeypatch.chdir(workplace)
+    for written in ("links.csv",):  # of another page, over which none is written
+        (workplace / written).unlink(missing_ok=True)
     restore(workplace, "my-study")
     restore(workplace, "demo")
     rater = pd.read_csv("my-study/ratings.csv", dtype=str)["rater_id"].iloc[0]
