@@ -51,7 +51,7 @@ class ScoringRun:
     places : where the new systems stand among those of a saved comparison, as sentences
     tests : of the measures; None where they were not asked for
     left_out : every system left out of the pool in turn; None where that was not asked for
-    looks : how often the answer was computed while ratings came in (`study_run.count_look`)
+    looks : see `StudyFacts`; `study_run.with_look` counts them
     unhelped : why help that was asked for is not given, as sentences, which are among the notes too
     """
 
@@ -65,7 +65,7 @@ class ScoringRun:
     tests: MeasureTests | None = None
     left_out: LeftOutOnes | None = None
     unhelped: tuple[str, ...] = ()
-    looks: int = 0
+    looks: tuple[float, ...] = ()
 
     @cached_property
     def facts(self) -> StudyFacts:

@@ -33,7 +33,7 @@ from relstudy.calibration.tables.study_tables import JUDGMENTS, InputFile, Study
 from relstudy.common.results.serialization import read_content, read_kept, write_kept
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import listed_some
-from relstudy.common.tables.formats.table_files import read_table, write_table
+from relstudy.common.tables.formats.table_files import read_table
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.study_folder import notes_on_scores, score_files
 from relstudy.mapping.fitted import FittedMapping, mapping_files, read_mappings
@@ -43,6 +43,7 @@ from relstudy.mapping.scores.table import read_scores
 COMPARISON, KEPT = "comparison.json", "scored.json"
 LOOKS = "looks.csv"
 """When the answer of a running study was computed."""
+LOOK = ("at", "state", "judged", "drawn")
 PACKAGES = ("relstudy", "numpy", "scipy", "pandas", "scikit-learn")
 PARTS = ("analysis", "calibration", "mapping", "common")
 """Folders whose code makes the figures."""
@@ -148,26 +149,26 @@ def keep_run(run: ScoringRun, folder: Path, files: Iterable[InputFile], reading:
     return None
 
 
-def with_look(run: ScoringRun, folder: Path, judgments: Path | None = None) -> ScoringRun:
-    """The run of a study that is still rated, with how often its answer was computed; each state of the judgments is
-    one look, kept in FOLDER/looks.csv with its time.
-
-    Parameters
-    ----------
-    judgments : another judgments table than the folder's
-    """
-    unfinished, log = run.facts.drawn is not None, folder / LOOKS
-    if not unfinished and not log.is_file():
+def with_look(run: ScoringRun, folder: Path) -> ScoringRun:
+    """The run of a study that is still rated, with the looks at its answer; each state of the ratings is one look,
+    however they were calibrated, kept in FOLDER/looks.csv with its time."""
+    judged, drawn, log = run.facts.judged, run.facts.drawn, folder / LOOKS
+    if drawn is None and not log.is_file():
         return run
-    kept = read_table(log, "state").frame if log.is_file() else pd.DataFrame(columns=["at", "state", "judged", "drawn"])
-    state = InputFile.of(judgments or folder / JUDGMENTS).sha256[:16]
+    frame = run.study.judgments.frame
+    known = [name for name in (*PAIR, "n_ratings") if name in frame]
+    state = hashlib.sha256(frame[known].sort_values(known).to_csv(index=False).encode()).hexdigest()[:16]
+    kept = read_table(log, "state").frame if log.is_file() else pd.DataFrame(columns=LOOK)
     if state not in set(kept["state"]):
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        look = {"at": now, "state": state, "judged": len(run.study.judgments.frame), "drawn": run.facts.drawn}
-        kept = pd.concat([kept, pd.DataFrame([look])], ignore_index=True)
-        with contextlib.suppress(RelstudyError):  # a folder that may not be written to: this look counts, if only now
-            write_table(kept, log)
-    return replace(run, looks=len(kept))
+        pairs = judged or len(frame)
+        look = pd.DataFrame([[now, state, pairs, drawn or pairs]], columns=LOOK)
+        kept = pd.concat([kept, look], ignore_index=True)
+        # in one piece, so that two commands at once lose no look; a folder that may not be written to keeps none
+        with contextlib.suppress(OSError), log.open("a", newline="", encoding="utf-8") as file:
+            file.write(look.to_csv(index=False, header=file.tell() == 0))
+    share = pd.to_numeric(kept["judged"], errors="coerce") / pd.to_numeric(kept["drawn"], errors="coerce")
+    return replace(run, looks=tuple(share.dropna()))
 
 
 @dataclass(frozen=True, eq=False)

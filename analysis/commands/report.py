@@ -157,7 +157,7 @@ def report(
     stated_tests = fields_given(TestOptions, choices)
     if stated_tests:
         run = with_tests(run, TestOptions(**stated_tests))
-    run = with_look(run, folder, judgments)
+    run = with_look(run, folder)
     tables = page_tables(run.study, folder, scored.files)
     files = file_arguments({"judgments": judgments, "ratings": ratings, "queries": choices["queries"]})
     command = ["relstudy", "report", "DIR", *files, *scoring_arguments(choices, options)]

@@ -204,7 +204,7 @@ def score(
     )  # fmt: skip
     run = with_tests(run, TestOptions(**stated_tests)) if stated_tests else run
     if folder is not None and saved is None:
-        run = with_look(run, folder, None if judgments is None else Path(judgments))
+        run = with_look(run, folder)
     result = run.result
     outcomes = hold_against(requirements, result)
     if written.qrels is not None:

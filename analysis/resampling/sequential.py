@@ -8,7 +8,6 @@ and Turnbull 2000, chapters 7 and 19; Armitage, McPherson and Rowe 1969 for look
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Literal
 
 import numpy as np
@@ -82,11 +81,15 @@ def error_over_looks(fractions: Sequence[float], bounds: Sequence[float]) -> flo
     return 1.0 - walk.left
 
 
-@cache
-def error_of_looks(looks: int, error: float = 0.05) -> float:
-    """The error of so many looks, evenly spaced, each tested at `error` (Armitage, McPherson and Rowe 1969)."""
-    bound = float(ndtri(1 - error / 2))
-    return error_over_looks([k / looks for k in range(1, looks + 1)], [bound] * looks)
+def error_of_looks(fractions: Sequence[float], error: float = 0.05) -> float:
+    """The chance that two equal systems are told apart at any of some looks, each tested at `error`.
+
+    Parameters
+    ----------
+    fractions : of the information, rising (Armitage, McPherson and Rowe 1969 for even ones). The more uneven, the
+        larger is the error; 1 - (1 - error) ** looks is the most
+    """
+    return error_over_looks(fractions, [float(ndtri(1 - error / 2))] * len(fractions))
 
 
 class _Walk:

@@ -16,6 +16,8 @@ from relstudy.common.sampling.response_rates import DRAWN
 
 FEWEST_KNOWN = 0.5
 """Of the judged pairs, at least this share must have a standard error for the reachable correlation to be given."""
+MOST_UNDECIDED = 0.05
+"""Of the pairs drawn, so many without a judgment may be such as people could not decide, where that is not known."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,8 @@ class StudyFacts:
     ratings : ratings behind the judgments
     queries : queries that the study could have drawn
     judged, drawn : pairs that people have judged, or could not decide, of those drawn; None where all are, or unknown
-    looks : how often the answer was computed while ratings came in, this time included; 0 where that is not counted
+    looks : share of the pairs drawn that were judged at each look at the answer while ratings came in, this time
+        included; empty where looks are not counted
     """
 
     reachable: float | None = None
@@ -37,7 +40,7 @@ class StudyFacts:
     queries: int | None = None
     judged: int | None = None
     drawn: int | None = None
-    looks: int = 0
+    looks: tuple[float, ...] = ()
 
     @property
     def so_far(self) -> str:
@@ -53,12 +56,12 @@ class StudyFacts:
         ----------
         level : of the intervals
         """
-        if self.looks < 2:
+        if len(self.looks) < 2:
             return None
-        stated, most = 1 - level, error_of_looks(self.looks, round(1 - level, 6))
+        stated = round(1 - level, 6)
         return (
-            f"Looked at {self.looks} times while ratings came in: the error of this statement is up to "
-            f"{percent(most)}, not {percent(stated)}."
+            f"Looked at {len(self.looks)} times while ratings came in: the error of this statement is about "
+            f"{percent(error_of_looks(sorted(set(self.looks)), stated))}, not {percent(stated)}."
         )
 
     @classmethod
@@ -77,13 +80,14 @@ class StudyFacts:
 def _unfinished(judgments: Judgments) -> tuple[int, int] | tuple[None, None]:
     """Pairs that are judged or undecided, and pairs drawn, where some are neither."""
     frame = judgments.frame
-    if judgments.undecided is None:  # which pairs people could not decide is not known, as of a saved comparison
-        return None, None
     drawn = _numbers(frame[DRAWN]) if DRAWN in frame else np.array([np.nan])
     if not np.isfinite(drawn).any():
         return None, None
-    answered = len(frame) + judgments.outside_pool + len(judgments.undecided)
-    most = int(np.nanmax(drawn))
+    most, answered = int(np.nanmax(drawn)), len(frame) + judgments.outside_pool
+    if judgments.undecided is not None:
+        answered += len(judgments.undecided)
+    elif answered >= (1 - MOST_UNDECIDED) * most:
+        return None, None
     return (answered, most) if answered < most else (None, None)
 
 

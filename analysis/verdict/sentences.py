@@ -54,7 +54,8 @@ def _advice(result: ScoreResult, ranked: Standings) -> str:
     lead, *open_yet = best
     if not open_yet:
         return f"Use {lead}: it is ahead of {_the_rest(rest)}."
-    if _same(result, ranked):
+    in_order = _above_the_best_set(result, ranked) is None  # else any of the best set may be worse than one that is out
+    if in_order and _same(result, ranked):
         alike = "the two are" if len(best) == 2 else f"the {in_words(len(best))} are"
         behind = f", and {_the_rest(rest)} {_are(rest)} not as good" if rest else ""
         return f"Use {_either(best)}: {alike} the same for practical purposes{behind}."
@@ -64,7 +65,7 @@ def _advice(result: ScoreResult, ranked: Standings) -> str:
     if not rest:
         return f"{capital(cannot)}: {listed_some(best)}." if len(best) <= MOST_NAMED else f"{capital(cannot)}."
     out = f"{_the_rest(rest)} can"
-    if _close(result, best):
+    if in_order and _close(result, best):
         first = capital(out) if len(rest) > 2 else out
         return f"Use {_either(best)}: {cannot}. {first} be ruled out as the best."
     return f"Use {lead}. {listed_some(open_yet)} cannot quite be ruled out as equally good; {out}."
@@ -75,6 +76,18 @@ def _close(result: ScoreResult, names: Sequence[str]) -> bool:
     values = [result[name].estimate(result.primary.index).value for name in names]
     known = [value for value in values if value is not None]
     return len(known) == len(values) and max(known) - min(known) <= result.primary.matters
+
+
+def _above_the_best_set(result: ScoreResult, ranked: Standings) -> tuple[str, str] | None:
+    """A system that is out though its figure is above one of the best set's, and that one; None where there is none."""
+    index = result.primary.index
+    figure = {name: result[name].estimate(index).value for name in (*ranked.best, *ranked.others)}
+    for out in ranked.others:
+        for kept in reversed(ranked.best):
+            one, other = figure[out], figure[kept]
+            if one is not None and other is not None and index.sign * (one - other) > 0:
+                return out, kept
+    return None
 
 
 def _either(names: Sequence[str]) -> str:
@@ -334,17 +347,14 @@ def dropped(result: ScoreResult, ranked: Standings) -> str | None:
 def _out_with_a_better_figure(result: ScoreResult, ranked: Standings) -> str:
     """A sentence, with a blank before it, on a system that is out though its figure is above one of the best set's;
     empty where there is none."""
-    index = result.primary.index
-    figure = {name: result[name].estimate(index).value for name in (*ranked.best, *ranked.others)}
-    for out in ranked.others:
-        for kept in reversed(ranked.best):
-            one, other = figure[out], figure[kept]
-            if one is not None and other is not None and index.sign * (one - other) > 0:
-                return (
-                    f" {out} is out and {kept} is not, though its figure is no lower: how far {out} is behind "
-                    f"{ranked.best[0]} is known more closely."
-                )
-    return ""
+    found = _above_the_best_set(result, ranked)
+    if found is None:
+        return ""
+    out, kept = found
+    return (
+        f" {out} is out and {kept} is not, though its figure is no lower: how far {out} is behind "
+        f"{ranked.best[0]} is known more closely."
+    )
 
 
 def parting(result: ScoreResult, ranked: Standings) -> str | None:
