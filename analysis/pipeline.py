@@ -65,7 +65,7 @@ class ScoringRun:
     tests: MeasureTests | None = None
     left_out: LeftOutOnes | None = None
     unhelped: tuple[str, ...] = ()
-    looks: tuple[float, ...] = ()
+    looks: tuple[int, ...] = ()
 
     @cached_property
     def facts(self) -> StudyFacts:

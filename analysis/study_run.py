@@ -43,7 +43,8 @@ from relstudy.mapping.scores.table import read_scores
 COMPARISON, KEPT = "comparison.json", "scored.json"
 LOOKS = "looks.csv"
 """When the answer of a running study was computed."""
-LOOK = ("at", "state", "judged", "drawn")
+LOOK = ("at", "state", "ratings")
+"""Its columns: when, a hash of the pairs and of how many rated each, and how many ratings there were."""
 PACKAGES = ("relstudy", "numpy", "scipy", "pandas", "scikit-learn")
 PARTS = ("analysis", "calibration", "mapping", "common")
 """Folders whose code makes the figures."""
@@ -150,25 +151,31 @@ def keep_run(run: ScoringRun, folder: Path, files: Iterable[InputFile], reading:
 
 
 def with_look(run: ScoringRun, folder: Path) -> ScoringRun:
-    """The run of a study that is still rated, with the looks at its answer; each state of the ratings is one look,
-    however they were calibrated, kept in FOLDER/looks.csv with its time."""
-    judged, drawn, log = run.facts.judged, run.facts.drawn, folder / LOOKS
-    if drawn is None and not log.is_file():
+    """The run of a study that is still rated, with the looks at its answer. Each state of the ratings is one look,
+    however they were calibrated; FOLDER/looks.csv keeps it with its time.
+
+    Raises
+    ------
+    RelstudyError
+        where looks.csv cannot be read
+    """
+    log = folder / LOOKS
+    begun = log.is_file() and log.stat().st_size > 0
+    if run.facts.drawn is None and not begun:
         return run
     frame = run.study.judgments.frame
     known = [name for name in (*PAIR, "n_ratings") if name in frame]
     state = hashlib.sha256(frame[known].sort_values(known).to_csv(index=False).encode()).hexdigest()[:16]
-    kept = read_table(log, "state").frame if log.is_file() else pd.DataFrame(columns=LOOK)
+    kept = read_table(log, *LOOK).frame[list(LOOK)] if begun else pd.DataFrame(columns=LOOK)
     if state not in set(kept["state"]):
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        pairs = judged or len(frame)
-        look = pd.DataFrame([[now, state, pairs, drawn or pairs]], columns=LOOK)
+        look = pd.DataFrame([[now, state, run.facts.ratings or len(frame)]], columns=LOOK)
         kept = pd.concat([kept, look], ignore_index=True)
         # in one piece, so that two commands at once lose no look; a folder that may not be written to keeps none
         with contextlib.suppress(OSError), log.open("a", newline="", encoding="utf-8") as file:
             file.write(look.to_csv(index=False, header=file.tell() == 0))
-    share = pd.to_numeric(kept["judged"], errors="coerce") / pd.to_numeric(kept["drawn"], errors="coerce")
-    return replace(run, looks=tuple(share.dropna()))
+    ratings = pd.to_numeric(kept.drop_duplicates("state")["ratings"], errors="coerce").dropna()
+    return replace(run, looks=tuple(ratings[ratings > 0].astype(int)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -86,8 +86,8 @@ def error_of_looks(fractions: Sequence[float], error: float = 0.05) -> float:
 
     Parameters
     ----------
-    fractions : of the information, rising (Armitage, McPherson and Rowe 1969 for even ones). The more uneven, the
-        larger is the error; 1 - (1 - error) ** looks is the most
+    fractions : of the information, rising (Armitage, McPherson and Rowe 1969 have even ones). The more uneven they
+        are, the larger is the error, up to 1 - (1 - error) ** looks
     """
     return error_over_looks(fractions, [float(ndtri(1 - error / 2))] * len(fractions))
 

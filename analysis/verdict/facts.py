@@ -31,8 +31,8 @@ class StudyFacts:
     ratings : ratings behind the judgments
     queries : queries that the study could have drawn
     judged, drawn : pairs that people have judged, or could not decide, of those drawn; None where all are, or unknown
-    looks : share of the pairs drawn that were judged at each look at the answer while ratings came in, this time
-        included; empty where looks are not counted
+    looks : how many ratings there were at each look at the answer while they came in, this time included; empty where
+        looks are not counted
     """
 
     reachable: float | None = None
@@ -40,7 +40,7 @@ class StudyFacts:
     queries: int | None = None
     judged: int | None = None
     drawn: int | None = None
-    looks: tuple[float, ...] = ()
+    looks: tuple[int, ...] = ()
 
     @property
     def so_far(self) -> str:
@@ -58,11 +58,10 @@ class StudyFacts:
         """
         if len(self.looks) < 2:
             return None
-        stated = round(1 - level, 6)
-        return (
-            f"Looked at {len(self.looks)} times while ratings came in: the error of this statement is about "
-            f"{percent(error_of_looks(sorted(set(self.looks)), stated))}, not {percent(stated)}."
-        )
+        stated, most = round(1 - level, 6), max(self.looks)
+        error = percent(error_of_looks([each / most for each in sorted(set(self.looks))], stated))
+        rises = f"about {error}, not {percent(stated)}" if error != percent(stated) else f"still about {error}"
+        return f"Looked at {len(self.looks)} times while ratings came in: the error of this statement is {rises}."
 
     @classmethod
     def of(cls, judgments: Judgments, result: ScoreResult) -> StudyFacts:

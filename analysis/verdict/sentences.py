@@ -352,7 +352,7 @@ def _out_with_a_better_figure(result: ScoreResult, ranked: Standings) -> str:
         return ""
     out, kept = found
     return (
-        f" {out} is out and {kept} is not, though its figure is no lower: how far {out} is behind "
+        f" {out} is out and {kept} is not, though its figure is higher: how far {out} is behind "
         f"{ranked.best[0]} is known more closely."
     )
 

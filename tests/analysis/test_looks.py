@@ -13,6 +13,7 @@ from scipy.stats import norm
 
 import relstudy as rs
 from relstudy.analysis.resampling.sequential import error_of_looks, error_over_looks, spending_bounds
+from relstudy.analysis.verdict.facts import StudyFacts
 from tests.commands import succeeds
 from tests.places import ROOT
 
@@ -84,11 +85,29 @@ def test_a_running_study_says_so_far_and_counts_the_looks_at_new_ratings(tmp_pat
     assert said["headline"].startswith("So far, with 502 of 560 pairs judged: ")
     assert said["looks"] == (
         "Looked at 2 times while ratings came in: the error of this statement is about 7 %, not 5 %."
-    ), "at 414 and at 502 of 560 pairs, which nearly is one look"
+    ), "at 700 and at 900 ratings"
     succeeds("report", folder, "--replicates", 50)
     page = (folder / "report" / "index.html").read_text()
     assert said["headline"][:40] in page and said["looks"] in page
     assert len(pd.read_csv(folder / "looks.csv")) == 2
+
+
+@pytest.mark.parametrize(("looks", "said"), [((500, 1000), "about 8 %, not 5 %"), ((1000, 1001), "still about 5 %")])
+def test_the_price_of_looks_follows_the_ratings_at_each(looks, said):
+    assert StudyFacts(looks=looks).price_of_looks(0.95).endswith(f"the error of this statement is {said}.")
+    assert StudyFacts(looks=looks[:1]).price_of_looks(0.95) is None
+
+
+@pytest.mark.slow
+def test_a_log_of_looks_that_a_kill_left_empty_or_doubled_is_read(tmp_path):
+    folder = Path(shutil.copytree(ROOT / "data" / "example", tmp_path / "ex"))
+    rated(folder, 700)
+    (folder / "looks.csv").touch()
+    succeeds("score", folder, "--replicates", 50)
+    log = (folder / "looks.csv").read_text()
+    assert log.startswith("at,state,ratings\n") and len(log.splitlines()) == 2
+    (folder / "looks.csv").write_text(log + log)  # two commands at once, both of which wrote the first look
+    assert "Looked at" not in succeeds("score", folder, "--replicates", 50).output
 
 
 @pytest.mark.slow
