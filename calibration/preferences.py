@@ -32,6 +32,7 @@ from relstudy.common.tables.column_names import under_own_names
 from relstudy.common.tables.formats.table_files import read_table, write_table
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.pairs_table import OTHER, sources_of
+from relstudy.common.tables.meaning.reading import PLAIN, Reading
 from relstudy.common.tables.meaning.scales import KnownScale, Scale
 
 SCALE = Scale("preferred", (0.0, 1.0), continuous=True)
@@ -104,16 +105,19 @@ def _plain(row: dict[Any, Any]) -> dict[str, Any]:
     return {str(name): None if isinstance(value, float) and np.isnan(value) else value for name, value in row.items()}
 
 
-def read_preferences(path: str | os.PathLike[str] | Checked, lists: bool = False) -> PreferenceStudy:
+def read_preferences(
+    path: str | os.PathLike[str] | Checked, lists: bool = False, reading: Reading = PLAIN
+) -> PreferenceStudy:
     """Judgments from a table of couples.
 
     Parameters
     ----------
-    path : a table with rater_id, query_id, result_id, other_id, left (the one of them that stood on the left) and
-        rating: -1 the left one is better, 0 neither, 1 the right one, empty undecided. Rows without other_id, of
-        checks, repeats and practice, and of raters who were set aside are left out
+    path : a table with rater_id, query_id, result_id, other_id, left (the one of them that stood on the left; without
+        this column result_id did) and rating: -1 the left one is better, 0 neither, 1 the right one, empty undecided.
+        Rows without other_id, of checks, repeats and practice, and of raters who were set aside are left out
     lists : read the couples of whole lists (scale "which-list"), and not those of results; `source` then names the two
         systems, and inclusion_probability, where it is there, is the couple's
+    reading : what is stated about the table: which column is which, numbers for words, what is missing
 
     Raises
     ------
@@ -134,7 +138,12 @@ def read_preferences(path: str | os.PathLike[str] | Checked, lists: bool = False
     >>> bool(frame["judgment"].iloc[0] > 0.5), frame["n_ratings"].tolist()
     (True, [2, 3, 1])
     """
-    table = under_own_names(read_table(path), ("rater_id", "query_id", "result_id", OTHER, SIDE, "rating", "block"))
+    table = reading.apply(read_table(path), ("rating",))
+    table = under_own_names(table, ("rater_id", "query_id", "result_id", OTHER, SIDE, "rating", "block"))
+    if SIDE not in table.frame and "result_id" in table.frame:
+        said = (*table.notes, f"no column {SIDE}: result_id is taken to have stood on the left")
+        table = table.among(table.frame.assign(**{SIDE: table.frame["result_id"]}), table.rows, table.labels)
+        table.notes = said
     table.require("rater_id", "query_id", "result_id", OTHER, SIDE, "rating")
     table = without_set_aside(table)
     couples = is_couple(table) & ~rows_aside(table)

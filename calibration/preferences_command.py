@@ -9,13 +9,14 @@ from typing import Any
 
 import click
 
-from relstudy.common.options.command_options import taking
+from relstudy.common.options.command_options import options_of, taking
 from relstudy.common.options.declaration import CommandOptions, option
 from relstudy.common.runtime.console import print_json, print_table, say
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.files import refuse_over_inputs
 from relstudy.common.runtime.wording import count_of, number, quoted, span
 from relstudy.common.tables.formats.overwriting import with_overwrite
+from relstudy.common.tables.meaning.reading_options import OF_COUPLES, ReadingOptions
 from relstudy.common.tables.meaning.study_folder import table_in
 
 
@@ -36,12 +37,14 @@ def _ends(row: Any) -> tuple[float | None, float | None]:
 @click.command()
 @click.argument("ratings", type=click.Path(path_type=Path))
 @taking(PreferencesOptions)
+@options_of(ReadingOptions, only=OF_COUPLES, heading="Reading the answers")
 @with_overwrite
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def preferences(ratings: Path, options: PreferencesOptions, as_json: bool) -> None:
+def preferences(ratings: Path, options: PreferencesOptions, as_json: bool, **stated: Any) -> None:
     """Turn answers to which of two results is better into a judgment of each result.
 
-    RATINGS is a table that holds couples (columns other_id and left), or a study's folder. A judgment is the chance
+    RATINGS is a table that holds couples (columns result_id and other_id; left, which of them stood there), or a
+    study's folder. A judgment is the chance
     that people prefer the result to an average one of its query; raters' lean to a side and readiness to call two equal
     are taken out. Writes judgments.csv and raters.csv; of whole lists also systems.csv, how often people prefer the
     lists of one system to those of another.
@@ -52,6 +55,7 @@ def preferences(ratings: Path, options: PreferencesOptions, as_json: bool) -> No
     relstudy join my-study my-study/which -o joined
     """
     from relstudy.calibration.preferences import FILES, read_preferences
+    from relstudy.common.tables.meaning.reading import Reading
 
     output = options.output
     if output.is_file():
@@ -59,7 +63,7 @@ def preferences(ratings: Path, options: PreferencesOptions, as_json: bool) -> No
     if ratings.is_dir():
         ratings = table_in(ratings, "ratings.csv", f"relstudy export {quoted(ratings)}")
     refuse_over_inputs([output / name for name in FILES[: None if options.lists else -1]], [ratings])
-    found = read_preferences(ratings, options.lists)
+    found = read_preferences(ratings, options.lists, Reading.stated(stated))
     files = found.write(output)
     if as_json:
         print_json(found.as_json())

@@ -1,4 +1,4 @@
-"""How forty public layouts of tables are read: docs/reference/layouts.md.
+"""How public layouts of tables are read: docs/reference/layouts.md.
 
     python scripts/layouts.py > docs/reference/layouts.md
 

@@ -72,13 +72,13 @@ NAMES = {
 WEAK = ("similarity", "value", "score")
 """Names under which people's judgments stand as often as a system's scores."""
 NO_ANSWER = re.compile(
-    r"(?:^|[ _.-])(final|mean|avg|average|median|mos|sd|std|stdev|var|variance|total|count|counts|consensus|majority|"
+    r"(?:^|[ _.([-])(final|mean|avg|average|median|mos|sd|std|stdev|var|variance|total|count|counts|consensus|majority|"
     r"scale|block|rank|position|pos|round|repetition|seconds|duration|time|timestamp|date|year|month|day|age|gender|"
     r"index|idx|row|iter|iteration|q0|n|num|number|nr|id|ids|train|test|dev|valid|split|fold|set|part|partition|subset|"
     r"locale|lang|language|country|region|zip|price|cost|length|len|size|width|height|words|tokens|clicks?|"
     r"impressions?|views|carts?|orders?|buys|purchases?|sales|frequency|freq|traffic|volume|weight|weights|prob|"
     r"probability|confidence|conf|ci|batch|session|trial|page|condition|version|seed|level|min|max|low|high|hit|hits|"
-    r"status|progress|consent|attention|check|passed|paid|bonus|lat|lon|latitude|longitude)(?=$|[ _.-]|\d)",
+    r"status|progress|consent|attention|check|passed|paid|bonus|lat|lon|latitude|longitude)(?=$|[] _.)-]|\d)",
     re.IGNORECASE,
 )
 """Words in names of columns that hold nobody's answers: summaries, counts, properties, and how a row came about."""
@@ -129,6 +129,10 @@ def roles_of(frame: pd.DataFrame) -> dict[str, str]:
     # an id that no two rows share numbers the rows, and no item
     if is_rated and "id" in plain and frame[plain["id"]].duplicated().any():
         roles["result_id"] = plain["id"]
+    # a frame's index that was written without a name holds what its rows are, unless it counts them
+    first = str(frame.columns[0]) if len(frame.columns) else ""
+    if first == "column 1" and "result_id" not in roles and not frame[first].str.fullmatch(r"\d+").all():
+        roles["result_id"] = first
     # what a model answered to a prompt is judged; a few words or numbers of a person are the judgment
     if "result_id" not in roles and "response" in plain and roles.get("rating") != plain["response"]:
         roles["result_id"] = plain["response"]
@@ -182,7 +186,7 @@ def remarks(answers: Answers) -> list[str]:
         notes.append(f"taken for no answer: {', '.join(map(repr, answers.missing))}")
     for value in answers.odd:
         notes.append(
-            f"{value} stands far from all other ratings: is it no answer? The command below says so with --missing; if "
+            f"{value} looks like a mark for no answer: is it one? The command below says so with --missing; if "
             "it is a rating, leave that out and state the --scale"
         )
     return notes

@@ -30,6 +30,8 @@ from relstudy.mapping.scores.runs import looks_like_run
 from relstudy.mapping.scores.table import read_scores
 
 LOOKED_AT = 1 << 16
+LABELLED = r"\S*[^\d\s.,-]\S*(\s+-?[01]){3,}"
+"""A line of a list file of deep hashing: an item's path, and a mark for each label."""
 CODE_USES = ("Hamming metrics", "a score table for judged pairs")
 
 
@@ -63,7 +65,22 @@ def inspect_file(path: str | os.PathLike[str]) -> Inspection:
     lines = [line.strip() for line in start.splitlines()[:200] if line.strip()]
     if len(lines) > 1 and all(re.fullmatch(r"[01]{8,}|[0-9a-fA-F]{4,}|[01]( [01])+", line) for line in lines[:-1]):
         return _codes(file)
+    if len(lines) > 1 and all(re.fullmatch(LABELLED, line) for line in lines[:-1]):
+        return _labels(file, lines[0])
     return inspect_table(read_table(file))
+
+
+def _labels(file: str, line: str) -> Inspection:
+    """A list of items, each with a mark for every label that it may have."""
+    quoted, count = shlex.quote(file), len(line.split()) - 1
+    return Inspection(
+        file,
+        "labels",
+        f"a list of items with {count_of(count, 'label')} each, as 0 and 1 or -1 and 1",
+        uses=("a ground truth for hash codes",),
+        draft=f"relstudy hash count --queries CODES --database CODES --query-labels {quoted} --database-labels "
+        f"{quoted} -o counts.npz",
+    )
 
 
 def _start(file: str) -> str:

@@ -21,6 +21,7 @@ from relstudy.analysis.inspection.columns import (
     RATING_USES,
     SCORE_USES,
     SYSTEMS,
+    UNKNOWN,
     WEAK,
     calibrate_command,
     described,
@@ -34,21 +35,27 @@ from relstudy.analysis.inspection.columns import (
     underscored,
 )
 from relstudy.analysis.inspection.finding import ColumnRole, Inspection
+from relstudy.analysis.inspection.preferences import preferences_of
 from relstudy.analysis.inspection.tools import inspect_export, tool_of
 from relstudy.calibration.tables.rating_rows import alike_note
 from relstudy.common.options.option_wording import list_entry
-from relstudy.common.runtime.wording import count_of, listed
+from relstudy.common.runtime.wording import count_of, listed, listed_some
 from relstudy.common.tables.checked_table import Checked
 from relstudy.common.tables.column_names import plain_name, under_own_names
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.results_columns import is_results, known_columns
 from relstudy.common.tables.meaning.scales import SCALE_COLUMNS
 from relstudy.common.tables.meaning.summary_rows import is_total, totals
+from relstudy.common.tables.meaning.vote_counts import vote_columns
 from relstudy.mapping.scores.wide import is_no_system
 
 MOST_READINGS = 5
+COORDINATES = {"x", "y", "z", "w", "h", "x1", "x2", "y1", "y2"}
+"""Ends of names of columns that hold where something is."""
 WITHOUT_TOTALS = "TABLE_WITHOUT_TOTALS"
 """In place of a table whose totals a person must take out."""
+WITHOUT_REPEATS = "TABLE_WITHOUT_REPEATS"
+"""In place of a table of which a person must choose one row a pair."""
 
 
 def inspect_table(table: Checked, tool: str = "") -> Inspection:
@@ -90,16 +97,57 @@ def _asked_of_totals(table: Checked, inspection: Inspection) -> Inspection:
 
 
 def _inspected(table: Checked, tool: str) -> Inspection:
-    recognised = inspect_export(table, tool) or _relstudy_table(table)
+    recognised = preferences_of(table, tool) or inspect_export(table, tool) or _relstudy_table(table)
     if recognised is not None:
         return recognised
     if not tool and is_results(table.frame):
         return _results(table)
     roles = roles_of(table.frame)
+    if not tool and (votes := vote_columns(table.frame)):
+        return _votes(table, roles, list(votes))
     readings = [] if not {*PAIR, "rater_id"} & set(roles) else _readings(table, roles, tool)
     if readings:
         return Inspection.of_several(table.file, readings, f"a table of {count_of(len(table.frame), 'row')}")
-    return _headless(table) or _codes(table) or _unknown(table, tool, roles)
+    return _headless(table) or _codes(table) or _panel_of_unnamed(table) or _unknown(table, tool, roles)
+
+
+def _votes(table: Checked, roles: dict[str, str], votes: list[str]) -> Inspection:
+    """Counts of the people who gave each answer."""
+    texts = [name for name in map(str, table.frame) if name not in votes and not NO_ANSWER.search(name)]
+    words = [name for name in texts if pd.to_numeric(table.frame[name], errors="coerce").isna().all()]
+    named = {ours: roles.get(ours, words[at] if at < len(words) else UNKNOWN) for at, ours in enumerate(PAIR)}
+    known = UNKNOWN not in named.values() and not table.frame.duplicated(list(named.values())).any()
+    entries = [list_entry(f"{ours}={theirs}") for ours, theirs in named.items() if ours != theirs]
+    stated = f" --columns {shlex.quote(','.join(entries))}" if entries else ""
+    command = f"relstudy score SCORES -j {shlex.quote(table.file)}{stated}"
+    sure = known and set(PAIR) <= set(roles)
+    return Inspection(
+        table.file,
+        "votes",
+        f"votes as counts: {count_of(len(table.frame), 'row')}, {', '.join(votes)}",
+        described(named, "by its name" if sure else "a column of texts"),
+        ("a row's judgment is its mean vote, with a standard error by the spread and the number of its votes",),
+        SCORE_USES,
+        command if sure else None,
+        () if sure else ("which columns name the query and the result?",),
+        None if sure else command,
+    )
+
+
+def _panel_of_unnamed(table: Checked) -> Inspection | None:
+    """Numbered columns of answers beside columns that may name items or people; None where there are none."""
+    frame = table.frame
+    answers = _answer_columns(frame, {})
+    numbers = [name for name in answers if name.isdigit()]
+    alike = _panel(frame, max([numbers, *siblings(answers).values()], key=len, default=[]))
+    if len(alike) < 2:
+        return None
+    others = [name for name in map(str, frame) if name not in alike and not frame[name].duplicated().any()]
+    readings = [_wide(table, {"result_id": name}, alike) for name in others[:2]]
+    readings += [_wide(table, {"rater_id": name}, alike) for name in others[:2]]
+    if not readings:
+        return None
+    return Inspection.of_several(table.file, readings, f"a table of {count_of(len(frame), 'row')}")
 
 
 def _results(table: Checked) -> Inspection:
@@ -200,6 +248,9 @@ def _readings_of_pairs(
     numbers = [name for name, each in answers.items() if not (each.words or each.unordered)]
     weak = roles.get("rating")
     twice = bool(frame.duplicated([roles[name] for name in PAIR]).any())
+    alike = _panel(frame, list(answers))
+    if _have_their_mean(frame, alike):
+        return [_wide(table, roles, alike)]
     if "system" in roles:
         of_systems = [weak] if weak else [name for name in numbers if SYSTEMS.search(name)] or numbers
         key = [roles[name] for name in (*PAIR, "system")]
@@ -222,7 +273,6 @@ def _readings_of_pairs(
     scored = [name for name in numbers if name in systems or (under_own_names and name in fractions)]
     if scored:
         return [_scores(table, roles, scored)]
-    alike = _panel(frame, list(answers))
     readings = [_wide(table, roles, alike)] if alike else []
     readings += [_scores(table, roles, numbers)] if numbers else []
     if len(answers) == 1:
@@ -267,7 +317,21 @@ def _panel(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
     if len(raters) < 2:
         return []
     together = pd.concat([frame[name] for name in raters], ignore_index=True).astype("str").str.strip()
-    return raters if together[together != ""].nunique() <= 25 and read_answers(together) is not None else []
+    if {re.split(r"[ _.-]", name)[-1].casefold() for name in raters} <= COORDINATES:
+        return []
+    people = _is_numbered(raters) and all(map(PEOPLE.search, raters))  # on a slider they give many different answers
+    few = people or together[together != ""].nunique() <= 25
+    return raters if few and read_answers(together) is not None else []
+
+
+def _have_their_mean(frame: pd.DataFrame, names: Sequence[str]) -> bool:
+    """True where another column holds the mean of these, rounded: then they are people's answers to one thing."""
+    if len(names) < 3:
+        return False
+    numbers = frame[list(names)].apply(pd.to_numeric, errors="coerce")
+    mean = numbers.where(numbers >= 0).mean(axis=1)  # a negative mark is no answer
+    others = (pd.to_numeric(frame[name], errors="coerce") for name in frame if name not in names)
+    return any(bool(((mean - other).abs() < 0.051).all()) for other in others)
 
 
 def _is_numbered(names: Sequence[str]) -> bool:
@@ -302,7 +366,8 @@ def _headless(table: Checked) -> Inspection | None:
     """A table whose first row holds values; None where it names the columns."""
     frame = table.frame
     stand_below = [str(name) for name in frame if (frame[name].astype("str").str.strip() == str(name)).any()]
-    if len(stand_below) < 2:
+    numbered = [name for name in stand_below if name.isdigit()] == [str(n) for n in range(1, len(stand_below) + 1)]
+    if len(stand_below) < 2 or (numbered and len(stand_below) < frame.shape[1]):
         return None
     shown = ", ".join(stand_below[:3])
     return Inspection(
@@ -407,7 +472,25 @@ def _wide(table: Checked, roles: dict[str, str], columns: list[str]) -> Inspecti
         RATING_USES[:3],
         questions=questions,
     )
-    return to_run(inspection, calibrate_command(table, roles, answers, columns), answers)
+    inspection = to_run(inspection, calibrate_command(table, roles, answers, columns), answers)
+    return inspection if by_item else _asked_of_repeats(table, roles, columns, inspection)
+
+
+def _asked_of_repeats(table: Checked, roles: dict[str, str], columns: list[str], inspection: Inspection) -> Inspection:
+    """The inspection of a panel; where a pair stands twice with other answers it asks which row counts."""
+    names = [roles[name] for name in PAIR if roles.get(name) in table.frame]
+    rows = table.frame[[*names, *columns]].astype("str").drop_duplicates()
+    pairs = rows[rows.duplicated(names)][names].drop_duplicates().to_numpy().tolist()
+    if not pairs:
+        return inspection
+    shown = listed_some([" and ".join(dict.fromkeys(pair)) for pair in pairs])
+    asked = (
+        f"{shown} stand{'s' * (len(pairs) == 1)} in several rows with other answers: which of them count? Take the "
+        "others out and name the table without them"
+    )
+    command, file = inspection.command or inspection.draft, shlex.quote(table.file)
+    draft = None if command is None else command.replace(file, WITHOUT_REPEATS, 1)
+    return replace(inspection, questions=(*inspection.questions, asked), command=None, draft=draft)
 
 
 def _long_scores(table: Checked, roles: dict[str, str], score: str) -> Inspection:

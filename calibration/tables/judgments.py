@@ -41,6 +41,7 @@ from relstudy.common.tables.meaning.inclusion_probabilities import (
 from relstudy.common.tables.meaning.reading import NUMBER, PLAIN, Reading
 from relstudy.common.tables.meaning.scale_detection import known_scale, scale_of_values
 from relstudy.common.tables.meaning.scales import SCALE_COLUMNS, KnownScale, Scale, stated_scale
+from relstudy.common.tables.meaning.vote_counts import with_means
 
 COLUMNS = [
     *("pair_id", "query_id", "result_id", "judgment", "n_ratings", "standard_error"),
@@ -263,6 +264,7 @@ def judgments_in(table: Checked, reading: Reading = PLAIN, *, odd: bool = True) 
             notes = (*read.notes, note)
             read = read.among(kept, read.rows[~blank])
             read.notes = notes
+    read = with_means(read)
     scale = reading.scale
     if reading.gains and scale is None and not reading.values:
         values = sorted({gain for text, gain in reading.gains.items() if not NUMBER.fullmatch(text)})

@@ -16,7 +16,7 @@ import pandas as pd
 from relstudy.common.runtime.compression import BROKEN, open_text, read_bytes, unpacked_name
 from relstudy.common.runtime.errors import Fault, RelstudyError, TableError
 from relstudy.common.runtime.files import decoded
-from relstudy.common.runtime.wording import count_of
+from relstudy.common.runtime.wording import count_of, listed_some
 from relstudy.common.tables.checked_table import Checked
 from relstudy.common.tables.meaning.reading import Reading
 
@@ -81,10 +81,15 @@ def read_qrels(path: str | os.PathLike[str]) -> Checked:
         drawn = pd.to_numeric(frame["judgment"], errors="coerce").ge(0)
         share = drawn.groupby([frame["query_id"], frame["stratum"]]).transform("mean")
         frame[PROBABILITY] = share.map(repr)
+    field = frame.get("iteration")
     table = Checked(frame[[name for name in KEPT if name in frame]], file, np.array([number for number, _ in rows]))
     comments = len(given) - len(rows)
     if comments:
         table.notes = (*table.notes, f"{count_of(comments, 'line')} beginning with {COMMENT} passed over")
+    if field is not None and field.nunique() > 1:
+        shown = listed_some(list(dict.fromkeys(field)))
+        said = f"the second field is not read, though it varies ({shown}), as where it names subtopics or queries"
+        table.notes = (*table.notes, said)
     if form is STRATIFIED:
         said = "read as stratified qrels: the fourth field is the stratum, whose share judged is the probability"
         table.notes = (*table.notes, said)

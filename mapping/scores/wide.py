@@ -20,8 +20,8 @@ OWN = {
     for name in (*ratings.NAMES, *judgments.NAMES, *pairs_table.COLUMNS, "calibrated", "weight", "system")
 }
 """Plain names of the columns of relstudy's other tables, which a join may have brought in."""
-ROW_NUMBERS = re.compile(r"|unnamed:\d+|index|level\d+")
-"""Plain names of the columns in which pandas and R write row numbers; the first is none."""
+ROW_NUMBERS = re.compile(r"(column1)?|unnamed:\d+|index|level\d+")
+"""Plain names of the columns in which pandas and R write row numbers, and of a first column without a name."""
 
 
 def is_no_system(name: object) -> bool:
@@ -29,7 +29,7 @@ def is_no_system(name: object) -> bool:
 
     Examples
     --------
-    >>> [is_no_system(name) for name in ("rank", "Unnamed: 0", "", "bm25")]
+    >>> [is_no_system(name) for name in ("rank", "Unnamed: 0", "column 1", "bm25")]
     [True, True, True, False]
     """
     plain = plain_name(name)
@@ -64,7 +64,7 @@ def read_wide(table: Checked, takes: Callable[[str], bool], named: bool, notes: 
         if column in PAIR or not takes(name):
             continue
         if not named and is_no_system(name):
-            no_systems.append(name or "a column without a name")
+            no_systems.append(name)
             continue
         if not named and not _mostly_numbers(table.frame[column]):
             words.append(name)

@@ -22,6 +22,7 @@ from relstudy.common.results.serialization import NOT_KEPT
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import count_of, quoted
 from relstudy.common.tables.formats.dataframe_libraries import Source, path_or_frame
+from relstudy.common.tables.meaning.reading import Columns, Reading
 from relstudy.common.tables.meaning.study_folder import table_in
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.collection.large import open_collection
@@ -109,14 +110,24 @@ class Preferences(FolderResult):
         return self.result.notes
 
 
-def preferences(ratings: Source, *, lists: bool = False) -> Preferences:
+def preferences(
+    ratings: Source,
+    *,
+    lists: bool = False,
+    columns: Columns | None = None,
+    values: Mapping[str, float] | None = None,
+    missing: str | float | Sequence[str | float] | None = None,
+    where: str | None = None,
+) -> Preferences:
     """Turn answers to which of two is better into judgments, as `relstudy preferences` does.
 
     Parameters
     ----------
-    ratings : a table (path or DataFrame) with rater_id, query_id, result_id, other_id, left (what stood on the left)
-        and rating (-1 the left one is better, 0 neither, 1 the right one, empty undecided), or a study's folder
+    ratings : a table (path or DataFrame) with rater_id, query_id, result_id, other_id, left (what stood on the left;
+        without this column result_id did) and rating (-1 the left one is better, 0 neither, 1 the right one, empty
+        undecided), or a study's folder
     lists : read the answers on whole lists (scale "which-list"), and compare their systems
+    columns, values, missing, where : how the table is read, as `ReadingOptions` says: `{"a": -1, "same": 0, "b": 1}`
 
     Raises
     ------
@@ -135,7 +146,8 @@ def preferences(ratings: Source, *, lists: bool = False) -> Preferences:
     source = path_or_frame(ratings, "the ratings")
     if isinstance(source, str | os.PathLike) and Path(source).is_dir():
         source = table_in(Path(source), "ratings.csv", f"relstudy export {quoted(source)}")
-    return Preferences(read_preferences(table_of(source, "the ratings"), lists))
+    reading = Reading.stated({"columns": columns, "values": values, "missing": missing, "where": where})
+    return Preferences(read_preferences(table_of(source, "the ratings"), lists, reading))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -16,6 +16,7 @@ from PIL import Image
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.cli import main
 from relstudy.studyapp.web.app import create_app
+from tests.analysis.inspection.layouts import by_couple
 from tests.calibration.interfaces import ratings_of
 from tests.docs.test_docs import FILES, PAGES, RUN, blocks, run_line
 from tests.places import EXAMPLE, ROOT
@@ -134,6 +135,9 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     np.save(folder / "embeddings.npy", random.normal(size=(len(ids), 5)))
     for name, count in (("q", 5), ("db", 40)):
         np.save(folder / f"{name}.npy", random.integers(0, 2, (count, 16)).astype(bool))
+    (folder / "which.csv").write_text(
+        by_couple("{r},{q},{a},{b},{w}", "worker,query,doc_a,doc_b,answer", ("a", "b", "tie"))
+    )
     np.save(folder / "yq.npy", np.arange(5))
     np.save(folder / "y.npy", np.arange(40) % 5)
     return folder

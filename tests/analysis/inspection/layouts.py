@@ -35,9 +35,10 @@ class Layout:
     text : its content
     says : "right" where the table tells what it is, "asked" where only a person can tell, "refused" where nothing can
         be read from it
-    kind : ratings, judgments or scores; of a table that is asked about, the kinds of its readings, joined by blanks
-    first : the first rows that are right: rater, query, result and rating; query, result and judgment; or system,
-        query, result and score
+    kind : ratings, judgments, preferences or scores; of a table that is asked about, the kinds of its readings, joined
+        by blanks
+    first : the first rows that are right: rater, query, result and rating; query, result and judgment; query and
+        result of preferences; or system, query, result and score
     count : how many of them there are
     """
 
@@ -63,6 +64,15 @@ def by_rater(make: str, header: str, separator: str = ",") -> str:
         for number, (r, q, d) in enumerate(GIVEN)
     ]
     return "\n".join([*([header] if header else []), *rows]) + "\n"
+
+
+def by_couple(make: str, header: str, answers: Sequence[str]) -> str:
+    """One row a person's answer to which of two results is better, with the results as a and b and the answer as w."""
+    rows = [
+        make.format(r=PEOPLE[r], q=QUERIES[q], qn=q + 1, a=RESULTS[d], b=RESULTS[d + 1], w=answers[(r + q + d) % 3])
+        for r in range(3) for q in range(3) for d in range(3)
+    ]  # fmt: skip
+    return "\n".join([header, *rows]) + "\n"
 
 
 def by_pair(make: str, header: str) -> str:
@@ -363,4 +373,40 @@ LAYOUTS = (
                                             for n, p in enumerate(PEOPLE) for k, q in enumerate(QUERIES)]),
            "asked", "ratings ratings"),
     Layout("A table of something else", "cities.csv", "city,people\nBonn,300\nUlm,120\n", "refused"),
+    Layout("MTurk, which of two", "which_hit.csv",
+           by_couple("H,{r},{q},{a},{b},{w}", "HITId,WorkerId,Input.query,Input.docA,Input.docB,Answer.radio", "abs"),
+           "right", "preferences", [("red lamp", "d1")], 12),
+    Layout("MT-bench, judgments of people", "human_judgments.csv",
+           by_couple("{qn},{a},{b},{w},{r},1", "question_id,model_a,model_b,winner,judge,turn",
+                     ("model_a", "model_b", "tie")), "right", "preferences", [("1", "d1")], 12),
+    Layout("Side by side, left and right", "sides.csv",
+           by_couple("{r},{q},{a},{b},{w}", "annotator,query,left_image,right_image,choice",
+                     ("left", "right", "same")), "right", "preferences", [("red lamp", "d1")], 12),
+    Layout("Two answers, 1 or 2", "answers_1_2.csv",
+           by_couple("{r},{q},{a},{b},{w}", "rater,query,response_1,response_2,preferred", ("1", "2", "0")),
+           "right", "preferences", [("red lamp", "d1")], 12),
+    Layout("Two answers, and nobody's name", "no_name.csv",
+           by_couple("{q},{a},{b},{w}", "query,item_a,item_b,better", ("A", "B", "tie")), "asked", "preferences"),
+    Layout("Votes as counts", "vote_counts.csv",
+           by_pair("{q},{d},{a},{b},3", "query,doc,count_0,count_1,count_2"), "right", "judgments",
+           [("red lamp", "d1", 1.75)], 12),
+    Layout("A data frame's index without a name", "indexed.csv",
+           by_pair("{q} {d},{a},{b},{c}", ",rater1,rater2,rater3"), "right", "ratings",
+           [("rater1", "red lamp d1", "red lamp d1", 0)], 36),
+    Layout("REDCap, a column twice", "redcap.csv",
+           by_rater("{n},{r},{q},{d},{g},Complete,Complete", "record_id,rater,query,doc,grade,Complete?,Complete?"),
+           "right", "ratings", RATED[:3], 36),
+    Layout("A slider with -1 for no answer", "slider.csv",
+           table("video," + ",".join(f"Subject{r + 1}" for r in range(8)),
+                 [(f"clip{d}", *((7 * r + 11 * d) % 83 if (r + d) % 5 else -1 for r in range(8))) for d in range(15)]),
+           "right", "ratings", [("Subject2", "clip0", "clip0", 7)], 96),
+    Layout("A panel in which a pair stands twice", "wordsim.csv",
+           by_pair("{q},{d},{a},{b},{c},{m}", "Word 1,Word 2,1,2,3,Human (mean)") + "red lamp,d1,3,3,3,3\n",
+           "asked", "ratings"),
+    Layout("People in rows, statements in columns", "likert.csv",
+           people_in_rows("Name,", [f"Q{d + 1}" for d in range(6)], PEOPLE), "asked", "ratings ratings"),
+    Layout("Points on a picture", "points_xy.csv",
+           table("image_id,center.x,center.y", [(f"im{n}", 3 * n % 50, 7 * n % 40) for n in range(12)]), "refused"),
+    Layout("SimLex, a mean and its deviation", "simlex.csv",
+           by_pair("{q},{d},A,{m},0.5", "word1,word2,POS,SimLex999,SD(SimLex)"), "asked", "judgments scores"),
 )  # fmt: skip

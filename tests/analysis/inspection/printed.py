@@ -7,12 +7,18 @@ import shlex
 import pandas as pd
 
 from relstudy.analysis.inspection.finding import Inspection
+from relstudy.calibration.preferences import read_preferences
 from relstudy.calibration.tables.judgments import read_judgments
 from relstudy.calibration.tables.ratings import read_ratings
 from relstudy.common.tables.meaning.reading import Reading
 from relstudy.mapping.scores.table import read_scores
 
-KINDS = {"ratings": "relstudy calibrate", "judgments": "relstudy score SCORES -j", "scores": "relstudy score"}
+KINDS = {
+    "ratings": "relstudy calibrate",
+    "judgments": "relstudy score SCORES -j",
+    "preferences": "relstudy preferences",
+    "scores": "relstudy score",
+}
 STATED = ("--columns", "--values", "--scale", "--missing", "--where", "--items")
 
 
@@ -22,7 +28,7 @@ def kind_of(command: str) -> str:
 
 
 def frame_by(command: str) -> pd.DataFrame:
-    """The ratings, judgments or scores that a printed command reads, by its columns."""
+    """The ratings, judgments or scores that a printed command reads, by its columns; of preferences, the results."""
     words = shlex.split(command)
     assert words[0] == "relstudy"
     stated = {words[at].removeprefix("--"): words[at + 1] for at in range(len(words)) if words[at] in STATED}
@@ -30,6 +36,8 @@ def frame_by(command: str) -> pd.DataFrame:
     if words[1] == "calibrate":
         rated = read_ratings(words[2], reading=reading, trust_raters=True).frame
         return rated[["rater_id", "query_id", "result_id", "rating"]]
+    if words[1] == "preferences":
+        return read_preferences(words[2], reading=reading).judgments.frame[["query_id", "result_id"]]
     if words[2] == "SCORES":
         return read_judgments(words[4], reading).frame[["query_id", "result_id", "judgment"]]
     return read_scores(words[2], reading=reading).frame[["system", "query_id", "result_id", "score"]]

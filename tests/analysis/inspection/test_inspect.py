@@ -65,7 +65,7 @@ def test_a_99_among_1_to_5_is_asked_about_and_makes_no_scale(shared_data: Path, 
     frame.loc[frame.index % 50 == 0, "rating"] = "99"
     frame.to_csv(tmp_path / "r.csv", index=False)
     inspection = inspect_file(tmp_path / "r.csv")
-    assert any("99 stands far from all other ratings: is it no answer?" in note for note in inspection.notes)
+    assert any("99 looks like a mark for no answer: is it one?" in note for note in inspection.notes)
     assert "--scale 1-5 --missing 99" in str(inspection.command)
 
 

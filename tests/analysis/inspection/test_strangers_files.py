@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import relstudy as rs
+from relstudy.calibration.tables.judgments import read_judgments
+from relstudy.common.tables.meaning.reading import Reading
 from tests.commands import relstudy, succeeds
 
 pytestmark = pytest.mark.real_data
@@ -42,16 +49,107 @@ def test_an_export_of_appen_has_its_raters_and_leaves_out_test_questions(files, 
     assert (
         read.frame["rater_id"].nunique() == 2 and len(read.frame) == 3
     )  # of 6, less 2 test questions and a tainted one
-    said = succeeds("inspect", files / "appen_full_report.csv", "--json").stdout
-    assert "_worker_id" in said and "3 raters" in said
 
 
-def test_a_rating_with_its_exact_name_is_read(files, tmp_path):
-    content = json.loads(succeeds("inspect", files / "output_rater_rating.csv", "--json").stdout)
-    assert content["kind"] == "ratings" and "10 ratings by 2 raters" in content["sentence"]
+def _inspected(file: Path) -> dict[str, Any]:
+    return json.loads(succeeds("inspect", file, "--json").stdout)
 
 
-@pytest.mark.parametrize("name", ["matrix_no_header.csv", "rareword_raw.txt"])
+@pytest.mark.parametrize(
+    ("name", "sentence", "why"),
+    [
+        ("appen_full_report.csv", "6 ratings by 3 raters", "was: 6 judgments without raters"),
+        ("codes_bits.txt", "20 codes of 16 bits", "was: a TREC run"),
+        ("diversity.qrels", "5 judgments of 2 queries", ""),
+        ("image_labels_list.txt", "a list of items with 20 labels each", "was: a TREC run"),
+        ("mturk_preferences.csv", "15 answers to which of two is better", "was: not known"),
+        ("output_rater_rating.csv", "10 ratings by 2 raters", "was: no column of answers is known"),
+        ("panel15_unnamed_first_column.csv", "3 raters, 12 rows", "was: refused"),
+        ("panel_unnamed_first_column.csv", "8 raters, 15 rows", "was: refused"),
+        ("qrel_tag_query_doc_group.txt", "15 judgments of 1 query", ""),
+        ("redcap_twice_complete.csv", "4 ratings by 2 raters", "was: refused"),
+        ("slider_panel.csv", "8 raters, 15 rows", "was: no answers or scores"),
+        ("vote_counts.csv", "votes as counts: 15 rows", "was: five raters"),
+        ("wordsim_dup_pair.csv", "13 raters, 13 rows", "was: five readings as judgments without raters"),
+        ("wordsim_mean_in_brackets.tab", "16 raters, 12 rows", "was: 17 raters, the mean among them"),
+    ],
+)
+def test_a_file_is_known_for_what_it_is(files, name, sentence, why):
+    assert sentence in _inspected(files / name)["sentence"], why
+
+
+@pytest.mark.parametrize("name", ["matrix_no_header.csv", "rareword_raw.txt", "tabs_no_header_commas_inside.txt"])
 def test_a_table_of_numbers_without_a_header_is_told_so(files, name):
     refused = relstudy("inspect", files / name)
     assert refused.exit_code == 1 and "no header" in " ".join(refused.output.split())
+    assert name != "tabs_no_header_commas_inside.txt" or "in 6 columns by tabs" in refused.output
+
+
+def test_a_slider_whose_lowest_mark_is_minus_one_is_on_0_to_100(files, tmp_path):
+    """-1 was an answer, and the scale -1 to 39."""
+    for name in ("slider_panel.csv", "panel_unnamed_first_column.csv"):
+        assert _inspected(files / name)["command"].endswith("--scale 0-100 --missing -1")
+
+
+def test_a_pair_that_stands_twice_with_other_answers_is_asked_about(files):
+    found = _inspected(files / "wordsim_dup_pair.csv")
+    assert found["command"] is None and found["questions"][0].startswith("money and cash stands in several rows")
+    assert "TABLE_WITHOUT_REPEATS" in found["draft"]
+
+
+def test_people_in_rows_and_numbered_columns_are_asked_about_with_the_right_reading_among_the_choices(files):
+    readings = {name: _inspected(files / name)["readings"] for name in ("likert_name_first.csv", "numbered_raters.csv")}
+    sentences = {name: [each["sentence"] for each in found] for name, found in readings.items()}
+    assert any("10 items, 5 rows" in sentence for sentence in sentences["likert_name_first.csv"])
+    assert any("3 raters, 5 rows" in sentence for sentence in sentences["numbered_raters.csv"])
+
+
+def test_coordinates_are_nobodys_ratings(files):
+    found = _inspected(files / "coordinates.csv")
+    assert found["command"] is None and not found["readings"]
+
+
+def test_a_scale_that_ends_at_50_is_not_called_0_to_100(files):
+    of_people, _ = _inspected(files / "men_0_50.csv")["readings"]
+    assert of_people["command"].endswith("--scale 0-50")
+
+
+def test_subtopics_in_qrels_are_said_not_to_be_read(files):
+    assert any("second field is not read" in note for note in _inspected(files / "diversity.qrels")["notes"])
+
+
+def test_a_row_of_votes_has_its_mean_and_standard_error(files, tmp_path):
+    reading = Reading.typed(columns="query_id=character,result_id=type")
+    judgments = read_judgments(files / "vote_counts.csv", reading).frame
+    votes = np.repeat([1, 2, 3, 4, 5], [2, 3, 7, 9, 4])  # the first row
+    assert judgments["judgment"][0] == pytest.approx(votes.mean())
+    assert judgments["standard_error"][0] == pytest.approx(votes.std(ddof=1) / 5)
+
+
+def test_preferences_of_others_become_judgments(files, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    command = shlex.split(_inspected(files / "mturk_preferences.csv")["command"])
+    succeeds(*command[1:])
+    table = pd.read_csv(files / "mturk_preferences.csv")
+    judged = pd.read_csv(tmp_path / "out" / "judgments.csv")
+    assert set(judged["result_id"]) == set(table["Input.docA"]) | set(table["Input.docB"])
+
+
+def test_every_command_that_is_printed_runs_as_printed(files, tmp_path, monkeypatch):
+    ran = []
+    for file in sorted(files.iterdir()):
+        shown = relstudy("inspect", file, "--json")
+        if file.name == "README.md" or shown.exit_code:
+            continue
+        found = json.loads(shown.stdout)
+        for number, reading in enumerate(found["readings"] or [found]):
+            # what stands in capitals, and the judgments that scores are held against, are the person's own
+            if (command := reading["command"]) is None or re.search(r"[A-Z]{5}|judgments\.csv", command):
+                continue
+            work = tmp_path / f"{file.name}-{number}"
+            work.mkdir()
+            monkeypatch.chdir(work)
+            run = relstudy(*shlex.split(command)[1:])
+            assert run.exit_code == 0, (command, run.output)
+            ran.append(file.name)
+    assert len(set(ran)) >= 9

@@ -54,7 +54,7 @@ def test_columns_that_are_not_numbers_are_left_out_and_named(tmp_path: Path) -> 
 def test_a_column_of_row_numbers_or_of_another_table_is_no_system_and_a_note_tells(tmp_path: Path, name: str) -> None:
     table = read_scores(written(tmp_path, f"{name},query_id,result_id,a\n0,1,x,1\n1,1,y,3\n"))
     assert table.systems == ["a"]
-    assert table.notes[0].endswith(f"no system's scores by their names: {name or 'a column without a name'}")
+    assert table.notes[-1].endswith(f"no system's scores by their names: {name or 'column 1'}")
 
 
 def test_a_column_with_such_a_name_is_a_system_where_it_is_asked_for(tmp_path: Path) -> None:

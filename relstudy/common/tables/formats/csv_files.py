@@ -20,6 +20,7 @@ import pandas as pd
 from relstudy.common.runtime.compression import MAGIC, is_packed, open_binary, open_text
 from relstudy.common.runtime.damaged_files import NO_JSON
 from relstudy.common.runtime.errors import Fault, RelstudyError, TableError
+from relstudy.common.runtime.wording import listed
 from relstudy.common.tables.checked_table import Checked, refuse_many_columns
 from relstudy.common.tables.column_names import plain_name
 from relstudy.common.tables.formats.json_records import cell_text, unwrapped
@@ -53,11 +54,12 @@ class Layout:
 
     Parameters
     ----------
-    names : the header, as it stands
+    names : of the columns: the header as it stands, but for columns that have no name or another's
     skipped : lines before the header
     separator : between fields
     encoding : of the file; text in UTF-16 is read anew as UTF-8
     notes : what a person should be told, as sentences
+    renamed : whether names are others than the file's
     """
 
     names: list[str]
@@ -65,6 +67,7 @@ class Layout:
     separator: str
     encoding: str
     notes: tuple[str, ...]
+    renamed: bool = False
 
 
 def read_csv(file: str) -> Checked:
@@ -132,7 +135,7 @@ def _layout(file: str) -> Layout:
         if skipped:
             said = f": {title}" if title else ""
             notes.append(f"{skipped} line{'s' * (skipped > 1)} before the header passed over{said}")
-        separator = separator or _separator(lines[0])
+        separator = separator or _separator(lines)
         try:
             names = next(csv_module.reader(chain(lines, text), delimiter=separator), [])
         except csv_module.Error:
@@ -149,23 +152,44 @@ def _layout(file: str) -> Layout:
     if nameless > 1:
         raise RelstudyError(f"{file}, row {header}: {nameless} columns have no name; the header row must come first")
     doubled = sorted(name for name, count in Counter(stripped).items() if count > 1)
-    if doubled and _is_number(doubled[0]):
+    measured = [name for name in stripped if re.fullmatch(DECIMAL_POINT, name)]
+    numbers = f"{doubled[0]} twice" if doubled and _is_number(doubled[0]) else " and ".join(measured[:2])
+    if numbers and (len(measured) > 1 or "twice" in numbers) and not _are_levels(stripped):
         raise RelstudyError(
-            f"{file}: no header: row {header} holds numbers ({doubled[0]} twice) in {len(names)} columns; write the "
-            "names of the columns as its first row, such as rater_id,query_id,result_id,rating"
+            f"{file}: no header: row {header} holds numbers ({numbers}) in {len(names)} columns by "
+            f"{SEPARATORS.get(separator, 'commas')}; write the names of the columns as its first row, such as "
+            "rater_id,query_id,result_id,rating"
         )
-    if doubled:
-        raise RelstudyError(
-            f"{file}, row {header}: column {doubled[0]!r} stands there more than once; column names must differ"
-        )
+    if nameless:
+        names[stripped.index("")] = f"column {stripped.index('') + 1}"
+        notes.append(f"a column without a name is called column {stripped.index('') + 1}")
+    for name in doubled:
+        places = [number for number, each in enumerate(stripped) if each == name]
+        for count, number in enumerate(places, 1):
+            names[number] = f"{name} ({count})"
+        called = listed([f"{name} ({count})" for count in range(1, len(places) + 1)])
+        notes.append(f"{name!r} names {len(places)} columns, which are called {called}")
     if separator in SEPARATORS:
         notes.append(f"fields are separated by {SEPARATORS[separator]}")
-    return Layout(names, skipped, separator, encoding, tuple(notes))
+    return Layout(names, skipped, separator, encoding, tuple(notes), bool(nameless or doubled))
 
 
-def _separator(header: str) -> str:
-    """What stands between the fields of a header."""
-    return next((each for each in SEPARATORS if "," not in header and each in header), ",")
+def _separator(lines: list[str]) -> str:
+    """What stands between the fields of the first lines: no comma where the header has none, or where commas stand
+    within fields that another sign parts alike in each line."""
+    header, filled = lines[0], [line for line in lines if line.strip()]
+    for each in SEPARATORS:
+        even = len(filled) > 1 and len({line.count(each) for line in filled}) == 1
+        if each in header and ("," not in header or (even and len({line.count(",") for line in filled}) > 1)):
+            return each
+    return ","
+
+
+def _are_levels(names: list[str]) -> bool:
+    """True where names that are numbers rise in even steps, as the values of a scale do, or numbered columns."""
+    numbers = [float(name) for name in names if _is_number(name)]
+    steps = np.diff(numbers)
+    return len(numbers) > 2 and bool((steps > 0).all()) and bool(np.allclose(steps, steps[0]))
 
 
 def _titles(lines: list[str], separator: str | None) -> tuple[int, str]:
@@ -177,7 +201,7 @@ def _titles(lines: list[str], separator: str | None) -> tuple[int, str]:
     filled: list[list[str]] = []
     names: list[str] = []
     for line in lines:
-        row = next(csv_module.reader([line], delimiter=separator or _separator(line)), [])
+        row = next(csv_module.reader([line], delimiter=separator or _separator([line])), [])
         names = [cell.strip() for cell in row]
         filled.append([cell for cell in names if cell])
         if len(filled[-1]) > 1:
@@ -280,7 +304,7 @@ def _parsed(file: str, layout: Layout, names: list[str]) -> tuple[pd.DataFrame, 
     elif is_packed(file):
         with open_binary(file) as handle:
             source = pa.BufferReader(handle.read())
-    from_file = names == layout.names and not names[-1].startswith(NO_NAME)
+    from_file = names == layout.names and not layout.renamed and not names[-1].startswith(NO_NAME)
     read = csv.ReadOptions(
         # rows have numbers only when read in one go
         use_threads=False,

@@ -20,7 +20,7 @@ OWN = frozenset(
         *("rater_id", "query_id", "result_id", "pair_id", "rating", "judgment", "system", "score", "block", "scale"),
         *("scale_low", "scale_high", "scale_step", "inclusion_probability", "query_probability", "query_weight"),
         *("seconds", "set_aside", "handed_out", "direction", "rank", "relevant_share", "relevance_cut", "n_ratings"),
-        *("standard_error", "source", "judge", "gain"),
+        *("standard_error", "source", "judge", "gain", "other_id", "left"),
     )
 )
 """relstudy's names of columns, by which a person's `theirs=ours` is told from `ours=theirs`."""
@@ -162,3 +162,5 @@ class ReadingOptions:
 
 OF_ANY_TABLE = tuple(field.name for field in fields(ReadingOptions) if field.name != "gains")
 """All but the gains, which scoring alone takes."""
+OF_COUPLES = ("columns", "values", "missing", "where")
+"""Of answers to which of two is better, whose scale is known."""

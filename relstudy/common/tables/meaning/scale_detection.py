@@ -42,10 +42,11 @@ def on_the_steps(scale: Scale, values: np.ndarray) -> Scale:
 def scale_of_values(values: Sequence[float] | np.ndarray, what: str, slack: float = 0.0) -> KnownScale:
     """A scale for numbers whose table states none.
 
-    Whole numbers up to 10 reach from 0 or 1 to the highest, those up to 100 are on 0-100, others reach from the lowest
-    to the highest. Other numbers are on the shortest usual scale that holds them (`USUAL`; `GRADES` where they begin
-    below 1), or reach from end to end. Where a few levels that are no such steps stand again and again, as gains of 0,
-    .01, .1 and 1 or points of 0, 10, 20 and 30, these are the scale.
+    Whole numbers up to 10 reach from 0 or 1 to the highest, those up to 100 are on 0-100, or on 0-50 and its like
+    (`ROUND_ENDS`) where several of them are 50 and none is more; others reach from the lowest to the highest. Other
+    numbers are on the shortest usual scale that holds them (`USUAL`; `GRADES` where they begin below 1), or reach from
+    end to end. Where a few levels that are no such steps stand again and again, as gains of 0, .01, .1 and 1 or points
+    of 0, 10, 20 and 30, these are the scale.
 
     Parameters
     ----------
@@ -82,6 +83,9 @@ def scale_of_values(values: Sequence[float] | np.ndarray, what: str, slack: floa
         usual_ends = [(a, b) for a, b in USUAL if a - slack <= first and last <= b + slack]
         if whole:
             usual_ends = usual_ends[-1:]
+            # a round number that several reach, and none exceeds, is the end of a scale of its own
+            if high in ROUND_ENDS and int((numbers == high).sum()) > 1:
+                usual_ends = [(0, int(high))]
         elif -slack <= first < 1 - slack and not (usual_ends and usual_ends[0] == (0, 1)):
             # grades and stars between the steps, which begin below 1; 0-10 would call nearly none of them relevant
             usual_ends = [(0, high) for high in GRADES if last <= high] + usual_ends
@@ -93,7 +97,10 @@ def scale_of_values(values: Sequence[float] | np.ndarray, what: str, slack: floa
     return KnownScale(standard or scale, "values", note)
 
 
+ROUND_ENDS = (20, 30, 40, 50)
 MOST_LEVELS = 7
+MOST_DIFFERENT = 13
+"""Of whole numbers in which one far from all others stands out."""
 OF_EACH = 10
 """So many rows a level show that there is none between."""
 
@@ -122,7 +129,8 @@ def odd_values(values: np.ndarray) -> list[float]:
     -------
     such values, at most three: among at most 13 different whole numbers, one that is as far from all others as these
     reach, and at least 4; two or three together that are three times as far, and at least 8; or negative ones beside
-    numbers from 1 (or from 0, and 4 below) that do not mirror these
+    numbers from 1 (or from 0, and 4 below) that do not mirror these; and a repeated -1, the only negative one among
+    more whole numbers, as of a slider
 
     Examples
     --------
@@ -132,8 +140,11 @@ def odd_values(values: np.ndarray) -> list[float]:
     ([-99.0, -88.0], [99.0, 98.0], [])
     """
     rest = np.unique(values)
+    if len(rest) > MOST_DIFFERENT:
+        is_lone = rest[0] == -1 and rest[1] >= 0 and bool((rest % 1 == 0).all()) and int((values == -1).sum()) > 1
+        return [-1.0] if is_lone else []
     odd: list[float] = []
-    while 3 <= len(rest) <= 13 and len(odd) < 3 and (rest % 1 == 0).all():
+    while len(rest) >= 3 and len(odd) < 3 and (rest % 1 == 0).all():
         # of three values, two say little about how far apart values may be
         few = float(len(rest) == 3)
         low, high = rest[0], rest[-1]

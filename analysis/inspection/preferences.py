@@ -1,0 +1,101 @@
+"""Answers of others to which of two is better: two items a row, and which of them a person preferred."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+import pandas as pd
+
+from relstudy.analysis.inspection.columns import NAMES, described, roles_of, underscored
+from relstudy.analysis.inspection.finding import Inspection
+from relstudy.common.options.option_wording import list_entry
+from relstudy.common.runtime.wording import count_of
+from relstudy.common.tables.checked_table import Checked
+from relstudy.common.tables.meaning.pairs_table import OTHER
+
+SIDES = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"))
+"""Ends of the names of the two items' columns, and of answers that name them."""
+EQUAL = re.compile(r"(?i)s|t|tie|ties|tied|same|equal|both|neither|draw|none|0|tie \(.*\)|both.?bad|no preference")
+
+ITEMS = re.compile(r"(?i)(^|[_ .-])(id|item|doc|document|result|response|answer|output|image|img|video|stimulus)")
+"""Names of columns whose numbers are ids."""
+
+
+def preferences_of(table: Checked, tool: str = "") -> Inspection | None:
+    """The inspection of a table of preferences; None where no column says which of two items is better."""
+    frame = table.frame
+    for ends in SIDES:
+        couples = _couples(list(map(str, frame)), ends)
+        for one, other in couples:
+            for name in map(str, frame):
+                values = None if name in (one, other) else _values(frame[name], (one, other), ends)
+                if values is not None and _holds_items(frame, one, other):
+                    return _inspected(table, tool, one, other, name, values)
+    return None
+
+
+def _couples(names: list[str], ends: tuple[str, str]) -> list[tuple[str, str]]:
+    """Columns called alike but for which of the two they are."""
+    found = []
+    for name in names:
+        match = re.fullmatch(rf"(?i)(.*?)([ _.-]?)({ends[0]})", name) or re.fullmatch(rf"(?i)()()({ends[0]}.+)", name)
+        if match is None or not (match[1] or match[3].casefold() != ends[0]):
+            continue
+        other = re.sub(rf"(?i){ends[0]}$", ends[1], name) if match[1] else re.sub(rf"(?i)^{ends[0]}", ends[1], name)
+        partner = next((each for each in names if each.casefold() == other.casefold() and each != name), None)
+        if partner is not None and not re.search(r"(?i)(time|score|count|rating|answer|label)s?[ _.-]?$", match[1]):
+            found.append((name, partner))
+    return found
+
+
+def _values(column: pd.Series, couple: tuple[str, str], ends: tuple[str, str]) -> dict[str, float] | None:
+    """-1 for the first item, 1 for the second, 0 for neither, by the answers as written; None where they do not say."""
+    texts = list(dict.fromkeys(column.astype("str").str.strip()))
+    texts = [text for text in texts if text]
+    if not 2 <= len(texts) <= 4:
+        return None
+    names = [{end, underscored(name)} for end, name in zip(ends, couple, strict=True)]
+    worth = {}
+    for text in texts:
+        side = [number for number, known in enumerate(names) if underscored(text) in known]
+        if side:
+            worth[text] = (-1.0, 1.0)[side[0]]
+        elif EQUAL.fullmatch(text):
+            worth[text] = 0.0
+        else:
+            return None
+    return worth if {-1.0, 1.0} <= set(worth.values()) else None
+
+
+def _holds_items(frame: pd.DataFrame, one: str, other: str) -> bool:
+    """True where the two columns hold items, which differ in a row: texts, or ids by their names."""
+    first, second = (frame[name].astype("str").str.strip() for name in (one, other))
+    are_texts = pd.to_numeric(pd.concat([first, second]), errors="coerce").isna().mean() > 0.5
+    return bool((first != second).mean() > 0.9) and bool(are_texts or ITEMS.search(one))
+
+
+def _inspected(table: Checked, tool: str, one: str, other: str, answer: str, values: dict[str, float]) -> Inspection:
+    roles = roles_of(table.frame.drop(columns=[one, other, answer]))
+    judge = next((str(name) for name in table.frame if underscored(str(name)) in NAMES["rater_id"]), "NAME")
+    query = roles.get("query_id", "NAME")
+    named = {"rater_id": judge, "query_id": query, "result_id": one, OTHER: other, "rating": answer}
+    entries = [list_entry(f"{ours}={theirs}") for ours, theirs in named.items() if ours != theirs]
+    numbers = ",".join(list_entry(f"{text}={number:g}") for text, number in values.items())
+    command = (
+        f"relstudy preferences {shlex.quote(table.file)} -o out --columns {shlex.quote(','.join(entries))} "
+        f"--values {shlex.quote(numbers)}"
+    )
+    asked = [what for what, column in (("who answered", judge), ("which query a row is of", query)) if column == "NAME"]
+    rows = len(table.frame)
+    return Inspection(
+        table.file,
+        "preferences",
+        f"{count_of(rows, 'answer')} to which of two is better" + (f", exported from {tool}" if tool else ""),
+        described(named, "by its name and its values"),
+        (f"{one} is taken to have stood on the left",),
+        ("judgments of results from preferences, with raters' lean to a side taken out",),
+        None if asked else command,
+        tuple(f"{what}: which column says so?" for what in asked),
+        command if asked else None,
+    )
