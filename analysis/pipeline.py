@@ -25,10 +25,11 @@ from relstudy.analysis.scoring.saved import SavedComparison, place_among, save_c
 from relstudy.analysis.scoring.systems import candidates_of
 from relstudy.analysis.scoring.tested import MeasureTests, measure_tests
 from relstudy.analysis.scoring.unjudged import notes_on_unjudged
-from relstudy.analysis.verdict.facts import StudyFacts
+from relstudy.analysis.verdict.facts import Look, StudyFacts
 from relstudy.analysis.verdict.verdict import Verdict, verdict_of
 from relstudy.analysis.verdict.within_groups import groups_of_run
-from relstudy.calibration.tables.study_tables import Decision, StudyTables
+from relstudy.calibration.tables.decision import Decision
+from relstudy.calibration.tables.study_tables import StudyTables
 from relstudy.common.runtime.console import progress
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.mapping.fitted import FittedMapping
@@ -51,7 +52,7 @@ class ScoringRun:
     places : where the new systems stand among those of a saved comparison, as sentences
     tests : of the measures; None where they were not asked for
     left_out : every system left out of the pool in turn; None where that was not asked for
-    looks : see `StudyFacts`; `study_run.with_look` counts them
+    looks, look : see `StudyFacts`; `relstudy.analysis.looks` counts them
     unhelped : why help that was asked for is not given, as sentences, which are among the notes too
     """
 
@@ -66,11 +67,12 @@ class ScoringRun:
     left_out: LeftOutOnes | None = None
     unhelped: tuple[str, ...] = ()
     looks: tuple[int, ...] = ()
+    look: Look | None = None
 
     @cached_property
     def facts(self) -> StudyFacts:
         """What is known of the study beyond the scores."""
-        return replace(StudyFacts.of(self.study.judgments, self.result), looks=self.looks)
+        return replace(StudyFacts.of(self.study.judgments, self.result), looks=self.looks, look=self.look)
 
     @cached_property
     def verdict(self) -> Verdict:

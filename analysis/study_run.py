@@ -6,12 +6,10 @@ folder is scored anew, and what changed is said.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
 from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -20,6 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from relstudy.analysis.looks import Looks
 from relstudy.analysis.pipeline import ScoringRun, decided, score_tables, with_left_out
 from relstudy.analysis.scoring.candidate import LEAST_COVERAGE, Candidate
 from relstudy.analysis.scoring.groups import Grouping, Groups
@@ -41,10 +40,6 @@ from relstudy.mapping.scores.score_table import ScoreTable
 from relstudy.mapping.scores.table import read_scores
 
 COMPARISON, KEPT = "comparison.json", "scored.json"
-LOOKS = "looks.csv"
-"""When the answer of a running study was computed."""
-LOOK = ("at", "state", "ratings")
-"""Its columns: when, a hash of the pairs and of how many rated each, and how many ratings there were."""
 PACKAGES = ("relstudy", "numpy", "scipy", "pandas", "scikit-learn")
 PARTS = ("analysis", "calibration", "mapping", "common")
 """Folders whose code makes the figures."""
@@ -148,34 +143,6 @@ def keep_run(run: ScoringRun, folder: Path, files: Iterable[InputFile], reading:
     except RelstudyError as error:
         return f"The run is not kept for `relstudy report`, which will score anew: {error}."
     return None
-
-
-def with_look(run: ScoringRun, folder: Path) -> ScoringRun:
-    """The run of a study that is still rated, with the looks at its answer. Each state of the ratings is one look,
-    however they were calibrated; FOLDER/looks.csv keeps it with its time.
-
-    Raises
-    ------
-    RelstudyError
-        where looks.csv cannot be read
-    """
-    log = folder / LOOKS
-    begun = log.is_file() and log.stat().st_size > 0
-    if run.facts.drawn is None and not begun:
-        return run
-    frame = run.study.judgments.frame
-    known = [name for name in (*PAIR, "n_ratings") if name in frame]
-    state = hashlib.sha256(frame[known].sort_values(known).to_csv(index=False).encode()).hexdigest()[:16]
-    kept = read_table(log, *LOOK).frame[list(LOOK)] if begun else pd.DataFrame(columns=LOOK)
-    if state not in set(kept["state"]):
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        look = pd.DataFrame([[now, state, run.facts.ratings or len(frame)]], columns=LOOK)
-        kept = pd.concat([kept, look], ignore_index=True)
-        # in one piece, so that two commands at once lose no look; a folder that may not be written to keeps none
-        with contextlib.suppress(OSError), log.open("a", newline="", encoding="utf-8") as file:
-            file.write(look.to_csv(index=False, header=file.tell() == 0))
-    ratings = pd.to_numeric(kept.drop_duplicates("state")["ratings"], errors="coerce").dropna()
-    return replace(run, looks=tuple(ratings[ratings > 0].astype(int)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,7 +283,8 @@ def run_of_study(
     RelstudyError
         where there are no scores, or an option is not allowed
     """
-    options = decided(options, scored.study.decision)
+    looks = Looks.of(scored.study, scored.folder)
+    options = looks.at_their_level(decided(options, scored.study.decision))
     differences = ["no run is kept that can be read"]
     if scored.kept is not None:
         differences = RunInputs.of(scored.files, options, scored.study.judgments.scale.scale.cut).differences(
@@ -325,12 +293,14 @@ def run_of_study(
         differences += [] if _in_order(scored.kept.result, scored.study.judgments) else ["its pairs have another order"]
     if scored.kept is not None and not differences:
         run = _run_again(scored, scored.kept, options, by)
-        return run, f"The figures are those that `relstudy score` kept in {KEPT}: nothing they rest on changed."
+        return looks.recorded(
+            run
+        ), f"The figures are those that `relstudy score` kept in {KEPT}: nothing they rest on changed."
     run = score_study(scored, options, stated=stated, by=by)
     whose = f" with options and mapped scores of {COMPARISON}" if scored.comparison is not None else ""
     refused = keep_run(run, scored.folder, scored.files)
     came = refused or f"The run is kept in {scored.folder / KEPT}."
-    return run, f"Scored anew{whose}, since {'; '.join(differences)}. {came}"
+    return looks.recorded(run), f"Scored anew{whose}, since {'; '.join(differences)}. {came}"
 
 
 def _in_order(result: ScoreResult, judgments: Judgments) -> bool:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from relstudy.analysis.planning.studies import Piloted, StudySource
     from relstudy.analysis.planning.study_plan import StudyPlan
     from relstudy.calibration.reliability.variance_components import Variances
-    from relstudy.calibration.tables.study_tables import Decision
+    from relstudy.calibration.tables.decision import Decision
 
 
 @click.command(cls=GroupedCommand, most_used=("--difference", "--power", "--ratings", "--judgments", "--advise"))
@@ -105,7 +105,7 @@ def _source(choices: dict[str, Any]) -> tuple[StudySource, Variances | None, Dec
         source, decision = _piloted(choices)
         return source, None, decision, [*source.notes]
     from relstudy.analysis.planning.sources import assumed_studies
-    from relstudy.calibration.tables.study_tables import Decision
+    from relstudy.calibration.tables.decision import Decision
     from relstudy.common.tables.meaning.reading import Reading
 
     reading = Reading.stated(choices)
@@ -126,7 +126,8 @@ def _source(choices: dict[str, Any]) -> tuple[StudySource, Variances | None, Dec
 
 def _piloted(choices: dict[str, Any]) -> tuple[Piloted, Decision]:
     from relstudy.analysis.planning.sources import Pilot, piloted_studies
-    from relstudy.calibration.tables.study_tables import Decision, read_study_tables
+    from relstudy.calibration.tables.decision import Decision
+    from relstudy.calibration.tables.study_tables import read_study_tables
     from relstudy.common.tables.meaning.reading import Reading
     from relstudy.mapping.scores.table import read_score_files
 

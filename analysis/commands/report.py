@@ -126,7 +126,7 @@ def report(
     from relstudy.analysis.report.inputs import page_tables
     from relstudy.analysis.report.study import study_page
     from relstudy.analysis.scoring.options import ScoringOptions, options_over
-    from relstudy.analysis.study_run import read_study_folder, run_of_study, with_look
+    from relstudy.analysis.study_run import read_study_folder, run_of_study
 
     if (answers := answers_file(folder)) is not None:
         target = folder / "report" / "index.html" if out is None else out
@@ -157,7 +157,6 @@ def report(
     stated_tests = fields_given(TestOptions, choices)
     if stated_tests:
         run = with_tests(run, TestOptions(**stated_tests))
-    run = with_look(run, folder)
     tables = page_tables(run.study, folder, scored.files)
     files = file_arguments({"judgments": judgments, "ratings": ratings, "queries": choices["queries"]})
     command = ["relstudy", "report", "DIR", *files, *scoring_arguments(choices, options)]

@@ -130,12 +130,12 @@ def score(
     relstudy score scores/*.csv --judgments judgments.csv --judge judges/model.csv
     """
     from relstudy.analysis.judges.table import pairs_to_score
+    from relstudy.analysis.looks import Looks
     from relstudy.analysis.pipeline import score_tables, with_tests
     from relstudy.analysis.scoring.groups import Grouping
     from relstudy.analysis.scoring.options import options_over
     from relstudy.analysis.scoring.saved import read_comparison
     from relstudy.analysis.scoring.trec import qrels_gains
-    from relstudy.analysis.study_run import with_look
     from relstudy.calibration.tables.study_tables import InputFile
     from relstudy.common.runtime.files import refuse_over_inputs, together
     from relstudy.common.tables.formats.table_files import read_table, write_table
@@ -191,6 +191,8 @@ def score(
     requirements = read_required(required)
     given = fields_given(ScoringOptions, choices)
     options = options_over(ScoringOptions(), given) if saved is None else saved.options_with(given)
+    looks = None if folder is None or saved is not None else Looks.of(study, folder)
+    options = options if looks is None else looks.at_their_level(options)
     fitted = {} if choices["mappings"] is None else read_mappings(choices["mappings"])
     asked = pairs_to_score(table.frame, judge)
     tables = [(file, read_named(file, reading, similarity, asked)) for file in scores]
@@ -203,8 +205,7 @@ def score(
         grouping=None if by is None else Grouping.of(study, by, apart=choices["apart"]),
     )  # fmt: skip
     run = with_tests(run, TestOptions(**stated_tests)) if stated_tests else run
-    if folder is not None and saved is None:
-        run = with_look(run, folder)
+    run = run if looks is None else looks.recorded(run)
     result = run.result
     outcomes = hold_against(requirements, result)
     if written.qrels is not None:

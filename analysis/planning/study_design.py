@@ -8,7 +8,7 @@ from typing import Any
 
 from relstudy.analysis.indices.registry import bare_name, index_called
 from relstudy.analysis.planning.study_plan import StudyPlan
-from relstudy.calibration.tables.study_tables import Decision, read_decision
+from relstudy.calibration.tables.decision import Decision, read_decision
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.files import read_json, read_toml
 from relstudy.common.runtime.wording import listed

@@ -248,14 +248,16 @@ def _tail_of_maximum(drawn: np.ndarray, level: float, moved: int = 0) -> float:
     Returns
     -------
     (1 - level) / 2 for a single rival, less for several that differ, and never less than that over their number, which
-    holds whatever they have in common (Bonferroni). Each rival's own Student distribution turns it into a bound, so
-    that with one rival the bound is that of its interval
+    holds whatever they have in common (Bonferroni) and is taken where the replicates are too few to tell. Each rival's
+    own Student distribution turns it into a bound, so that with one rival the bound is that of its interval
     """
     alone = (1 - level) / 2
     largest = np.where(np.isnan(drawn), -np.inf, drawn).max(axis=0)
     if len(drawn) == 1 or not np.isfinite(largest).any():
         return alone
     largest = largest[np.isfinite(largest)]
+    if alone * len(largest) < 1:
+        return alone / len(np.unique(drawn.round(6), axis=0))  # so far out lies no replicate
     share = 1 - alone + moved * np.sqrt(alone * (1 - alone) / len(largest))
     bound = float(np.quantile(largest, min(share, 1.0)))
     return float(np.clip(special.ndtr(-bound), alone / len(drawn), alone))

@@ -8,13 +8,13 @@ and Turnbull 2000, chapters 7 and 19; Armitage, McPherson and Rowe 1969 for look
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
-Rule = Literal["obrien-fleming", "pocock"]
+from relstudy.calibration.tables.decision import Rule
+
 NODES = 400
 """Of the quadrature over the region in which the study goes on; 200 give the same four digits."""
 FARTHEST = 12.0
@@ -53,13 +53,86 @@ def spending_bounds(fractions: Sequence[float], error: float = 0.05, rule: Rule 
     >>> spending_bounds([0.2, 0.4, 0.6, 0.8, 1.0]).round(3).tolist()
     [4.877, 3.357, 2.68, 2.29, 2.031]
     """
-    walk, before, bounds = _Walk(), 0.0, []
-    for fraction in fractions:
-        allowed = spent(fraction, error, rule) - before
-        bounds.append(walk.bound(fraction, allowed))
-        walk = walk.after(fraction, bounds[-1])
-        before += allowed
+    bounds: list[float] = []
+    for number in range(len(fractions)):
+        bounds.append(next_bound(fractions[: number + 1], bounds, error, rule))
     return np.array(bounds)
+
+
+def next_bound(
+    fractions: Sequence[float], bounds: Sequence[float], error: float = 0.05, rule: Rule = "obrien-fleming"
+) -> float:
+    """The two-sided bound of the last of some looks, in standard errors, after those before it had theirs.
+
+    What they spent is what they spent, whatever the rule would have had them spend, so looks that nobody planned, and a
+    plan that changed, cost no more than the error; the last look at 1 or beyond may spend all that is left. A look
+    without new information has the bound of the one before it.
+
+    Parameters
+    ----------
+    fractions : of the information at each look, rising, the last one's too
+    bounds : of the looks before it
+
+    Examples
+    --------
+    >>> round(next_bound([0.5, 1.0], [2.963]), 3), round(next_bound([0.5, 1.0], [2.0]), 3), next_bound([1.0, 1.0], [2])
+    (1.969, 2.592, 2)
+    """
+    if len(fractions) > 1 and fractions[-1] <= fractions[-2]:
+        return bounds[-1]
+    walk = _walked(fractions[:-1], bounds)
+    return walk.bound(fractions[-1], spent(fractions[-1], error, rule) - (1.0 - walk.left))
+
+
+def median_unbiased(fractions: Sequence[float], bounds: Sequence[float], statistic: float) -> float:
+    """The statistic of a study that stopped at the last of some looks, corrected for having stopped there.
+
+    An estimate after an early stop is too large, since it is what stopped the study. This one is too large as often as
+    too small, by the order of stages: an earlier stop says more than any later one (Tsiatis, Rosner and Mehta 1984;
+    Jennison and Turnbull 2000, section 8.3).
+
+    Parameters
+    ----------
+    fractions : of the information at each look, rising, the last one's too
+    bounds : of the looks before it
+    statistic : at the last look, the estimate over its standard error
+
+    Examples
+    --------
+    >>> round(median_unbiased([1.0], [], 2.5), 3), round(median_unbiased([0.5, 1.0], [2.0], 2.5), 3)
+    (2.5, 2.273)
+    """
+    last = float(np.sqrt(fractions[-1]))
+
+    def excess(drift: float) -> float:
+        walk, above = _Walk(), 0.0
+        for fraction, bound in zip(fractions[:-1], bounds, strict=True):
+            above += walk.above(fraction, bound, drift)
+            walk = walk.after(fraction, bound, drift)
+        return above + walk.above(fractions[-1], abs(statistic), drift) - 0.5
+
+    drift = brentq(excess, -FARTHEST / last, (FARTHEST + abs(statistic)) / last)
+    return float(np.copysign(1.0, statistic) * drift * last)
+
+
+def chance_to_decide(fraction: float, statistic: float, bound: float) -> float:
+    """The chance that a bound is crossed at the end, in the direction of the statistic, if the present estimate is
+    right (conditional power; Lan and Wittes 1988).
+
+    Parameters
+    ----------
+    fraction : of the information now, below 1
+    statistic : now
+    bound : at the end
+
+    Examples
+    --------
+    >>> round(chance_to_decide(0.5, 2.0, 1.97), 2), round(chance_to_decide(0.5, 0.0, 1.97), 3)
+    (0.89, 0.003)
+    """
+    size, left = abs(statistic), 1.0 - fraction
+    expected = size * np.sqrt(fraction) + left * size / np.sqrt(fraction)
+    return float(ndtr((expected - bound) / np.sqrt(left)))
 
 
 def error_over_looks(fractions: Sequence[float], bounds: Sequence[float]) -> float:
@@ -75,10 +148,7 @@ def error_over_looks(fractions: Sequence[float], bounds: Sequence[float]) -> flo
     >>> [round(error_over_looks(np.arange(1, k + 1) / k, [1.96] * k), 3) for k in (1, 2, 5, 10)]
     [0.05, 0.083, 0.142, 0.193]
     """
-    walk = _Walk()
-    for fraction, bound in zip(fractions, bounds, strict=True):
-        walk = walk.after(fraction, bound)
-    return 1.0 - walk.left
+    return 1.0 - _walked(fractions, bounds).left
 
 
 def error_of_looks(fractions: Sequence[float], error: float = 0.05) -> float:
@@ -90,6 +160,14 @@ def error_of_looks(fractions: Sequence[float], error: float = 0.05) -> float:
         are, the larger is the error, up to 1 - (1 - error) ** looks
     """
     return error_over_looks(fractions, [float(ndtri(1 - error / 2))] * len(fractions))
+
+
+def _walked(fractions: Sequence[float], bounds: Sequence[float]) -> _Walk:
+    """The walk after some looks; looks without new information are none."""
+    walk = _Walk()
+    for fraction, bound in zip(fractions, bounds, strict=True):
+        walk = walk.after(fraction, bound) if fraction > walk.at else walk
+    return walk
 
 
 class _Walk:
@@ -118,10 +196,16 @@ class _Walk:
 
         return float(brentq(excess, 0.0, FARTHEST)) if excess(FARTHEST) < 0 < excess(0.0) else FARTHEST
 
-    def after(self, fraction: float, bound: float) -> _Walk:
+    def above(self, fraction: float, bound: float, drift: float) -> float:
+        """The chance that the upper bound is crossed at a further look, with a drift of so much over all looks."""
+        more, end = fraction - self.at, bound * np.sqrt(fraction)
+        return float(self.mass @ ndtr((self.place + drift * more - end) / np.sqrt(more)))
+
+    def after(self, fraction: float, bound: float, drift: float = 0.0) -> _Walk:
         """The walk after a look."""
         nodes, weights = np.polynomial.legendre.leggauss(NODES)
         end, step = min(bound, FARTHEST) * np.sqrt(fraction), np.sqrt(fraction - self.at)
         place = end * nodes
-        normal = np.exp(-(((place[:, None] - self.place) / step) ** 2) / 2) / (step * np.sqrt(2 * np.pi))
+        away = (place[:, None] - self.place - drift * (fraction - self.at)) / step
+        normal = np.exp(-(away**2) / 2) / (step * np.sqrt(2 * np.pi))
         return _Walk(fraction, place, end * weights * (normal @ self.mass))

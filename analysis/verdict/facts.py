@@ -3,21 +3,83 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtr
 
 from relstudy.analysis.resampling.sequential import error_of_looks
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.calibration.reliability.ceiling import reachable_correlation
+from relstudy.calibration.tables.decision import Rule
 from relstudy.calibration.tables.judgments import Judgments
 from relstudy.common.runtime.wording import percent
 from relstudy.common.sampling.response_rates import DRAWN
 
 FEWEST_KNOWN = 0.5
 """Of the judged pairs, at least this share must have a standard error for the reachable correlation to be given."""
+HIGHEST_LEVEL = 0.999999
+"""Of the intervals at a look that may spend next to nothing."""
 MOST_UNDECIDED = 0.05
 """Of the pairs drawn, so many without a judgment may be such as people could not decide, where that is not known."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """A look at the answer of a study that plans its looks.
+
+    Parameters
+    ----------
+    planned : how many looks are planned
+    answers, wanted : that pairs outside the base block have, and are to have
+    error, rule : of claims over all looks, two-sided, and how it is spent
+    fractions : of the answers wanted, at each look up to this one, rising
+    bounds : of the statistic at these looks, in standard errors
+    """
+
+    planned: int
+    answers: int
+    wanted: int
+    error: float
+    rule: Rule
+    fractions: tuple[float, ...]
+    bounds: tuple[float, ...]
+
+    @property
+    def number(self) -> int:
+        """Which look it is, from 1."""
+        return len(self.bounds)
+
+    @property
+    def is_last(self) -> bool:
+        """True once every pair has its answers."""
+        return self.answers >= self.wanted
+
+    @property
+    def level(self) -> float:
+        """The level at which the bound is the end of an interval, rounded up."""
+        level = float(1 - 2 * ndtr(-self.bounds[-1]))
+        digits = 4 if level < 0.999 else 6
+        return min(float(np.ceil(round(level * 10**digits, 3)) / 10**digits), HIGHEST_LEVEL)
+
+    @property
+    def name(self) -> str:
+        """Which look of how many it is, in words."""
+        return f"look {self.number} of {self.planned}" if self.number <= self.planned else f"look {self.number}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain JSON."""
+        return {
+            "number": self.number,
+            "planned": self.planned,
+            "answers": self.answers,
+            "wanted": self.wanted,
+            "fraction": round(self.fractions[-1], 6),
+            "bound": round(self.bounds[-1], 6),
+            "level": self.level,
+            "error": self.error,
+        }
 
 
 @dataclass(frozen=True)
@@ -33,6 +95,7 @@ class StudyFacts:
     judged, drawn : pairs that people have judged, or could not decide, of those drawn; None where all are, or unknown
     looks : how many ratings there were at each look at the answer while they came in, this time included; empty where
         looks are not counted
+    look : this one, where looks are planned; None otherwise
     """
 
     reachable: float | None = None
@@ -41,22 +104,25 @@ class StudyFacts:
     judged: int | None = None
     drawn: int | None = None
     looks: tuple[int, ...] = ()
+    look: Look | None = None
 
     @property
     def so_far(self) -> str:
         """The beginning of a headline while pairs are not judged; empty once all are."""
+        if self.look is not None:
+            return "" if self.look.is_last else f"So far, at {self.look.name}: "
         if self.judged is None or self.drawn is None:
             return ""
         return f"So far, with {self.judged:,} of {self.drawn:,} pairs judged: "
 
     def price_of_looks(self, level: float) -> str | None:
-        """What the looks do to the error, in a sentence; None for one look.
+        """What looks that nobody planned do to the error, in a sentence; None for one look.
 
         Parameters
         ----------
         level : of the intervals
         """
-        if len(self.looks) < 2:
+        if len(self.looks) < 2 or self.look is not None:
             return None
         stated, most = round(1 - level, 6), max(self.looks)
         error = percent(error_of_looks([each / most for each in sorted(set(self.looks))], stated))

@@ -6,14 +6,17 @@ from collections.abc import Collection, Sequence
 from itertools import combinations
 
 import numpy as np
+from scipy import special
 
 from relstudy.analysis.indices.index import Index
 from relstudy.analysis.indices.judged_coverage import COVERED, JUDGED
 from relstudy.analysis.indices.registry import CONDENSED, ESTIMATED, PEARSON, judged_beside
+from relstudy.analysis.resampling.sequential import chance_to_decide, median_unbiased, next_bound
 from relstudy.analysis.scoring.conventions import FEW_QUERIES, NO_INTERVAL
 from relstudy.analysis.scoring.judged import Weighting
 from relstudy.analysis.scoring.options import MEASURES
-from relstudy.analysis.scoring.results import ScoreResult, SystemScore
+from relstudy.analysis.scoring.results import Comparison, ScoreResult, SystemScore
+from relstudy.analysis.verdict.facts import Look
 from relstudy.analysis.verdict.price_of_a_tie import within
 from relstudy.analysis.verdict.standings import Standings
 from relstudy.common.options.option_wording import option
@@ -25,6 +28,8 @@ MOST_DROPPED = 3
 FEWEST_QUERIES = 5
 MOST_NAMED = 4
 """Of the best set."""
+TINY = 1e-300
+"""So that the statistic of a p of 0 is a number."""
 MOST_OPEN = 0.1
 """Of a system's first results, so many may lie outside what is judged without a word, or so many more than the first
 system's."""
@@ -45,6 +50,63 @@ def headline(result: ScoreResult, ranked: Standings) -> str:
         return f"The {in_words(len(ranked.names))} systems cannot be compared{_because(result)}."
     said, unseen = _advice(result, ranked), _unseen_of_judged_pairs(result, ranked)
     return f"{said[:-1]}, but {_nobody_judged(result, unseen)}." if unseen else said
+
+
+def is_settled(result: ScoreResult, ranked: Standings) -> bool:
+    """True where one system is ahead of all others, or those that may be the best do not differ by what matters."""
+    if not _compared(result, ranked) or result.options.reverses:
+        return False
+    return len(ranked.best) == 1 or (_above_the_best_set(result, ranked) is None and _same(result, ranked))
+
+
+def at_look(result: ScoreResult, ranked: Standings, look: Look, settled: bool) -> str:
+    """What a planned look says beside the advice: how far the study is, whether to go on, and the error of claims."""
+    error = f"over all looks a claim is wrong in at most {percent(look.error)} of studies like this"
+    if look.is_last:
+        return f"All answers are in, at {look.name}: {error}."
+    have = f"{look.answers:,} of the {look.wanted:,} answers wanted are in ({percent(look.fractions[-1])})"
+    interval = f"Intervals are {100 * look.level:g} % ones, so that {error}."
+    if settled:
+        return f"{have}; the others need not be collected.{_corrected(result, ranked, look)} {interval}"
+    chance = _chance(result, ranked, look)
+    go_on = "" if chance is None else f" Go on: if the figures stay as they are, {chance}."
+    return f"{have}.{go_on} {interval}"
+
+
+def _leading_statistic(result: ScoreResult, ranked: Standings) -> tuple[float, Comparison] | None:
+    """The first two systems' difference in standard errors of a normal distribution, and their comparison."""
+    if len(ranked.names) < 2:
+        return None
+    compared = ranked.comparison(result.primary.index.name, *ranked.names[:2])
+    if compared is None or compared.p_value is None or compared.difference.value is None:
+        return None
+    return float(-special.ndtri(max(compared.p_value, TINY) / 2)), compared
+
+
+def _chance(result: ScoreResult, ranked: Standings, look: Look) -> str | None:
+    """The chance that the first two are told apart by the end, in words; None where it is not known."""
+    found = _leading_statistic(result, ranked)
+    if found is None:
+        return None
+    at_end = next_bound([*look.fractions, 1.0], look.bounds, look.error, look.rule)
+    chance = chance_to_decide(look.fractions[-1], found[0], at_end)
+    first, second = ranked.names[:2]
+    return f"the chance that {first} and {second} are told apart by the end is {percent(chance)}"
+
+
+def _corrected(result: ScoreResult, ranked: Standings, look: Look) -> str:
+    """The lead of the system that is ahead, corrected for the early stop, as a sentence with a blank before it."""
+    found = _leading_statistic(result, ranked)
+    if found is None or len(ranked.best) > 1:
+        return ""
+    statistic, compared = found
+    share = median_unbiased(look.fractions, look.bounds[:-1], statistic) / statistic
+    index, lead = result.primary.index, abs(compared.difference.value or 0.0)
+    first, second = ranked.names[:2]
+    return (
+        f" {first} is ahead of {second} by {index.in_words(lead)}; corrected for stopping where the lead is large, by "
+        f"{index.in_words(max(share, 0.0) * lead)}."
+    )
 
 
 def _advice(result: ScoreResult, ranked: Standings) -> str:

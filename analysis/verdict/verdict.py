@@ -10,11 +10,11 @@ from typing import Any
 from relstudy.analysis.scoring.primary import Primary
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.verdict import sentences
-from relstudy.analysis.verdict.facts import StudyFacts
+from relstudy.analysis.verdict.facts import Look, StudyFacts
 from relstudy.analysis.verdict.price_of_a_tie import Settling, settling
 from relstudy.analysis.verdict.standings import Standings, standings
 from relstudy.common.results.display import WIDTH
-from relstudy.common.runtime.wording import capital
+from relstudy.common.runtime.wording import capital, decapitalised
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,8 @@ class Verdict:
     quality : how good the best are, against what could be reached where that is known
     unknown : what these figures do not say
     reachable : the correlation that any system could reach; None where not known
-    looks : what several looks at a running study do to the error; None for one
+    looks : what looks at a running study do to the error, and whether to go on; None for one that nobody planned
+    look : this one, where looks are planned; None otherwise
 
     Examples
     --------
@@ -72,6 +73,7 @@ class Verdict:
     unknown: tuple[str, ...]
     reachable: float | None
     looks: str | None = None
+    look: Look | None = None
 
     def advice(self) -> list[str]:
         """The advice in sentences: the headline, the index, the choice, measures that point elsewhere, what nobody
@@ -92,7 +94,7 @@ class Verdict:
 
     def further(self) -> list[str]:
         """Further sentences: queries on which the first two part, quality of the best, limits of these figures."""
-        missing = [f"Not known: {text[:1].lower()}{text[1:]}" for text in self.unknown]
+        missing = [f"Not known: {decapitalised(text)}" for text in self.unknown]
         return [*([] if self.parting is None else [self.parting]), *self.quality, *missing]
 
     def sentences(self) -> list[str]:
@@ -111,6 +113,7 @@ class Verdict:
         return {
             "headline": self.headline,
             "looks": self.looks,
+            "look": None if self.look is None else self.look.as_json(),
             "primary": self.primary.name,
             "primary_chosen": self.primary.chosen,
             "best": ranked.best,
@@ -171,11 +174,14 @@ def verdict_of(result: ScoreResult, facts: StudyFacts | None = None) -> Verdict:
     ranked = standings(result)
     leading = ranked.best[:2] or list(ranked.names[:1])
     alone = len(ranked.names) == 1
+    look = None if alone else facts.look
+    settled = look is not None and not look.is_last and sentences.is_settled(result, ranked)
+    before = facts.so_far if look is None or not settled else f"You can stop at {look.name}. "
     quality = sentences.agreements(result, [result[name] for name in leading], facts.reachable)
     return Verdict(
         result.primary,
         ranked,
-        facts.so_far + (quality[0] if alone else sentences.headline(result, ranked)),
+        _after(before, quality[0] if alone else sentences.headline(result, ranked)),
         sentences.measure(result),
         sentences.choice(result, ranked),
         sentences.contrary(result, ranked),
@@ -187,5 +193,14 @@ def verdict_of(result: ScoreResult, facts: StudyFacts | None = None) -> Verdict:
         () if alone else tuple(quality),
         tuple(sentences.unknown(result)),
         facts.reachable,
-        facts.price_of_looks(result.options.level),
+        facts.price_of_looks(result.options.level)
+        if look is None
+        else sentences.at_look(result, ranked, look, settled),
+        look,
     )
+
+
+def _after(before: str, said: str) -> str:
+    """A sentence after what it is put after, with its own beginning in small letters behind a colon."""
+    inner = before.endswith(": ") and said.startswith(("This ", "The ", "Use "))
+    return before + (decapitalised(said) if inner else said)

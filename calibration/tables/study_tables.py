@@ -17,13 +17,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from relstudy.calibration.tables.decision import Decision, read_decision
 from relstudy.calibration.tables.judgments import CARELESS, Judgments, read_judgments, with_careless
 from relstudy.calibration.tables.pair_ratings import PairRatings
 from relstudy.calibration.tables.qrels import is_dataset
 from relstudy.calibration.tables.ratings import read_ratings
 from relstudy.common.options.option_wording import option
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.common.runtime.files import read_json, read_toml, write_json
+from relstudy.common.runtime.files import read_json, write_json
 from relstudy.common.runtime.wording import count_of, listed
 from relstudy.common.tables.checked_table import Checked
 from relstudy.common.tables.column_names import under_own_names
@@ -74,20 +75,6 @@ class InputFile:
         return cls(name, hashlib.sha256(content).hexdigest(), len(content))
 
 
-@dataclass(frozen=True)
-class Decision:
-    """The analysis as a study states it before ratings come in: the table [analysis] of study.toml.
-
-    Parameters
-    ----------
-    primary : name of the index that decides between systems; None where it is not stated
-    matters : the smallest difference in it that matters, in its own points; None where it is not stated
-    """
-
-    primary: str | None = None
-    matters: float | None = None
-
-
 @dataclass(frozen=True, eq=False)
 class Pool:
     """The results of each query that pairs could be drawn from.
@@ -124,7 +111,7 @@ class StudyTables:
     pairs: pd.DataFrame | None = None
     pool: Pool | None = None
     files: tuple[InputFile, ...] = ()
-    decision: Decision = Decision()
+    decision: Decision = field(default_factory=Decision)
     queries: Checked | None = None
 
     def with_table_of_queries(self, queries: Checked, file: InputFile) -> StudyTables:
@@ -465,24 +452,6 @@ class _Beside:
 def _first_of(names: Iterable[str], *folders: Path) -> Path | None:
     """The first file of some names that is in the first of some folders that has any; None where none has."""
     return next((folder / name for folder in folders for name in names if (folder / name).is_file()), None)
-
-
-def read_decision(file: Path) -> Decision:
-    """The table [analysis] of a study.toml: `primary`, the name of an index, and `matters`, a number above 0.
-
-    Raises
-    ------
-    RelstudyError
-        where the file is no TOML, or says what is not allowed
-    """
-    stated = read_toml(file).get("analysis", {})
-    primary, matters = stated.get("primary"), stated.get("matters")
-    if primary is not None and not isinstance(primary, str):
-        raise RelstudyError(f"{file}: analysis.primary is the name of an index, such as same_query, not {primary!r}")
-    number = isinstance(matters, int | float) and not isinstance(matters, bool)
-    if matters is not None and not (number and 0 < matters < float("inf")):
-        raise RelstudyError(f"{file}: analysis.matters is a number above 0, not {matters!r}")
-    return Decision(primary, None if matters is None else float(matters))
 
 
 def write_with_provenance(

@@ -19,8 +19,8 @@ from relstudy.analysis.planning.study_plan import StudyPlan
 from relstudy.api.calibrating import CalibratedPanel, ratings_given
 from relstudy.api.inputs import ScoredSystems, scores_of, study_tables_of, unread
 from relstudy.calibration.reliability.variance_components import Variances
+from relstudy.calibration.tables.decision import Decision
 from relstudy.calibration.tables.ratings import Ratings
-from relstudy.calibration.tables.study_tables import Decision
 from relstudy.common.charts.figures import figure_of
 from relstudy.common.options.argument_checks import check_arguments
 from relstudy.common.options.declaration import fields_given

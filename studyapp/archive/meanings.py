@@ -128,6 +128,13 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "result_id": _PAIR["result_id"],
         "depth": "how many first results of each system the pool is made of",
     },
+    "looks": {
+        "at": "when the answer was computed while ratings came in",
+        "state": "a hash of the judged pairs and of how many rated each",
+        "ratings": "how many ratings there were",
+        "fraction": "with planned looks: the share of the answers that the study wants",
+        "bound": "with planned looks: the bound of the statistic, in standard errors",
+    },
     "lists": {
         "list_id": "the list, as result_id and other_id of a couple of lists name it",
         "query_id": _PAIR["query_id"],

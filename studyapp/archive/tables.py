@@ -68,7 +68,7 @@ class NewCodes:
         return re.sub(rf"(?<!\w)(?:{names})(?!\w)", lambda match: self.new[match[0]], text)
 
 
-OF_FOLDER = ("pairs", "lists", "judgments", "calibrated", "raters", "pool")
+OF_FOLDER = ("pairs", "lists", "judgments", "calibrated", "raters", "pool", "looks")
 """Tables of the folder, beside the ratings."""
 NOT_KEPT = ("rated_at",)
 WORDS = "words"

@@ -12,6 +12,7 @@ from relstudy.common.options.command_options import GroupedCommand, option_under
 from relstudy.common.options.declaration import declared, fields_given
 from relstudy.common.runtime.console import print_json, progress
 from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import listed
 from relstudy.studyapp.commands.sample_output import (
     Cost,
     cost_of,
@@ -206,6 +207,8 @@ def _draw_first(
     kept = None
     if not preview:
         kept = write(folder, drawn, keep_old=rated is not None)
+        if rated is None:
+            drawn = replace(drawn, notes=(*drawn.notes, *_fix_question(folder, drawn.pairs)))
     summary = summarise(drawn, study, cost, assumed)
     if as_json:
         print_json(summary if kept is None else {**summary, "kept": str(kept)})
@@ -214,6 +217,25 @@ def _draw_first(
     if kept is not None:
         click.echo(f"The study as it was, with its ratings, is in {kept}.")
         click.echo("Every server goes on with the new draw, and raters begin again.")
+
+
+def _fix_question(folder: Path, pairs: pd.DataFrame) -> list[str]:
+    """State in study.toml what decides between systems and the looks that are planned, where it states neither yet; a
+    note says so. By the design alone: what people answer has no part in it."""
+    from relstudy.analysis.scoring.primary import LEAST_PAIRS, LEAST_QUERIES
+    from relstudy.common.runtime.files import read_toml, write_text
+    from relstudy.studyapp.config.starter import question
+
+    file = folder / "study.toml"
+    if not file.is_file():
+        return []
+    stated = read_toml(file)
+    enough = int((pairs["query_id"].value_counts() >= LEAST_PAIRS).sum()) >= LEAST_QUERIES
+    added = question(stated, "same_query" if enough else "pearson")
+    if not added:
+        return []
+    write_text(f"{file.read_text(encoding='utf-8').rstrip()}\n\n{added}", file)
+    return [f"study.toml now states {listed([f'[{name}]' for name in ('analysis', 'looks') if name not in stated])}."]
 
 
 def _what_decides(study: Study, pairs: pd.DataFrame) -> list[str]:

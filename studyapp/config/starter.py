@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 _TOML = '''# What is asked of whom. docs/app.md explains every setting; `relstudy serve` checks them all.
 
@@ -127,13 +127,7 @@ seed = 0                           # the order in which pairs are handed out
 # kind = "likert"
 # choices = ["disagree", "rather disagree", "neither", "rather agree", "agree"]
 
-# What decides between systems, stated before ratings come in: among the results of one query, how often a good match is
-# above a poor one. Any other index or measure may be named (pearson, average_precision, nDCG@10).
-# matters: the smallest difference that matters to you; 0.05 is 5 in 100.
-[analysis]
-primary = "same_query"
-matters = 0.05
-
+{question}
 # A collection elsewhere: a Parquet, JSONL or CSV file or a folder of them, and where its pictures are (a folder, zip or
 # tar file). What is drawn is copied into the study:
 # [collection]
@@ -219,6 +213,41 @@ ABOUT_ANSWERS = """[texts]
 TITLES = ("How well do results match?", "How good are these answers?")
 
 
+DECIDES = """\
+# What decides between systems, stated before ratings come in: among the results of one query, how often a good match is
+# above a poor one. Any other index or measure may be named (pearson, average_precision, nDCG@10).
+# matters: the smallest difference that matters to you; 0.05 is 5 in 100.
+[analysis]
+primary = "{primary}"
+matters = 0.05
+"""
+LOOKS = """\
+# Looks at the answer while people rate. Intervals are wider at early looks, so that over all looks a wrong claim is as
+# rare as `error` says (rule: "obrien-fleming" or "pocock"; "none": each look is tested as if it were the only one).
+[looks]
+planned = 5
+error = 0.05
+rule = "obrien-fleming"
+"""
+
+
+def question(stated: Collection[str] = (), primary: str = "same_query") -> str:
+    """The tables [analysis] and [looks] of a study.toml, those that are not stated yet.
+
+    Parameters
+    ----------
+    stated : names of the tables that are there
+    primary : the index that decides
+
+    Examples
+    --------
+    >>> question(["analysis", "looks"]), question(["looks"]).splitlines()[3:]
+    ('', ['[analysis]', 'primary = "same_query"', 'matters = 0.05'])
+    """
+    missing = {"analysis": DECIDES.format(primary=primary), "looks": LOOKS}
+    return "\n".join(text for name, text in missing.items() if name not in stated)
+
+
 def starter_toml(name: str, paradigms: Sequence[str] = ("image",), blocks: str = "", *, answers: bool = False) -> str:
     """The text of a new study.toml; the study's id is made from the folder's name.
 
@@ -237,8 +266,9 @@ def starter_toml(name: str, paradigms: Sequence[str] = ("image",), blocks: str =
     cleaned = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")[:64]
     if blocks:
         return _TOML.format(
-            id=cleaned or "study", blocks=blocks, title=TITLES[answers], texts=ABOUT_ANSWERS if answers else _TEXTS
-        )
+            id=cleaned or "study", blocks=blocks, title=TITLES[answers], question=question(),
+            texts=ABOUT_ANSWERS if answers else _TEXTS,
+        )  # fmt: skip
     text_blocks = _TEXT_BLOCKS.format(name="words-" if "image" in paradigms else "")
     parts = [_IMAGE_BLOCKS] if "image" in paradigms else []
     if "text" in paradigms:
@@ -246,4 +276,6 @@ def starter_toml(name: str, paradigms: Sequence[str] = ("image",), blocks: str =
     else:
         said = "# Query by text, for a collection that holds texts:\n"
         parts.append(said + "".join(f"# {line}" if line.strip() else "#\n" for line in text_blocks.splitlines(True)))
-    return _TOML.format(id=cleaned or "study", blocks="\n".join(parts), title=TITLES[False], texts=_TEXTS)
+    return _TOML.format(
+        id=cleaned or "study", blocks="\n".join(parts), title=TITLES[False], question=question(), texts=_TEXTS
+    )

@@ -35,6 +35,7 @@ from relstudy.studyapp.config.study_parts import (
     WebhookSettings,
 )
 from relstudy.studyapp.config.study_toml import (
+    check_looks,
     read_analysis,
     read_blocks,
     read_collection,
@@ -55,7 +56,8 @@ from relstudy.studyapp.config.toml_checker import ID, LANGUAGE, PUBLIC, TomlChec
 
 TABLES = (
     *("study", "handout", "entry", "scales", "display", "blocks", "practice", "attention", "qualification"),
-    *("screening", "groups", "limits", "questions", "texts", "judges", "analysis", "webhook", "sso", "collection"),
+    *("screening", "groups", "limits", "questions", "texts", "judges", "analysis", "looks", "webhook", "sso"),
+    "collection",
 )
 OF_STUDY = (
     *("id", "title", "language", "languages", "contact", "url", "consent", "instructions", "thanks", "paused"),
@@ -248,6 +250,7 @@ def _read(check: TomlChecker, data: dict[str, Any], folder: Path) -> Study:
     screening = read_screening(check, check.tables(data, "screening"))
     practice = read_known(check, check.tables(data, "practice"), "practice", blocks)
     language = check.text(head, at, "language", "en", LANGUAGE)
+    check_looks(check, check.table(data, (), "looks"))
     study = Study(
         folder=folder,
         id=check.text(head, at, "id", None, ID),

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+from relstudy.calibration.tables.decision import RULES
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.http import is_private
 from relstudy.common.tables.meaning.scales import SCALES, Scale, show_value
@@ -428,6 +429,15 @@ def read_analysis(check: TomlChecker, data: dict[str, Any]) -> AnalysisSettings:
         except RelstudyError as error:
             check.fault((*path, "primary"), None, str(error))
     return AnalysisSettings(primary, check.number(data, path, "matters", 0.05, 1e-6, 1e6))
+
+
+def check_looks(check: TomlChecker, data: dict[str, Any]) -> None:
+    """Leave the faults of the table [looks] with `check`; `relstudy.calibration.tables.decision` reads it."""
+    path = ("looks",)
+    check.keys(data, path, ("planned", "error", "rule"))
+    check.whole(data, path, "planned", 1, 1, 1000)
+    check.number(data, path, "error", 0.05, 1e-6, 0.5)
+    check.one_of(data, path, "rule", RULES[0], RULES)
 
 
 def read_collection(check: TomlChecker, data: dict[str, Any]) -> CollectionSettings:

@@ -28,7 +28,7 @@ OWN_FILES = (
         "judgments-careless.csv",
         "raters.csv",
     ),
-    *("calibrated.csv", "scores.json", "comparison.json", "scored.json", "demo.log", "lists.csv"),
+    *("calibrated.csv", "scores.json", "comparison.json", "scored.json", "demo.log", "lists.csv", "looks.csv"),
 )
 OWN_FOLDERS = (
     *("pictures", "scores", "mappings", "report", "truth", "figures", "interfaces", "judges", "questions"),

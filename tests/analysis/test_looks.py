@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +15,16 @@ import pytest
 from scipy.stats import norm
 
 import relstudy as rs
-from relstudy.analysis.resampling.sequential import error_of_looks, error_over_looks, spending_bounds
+from relstudy.analysis.resampling.sequential import (
+    chance_to_decide,
+    error_of_looks,
+    error_over_looks,
+    median_unbiased,
+    next_bound,
+    spending_bounds,
+)
 from relstudy.analysis.verdict.facts import StudyFacts
-from tests.commands import succeeds
+from tests.commands import relstudy, succeeds
 from tests.places import ROOT
 
 GOLDEN = {
@@ -61,6 +71,45 @@ def test_bounds_hold_the_error_in_simulated_walks():
     assert norm.cdf(-spending_bounds([1.0])[0]) == pytest.approx(0.025)
 
 
+def test_a_look_that_nobody_planned_costs_no_more_than_what_is_left():
+    fractions, bounds = [0.3, 0.6, 1.0], [2.5]
+    for looks in (2, 3):
+        bounds.append(next_bound(fractions[:looks], bounds))
+    assert bounds[1] > 10, "by .6 O'Brien-Fleming spends less than the first look did"
+    assert error_over_looks(fractions, bounds) == pytest.approx(0.05, abs=1e-6)
+    assert next_bound([0.5, 0.5], [2.7]) == 2.7, "nothing new was rated"
+
+
+def stopped(drift: float, number: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Walks at three looks with a drift: the look at which each stopped, its statistic there, and the bounds."""
+    fractions = np.array([0.4, 0.7, 1.0])
+    steps = np.random.default_rng(seed).normal(size=(number, 3)) * np.sqrt(np.diff(np.r_[0.0, fractions]))
+    walks = (steps + drift * np.diff(np.r_[0.0, fractions])).cumsum(axis=1) / np.sqrt(fractions)
+    bounds = spending_bounds(fractions)
+    crossed = np.abs(walks) >= bounds
+    at = np.where(crossed.any(axis=1), crossed.argmax(axis=1), 2)
+    return at, walks[np.arange(number), at], bounds
+
+
+def test_the_corrected_lead_is_too_large_as_often_as_too_small():
+    """Of 150 walks with a drift of 3, half; four standard errors of that share are .16. The mean is nearer."""
+    fractions = np.array([0.4, 0.7, 1.0])
+    at, statistic, bounds = stopped(3.0, 150, 3)
+    corrected = [median_unbiased(fractions[: k + 1], bounds[:k], z) for k, z in zip(at, statistic, strict=True)]
+    lead, plain = np.array(corrected) / np.sqrt(fractions[at]), statistic / np.sqrt(fractions[at])
+    assert np.mean(lead > 3.0) == pytest.approx(0.5, abs=0.16)
+    assert (lead <= plain + 1e-9).all() and np.mean(lead) < np.mean(plain) - 0.05
+    assert median_unbiased([1.0], [], -2.5) == pytest.approx(-2.5)
+
+
+def test_the_chance_to_decide_is_that_of_simulated_walks():
+    """Of 40,000 walks from half of the information on, whose share has a standard error of .0025."""
+    at_half, drift = 1.5, 1.5 / np.sqrt(0.5)
+    rest = np.random.default_rng(8).normal(drift * 0.5, np.sqrt(0.5), 40_000)
+    crossed = np.mean(at_half * np.sqrt(0.5) + rest > 1.97)
+    assert chance_to_decide(0.5, at_half, 1.97) == pytest.approx(crossed, abs=4 * 0.0025)
+
+
 def rated(folder: Path, ratings: int) -> None:
     """The study's judgments as they were after so many ratings."""
     part = folder / "part.csv"
@@ -75,7 +124,7 @@ def test_a_running_study_says_so_far_and_counts_the_looks_at_new_ratings(tmp_pat
 
     rated(folder, 700)
     first = succeeds("score", folder, "--replicates", 50).output.splitlines()
-    assert any(line.startswith("So far, with 414 of 560 pairs judged: ") for line in first[:6])
+    assert any(line.startswith("So far, with 414 of 560 pairs judged: use keywords. ") for line in first[:6])
     assert "Looked at" not in " ".join(succeeds("score", folder, "--replicates", 50).output.split()), "the same ratings"
     succeeds("calibrate", folder / "part.csv", "-o", folder, "--pairs", folder / "pairs.csv", "--method", "mean")
     assert "Looked at" not in succeeds("score", folder, "--replicates", 50).output, "calibrated in another way"
@@ -92,6 +141,46 @@ def test_a_running_study_says_so_far_and_counts_the_looks_at_new_ratings(tmp_pat
     assert len(pd.read_csv(folder / "looks.csv")) == 2
 
 
+@pytest.mark.slow
+def test_planned_looks_are_held_to_bounds(tmp_path):
+    """The bounds are those of the literature for the answers at each look, and every interval is as wide."""
+    folder = Path(shutil.copytree(ROOT / "data" / "example", tmp_path / "ex"))
+    (folder / "study.toml").write_text((folder / "study.toml").read_text() + "[looks]\nplanned = 3\n")
+    said = []
+    for ratings in (700, 1000, 1264):
+        rated(folder, ratings)
+        said.append(json.loads(succeeds("score", folder, "--replicates", 50, "--json").stdout))
+    looks = [each["verdict"]["look"] for each in said]
+    assert [each["number"] for each in looks] == [1, 2, 3]
+    assert looks[-1]["answers"] == looks[-1]["wanted"] == 1072, "536 pairs outside the base block, two answers each"
+    assert [each["bound"] for each in looks] == pytest.approx(
+        spending_bounds([each["fraction"] for each in looks]), abs=1e-4
+    )
+    assert [each["conventions"]["level"] for each in said] == [each["level"] for each in looks]
+    assert said[0]["verdict"]["headline"].startswith("So far, at look 1 of 3: ")
+    assert "the chance that keywords and gift" in said[0]["verdict"]["looks"]
+    assert "at look 3 of 3: over all looks a claim is wrong in at most 5 %" in said[-1]["verdict"]["looks"]
+    assert len(pd.read_csv(folder / "looks.csv")) == 3
+
+    succeeds("report", folder, "--replicates", 50)
+    assert len(pd.read_csv(folder / "looks.csv")) == 3, "the report of the same ratings is no look of its own"
+    refused = relstudy("score", folder, "--level", 0.9)
+    assert refused.exit_code == 1 and "looks.error" in refused.output
+
+
+@pytest.mark.slow
+def test_a_study_that_may_stop_says_so_and_what_the_lead_is_without_the_luck(tmp_path):
+    folder = Path(shutil.copytree(ROOT / "data" / "example", tmp_path / "ex"))
+    (folder / "study.toml").write_text((folder / "study.toml").read_text() + "[looks]\nplanned = 2\n")
+    rated(folder, 1000)
+    for name in ("gift", "gift-texture", "simplicity"):
+        (folder / "scores" / f"{name}.csv").unlink()
+    said = json.loads(succeeds("score", folder, "--json").stdout)["verdict"]
+    assert said["headline"] == "You can stop at look 1 of 2. Use keywords: it is ahead of gift-colour."
+    assert "the others need not be collected. keywords is ahead of gift-colour by" in said["looks"]
+    assert "corrected for stopping where the lead is large" in said["looks"]
+
+
 @pytest.mark.parametrize(("looks", "said"), [((500, 1000), "about 8 %, not 5 %"), ((1000, 1001), "still about 5 %")])
 def test_the_price_of_looks_follows_the_ratings_at_each(looks, said):
     assert StudyFacts(looks=looks).price_of_looks(0.95).endswith(f"the error of this statement is {said}.")
@@ -105,7 +194,7 @@ def test_a_log_of_looks_that_a_kill_left_empty_or_doubled_is_read(tmp_path):
     (folder / "looks.csv").touch()
     succeeds("score", folder, "--replicates", 50)
     log = (folder / "looks.csv").read_text()
-    assert log.startswith("at,state,ratings\n") and len(log.splitlines()) == 2
+    assert log.startswith("at,state,ratings,fraction,bound\n") and len(log.splitlines()) == 2
     (folder / "looks.csv").write_text(log + log)  # two commands at once, both of which wrote the first look
     assert "Looked at" not in succeeds("score", folder, "--replicates", 50).output
 
@@ -157,3 +246,16 @@ def _independent_rival(seed: int, queries: int = 150) -> tuple[pd.DataFrame, pd.
         pd.DataFrame(judgments, columns=["query_id", "result_id", "judgment"]),
         pd.DataFrame(scores, columns=["system", "query_id", "result_id", "score"]),
     )
+
+
+@pytest.mark.slow
+def test_bounds_tell_equal_systems_apart_no_more_often_than_tests_at_each_look():
+    """A small version of `python scripts/coverage.py looks`; two studies tell the order of the errors alone."""
+    script = [sys.executable, ROOT / "scripts" / "coverage.py", "looks", "--studies", "2", "--queries", "20"]
+    done = subprocess.run([*script, "--looks", "2"], capture_output=True, text=True, cwd=ROOT, check=True)
+    rows = [re.split(r"\s{2,}", line.strip()) for line in done.stdout.splitlines()[-7:]]
+    assert [row[0] for row in rows] == ["normal", "few decide", "heavy tails", "few good", *["normal"] * 3]
+    figures = np.array([[float(cell) for cell in row[3:11]] for row in rows])
+    each, last, bounds, held, _, _, at, _ = figures.T
+    assert (bounds[:5] <= each[:5]).all() and (last <= each).all() and (held >= 0.5).all()
+    assert ((at > 0) & (at <= 1)).all()

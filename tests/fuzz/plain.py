@@ -27,6 +27,12 @@ def text_of(content: bytes) -> str:
     return text
 
 
+def numbered(header: list[str], place: int) -> str:
+    """A column's name, with its number among those of the same name where there are several."""
+    name = header[place]
+    return f"{name} ({header[: place + 1].count(name)})" if header.count(name) > 1 else name
+
+
 def rows_of(content: bytes) -> list[dict[str, str]]:
     """The table's rows by column, without blanks around fields, rows without any field left out."""
     text = text_of(content)
@@ -35,7 +41,7 @@ def rows_of(content: bytes) -> list[dict[str, str]]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     lines = [row for row in reader if any(cell.strip() for cell in row)]
     header = [name.strip() for name in lines[0]]
-    assert len(set(header)) == len(header), "a doubled column was read"
+    header = [numbered(header, place) for place in range(len(header))]
     lower = [name.lower() for name in header]
     header = [name.lower() if name.lower() in OWN and lower.count(name.lower()) == 1 else name for name in header]
     assert all(len(row) == len(header) for row in lines), "a ragged row was read"

@@ -178,6 +178,17 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def decapitalised(text: str) -> str:
+    """A sentence with its first letter small.
+
+    Examples
+    --------
+    >>> decapitalised("This study cannot say"), decapitalised("")
+    ('this study cannot say', '')
+    """
+    return text[:1].lower() + text[1:]
+
+
 def sentence(text: str) -> str:
     """A phrase as a sentence: its first letter large, a full stop at its end.
 
