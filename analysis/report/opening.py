@@ -92,8 +92,7 @@ def overview(result: ScoreResult, verdict: Verdict) -> Overview:
     if len(ranked.names) > 1:
         caption = (
             f"Dot and line: points from the first, with the {level} range of the paired difference. Shaded: too small "
-            f"to matter ({index.size_in_words(result.primary.matters)}). = not told apart from the first, ▼ clearly "
-            "behind it, ▲ ahead of it, corrected for the number of systems."
+            f"to matter ({index.size_in_words(result.primary.matters)})."
         )
     if verdict.reachable is not None:
         caption += " No system can reach the top: people do not quite agree with one another."

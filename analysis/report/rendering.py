@@ -81,7 +81,8 @@ def _picture_for_page(picture: Picture) -> dict[str, Any]:
     }
 
 
-def _table_for_page(table: Table) -> dict[str, Any]:
+def _table_for_page(whole: Table) -> dict[str, Any]:
+    table, said = whole.reasons_once()
     rows = table.rows if table.shown is None else table.rows[: table.shown]
     best = table.marked()
     scales = [None if table.number else table.scale(i) for i in range(len(table.columns))]
@@ -96,7 +97,7 @@ def _table_for_page(table: Table) -> dict[str, Any]:
         ],
         "rows": [
             [
-                _cell_for_page(cell, table.columns[j], (i, j) in best, scales[j]) | {"mark": table.mark(i, j)}
+                _cell_for_page(cell, table.columns[j], (i, j) in best, scales[j], said) | {"mark": table.mark(i, j)}
                 for j, cell in enumerate(row)
             ]
             for i, row in enumerate(rows)
@@ -104,12 +105,15 @@ def _table_for_page(table: Table) -> dict[str, Any]:
         "pictures": [table.pictures.get(str(row[0]), "") for row in rows],
         "hidden": len(table.rows) - len(rows),
         "prose": table.prose,
-        "csv": table.data_address("csv"),
-        "latex": table.data_address("latex"),
+        "csv": whole.data_address("csv"),
+        "latex": whole.data_address("latex"),
     }
 
 
-def _cell_for_page(cell: Cell, column: Column, best: bool, scale: tuple[float, float] | None) -> dict[str, Any]:
+def _cell_for_page(
+    cell: Cell, column: Column, best: bool, scale: tuple[float, float] | None, said: frozenset[str]
+) -> dict[str, Any]:
+    """A cell as it is shown; the reasons that are said below the table are not said again."""
     if isinstance(cell, str) or cell is None:
         return {"kind": "text", "text": cell if cell else ""}
     shown = {"kind": "number", "why": False, "best": best, "note": "", "ends": "", "bar": None, "p": "", "mark": ""}
@@ -117,7 +121,8 @@ def _cell_for_page(cell: Cell, column: Column, best: bool, scale: tuple[float, f
         return shown | {"text": shown_integer(cell)}
     value, estimate = number(cell), estimate_of(cell)
     if value is None:
-        return shown | {"text": NONE, "why": True, "note": "" if estimate is None else estimate.reason or ""}
+        reason = None if estimate is None or estimate.reason in said else estimate.reason
+        return shown | {"text": NONE, "why": True, "note": reason or ""}
     p = shown_p(cell.p) if isinstance(cell, DifferenceWithP) and cell.p is not None else ""
     ends, bar = shown_interval(cell, column), _bar(estimate, scale)
     return shown | {

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from relstudy.common.charts.pictures import data_address
 from relstudy.common.results.estimates import Estimate
 from relstudy.common.results.latex import LatexCell, latex_table
+from relstudy.common.runtime.wording import listed
 
 MINUS = "−"
 MOST_DIGITS = 6
@@ -137,6 +138,46 @@ class Table:
                 cells |= {(i, index) for i, value in values.items() if value == goal or (i, name) in self.as_good}
         return cells
 
+    def reasons_once(self) -> tuple[Table, frozenset[str]]:
+        """The table for a page, where a reason that several cells of a column share for having no number stands once,
+        in the note; and these reasons. A column that has no number for one reason goes; the files keep it.
+
+        Examples
+        --------
+        >>> none = Estimate.missing("too few raters")
+        >>> table = Table("t", "", [Column("system"), Column("r"), Column("n")], [["a", none, 1], ["b", none, 2]])
+        >>> lean, _ = table.reasons_once()
+        >>> [column.name for column in lean.columns], lean.note
+        (['system', 'n'], 'Not shown: r (too few raters).')
+        """
+        whole: dict[str, list[str]] = {}
+        part: dict[str, list[str]] = {}
+        for index, column in enumerate(self.columns):
+            reasons = [_reason(row[index]) or "" for row in self.rows]
+            shared = {each for each in reasons if each and reasons.count(each) > 1}
+            if index and len(shared) == 1 and set(reasons) == shared:
+                whole.setdefault(reasons[0], []).append(column.name)
+            else:
+                for each in shared:
+                    part.setdefault(each, []).append(column.name)
+        if not (whole or part):
+            return self, frozenset()
+        kept = [
+            index for index, each in enumerate(self.columns) if not any(each.name in gone for gone in whole.values())
+        ]
+        names = {self.columns[index].name for index in kept}
+        gone = "; ".join(f"{listed(names)} ({reason})" for reason, names in whole.items())
+        said = [self.note, f"Not shown: {gone}."] if whole else [self.note]
+        said += [f"{NONE} in {listed(columns)}: {reason}." for reason, columns in part.items()]
+        lean = replace(
+            self,
+            columns=[self.columns[index] for index in kept],
+            rows=[[row[index] for index in kept] for row in self.rows],
+            best=tuple(each for each in self.best if each[0] in names),
+            note=" ".join(said).strip(),
+        )
+        return lean, frozenset({*whole, *part})
+
     def csv(self) -> str:
         """The table as CSV: full precision, an interval as two further columns, a reason where a number is missing."""
         spans = [any(estimate_of(row[i]) is not None for row in self.rows) for i in range(len(self.columns))]
@@ -249,6 +290,7 @@ def shown_p(p: float) -> str:
 
 
 def _reason(cell: Cell) -> str | None:
+    """Why a cell has no number; None where it has one, or nothing is said."""
     estimate = estimate_of(cell)
     return estimate.reason if estimate is not None and estimate.value is None else None
 
