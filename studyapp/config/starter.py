@@ -60,7 +60,10 @@ seed = 0                           # the order in which pairs are handed out
 # [[blocks.questions]]
 # id = "trust"
 # text = "Would you trust it?"
-# scale = "binary"
+# scale = "yes-no"
+# [scales.yes-no]
+# values = [0, 1]
+# labels = {{ 0 = "no", 1 = "yes" }}
 
 # What cards (kind = card in collection.csv) show of their columns, in this order, and nothing else; picture is the file
 # in path:

@@ -91,10 +91,20 @@ ENGLISH: dict[str, str] = {
         "Rate each result by how well it matches the query. There are no right or wrong answers: your own judgment "
         'counts. Choose "undecided" where you cannot tell, and do not spend too long on any one.'
     ),
+    "instructions.default.which": (
+        "Each page shows two results of one query. Choose the one that matches the query better, or say that both "
+        "match it equally well. There are no right or wrong answers: your own judgment counts. Choose "
+        '"undecided" where you cannot tell, and do not spend too long on any one.'
+    ),
+    "instructions.default.which-list": (
+        "Each page shows two lists of results of one query. Choose the list that serves the query better as a whole, "
+        "or say that both serve it equally well. There are no right or wrong answers: your own judgment counts. Choose "
+        '"undecided" where you cannot tell, and do not spend too long on any one.'
+    ),
     "instructions.start": "Start",
     "instructions.scale": "The scale",
     "instructions.keys": (
-        "You can do everything with the keyboard: press a digit to rate, U for undecided, the arrow keys to "
+        "You can do everything with the keyboard: press a digit to answer, U for undecided, the arrow keys to "
         "move, Enter to go on and Backspace to go back."
     ),
     "instructions.practice": "A few practice pages come first. They show how we would have answered, and do not count.",

@@ -115,7 +115,7 @@ def test_the_keys_are_shown_on_the_page_and_in_the_instructions(take_seat: Calla
     seat.rater.go_on()
     assert _hints(page) == [*first, "Backspace go back"]
     page.get_by_role("link", name="What to do").click()
-    expect(page.get_by_text("press a digit to rate, U for undecided, the arrow keys")).to_be_visible()
+    expect(page.get_by_text("press a digit to answer, U for undecided, the arrow keys")).to_be_visible()
 
 
 def test_on_a_touch_screen_no_key_is_shown_and_each_page_begins_at_its_beginning(

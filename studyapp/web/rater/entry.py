@@ -273,8 +273,10 @@ def instructions() -> ResponseReturnValue:
 def instructions_view() -> InstructionsPage:
     """The instructions, in the study's words, and the scales."""
     study = current_site().study
+    asked = {block.ask for block in study.blocks}
+    way = f".{asked.pop()}" if len(asked) == 1 and "rating" not in asked else ""
     return InstructionsPage(
-        paragraphs(study.instructions or current_site().texts("instructions.default")),
+        paragraphs(study.instructions or current_site().texts(f"instructions.default{way}")),
         _practice_words(study),
         tuple(choices(scale) for scale in study.graded),
     )

@@ -37,6 +37,7 @@ def test_every_text_is_in_use() -> None:
         "admin.left.",
         "admin.aside.",
         "admin.back.",
+        "instructions.default.",
         "preview.",
         "withdraw.text.",
         "consent.stored.withdrawal.",

@@ -178,7 +178,10 @@ def test_a_couple_costs_the_database_no_statement_more_than_a_pair(make_study: C
     file.write_text("\n".join([f"{head},other_id", *rows]) + "\n")
     prepare(made.folder, made.store)
     browser = Browser(made.app)
-    browser.join()
+    browser.get("/")
+    shown = browser.send(browser.page.form(), agree="yes")
+    assert "Each page shows two results of one query." in shown.text
+    browser.send(shown.form())
     for _ in range(2):
         browser.rate(lambda name, number: "1")
     at_once, apart = statements_of_a_page(browser, made.store, "1")
