@@ -1,8 +1,7 @@
 """Looks at a study's answer while ratings come in: kept in looks.csv, and held to bounds where the study plans them.
 
-How much of the information is there at a look is told by the answers that the study wants and has, pair by pair. While
-raters still reach new queries this is less than the inverse variance says, which grows as a concave function of the
-answers: two looks are then more alike than is assumed, and the error over all of them is smaller than stated.
+How much of the information is there at a look is told by the answers that the study wants and has, pair by pair. This
+is near the inverse variance and not the same: docs/scoring.md says what the difference does to the error.
 """
 
 from __future__ import annotations
@@ -72,6 +71,18 @@ class Looks:
         state = hashlib.sha256(frame[known].sort_values(known).to_csv(index=False).encode()).hexdigest()[:16]
         given = pd.to_numeric(frame["n_ratings"], errors="coerce").sum() if "n_ratings" in frame else len(frame)
         return cls(log, rows, state, int(given), _planned(study, rows, state))
+
+    @classmethod
+    def beside(cls, study: StudyTables) -> Looks | None:
+        """The looks of the study.toml beside the judgments, whatever was named to score; None where it plans none.
+
+        Raises
+        ------
+        RelstudyError
+            where looks.csv cannot be read
+        """
+        plan = study.decision.looks
+        return None if plan is None else cls.of(study, plan.folder)
 
     def at_their_level(self, options: ScoringOptions) -> ScoringOptions:
         """The options with the level of this look, so that every interval is a repeated confidence interval (Jennison

@@ -191,7 +191,7 @@ def score(
     requirements = read_required(required)
     given = fields_given(ScoringOptions, choices)
     options = options_over(ScoringOptions(), given) if saved is None else saved.options_with(given)
-    looks = None if folder is None or saved is not None else Looks.of(study, folder)
+    looks = None if saved is not None else Looks.beside(study) if folder is None else Looks.of(study, folder)
     options = options if looks is None else looks.at_their_level(options)
     fitted = {} if choices["mappings"] is None else read_mappings(choices["mappings"])
     asked = pairs_to_score(table.frame, judge)

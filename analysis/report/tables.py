@@ -6,6 +6,7 @@ import csv
 import io
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -139,8 +140,8 @@ class Table:
         return cells
 
     def reasons_once(self) -> tuple[Table, frozenset[str]]:
-        """The table for a page, where a reason that several cells of a column share for having no number stands once,
-        in the note; and these reasons. A column that has no number for one reason goes; the files keep it.
+        """The table for a page, where a reason that several cells share for having no number stands once, in the note;
+        and these reasons. A column that has no number for one reason goes; the files keep it.
 
         Examples
         --------
@@ -152,11 +153,12 @@ class Table:
         """
         whole: dict[str, list[str]] = {}
         part: dict[str, list[str]] = {}
-        for index, column in enumerate(self.columns):
-            reasons = [_reason(row[index]) or "" for row in self.rows]
-            shared = {each for each in reasons if each and reasons.count(each) > 1}
-            if index and len(shared) == 1 and set(reasons) == shared:
-                whole.setdefault(reasons[0], []).append(column.name)
+        by_column = [[_reason(row[index]) for row in self.rows] for index in range(len(self.columns))]
+        counts = Counter(each for reasons in by_column for each in reasons if each)
+        for index, (column, reasons) in enumerate(zip(self.columns, by_column, strict=True)):
+            shared = dict.fromkeys(each for each in reasons if each and counts[each] > 1)
+            if index and len(reasons) > 1 and len(shared) == 1 == len(set(reasons)):
+                whole.setdefault(next(iter(shared)), []).append(column.name)
             else:
                 for each in shared:
                     part.setdefault(each, []).append(column.name)

@@ -66,7 +66,7 @@ def next_bound(
 
     What they spent is what they spent, whatever the rule would have had them spend, so looks that nobody planned, and a
     plan that changed, cost no more than the error; the last look at 1 or beyond may spend all that is left. A look
-    without new information has the bound of the one before it.
+    without new information has the bound of the one before it, one without any the farthest.
 
     Parameters
     ----------
@@ -78,6 +78,8 @@ def next_bound(
     >>> round(next_bound([0.5, 1.0], [2.963]), 3), round(next_bound([0.5, 1.0], [2.0]), 3), next_bound([1.0, 1.0], [2])
     (1.969, 2.592, 2)
     """
+    if fractions[-1] <= 0.0:
+        return FARTHEST
     if len(fractions) > 1 and fractions[-1] <= fractions[-2]:
         return bounds[-1]
     walk = _walked(fractions[:-1], bounds)
@@ -93,7 +95,7 @@ def median_unbiased(fractions: Sequence[float], bounds: Sequence[float], statist
 
     Parameters
     ----------
-    fractions : of the information at each look, rising, the last one's too
+    fractions : of the information at each look, rising, the last one's too; looks without new information are none
     bounds : of the looks before it
     statistic : at the last look, the estimate over its standard error
 
@@ -103,10 +105,14 @@ def median_unbiased(fractions: Sequence[float], bounds: Sequence[float], statist
     (2.5, 2.273)
     """
     last = float(np.sqrt(fractions[-1]))
+    if not last:
+        return statistic
 
     def excess(drift: float) -> float:
         walk, above = _Walk(), 0.0
         for fraction, bound in zip(fractions[:-1], bounds, strict=True):
+            if not walk.at < fraction < fractions[-1]:
+                continue
             above += walk.above(fraction, bound, drift)
             walk = walk.after(fraction, bound, drift)
         return above + walk.above(fractions[-1], abs(statistic), drift) - 0.5

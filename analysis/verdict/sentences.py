@@ -28,6 +28,8 @@ MOST_DROPPED = 3
 FEWEST_QUERIES = 5
 MOST_NAMED = 4
 """Of the best set."""
+EARLIEST = 0.2
+"""Of the answers; before that their figures say little of what the end will bring."""
 TINY = 1e-300
 """So that the statistic of a p of 0 is a number."""
 MOST_OPEN = 0.1
@@ -63,14 +65,14 @@ def at_look(result: ScoreResult, ranked: Standings, look: Look, settled: bool) -
     """What a planned look says beside the advice: how far the study is, whether to go on, and the error of claims."""
     error = f"over all looks a claim is wrong in at most {percent(look.error)} of studies like this"
     if look.is_last:
-        return f"All answers are in, at {look.name}: {error}."
+        return f"All answers are in: {error}."
     have = f"{look.answers:,} of the {look.wanted:,} answers wanted are in ({percent(look.fractions[-1])})"
-    interval = f"Intervals are {100 * look.level:g} % ones, so that {error}."
+    interval = f"Intervals have a level of {100 * look.level:g} %, so that {error}."
     if settled:
         return f"{have}; the others need not be collected.{_corrected(result, ranked, look)} {interval}"
     chance = _chance(result, ranked, look)
-    go_on = "" if chance is None else f" Go on: if the figures stay as they are, {chance}."
-    return f"{have}.{go_on} {interval}"
+    go_on = "Go on." if chance is None else f"Go on: if the figures stay as they are, {chance}."
+    return f"{have}. {go_on} {interval}"
 
 
 def _leading_statistic(result: ScoreResult, ranked: Standings) -> tuple[float, Comparison] | None:
@@ -84,9 +86,9 @@ def _leading_statistic(result: ScoreResult, ranked: Standings) -> tuple[float, C
 
 
 def _chance(result: ScoreResult, ranked: Standings, look: Look) -> str | None:
-    """The chance that the first two are told apart by the end, in words; None where it is not known."""
+    """The chance that the first two are told apart by the end, in words; None where it is not known, or too early."""
     found = _leading_statistic(result, ranked)
-    if found is None:
+    if found is None or look.fractions[-1] < EARLIEST:
         return None
     at_end = next_bound([*look.fractions, 1.0], look.bounds, look.error, look.rule)
     chance = chance_to_decide(look.fractions[-1], found[0], at_end)

@@ -24,12 +24,14 @@ class LookPlan:
     error : of claims over all looks, two-sided
     rule : how the error is spent over the looks: late ("obrien-fleming") or evenly ("pocock")
     ratings_per_pair : answers that the study wants for each pair that is not in the base block
+    folder : of study.toml, where the looks are kept
     """
 
     planned: int
     error: float = 0.05
     rule: Rule = "obrien-fleming"
     ratings_per_pair: int = 1
+    folder: Path = Path()
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ def _looks(file: Path, content: dict[str, Any]) -> LookPlan | None:
     if rule == NONE:
         return None
     wanted = [each.get("ratings_per_pair", 1) for each in content.get("blocks", ()) if each.get("pairs") == "unique"]
-    return LookPlan(planned, float(error), rule, max(wanted, default=1))
+    return LookPlan(planned, float(error), rule, max(wanted, default=1), file.parent)
 
 
 def _is_number(value: object) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Unpack
 
 from relstudy.analysis.judges.table import pairs_to_score, read_judge
+from relstudy.analysis.looks import Looks
 from relstudy.analysis.pipeline import score_tables
 from relstudy.analysis.scoring.groups import Grouping
 from relstudy.analysis.scoring.options import ScoringChanges, ScoringOptions, options_over
@@ -49,7 +50,8 @@ def score(
     against: str | os.PathLike[str] | None = None,
     **changes: Unpack[ScoreChanges],
 ) -> Scores:
-    """Score systems against the judgments, as `relstudy score` does.
+    """Score systems against the judgments, as `relstudy score` does; where a study.toml beside them plans looks, this
+    is one, and is kept in its looks.csv.
 
     Parameters
     ----------
@@ -99,6 +101,8 @@ def score(
     chosen = options_over(ScoringOptions(), stated) if saved is None else saved.options_with(stated)
     reading = Reading.stated(changes).among_several()
     study = _study(judgments, ratings, reading, saved)
+    looks = None if saved is not None else Looks.beside(study)
+    chosen = chosen if looks is None else looks.at_their_level(chosen)
     if queries is not None:
         study = replace(study, queries=reading.names_only(table_of(queries, "the queries"), "queries"))
     if pairs is not None and by is None:
@@ -121,7 +125,7 @@ def score(
         judge=grader,
         grouping=None if by is None else Grouping.of(study, by, apart=apart, pairs=beside),
     )  # fmt: skip
-    return Scores(run)
+    return Scores(run if looks is None else looks.recorded(run))
 
 
 def _study(

@@ -258,7 +258,7 @@ def starter_toml(name: str, paradigms: Sequence[str] = ("image",), blocks: str =
     ----------
     name : the folder's
     blocks : what is asked, as TOML; "": by the paradigms
-    answers : whether the results are answers to questions
+    answers : whether the results are answers to questions; looks at these are not counted
     paradigms : how the collection's queries ask: image, text or both; the blocks of any other are commented out
 
     Examples
@@ -269,7 +269,8 @@ def starter_toml(name: str, paradigms: Sequence[str] = ("image",), blocks: str =
     cleaned = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")[:64]
     if blocks:
         return _TOML.format(
-            id=cleaned or "study", blocks=blocks, title=TITLES[answers], question=question(),
+            id=cleaned or "study", blocks=blocks, title=TITLES[answers],
+            question=question(["looks"] if answers else ()),
             texts=ABOUT_ANSWERS if answers else _TEXTS,
         )  # fmt: skip
     text_blocks = _TEXT_BLOCKS.format(name="words-" if "image" in paradigms else "")

@@ -80,6 +80,20 @@ def test_a_look_that_nobody_planned_costs_no_more_than_what_is_left():
     assert next_bound([0.5, 0.5], [2.7]) == 2.7, "nothing new was rated"
 
 
+def test_looks_without_new_information_change_nothing():
+    assert next_bound([0.0], []) == next_bound([0.0, 0.0], [12.0]) == 12, "answers of the base block alone"
+    assert next_bound([0.0, 0.5], [12.0]) == pytest.approx(spending_bounds([0.5])[0])
+    assert median_unbiased([0.0, 0.5, 0.5, 1.0], [12.0, 2.963, 2.963], 2.5) == median_unbiased([0.5, 1.0], [2.963], 2.5)
+    assert median_unbiased([0.5, 0.5], [2.963], 3.1) == pytest.approx(3.1), "the first look with these answers"
+
+
+@pytest.mark.parametrize(("rule", "error"), [("obrien-fleming", 0.052), ("pocock", 0.056)])
+def test_information_that_lags_behind_the_answers_costs_little(rule, error):
+    """The information (inverse variance) in 150 studies of 60 queries, at .2, .4, .6, .8 and all of the answers."""
+    bounds = spending_bounds(np.arange(1, 6) / 5, rule=rule)
+    assert error_over_looks([0.08, 0.25, 0.5, 0.77, 1.0], bounds) == pytest.approx(error, abs=0.0005)
+
+
 def stopped(drift: float, number: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Walks at three looks with a drift: the look at which each stopped, its statistic there, and the bounds."""
     fractions = np.array([0.4, 0.7, 1.0])
@@ -159,13 +173,29 @@ def test_planned_looks_are_held_to_bounds(tmp_path):
     assert [each["conventions"]["level"] for each in said] == [each["level"] for each in looks]
     assert said[0]["verdict"]["headline"].startswith("So far, at look 1 of 3: ")
     assert "the chance that keywords and gift" in said[0]["verdict"]["looks"]
-    assert "at look 3 of 3: over all looks a claim is wrong in at most 5 %" in said[-1]["verdict"]["looks"]
+    assert "All answers are in: over all looks a claim is wrong in at most 5 %" in said[-1]["verdict"]["looks"]
     assert len(pd.read_csv(folder / "looks.csv")) == 3
 
     succeeds("report", folder, "--replicates", 50)
-    assert len(pd.read_csv(folder / "looks.csv")) == 3, "the report of the same ratings is no look of its own"
+    files = {file.stem: file for file in sorted((folder / "scores").glob("*.csv"))}
+    named = succeeds("score", *files.values(), "-j", folder / "judgments.csv", "--replicates", 50, "--json").stdout
+    found = rs.score(files, folder / "judgments.csv", replicates=50)
+    assert json.loads(named)["verdict"]["look"] == found.verdict.as_json()["look"] == looks[-1]
+    assert len(pd.read_csv(folder / "looks.csv")) == 3, "the same ratings are one look, whoever reads them"
     refused = relstudy("score", folder, "--level", 0.9)
     assert refused.exit_code == 1 and "looks.error" in refused.output
+
+
+@pytest.mark.slow
+def test_a_look_at_the_base_block_alone_says_nothing_of_chances(tmp_path):
+    folder = Path(shutil.copytree(ROOT / "data" / "example", tmp_path / "ex"))
+    (folder / "study.toml").write_text((folder / "study.toml").read_text() + "[looks]\nplanned = 3\n")
+    given = pd.read_csv(folder / "ratings.csv")
+    given[given["block"] == "base"].to_csv(folder / "base.csv", index=False)
+    succeeds("calibrate", folder / "base.csv", "-o", folder, "--pairs", folder / "pairs.csv")
+    said = succeeds("score", folder, "--replicates", 50).output
+    assert "0 of the 1,072 answers wanted are in (0 %). Go on. Intervals" in " ".join(said.split())
+    assert "Warning" not in said and "chance that" not in said
 
 
 @pytest.mark.slow

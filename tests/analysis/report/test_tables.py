@@ -37,6 +37,14 @@ def test_csv_says_why_a_number_is_missing() -> None:
     assert read[2] == ["b", "0.5", "0.4", "0.6", ""]
 
 
+def test_a_reason_that_cells_of_several_columns_share_is_said_for_each_column() -> None:
+    few = Estimate.missing("too few raters")
+    rows = [["a", few, 1, few], ["b", few, few, 2], ["c", few, 3, 4]]
+    lean, said = Table("t", "", [Column(name) for name in ("system", "r", "n", "m")], rows).reasons_once()
+    assert [column.name for column in lean.columns] == ["system", "n", "m"] and said == {"too few raters"}
+    assert lean.note == "Not shown: r (too few raters). – in n and m: too few raters."
+
+
 def test_a_row_of_the_wrong_length_is_refused() -> None:
     with pytest.raises(ValueError, match="a row of 1 cells under 2 columns"):
         Table("t", "Bad.", [Column("a"), Column("b")], [["x"]])
