@@ -65,7 +65,9 @@ class Looks:
         if log.is_file() and log.stat().st_size > 0:
             rows = read_table(log, *LOG[:3]).frame.reindex(columns=LOG).drop_duplicates("state")
         for name in LOG[2:]:
-            rows[name] = pd.to_numeric(rows[name], errors="coerce")
+            numbers = pd.to_numeric(rows[name], errors="coerce")
+            rows[name] = numbers.where((numbers >= 0) & (numbers < float("inf")))  # else by hand: as if it were empty
+        rows["bound"] = rows["bound"].where(rows["bound"] > 0)
         rows = rows[rows["ratings"] > 0].reset_index(drop=True)
         known = [name for name in (*PAIR, "n_ratings") if name in frame]
         state = hashlib.sha256(frame[known].sort_values(known).to_csv(index=False).encode()).hexdigest()[:16]

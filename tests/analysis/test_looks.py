@@ -230,6 +230,16 @@ def test_a_log_of_looks_that_a_kill_left_empty_or_doubled_is_read(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("edited", ["0.4,-1", "inf,inf", "2,0", "-1,3", ","])
+def test_a_bound_that_is_none_counts_as_a_look_of_before_the_plan(tmp_path, edited):
+    folder = Path(shutil.copytree(ROOT / "data" / "example", tmp_path / "ex"))
+    (folder / "study.toml").write_text((folder / "study.toml").read_text() + "[looks]\nplanned = 3\n")
+    (folder / "looks.csv").write_text(f"at,state,ratings,fraction,bound\n2026-01-01,abc,500,{edited}\n")
+    look = json.loads(succeeds("score", folder, "--replicates", 50, "--json").stdout)["verdict"]["look"]
+    assert look["number"] == 2 and 1.9 < look["bound"] < 12
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("left", "so_far"), [(406, True), (559, False)])
 def test_judgments_alone_tell_that_a_study_is_not_over(tmp_path, left, so_far):
     """One pair of 560 may be one that people could not decide; 154 are not judged yet."""
