@@ -1,23 +1,26 @@
 """How often `relstudy judge-check` names a system that a judge does not favour, and how often one that it does.
 
-    python scripts/judge_favouring.py [demo viescore diras] [--judges 200] [--systems 2 5 20]
+    python scripts/judge_favouring.py [demo large viescore diras] [--judges 100] [--systems 5]
 
-Of each study one judge of each kind grades every pair of its queries, fair but for what its row says: one that says the
-same of everything, one that is off by noise (standard deviation in grades), and one that adds so much of a grade to the
-fifth of the pairs which the first system ranks highest, on top of noise of half a grade, before it rounds to a grade of
-the scale. `viescore` and `diras` are the collections of scripts/judges.py, where the judge sees what people said on
-average; `demo` is that of `relstudy demo`, where a study's people are three raters with noise of .6 points and the
-judge sees the true relevance, which is finer than what they said. Systems follow people's judgments more or less
-closely. Printed: of the judges without a lean, the share of those for whom any system is named; of the leaning ones,
-the share for whom the first system is named as favoured, first of all.
+Of each study one judge of each kind grades every pair that people judged, with noise of half a grade unless its row
+says otherwise, rounded to a grade of the scale. Fair ones are of no system: the same of everything; noise (standard
+deviation in grades); one grade more in the second half of the queries (drifts), or for the first third of each query's
+results as they stand in the collection (by place); up to a grade more or less by a property of the result that no
+system looks at (by length); upside down; no answer for most of what is relevant (refuses). Others add so much to the
+best fifth or the first ten results of the first system, give these the highest grade, or give the first system's own
+order in place of a grade (copies). `viescore` and `diras` are the collections of scripts/judges.py, where the judge
+sees what people said on average; `demo` is that of `relstudy demo`, where one rater a pair has noise of .6 points and
+the judge sees the true relevance; `large` has ten times its ratings. Systems follow people's judgments more or less
+closely, and all together choose the pairs. Printed: the share of judges beside which the first system is named as
+favoured, and of those beside which any other one is named, or the first as one that the judge is hard on.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from copy import copy
 from dataclasses import replace
 from functools import cache
 from multiprocessing import get_context
@@ -26,34 +29,36 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.judges.favouritism import biases, favoured
+from relstudy.analysis.judges.favouritism import leanings
 from relstudy.analysis.judges.table import JudgeTable
 from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.common.runtime.console import print_table
+from relstudy.common.sampling.draws import inclusion_probabilities, systematic_sample
 from relstudy.studyapp.rendered.collection import make_collection
 
 sys.path.append(str(Path(__file__).parent))  # last, since files here have the names of libraries
 from judge_worlds import PAIR, SHARED, World, diras, viescore
 
+Collection = tuple[World, np.ndarray, int]
+"""What people said of every pair, what the judge sees of it, and the number of grades."""
 
-def demo(_: Path) -> tuple[World, np.ndarray, int]:
-    """The demo's collection, three raters a pair; the judge sees true relevance on five grades."""
-    collection = make_collection(100, seed=0)
+
+def of_pictures(pictures: int, queries: int) -> Collection:
+    """The demo's collection, one rater a pair; the judge sees true relevance on five grades."""
+    collection = make_collection(pictures, seed=0)
     names = np.array(collection.picture_ids, dtype=object)
     query, result = (each.ravel() for each in np.indices(collection.truth.shape))
     other = query != result
     truth = collection.truth[query[other], result[other]]
-    noise = 0.6 * np.random.default_rng(1).normal(size=(3, len(truth)))
-    said = np.clip(np.round(truth + noise), 1, 5)
-    score = truth + np.random.default_rng(2).normal(size=len(truth))
+    said = np.clip(np.round(truth + 0.6 * np.random.default_rng(1).normal(size=len(truth))), 1, 5)
     ids = {"query_id": names[query[other]], "result_id": names[result[other]]}
-    figures = {"judgment": said.mean(axis=0), "relevant_share": (said >= 4).mean(axis=0), "score": score}
-    return World(pd.DataFrame(ids | figures), {}, 40, 12), truth - 1, 5
+    figures = {"judgment": said, "relevant_share": (said >= 4) * 1.0, "score": truth}
+    return World(pd.DataFrame(ids | figures), {}, queries, 20), truth - 1, 5
 
 
-def of_diras(folder: Path) -> tuple[World, np.ndarray, int]:
+def of_diras(folder: Path) -> Collection:
     """Two annotators on three grades, their mean is what the judge sees."""
     world, graded = diras(folder), pd.read_csv(folder / "diras_chatreport" / "ratings.csv")
     mean = graded.groupby(PAIR)["rating"].mean()
@@ -64,15 +69,25 @@ def of_diras(folder: Path) -> tuple[World, np.ndarray, int]:
     return replace(world, pairs=world.pairs.assign(judgment=level / steps)), level, steps + 1
 
 
-def of_viescore(folder: Path) -> tuple[World, np.ndarray, int]:
+def of_viescore(folder: Path) -> Collection:
     """Three people on three grades, their mean is what the judge sees."""
     world = viescore(folder)
     return world, 2 * world.pairs["judgment"].to_numpy(), 3
 
 
-COLLECTIONS = {"demo": demo, "viescore": of_viescore, "diras": of_diras}
-JUDGES = {"the same of everything": (0.0, 0.0), "noise .5": (0.5, 0.0), "noise 1": (1.0, 0.0), "noise 2": (2.0, 0.0)}
-JUDGES |= {f"leans by {lean:g}": (0.5, lean) for lean in (0.25, 0.5, 1.0)}
+COLLECTIONS: dict[str, Callable[[Path], Collection]] = {
+    "demo": lambda _: of_pictures(320, 100),
+    "large": lambda _: of_pictures(1000, 1000),
+    "viescore": of_viescore,
+    "diras": of_diras,
+}
+FAIR = ("the same of everything", "noise .5", "noise 1", "noise 2", "noise alone", "drifts", "by place", "by length")
+FAIR += ("upside down", "refuses")
+LEANING = {"best fifth, .5": (0, 0.5), "best fifth, 1": (0, 1.0)}
+LEANING |= {f"first ten, {lean}": (10, float(lean)) for lean in (".5", "1", "2")}
+LEANING |= {"first ten, highest": (10, 9.0)}
+COPIES = "copies"
+JUDGES = (*FAIR, *LEANING, COPIES)
 
 
 def systems_of(level: np.ndarray, number: int, random: np.random.Generator) -> dict[str, np.ndarray]:
@@ -83,18 +98,46 @@ def systems_of(level: np.ndarray, number: int, random: np.random.Generator) -> d
     return {f"system {k + 1}": a * centred + np.sqrt(1 - a * a) * noise[k] for k, a in enumerate(close)}
 
 
-def graded(universe: Universe, rating: np.ndarray) -> Universe:
-    """The same pairs, draws and people with another judge's grades; all else need not be made anew."""
-    every = [copy(universe), copy(universe.left_out)]
-    for each in every:
-        assert each is not None
-        each.judge = replace(universe.judge, rating=rating)
-        each.__dict__ = {name: value for name, value in each.__dict__.items() if name not in ("worth", "_residuals")}
-    other, left_out = every
-    assert other is not None and left_out is not None
-    left_out.__dict__["worth"] = other.worth
-    other.__dict__["left_out"] = left_out
-    return other
+def places_in(scores: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """The place of each result in its query, whose rows stand together and begin at `starts`."""
+    return np.concatenate([np.argsort(np.argsort(-each)) + 1 for each in np.split(scores, starts[1:])])
+
+
+def seen_by(
+    judge: str, level: np.ndarray, grades: int, place: np.ndarray, query: np.ndarray, random: np.random.Generator
+) -> np.ndarray:
+    """A judge's grades of pairs, float, NaN where it gives no answer.
+
+    Parameters
+    ----------
+    place : by the first system
+    query : number of each pair's query, in its order
+    """
+    noise = {"noise 1": 1.0, "noise 2": 2.0}.get(judge, 0.5) * random.normal(size=len(level))
+    in_query = np.arange(len(level)) - np.searchsorted(query, query)
+    length = np.bincount(query)[query]
+    more = np.zeros(len(level))
+    if judge in LEANING:
+        depth, lean = LEANING[judge]
+        more = lean * (place <= (depth or length / 5))
+    elif judge == "drifts":
+        more = (query >= query.max() / 2) * 1.0
+    elif judge == "by place":
+        more = (in_query < length / 3) * 1.0
+    elif judge == "by length":
+        more = 2 * in_query / length - 1
+    seen = np.clip(np.round(level + noise + more), 0, grades - 1)
+    if judge == "the same of everything":
+        return np.ones(len(level))
+    if judge == "noise alone":
+        return random.integers(0, grades, len(level)).astype(float)
+    if judge == COPIES:
+        return np.ceil(grades * (1 - place / length))
+    if judge == "upside down":
+        return grades - 1 - seen
+    if judge == "refuses":
+        return np.where((level >= 0.75 * (grades - 1)) & (random.random(len(level)) < 0.6), np.nan, seen)
+    return seen
 
 
 def named(
@@ -102,29 +145,32 @@ def named(
 ) -> dict[str, list[str]]:
     """By judge, the systems that are named beside one study, with a sign before each: + where it is favoured."""
     random = np.random.default_rng([seed, number])
-    rows, probability = world.study(random)
-    drawn = rows.astype(np.int64)
-    within = np.sort(np.concatenate([each for each in world.by_query if np.isin(drawn, each).any()]))
-    systems = systems_of(level[within], number, random)
-    first = systems["system 1"]
-    judged = world.pairs.iloc[drawn].reset_index(drop=True)[[*PAIR, "judgment", "relevant_share"]]
+    chosen = random.choice(len(world.by_query), world.queries, replace=False)
+    rows = np.concatenate([world.by_query[each] for each in chosen])
+    query = np.repeat(np.arange(world.queries), [len(world.by_query[each]) for each in chosen])
+    starts = np.searchsorted(query, np.arange(world.queries))
+    systems = systems_of(level[rows], number, random)
+    places = {name: places_in(scores, starts) for name, scores in systems.items()}
+    wanted = np.mean([1 / (place + 4.0) for place in places.values()], axis=0)
+    given = [inclusion_probabilities(each, world.results) for each in np.split(wanted, starts[1:])]
+    drawn = np.concatenate([start + systematic_sample(each, random) for start, each in zip(starts, given, strict=True)])
+    judged = world.pairs.iloc[rows[drawn]].reset_index(drop=True)[[*PAIR, "judgment", "relevant_share"]]
     scale = {"relevance_cut": 0.5, "scale_low": 0.0, "scale_high": 5.0}
-    pairs = JudgedPairs.of(judged.assign(inclusion_probability=probability, **scale))
-    ids = [each[within] for each in world.ids]
-    ok, certain = np.full(len(within), "ok", dtype=object), np.ones(len(within))
-    table = JudgeTable("judge", *ids, level[within], ok, certain)
-    universe = Universe.of(pairs, table, options)
-    said = {}
-    for judge, (noise, lean) in JUDGES.items():
-        seen = level[within] + noise * random.normal(size=len(within)) + lean * (first >= np.quantile(first, 0.8))
-        rating = np.clip(np.round(seen), 0, grades - 1) if noise else np.ones(len(within))
-        figures = biases(graded(universe, rating), systems)
-        said[judge] = [f"{'+' if figures[name].value > 0 else '-'}{name}" for name in favoured(figures, options.level)]
+    pairs = JudgedPairs.of(judged.assign(inclusion_probability=np.concatenate(given)[drawn], **scale))
+    ids = [each[rows[drawn]] for each in world.ids]
+    first, said = next(iter(places.values())), {}
+    for judge in JUDGES:
+        rating = seen_by(judge, level[rows], grades, first, query, random)[drawn]
+        status = np.where(np.isnan(rating), "refused", "ok").astype(object)
+        universe = Universe.of(pairs, JudgeTable(judge, *ids, rating, status, np.ones(len(drawn))), options)
+        of_drawn = [{name: each[drawn] for name, each in of.items()} for of in (systems, places)]
+        found = leanings(universe, *of_drawn, options.level)
+        said[judge] = [f"{'+' if each.judged_alike > 0 else '-'}{each.system}" for each in found]
     return said
 
 
 @cache
-def collection(name: str, data: Path) -> tuple[World, np.ndarray, int]:
+def collection(name: str, data: Path) -> Collection:
     """A collection, made once a process."""
     return COLLECTIONS[name](data)
 
@@ -140,27 +186,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("collection", nargs="*", default=list(COLLECTIONS), metavar="COLLECTION")
     parser.add_argument("--data", type=Path, default=SHARED)
-    parser.add_argument("--judges", type=int, default=200, help="of a cell, each beside another study")
-    parser.add_argument("--systems", type=int, nargs="+", default=[2, 5, 20])
-    parser.add_argument("--replicates", type=int, default=100)
+    parser.add_argument("--judges", type=int, default=100, help="of a cell, each beside another study")
+    parser.add_argument("--systems", type=int, default=5)
+    parser.add_argument("--replicates", type=int, default=200)
     parser.add_argument("--workers", type=int, default=2, help="processes")
     given = parser.parse_args()
-    seeds = range(given.judges)
-    jobs = [(given, name, number, seed) for name in given.collection for number in given.systems for seed in seeds]
+    jobs = [(given, name, given.systems, seed) for name in given.collection for seed in range(given.judges)]
     with ProcessPoolExecutor(given.workers, get_context("fork")) as pool:
-        runs = dict(zip((job[1:] for job in jobs), pool.map(one, jobs, chunksize=20), strict=True))
+        runs = dict(zip((job[1:] for job in jobs), pool.map(one, jobs, chunksize=5), strict=True))
     rows = []
-    for name in given.collection:
-        for judge, (_, lean) in JUDGES.items():
-            cells = []
-            for number in given.systems:
-                said = [runs[name, number, seed][judge] for seed in seeds]
-                hits = [each[:1] == ["+system 1"] if lean else bool(each) for each in said]
-                cells.append(f"{100 * np.mean(hits):.1f}")
-            rows.append([name, judge, "found" if lean else "false", *cells])
+    for judge in JUDGES:
+        cells = []
+        for name in given.collection:
+            said = [runs[name, given.systems, seed][judge] for seed in range(given.judges)]
+            first = ["+system 1" in each for each in said]
+            others = [bool({*each} - {"+system 1"}) for each in said]
+            cells.append(f"{100 * np.mean(first):.0f} / {100 * np.mean(others):.0f}")
+        rows.append([judge, *cells])
     error = 100 * np.sqrt(0.05 * 0.95 / given.judges)
-    print(f"Percent of {given.judges} judges a cell (standard error {error:.1f} points at 5 %):")
-    print_table(rows, ["collection", "judge", "", *(f"{number} systems" for number in given.systems)])
+    print(f"First system / others named, percent of {given.judges} judges (standard error {error:.1f} at 5 %):")
+    print_table(rows, ["judge", *given.collection])
 
 
 if __name__ == "__main__":

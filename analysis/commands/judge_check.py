@@ -123,6 +123,18 @@ def _print(check: JudgeCheck, again: dict[str, dict[str, int] | None]) -> None:
     ]
     print_table(rows, ["grade", "pairs", "judged", "relevant", "judgment"])
     click.echo()
+    if len(check.models) > 1:
+        of_models = [
+            [
+                str(row["model"]),
+                f"{row['answers']:,}",
+                f"{row['judged']:,}",
+                *(number(float(row[name]), ".2f") for name in ("grade", "judgment")),
+            ]
+            for row in check.models.to_dict("records")
+        ]
+        print_table(of_models, ["model that answered", "answers", "judged", "mean grade", "people's judgment"])
+        click.echo()
     click.echo(f"It explains {_with_ends(check.explained['r_squared'])} of the variance of people's judgments (R2),")
     click.echo(f"and its grades correlate with them by {_with_ends(check.explained['spearman'])} (Spearman).")
     beside = check.beside

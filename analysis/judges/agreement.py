@@ -14,6 +14,7 @@ from relstudy.analysis.indices import kernels
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.judges.favouritism import HIGHEST
 from relstudy.analysis.judges.grades import grade_numbers
+from relstudy.analysis.judges.table import NOT_ASKED
 from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.common.results.estimates import Estimate
@@ -143,17 +144,38 @@ def beside_a_person(universe: Universe, ratings: pd.DataFrame | None, level: flo
     return Beside(float(person), float(judge), estimate, len(both))
 
 
+def model_table(universe: Universe) -> pd.DataFrame:
+    """By the model that answered, the answers, those to pairs that people judged, and of these the means of its grades
+    and of people's judgments; no row where it is not known.
+
+    Returns
+    -------
+    DataFrame[model, answers, judged, grade, judgment], the most answers first
+    """
+    judge, rows = universe.judge, universe.row_of_judged[universe.given]
+    found = []
+    for model, answers in judge.models.most_common():
+        assert judge.model is not None
+        own = (judge.model[rows] == model) & judge.answered[rows]
+        grade, judgment = judge.rating[rows][own], universe.context.pairs.judgment[universe.given][own]
+        weights = universe.context.design[universe.given][own]
+        means = [np.average(each, weights=weights) if own.any() else np.nan for each in (grade, judgment)]
+        found.append([model, answers, int(own.sum()), *means])
+    return pd.DataFrame(found, columns=["model", "answers", "judged", "grade", "judgment"])
+
+
 def refusals(universe: Universe, rankings: Mapping[str, np.ndarray]) -> dict[str, dict[str, float]]:
-    """The share of pairs without an answer: of those that people call relevant and of the others (by_people), and among
-    each system's best pairs (by_system).
+    """The share of the pairs asked that got no answer: of those that people call relevant and of the others
+    (by_people), and among each system's best pairs (by_system).
 
     Parameters
     ----------
     rankings : each system's scores of the judge's rows, so that higher is better
     """
     context, given = universe.context, universe.given
-    silent = ~universe.judge.answered
-    of_judged, weight = silent[universe.row_of_judged[given]], context.design[given]
+    silent, asked = ~universe.judge.answered, universe.judge.status != NOT_ASKED
+    rows = universe.row_of_judged[given]
+    of_judged, weight = silent[rows], context.design[given] * asked[rows]
     relevance = context.relevance.values[given]
     by_grade = {
         name: float(np.average(of_judged, weights=weight * part))
@@ -161,6 +183,7 @@ def refusals(universe: Universe, rankings: Mapping[str, np.ndarray]) -> dict[str
         if (weight * part).sum() > 0
     }
     highest = {
-        name: float(silent[scores >= np.quantile(scores, 1 - HIGHEST)].mean()) for name, scores in rankings.items()
+        name: float(silent[asked & (scores >= np.quantile(scores, 1 - HIGHEST))].mean())
+        for name, scores in rankings.items()
     }
     return {"by_people": by_grade, "by_system": highest}

@@ -12,9 +12,9 @@ import pandas as pd
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.precision_recall import RELEVANT, Retrieval, at_share
 from relstudy.analysis.indices.registry import AVERAGE_PRECISION
-from relstudy.analysis.judges.agreement import Beside, beside_a_person, explained, grade_table, refusals
+from relstudy.analysis.judges.agreement import Beside, beside_a_person, explained, grade_table, model_table, refusals
 from relstudy.analysis.judges.estimator import Terms, assist
-from relstudy.analysis.judges.favouritism import biases, favoured
+from relstudy.analysis.judges.favouritism import Leaning, biases, leanings, places_of
 from relstudy.analysis.judges.indices import assisted_indices, check_weighting, helps, terms_of, transform_of
 from relstudy.analysis.judges.table import JudgeTable
 from relstudy.analysis.judges.universe import Universe, context_for
@@ -38,10 +38,12 @@ class JudgeCheck:
     ----------
     judge : its table
     grades : as `grade_table` gives them
+    models : as `model_table` gives them
     explained : r_squared and spearman, of people's judgments
     beside : the judge beside a person
     bias : by system, what the judge's grades are worth among its highest 20 % minus what they are worth on pairs that
         people judged alike, minus the same over all systems, in standard deviations of people's judgments
+    leanings : the systems that the judge favours or is hard on, the furthest first
     circular : by system, the rank correlation with the judge that people's judgments do not explain
     order : Kendall's tau between the orders that people and the judge alone, its grades read as shares of its scale,
         give the systems by average precision
@@ -53,9 +55,11 @@ class JudgeCheck:
 
     judge: JudgeTable
     grades: pd.DataFrame
+    models: pd.DataFrame
     explained: Mapping[str, Estimate]
     beside: Beside
     bias: Mapping[str, Estimate]
+    leanings: tuple[Leaning, ...]
     circular: Mapping[str, float]
     order: Estimate
     refusals: Mapping[str, Mapping[str, float]]
@@ -67,9 +71,11 @@ class JudgeCheck:
         return {
             "judge": self.judge.as_json(),
             "grades": _records(self.grades),
+            "models": _records(self.models),
             **{name: each.as_json() for name, each in self.explained.items()},
             "beside_a_person": self.beside.as_json(),
             "bias": {name: each.as_json() for name, each in self.bias.items()},
+            "leanings": [each.as_json() for each in self.leanings],
             "beyond_people": dict(self.circular),
             "order": self.order.as_json(),
             "refusals": {name: dict(each) for name, each in self.refusals.items()},
@@ -112,20 +118,22 @@ def check_judge_against(
     expected = (RELEVANT, *at_shares, *(index.name for index in assisted_indices() if helps(index)))
     terms = {} if unweighed else {e.name: terms_of(universe, e, of_rows[e.name], e.used, expected) for e in candidates}
     circular = {name: _beyond_people(universe, ranking) for name, ranking in rankings.items()}
-    leaning = {} if unweighed else biases(universe, rankings)
-    bias = {name: context.estimate(each) for name, each in leaning.items()}
-    named = {name: bias[name] for name in favoured(leaning, options.level)}
+    bias = {} if unweighed else {name: context.estimate(each) for name, each in biases(universe, rankings).items()}
+    places = {each.name: places_of(universe, scores[each.name], each) for each in candidates}
+    leaning = () if unweighed else tuple(leanings(universe, rankings, places, options.level))
     return JudgeCheck(
         judge,
         grade_table(universe),
+        model_table(universe),
         explained(universe),
         beside_a_person(universe, ratings, options.level),
         bias,
+        leaning,
         circular,
         _order(universe, terms, rankings, options.level),
         refusals(universe, rankings),
         _expected(universe, terms, expected),
-        tuple(_warnings(universe, unweighed, circular, named)),
+        tuple(_warnings(universe, unweighed, circular, leaning)),
     )
 
 
@@ -181,10 +189,10 @@ def _beyond_people(universe: Universe, ranking: np.ndarray) -> float:
 
 
 def _warnings(
-    universe: Universe, unweighed: str | None, circular: Mapping[str, float], named: Mapping[str, Estimate]
+    universe: Universe, unweighed: str | None, circular: Mapping[str, float], leaning: Sequence[Leaning]
 ) -> list[str]:
     judge = universe.judge
-    warnings = []
+    warnings = judge.notes()
     given, judged = int(universe.given.sum()), len(universe.given)
     if given < judged:
         warnings.append(
@@ -202,13 +210,7 @@ def _warnings(
                 f"Judge {judge.name} and system {name} correlate by {number(partial, '.2f')} beyond what people "
                 "explain of both: they may be of one kind, and the judge alone says nothing of that system."
             )
-    for name, estimate in named.items():
-        what = "favours" if estimate.value is not None and estimate.value > 0 else "is hard on"
-        warnings.append(
-            f"Judge {judge.name} {what} {name}: its grades are worth {number(estimate.value or 0, '+.2f')} standard "
-            "deviations of people's judgments there beside pairs that people judged alike. People's sample corrects "
-            "that."
-        )
+    warnings += [each.sentence(judge.name) for each in leaning]
     if judge.left_out:
         warnings.append(
             f"The prompt was tuned on {count_of(judge.left_out, 'query; it is', 'queries; they are')} left out, since "

@@ -302,6 +302,7 @@ def notes_on(universe: Universe) -> list[str]:
     judge, context = universe.judge, universe.context
     answered = judge.answered
     notes = [f"Figures with the help of judge {judge.name}, and people's beside them, speak of these raters alone."]
+    notes += judge.notes()
     if not answered.all():
         what = ", ".join(f"{many} {status}" for status, many in judge.as_json()["status"].items() if status != "ok")
         notes.append(

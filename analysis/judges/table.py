@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,16 +19,19 @@ from relstudy.common.options.argument_checks import shown
 from relstudy.common.options.option_wording import option
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.files import read_json
+from relstudy.common.runtime.wording import capital, in_words, listed_some
 from relstudy.common.tables.checked_table import Checked, stripped
 from relstudy.common.tables.formats.table_files import read_table
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.reading import PLAIN, Reading
 
-OK = "ok"
-STATUSES = (OK, "refused", "unparsed", "off_scale", "error")
+OK, NOT_ASKED = "ok", "not_asked"
+STATUSES = (OK, "refused", "unparsed", "off_scale", "error", NOT_ASKED)
 """Outcomes of a pair: a grade; the judge would not say; no grade could be read; one that the scale does not hold;
-no answer came."""
-COLUMNS = [*PAIR, "rating", "status", "confidence", "seconds", "cost"]
+no answer came; it was not asked yet."""
+MOST_MODELS = 4
+"""Named in a sentence."""
+COLUMNS = [*PAIR, "rating", "status", "confidence", "seconds", "cost", "model"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +46,8 @@ class JudgeTable:
     status : text [pairs], one of STATUSES; "ok" exactly where there is a rating
     probability : float [pairs], in (0, 1], with which the pair was chosen to be given to the judge
     left_out : how many queries are left out, since the judge's prompt was tuned on them
+    model : text [pairs], which model answered, empty where that is not known; None where it is known of no pair
+    asked : the model that was asked for; empty where that is not known
     """
 
     name: str
@@ -52,6 +57,8 @@ class JudgeTable:
     status: np.ndarray
     probability: np.ndarray
     left_out: int = 0
+    model: np.ndarray | None = None
+    asked: str = ""
 
     def __len__(self) -> int:
         return len(self.rating)
@@ -60,6 +67,15 @@ class JudgeTable:
     def answered(self) -> np.ndarray:
         """True where there is a rating, bool [pairs]."""
         return np.isfinite(self.rating)
+
+    @property
+    def models(self) -> Counter[str]:
+        """How many answers each model gave, where that is known."""
+        return Counter() if self.model is None else Counter(each for each in self.model[self.answered] if each)
+
+    def notes(self) -> list[str]:
+        """Which model answered, where it is not the one that was asked for, or not one alone; a sentence."""
+        return notes_on_models(self.name, self.asked, self.models)
 
     @cached_property
     def ids(self) -> pd.MultiIndex:
@@ -115,7 +131,8 @@ class JudgeTable:
             return self
         names = ("query_id", "result_id", "rating", "status", "probability")
         left_out = len(np.unique(self.query_id[~kept]))
-        return replace(self, **{name: getattr(self, name)[kept] for name in names}, left_out=left_out)
+        model = None if self.model is None else self.model[kept]
+        return replace(self, **{name: getattr(self, name)[kept] for name in names}, left_out=left_out, model=model)
 
     def as_json(self) -> dict[str, Any]:
         """Numbers of rows, answers, queries, and rows by status."""
@@ -166,8 +183,30 @@ def read_judge(
         raise RelstudyError(f"the judge: a path or a pandas DataFrame is needed, not {shown(source)}")
     judge = check_judge(_stated(judge_rows(source), reading), name or Path(source).stem)
     description = Path(source).with_suffix(".json")
-    tuned_on = read_json(description).get("tuned_on", []) if description.is_file() else []
-    return judge.without(tuned_on)
+    said = read_json(description) if description.is_file() else {}
+    asked = said.get("model")
+    return replace(judge, asked=asked if isinstance(asked, str) else "").without(said.get("tuned_on", []))
+
+
+def notes_on_models(judge: str, asked: str, models: Mapping[str, int]) -> list[str]:
+    """Which model answered, where it is not the one that was asked for, or not one alone; a sentence.
+
+    Parameters
+    ----------
+    judge, asked : names of the judge, and of the model that was asked for (empty: not known)
+    models : how many answers each model gave
+
+    Examples
+    --------
+    >>> notes_on_models("j", "m", {"m": 5}), notes_on_models("j", "m", {"m-2": 5})
+    ([], ['Judge j asked for model m, and m-2 answered.'])
+    """
+    if len(models) > 1:
+        each = listed_some([f"{model} ({many:,})" for model, many in Counter(models).most_common()], MOST_MODELS)
+        return [f"{capital(in_words(len(models)))} models answered for judge {judge}: {each}; their grades may differ."]
+    return [
+        f"Judge {judge} asked for model {asked}, and {each} answered." for each in models if asked and each != asked
+    ]
 
 
 def pairs_to_score(judged: pd.DataFrame, judge: JudgeTable | None) -> pd.DataFrame:
@@ -213,7 +252,8 @@ def check_judge(table: Checked, name: str) -> JudgeTable:
     if not np.isfinite(rating).any():
         raise RelstudyError(f"{table.file}: the judge answered for none of the {len(ids)} pairs")
     query_id, result_id = (ids[column].to_numpy(dtype=object) for column in PAIR)
-    return JudgeTable(name, query_id, result_id, rating, status, probability)
+    model = stripped(table.frame["model"]).to_numpy(dtype=object) if "model" in table.frame else None
+    return JudgeTable(name, query_id, result_id, rating, status, probability, model=model)
 
 
 def _statuses(table: Checked, rating: np.ndarray) -> np.ndarray:

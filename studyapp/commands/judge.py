@@ -268,7 +268,7 @@ def _from_model(folder: Path, options: JudgeOptions, tuned: list[str] | None, as
             "repeated": repeated_answers(run.questions, run.again, log),
             "moved" if run.couples is None else "exchanged": repeated_answers(run.questions, run.moved, log),
             "speaking": run.speaking,
-            "notes": _notes(run, log, changed, open_questions, now),
+            "notes": _notes(name, run, log, changed, open_questions, now),
             **_tuned(tuned),
         }
         return write_judge(base, name, table, said)
@@ -290,10 +290,17 @@ def _from_model(folder: Path, options: JudgeOptions, tuned: list[str] | None, as
 
 
 def _notes(
-    run: _Run, log: AnswerLog, changed: int, open_questions: Sequence[Question], now: Sequence[Question]
+    name: str,
+    run: _Run,
+    log: AnswerLog,
+    changed: int,
+    open_questions: Sequence[Question],
+    now: Sequence[Question],
 ) -> list[str]:
     """Notes on the answers, one sentence each."""
+    from relstudy.analysis.judges.table import notes_on_models
     from relstudy.studyapp.judging.answers import is_cut_off
+    from relstudy.studyapp.judging.asking import answered_by
     from relstudy.studyapp.judging.results import repeated_answers
 
     notes = []
@@ -316,6 +323,8 @@ def _notes(
     if cut:
         short = count_of(cut, "answer was", "answers were")
         notes.append(f"{short} cut off twice; --parameter max_tokens=N lets them be longer.")
+    models = Counter(model for record in records if record.get("rating") is not None and (model := answered_by(record)))
+    notes += notes_on_models(name, run.interview.client.model, models)
     expected = run.interview.client.parameters.get("logprobs")
     if expected:
         whole = sum(
@@ -438,9 +447,9 @@ def _prepare(folder: Path, options: JudgeOptions) -> _Run:
 
 def _ask(run: _Run, questions: Sequence[Question], log: AnswerLog, workers: int, quiet: bool) -> bool:
     from relstudy.common.runtime.console import counter
-    from relstudy.studyapp.judging.asking import ANSWER_TOKENS, ask
+    from relstudy.studyapp.judging.asking import ANSWER_TOKENS, Audit, ask
 
-    interview = run.interview
+    interview, audit = run.interview, Audit()
     tokens = interview.tokens(questions)
     cost = interview.settings.cost(tokens, ANSWER_TOKENS * len(questions))
     price = "" if cost is None else f", which cost about {cost:.2f}"
@@ -453,17 +462,18 @@ def _ask(run: _Run, questions: Sequence[Question], log: AnswerLog, workers: int,
     )
     if not questions:
         return True
-    with log, counter("asking", len(questions)) as bar:
-        spent = 0.0
+    try:
+        with log, counter("asking", len(questions)) as bar:
 
-        def on_record(record: dict[str, Any]) -> None:
-            nonlocal spent
-            spent += record.get("cost") or 0.0
-            if cost is not None:
-                bar.set_postfix_str(f"cost {spent:.2f}", refresh=False)
-            bar.update()
+            def on_record(record: dict[str, Any]) -> None:
+                audit.add(record)
+                if cost is not None:
+                    bar.set_postfix_str(f"cost {audit.cost or 0:.2f}", refresh=False)
+                bar.update()
 
-        return ask(interview, questions, log, workers, on_record)
+            return ask(interview, questions, log, workers, on_record)
+    finally:
+        click.echo(audit.sentence(interview.client), err=quiet)
 
 
 def _what_is_sent(interview: Interview, questions: Sequence[Question]) -> str:

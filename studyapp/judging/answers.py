@@ -97,7 +97,7 @@ def read_reply(reply: dict[str, Any], scale: Scale, form: AnswerForm, expected: 
     >>> read_reply(reply, SCALES["1-5"], AnswerForm("json"))
     Answer(status='ok', rating=4.0, confidence=0.8)
     """
-    if server_error(reply) is not None:
+    if server_error(reply) is not None or not reply.get("choices"):
         return Answer("error")
     try:
         choice = reply["choices"][0]
@@ -194,7 +194,7 @@ def _objects(text: str) -> list[dict[str, Any]]:
 
 
 def _decoded(text: str) -> Iterator[dict[str, Any]]:
-    decoder = json.JSONDecoder()
+    decoder = json.JSONDecoder(object_pairs_hook=_with_one_grade)
     start = text.find("{")
     while start >= 0:
         try:
@@ -206,6 +206,12 @@ def _decoded(text: str) -> Iterator[dict[str, Any]]:
         else:
             yield value
         start = text.find("{", end)
+
+
+def _with_one_grade(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object as JSON has it; with all grades in a list where it names several that differ, which is no grade."""
+    grades = [value for name, value in pairs if name == "grade"]
+    return dict(pairs) | ({"grade": grades} if any(each != grades[0] for each in grades) else {})
 
 
 def _final_scores(text: str) -> list[dict[str, Any]]:

@@ -10,20 +10,22 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from relstudy.common.runtime.control_characters import without_controls
 from relstudy.common.runtime.damaged_files import NO_JSON
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.files import replacing
+from relstudy.common.runtime.wording import count_of, listed_some
 from relstudy.common.tables.meaning.scales import Scale
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.config.study_parts import JudgeSettings
 from relstudy.studyapp.judging.answer_log import AnswerLog
-from relstudy.studyapp.judging.answers import Answer, AnswerForm, is_cut_off, read_reply
+from relstudy.studyapp.judging.answers import Answer, AnswerForm, is_cut_off, read_reply, server_error
 from relstudy.studyapp.judging.client import ChatClient, NoReply, storable
 from relstudy.studyapp.judging.prompt import Prompt, content_hash, text_hash
 
@@ -146,12 +148,11 @@ class Interview:
         }
         if body is None:
             return {**common, "status": "error"}
-        answer = self.read(question.query_id, body)
-        usage = body.get("usage")
-        counts = usage if isinstance(usage, dict) else {}
-        into, out = (counts.get(name) for name in ("prompt_tokens", "completion_tokens"))
-        cost = self.settings.cost(into, out) if isinstance(into, int) and isinstance(out, int) else None
-        return {**common, **_said(answer), "cost": cost, "answer": body}
+        answer, tokens = self.read(question.query_id, body), tokens_of(body)
+        cost = None if tokens is None else self.settings.cost(*tokens)
+        reason = {"reason": server_error(body) or "it came without an answer"} if answer.status == "error" else {}
+        counted = {} if tokens is None else {"tokens": list(tokens)}
+        return {**common, **_said(answer), **reason, **counted, "cost": cost, "answer": body}
 
     def scale_of(self, query_id: str) -> Scale:
         """The scale of answers to questions of this query."""
@@ -173,10 +174,62 @@ class Interview:
         return changed
 
 
+def tokens_of(body: Mapping[str, Any]) -> tuple[int, int] | None:
+    """How many tokens a question and its answer had, as the server counts them; None where it does not say."""
+    usage = body.get("usage")
+    counts = [usage.get(name) for name in ("prompt_tokens", "completion_tokens")] if isinstance(usage, dict) else []
+    into, *out = [each for each in counts if isinstance(each, int) and not isinstance(each, bool) and each >= 0] or [0]
+    return (into, out[0]) if out else None
+
+
 def _said(answer: Answer) -> dict[str, Any]:
     return {"status": answer.status, "rating": answer.rating, "confidence": answer.confidence}
 
 
+def answered_by(record: Mapping[str, Any]) -> str | None:
+    """The model that a server says an answer is of; None where it does not say."""
+    body = record.get("answer")
+    model = body.get("model") if isinstance(body, dict) else None
+    return " ".join(without_controls(model).split())[:LONGEST_NAME] if isinstance(model, str) and model else None
+
+
+@dataclass
+class Audit:
+    """What a run asked, and what came of it."""
+
+    questions: int = 0
+    answers: int = 0
+    models: Counter[str] = field(default_factory=Counter)
+    tokens: tuple[int, int] = (0, 0)
+    cost: float | None = None
+    cut_off: int = 0
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        """Count the record of a question."""
+        self.questions += 1
+        self.answers += record["status"] == "ok"
+        self.cut_off += bool(record.get("cut_off")) + (record["status"] == "error" and "answer" in record)
+        if "answer" in record:
+            self.models[answered_by(record) or "a model that the server does not name"] += 1
+        into, out = record.get("tokens", (0, 0))
+        self.tokens = (self.tokens[0] + into, self.tokens[1] + out)
+        if record.get("cost") is not None:
+            self.cost = (self.cost or 0.0) + record["cost"]
+
+    def sentence(self, client: ChatClient) -> str:
+        """The audit in a sentence."""
+        whose = [f"{model} ({many:,})" if len(self.models) > 1 else model for model, many in self.models.most_common()]
+        by = f" by {listed_some(whose, MOST_MODELS)}" if whose else ""
+        tokens = f"; {self.tokens[0]:,} tokens in, {self.tokens[1]:,} out" if any(self.tokens) else ""
+        cost = f", cost {self.cost:.2f}" if self.cost is not None else ""
+        thrown = count_of(client.pace.unread + self.cut_off, "reply", "replies")
+        return (
+            f"This run: {count_of(self.questions, 'question')} in {count_of(client.pace.sent, 'request')}, "
+            f"{count_of(self.answers, 'grade')}{by}{tokens}{cost}; {thrown} thrown away."
+        )
+
+
+LONGEST_NAME, MOST_MODELS = 100, 4
 FEWEST_IN_VAIN = 3
 """Questions without an answer, one after the other, before a server with fewer workers is given up."""
 MORE_TOKENS = 4
@@ -254,6 +307,8 @@ def _asked(interview: Interview, question: Question) -> dict[str, Any]:
             longer = client.ask(messages, **_more_tokens(client.parameters, reply.body))
             second = interview.record(question, longer.body, round(reply.seconds + longer.seconds, 3))
             costs = (record["cost"], second["cost"])
+            if "tokens" in record and "tokens" in second:
+                second["tokens"] = [sum(each) for each in zip(record["tokens"], second["tokens"], strict=True)]
             return {**second, "cost": None if None in costs else sum(costs), "cut_off": True}
     except NoReply as error:
         return {**interview.record(question, None), "reason": str(error)}

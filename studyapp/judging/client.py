@@ -62,12 +62,18 @@ class Pace:
     ----------
     first_wait : seconds of the first pause
     wait : sleeps so many seconds
+
+    Attributes
+    ----------
+    sent : requests so far
+    unread : replies that called themselves good and could not be read
     """
 
     def __init__(self, first_wait: float, wait: Callable[[float], None]) -> None:
         self.first_wait, self.wait = first_wait, wait
         self.pauses = 0
         self.reached = False
+        self.sent = self.unread = 0
         self._until = 0.0
         self._allowed = float("inf")
         self._running = 0
@@ -79,6 +85,7 @@ class Pace:
         with self._turn:
             self._turn.wait_for(lambda: self._running < self._allowed)
             self._running += 1
+            self.sent += 1
             left = self._until - time.monotonic()
         try:
             if left > 0:
@@ -95,6 +102,11 @@ class Pace:
             self.reached, self.pauses = True, 0
             self._allowed += 1
             self._turn.notify_all()
+
+    def threw_away(self) -> None:
+        """Note that a reply could not be read, which is paid all the same."""
+        with self._turn:
+            self.unread += 1
 
     def limited(self, began: float, pause: float | None) -> bool:
         """Note that the server did not take a request that began then; False where waiting longer is no use.
@@ -222,6 +234,7 @@ class ChatClient:
             while part := response.read1(PART):
                 said += part
                 if len(said) > LARGEST_REPLY:
+                    self.pace.threw_away()
                     raise NoReply(f"the answer is longer than {LARGEST_REPLY:,} bytes")
                 if time.monotonic() > until:  # the socket's own limit is for each part of an answer
                     raise TimeoutError
@@ -230,11 +243,13 @@ class ChatClient:
         try:
             body = self.without_key(storable(json.loads(said)))
         except NO_JSON:
-            raise NoReply(self.without_key(_not_json(said))) from None
+            body = None
         if not isinstance(body, dict):
+            self.pace.threw_away()
             raise NoReply(self.without_key(_not_json(said)))
         failed = server_error(body)
         if failed is not None:
+            self.pace.threw_away()
             raise _Failed(f"the server says: {failed}")
         return body
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from relstudy.analysis.judges.several import mean_of_judges
 from relstudy.analysis.judges.study import judge_file
-from relstudy.analysis.judges.table import COLUMNS, check_judge, judge_rows, read_judge
+from relstudy.analysis.judges.table import COLUMNS, NOT_ASKED, check_judge, judge_rows, read_judge
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.calibration.preferences import read_preferences
 from relstudy.calibration.tables.qrels import is_qrels
@@ -26,7 +26,7 @@ from relstudy.common.tables.meaning.study_folder import table_in
 from relstudy.mapping.scores.table import read_scores
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.judging.answer_log import AnswerLog
-from relstudy.studyapp.judging.asking import Question
+from relstudy.studyapp.judging.asking import Question, answered_by
 
 FOLDER = "judges"
 
@@ -38,13 +38,17 @@ def judge_files(folder: Path, name: str) -> tuple[Path, Path, Path]:
 
 
 def table_of_answers(questions: Sequence[Question], log: AnswerLog) -> pd.DataFrame:
-    """Table of the answers, one row a question, with COLUMNS; those not asked yet are errors."""
+    """Table of the answers, one row a question, with COLUMNS."""
     rows = []
     for each in questions:
-        record = log.records.get(each.key, {"status": "error"})
-        cells = {name: record.get(name) for name in COLUMNS[2:]}
-        rows.append({"query_id": each.query_id, "result_id": each.result_id, **cells})
+        rows.append({"query_id": each.query_id, "result_id": each.result_id, **_cells(log, each)})
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _cells(log: AnswerLog, question: Question) -> dict[str, Any]:
+    """What the log says of a question, by the columns of a judge's table after the pair."""
+    record = log.records.get(question.key, {"status": NOT_ASKED})
+    return {name: record.get(name) for name in COLUMNS[2:]} | {"model": answered_by(record)}
 
 
 def table_of_couples(
@@ -53,7 +57,6 @@ def table_of_couples(
     """Table of the answers to which of two is better, as `relstudy preferences` reads them; the judge is its rater."""
     rows = []
     for each, couple in zip(questions, couples.itertuples(index=False), strict=True):
-        record = log.records.get(each.key, {"status": "error"})
         rows.append(
             {
                 "rater_id": name,
@@ -64,7 +67,7 @@ def table_of_couples(
                 "scale": scale,
                 "source": couple.source,
                 "inclusion_probability": couple.inclusion_probability,
-                **{column: record.get(column) for column in COLUMNS[2:]},
+                **_cells(log, each),
             }
         )
     return pd.DataFrame(rows)

@@ -214,7 +214,10 @@ def test_the_command_prints_people_alone_beside_people_with_the_judge(files: Pat
     [
         (lambda judge: judge.assign(query_id="z" + judge["query_id"]), "its table is of other pairs"),
         (lambda judge: judge.assign(rating=np.nan, status="refused"), "the judge answered for none of the 1440 pairs"),
-        (lambda judge: judge.assign(status="perhaps"), "ok, refused, unparsed, off_scale or error is allowed"),
+        (
+            lambda judge: judge.assign(status="perhaps"),
+            "ok, refused, unparsed, off_scale, error or not_asked is allowed",
+        ),
         (lambda judge: judge.assign(status="refused"), "ok goes with a rating, all else without"),
         (lambda judge: pd.concat([judge, judge[:1]]), "this pair stands there twice"),
         (lambda judge: judge.drop(columns="rating"), "this column is required"),

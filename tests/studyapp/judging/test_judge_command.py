@@ -19,6 +19,7 @@ from click.testing import Result
 from tqdm import tqdm
 
 from relstudy.common.runtime import console
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from tests.commands import relstudy, succeeds
 from tests.places import ROOT
 from tests.studyapp.judging.stub import KEY, Said, change_default, serving
@@ -61,7 +62,7 @@ def test_every_pair_is_asked_once_with_both_pictures_and_the_studys_own_question
     assert "1 (poor match), 2, 3, 4, 5 (good match)" in json.dumps(stub.questions[0])
     assert stub.questions[0]["model"] == "vision"
     rows = table(folder)
-    assert list(rows.columns) == ["query_id", "result_id", "rating", "status", "confidence", "seconds", "cost"]
+    assert list(rows.columns) == [*PAIR, "rating", "status", "confidence", "seconds", "cost", "model"]
     assert len(rows) == pairs and set(rows["rating"]) == {4.0} and set(rows["status"]) == {"ok"}
     assert f"{pairs} of {pairs} questions are open" in done.output and "127.0.0.1" in done.output
     assert "0 of" in again.output
@@ -137,7 +138,8 @@ def test_grades_off_the_scale_are_counted_in_a_sentence(folder: Path) -> None:
         (Said("", message={"refusal": "I cannot judge this."}), "refused"),
         (Said(status=400), "error"),
         (Said(raw=b"<html>busy</html>"), "error"),
-        (Said(raw=b'{"choices": []}'), "unparsed"),
+        (Said('{"grade": 1, "grade": 5}'), "unparsed"),
+        (Said(raw=b'{"choices": []}'), "error"),
         (Said(raw=b"[" * 200_000), "error"),
         (Said(raw=b" " * (1 << 20) + Said().body()), "error"),
     ],
@@ -151,6 +153,7 @@ def test_grades_off_the_scale_are_counted_in_a_sentence(folder: Path) -> None:
             "refusal",
             "bad request",
             "no JSON",
+            "two grades in one",
             "empty",
         ),
         *("nested without end", "too long"),
@@ -164,7 +167,7 @@ def test_what_is_no_grade_is_a_status_and_never_a_grade(folder: Path, said: Said
     assert rows["rating"].isna().all()
     asked = rows["query_id"].isin([json.loads(line)["query_id"] for line in log_lines(folder)])
     assert asked.any() and status in set(rows["status"][asked])
-    assert set(rows["status"]) <= {status, "error"}
+    assert set(rows["status"]) == {status, "not_asked"}
 
 
 def log_lines(folder: Path) -> list[str]:
@@ -229,6 +232,69 @@ def test_a_run_that_is_stopped_goes_on_without_asking_twice_or_losing_an_answer(
     assert done.exit_code == 0
     assert set(stub.times_asked().values()) == {1} and len(stub.questions) == 32
     assert (table(folder)["status"] == "ok").all()
+
+
+@pytest.mark.slow
+def test_after_a_kill_only_what_was_on_its_way_is_asked_once_more(folder: Path) -> None:
+    """Four at a time are on their way; what was answered is on the disk before the next question goes out."""
+    with serving(lambda before, text: Said(delay=0.02)) as stub:
+        command = [sys.executable, "-m", "relstudy", "judge", str(folder), "--judge", "m", "--model", "vision"]
+        command += ["--base-url", stub.url, "--pairs", "judged", "--workers", "4", "--repeat", "0"]
+        for most in (6, 14, 22):
+            process = subprocess.Popen(command, cwd=ROOT, env=os.environ | {"JUDGE_KEY": KEY}, stdout=subprocess.PIPE)
+            while len(stub.questions) < most and process.poll() is None:
+                time.sleep(0.001)
+            process.kill()
+            process.communicate(timeout=60)
+        assert ask(folder, stub.url).exit_code == 0
+        again = [many - 1 for many in stub.times_asked().values()]
+    assert max(again) == 1 and sum(again) <= 3 * 4
+    assert (table(folder)["status"] == "ok").all() and len(table(folder)) == 32
+
+
+@pytest.mark.slow
+def test_the_models_that_answered_are_named_and_told_apart(folder: Path) -> None:
+    """The server changes from one model to another; each command that reads the answers says so."""
+
+    def answer(before: int, text: str) -> Said:
+        body = json.loads(Said(json.dumps({"grade": 2 + len(stub.questions) % 3})).body())
+        return Said(raw=json.dumps(body | {"model": "v-1" if len(stub.questions) <= 20 else "v-2"}).encode())
+
+    with serving(answer) as stub:
+        done = ask(folder, stub.url, "--workers", "1")
+    said = " ".join(done.output.split())
+    assert (
+        "This run: 32 questions in 32 requests, 32 grades by v-1 (20) and v-2 (12); 32,000 tokens in, 320 out; "
+        "0 replies thrown away." in said
+    )
+    sentence = "Two models answered for judge m: v-1 (20) and v-2 (12); their grades may differ."
+    assert sentence in said
+    assert table(folder)["model"].value_counts().to_dict() == {"v-1": 20, "v-2": 12}
+
+    pairs = pd.read_csv(folder / "pairs.csv")[PAIR]
+    pairs.assign(judgment=np.tile([1.0, 5.0], 16), inclusion_probability=0.5).to_csv(
+        folder / "judgments.csv", index=False
+    )
+    (folder / "scores").mkdir(exist_ok=True)
+    scores = folder / "scores" / "one.csv"
+    pairs.assign(score=np.arange(32)).to_csv(scores, index=False)
+    checked = succeeds("judge-check", folder, "--judge", "m", "--replicates", 20).output
+    assert re.search(r"v-1 +20 +20 ", checked) and re.search(r"v-2 +12 +12 ", checked) and sentence in checked
+    graded = succeeds(
+        "score", scores, "-j", folder / "judgments.csv", "--judge", folder / "judges" / "m.csv", "--replicates", 20,
+        "--verbose",
+    )  # fmt: skip
+    assert sentence in " ".join(graded.output.split())
+
+
+@pytest.mark.slow
+def test_a_model_that_was_not_asked_for_is_named(folder: Path) -> None:
+    def answer(before: int, text: str) -> Said:
+        return Said(raw=json.dumps(json.loads(Said().body()) | {"model": "cheap\x1b[2J"}).encode())
+
+    with serving(answer) as stub:
+        done = ask(folder, stub.url, "--limit", "3")
+    assert "Judge m asked for model vision, and cheap\\x1b[2J answered." in done.output
 
 
 @pytest.mark.slow
