@@ -18,6 +18,8 @@ from relstudy.common.runtime.compiled import compiled, compiled_for_all_cores
 
 BLOCK = 1 << 16
 """Codes per block: at most 65,536, so that half a block's counts fit 16 bits."""
+IN_CACHE = 1 << 17
+"""Words of a block: a megabyte, which stays in a core's second cache while QUERIES pass over it."""
 QUERIES = 8
 """Queries that share a block of the database while it is in cache."""
 WIDEST_PAIR = 200
@@ -108,12 +110,13 @@ def count_by_class(
     total, relevant : int64 (M, Q + 1)
     """
     number, words, side = len(queries), len(columns), bits + 1
+    block = min(BLOCK, IN_CACHE // words)
     total = np.zeros((number, side), np.int64)
     relevant = np.zeros((number, side), np.int64)
     pair = bits <= WIDEST_PAIR
     joint_size = side * side if pair else side
     for group in prange((number + QUERIES - 1) // QUERIES):
-        keys = np.empty(BLOCK, np.uint16)
+        keys = np.empty(block, np.uint16)
         counts = np.zeros(2 * joint_size, np.uint16)
         of_first = np.zeros(side, np.int64)
         of_second = np.zeros(side, np.int64)
@@ -122,7 +125,7 @@ def count_by_class(
         for c in range(len(starts) - 1):
             low = starts[c]
             while low < starts[c + 1]:
-                high = min(low + BLOCK, starts[c + 1])
+                high = min(low + block, starts[c + 1])
                 out = keys[: high - low]
                 i = first_query
                 while i < last_query:
@@ -214,14 +217,15 @@ def count_by_labels(
     masks : uint64 (label words, N);  query_masks : uint64 (M, label words)
     """
     number, words, side, size = len(queries), len(columns), bits + 1, columns.shape[1]
+    block = min(BLOCK, IN_CACHE // words)
     total = np.zeros((number, side), np.int64)
     relevant = np.zeros((number, side), np.int64)
     for group in prange((number + QUERIES - 1) // QUERIES):
-        keys = np.empty(BLOCK, np.uint16)
+        keys = np.empty(block, np.uint16)
         counts = np.zeros(4 * side, np.uint16)
         low = 0
         while low < size:
-            high = min(low + BLOCK, size)
+            high = min(low + block, size)
             out = keys[: high - low]
             for i in range(group * QUERIES, min(number, group * QUERIES + QUERIES)):
                 counts[:] = 0

@@ -72,7 +72,7 @@ def test_both_engines_count_what_direct_enumeration_counts(bits: int, kind: str)
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("number", "queries", "bits"), [(4000, 13, 12), (70_000, 3, 12), (90_000, 2, 64), (80_001, 1, 201)]
+    ("number", "queries", "bits"), [(4000, 13, 12), (70_000, 3, 12), (90_000, 2, 64), (80_001, 1, 201), (9000, 9, 2000)]
 )
 @pytest.mark.parametrize("kind", ["class", "labels", "listed"])
 def test_a_database_of_many_blocks_is_counted_as_enumerated(number: int, queries: int, bits: int, kind: str) -> None:
