@@ -6,7 +6,7 @@ import os
 import types
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, TypeAlias, Unpack
+from typing import Any, TypeAlias, TypeVar, Unpack
 
 import numpy as np
 import pandas as pd
@@ -110,16 +110,30 @@ def count(
     """
     check_arguments(count, locals())
     notes: list[str] = []
-    query_codes, database_codes = (
-        _codes(part, name, form, bits, notes) for part, name in ((queries, "queries"), (database, "database"))
-    )
+    query_codes, database_codes = _both_codes(queries, database, form, bits, notes)
+    by = _truth(query_labels, database_labels, truth, notes)
+    return counting.count(query_codes, database_codes, by, engine=engine, about={"notes": notes})
+
+
+def _both_codes(
+    queries: CodesLike, database: CodesLike, form: Format, bits: int | None, notes: list[str]
+) -> tuple[Codes, Codes]:
+    return _codes(queries, "queries", form, bits, notes), _codes(database, "database", form, bits, notes)
+
+
+T = TypeVar("T", bound=Truth)
+
+
+def _truth(
+    queries: LabelsLike | None, database: LabelsLike | None, truth: T | None, notes: list[str]
+) -> T | LabelTruth:
     if truth is None:
-        if query_labels is None or database_labels is None:
+        if queries is None or database is None:
             raise RelstudyError("counting needs labels of queries and database, or a truth")
-        truth = LabelTruth.by(*_labels(query_labels, database_labels, notes))
-    elif query_labels is not None or database_labels is not None:
+        return LabelTruth.by(*_labels(queries, database, notes))
+    if queries is not None or database is not None:
         raise RelstudyError("counting needs labels or a truth, not both")
-    return counting.count(query_codes, database_codes, truth, engine=engine, about={"notes": notes})
+    return truth
 
 
 def _codes(given: CodesLike, name: str, form: Format, bits: int | None, notes: list[str]) -> Codes:
@@ -450,11 +464,15 @@ def look_up(
 
 
 def graded(
-    queries: Codes,
-    database: Codes,
-    truth: LabelTruth,
-    k: Iterable[int] = (),
+    queries: CodesLike,
+    database: CodesLike,
+    query_labels: LabelsLike | None = None,
+    database_labels: LabelsLike | None = None,
     *,
+    k: int | Iterable[int] = (),
+    truth: LabelTruth | None = None,
+    form: Format = "auto",
+    bits: int | None = None,
     gain: Gain = "exponential",
     no_relevant: Empty = "skip",
 ) -> pd.DataFrame:
@@ -462,15 +480,18 @@ def graded(
 
     Parameters
     ----------
-    truth : labels of queries and database
-    k : cut-offs; the whole ranking is always there too
+    queries, database, form, bits : codes, as `count` takes them
+    query_labels, database_labels : 0/1 of shape (items, labels), or as `count` takes them
+    k : one cut-off or several; the whole ranking is always there too
+    truth : instead of labels: a `LabelTruth`
     gain : of nDCG: 2^labels - 1, or their number
     no_relevant : queries that share no label with any code: left out, 0, or 1 in nDCG
 
     Returns
     -------
     Pessimistic, expected and optimistic over the order of ties; one row a figure, such as "WAP@100" or "WAP";
-    `.attrs["queries_without_relevant"]`: how many queries share no label with any code
+    `.attrs["queries_without_relevant"]`: how many queries share no label with any code; `.attrs["notes"]`: what was
+    assumed of codes and labels
 
     Raises
     ------
@@ -479,21 +500,22 @@ def graded(
 
     Examples
     --------
-    >>> from relstudy.analysis.hashing.truth.labels import Labels
-    >>> codes = Codes.from_bits(np.array([[0, 0], [0, 1]], dtype=bool))
-    >>> both, one = Labels(masks=np.array([[3]], dtype=np.uint64)), Labels(masks=np.array([[3, 1]], dtype=np.uint64))
-    >>> graded(codes.take(slice(0, 1)), codes, LabelTruth.by(both, one), [1]).loc["ACG@1", "expected"]
+    >>> codes = np.array([[0, 0], [0, 1]])
+    >>> graded(codes[:1], codes, np.array([[1, 1]]), np.array([[1, 1], [1, 0]]), k=1).loc["ACG@1", "expected"]
     np.float64(2.0)
     """
     check_arguments(graded, locals())
     from relstudy.analysis.hashing.metrics.label_grades import shared_label_counts
 
-    counts = shared_label_counts(queries, database, truth)
+    notes: list[str] = []
+    query_codes, database_codes = _both_codes(queries, database, form, bits, notes)
+    counts = shared_label_counts(query_codes, database_codes, _truth(query_labels, database_labels, truth, notes))
     rows: dict[str, dict[str, float | None]] = {}
-    for cut in (*k, None):
+    for cut in (*_several(k), None):
         rows |= graded_figures(counts, cut, gain, no_relevant).named(cut)
     table = pd.DataFrame(rows, dtype=float).T
     table.attrs["queries_without_relevant"] = int((counts[:, 1:].sum(axis=(1, 2)) == 0).sum())
+    table.attrs["notes"] = notes
     return table
 
 

@@ -21,6 +21,8 @@ from relstudy.common.runtime.wording import count_of
 
 _VALUE = re.compile(r"[+-]?1(\.0*)?|-?0(\.0*)?")
 """0, 1 or -1, as numpy.savetxt and others write them."""
+MOST_SHOWN = 1000
+"""Items whose labels are looked at for how they are written."""
 _LARGEST = 2.0**53
 """Whole numbers beyond this size are not all floats."""
 
@@ -112,7 +114,7 @@ def read_labels(
     if not files:
         raise RelstudyError("no file of labels is named")
     texts = {path: text_lines(path) for path in files if not is_array_file(path)}
-    columns = _columns_of_texts(texts, notes) if separator == "auto" else {}
+    columns = _columns_of_texts(texts, notes) or _classes_beside_ids(texts, notes) if separator == "auto" else {}
     split = _splitter({} if columns else texts, separator, notes)
     raw = [
         columns[path]
@@ -125,6 +127,7 @@ def read_labels(
     labels = one_vocabulary(raw, files)
     _tell_of_none(raw, labels, files, notes)
     _tell_of_all(labels, files, notes)
+    _tell_of_likely_errors(raw, files, notes)
     _check_shared(raw, labels, files)
     return labels
 
@@ -136,6 +139,7 @@ def labels_of(*arrays: Any, names: Sequence[str], notes: list[str] | None = None
     labels = one_vocabulary(raw, names)
     _tell_of_none(raw, labels, names, notes)
     _tell_of_all(labels, names, notes)
+    _tell_of_likely_errors(raw, names, notes)
     _check_shared(raw, labels, names)
     return labels
 
@@ -176,6 +180,28 @@ def _columns_of_texts(texts: dict[str, list[str]], notes: list[str]) -> dict[str
         f"{path}: {table.shape[1]} columns of 0 and 1 are taken for a label each; {way_out} takes each line for one"
     )
     return tables
+
+
+def _classes_beside_ids(texts: dict[str, list[str]], notes: list[str]) -> dict[str, Raw]:
+    """Each text's classes where all have an id and a class in every line, ids that differ and classes that do not. Read
+    as labels, an id that is a number would be one that items share."""
+    found: dict[str, Raw] = {}
+    for path, lines in texts.items():
+        rows = [[cell.strip() for cell in re.split(r"[,\s]+", line.strip())] for line in lines]
+        if len(rows) < 3 or any(len(row) != 2 for row in rows):
+            return {}
+        numbered = [row[1].lstrip("-").isdigit() for row in rows]
+        rows = rows[1:] if not numbered[0] and all(numbered[1:]) else rows
+        ids, classes = zip(*rows, strict=True)
+        if len({*ids}) < len(ids) or len({*classes}) == len(classes) or {*ids} <= {*classes}:
+            return {}
+        found[path] = [(each,) for each in classes]
+    if found:
+        way_out = either("--label-separator comma", "separator='comma'")
+        notes.append(
+            f"{next(iter(found))}: two columns are taken for an id and a class; {way_out} takes both for labels"
+        )
+    return found
 
 
 def _columns_of_lines(lines: list[str]) -> np.ndarray | None:
@@ -241,6 +267,35 @@ def _tell_of_all(labels: list[Labels], names: Sequence[str], notes: list[str]) -
         )
 
 
+def _tell_of_likely_errors(raw: Sequence[Raw], names: Sequence[str], notes: list[str]) -> None:
+    """Note classes that count from 0 in one part and from 1 in another, and texts of 0 and 1 that are one label."""
+    first, *others = [_ends(part) for part in raw]
+    for name, end in zip(names[1:], others, strict=True):
+        if first and end and {first[0], end[0]} == {0, 1} and first[1] - first[0] == end[1] - end[0]:
+            notes.append(
+                f"{names[0]} counts classes from {first[0]} to {first[1]} and {name} from {end[0]} to {end[1]}: if "
+                "they are the same classes, every figure is wrong; count them alike"
+            )
+    for part, name in zip(raw, names, strict=True):
+        words = {word for row in part[:MOST_SHOWN] for word in row} if isinstance(part, list) else set()
+        if words and all(len(word) > 2 and {*word} <= {"0", "1"} for word in words):
+            notes.append(
+                f"{name}: each text of 0 and 1 is taken for one class; blanks between them make each digit a label"
+            )
+
+
+def _ends(part: Raw) -> tuple[int, int] | None:
+    """The least and the largest class; None where classes are no whole numbers from 0."""
+    if isinstance(part, np.ndarray) and part.dtype.kind != "U":
+        if part.ndim > 1 or not len(part):
+            return None
+        blocks = [(int(block.min()), int(block.max())) for _, block in row_blocks(part)]
+        return min(low for low, _ in blocks), max(high for _, high in blocks)
+    words = {word for row in part for word in row} if isinstance(part, list) else set(np.unique(part).tolist())
+    numbers = [int(word) for word in words if word.isascii() and word.isdigit()]
+    return (min(numbers), max(numbers)) if numbers and len(numbers) == len(words) else None
+
+
 def _check_shared(raw: Sequence[Raw], labels: list[Labels], paths: Sequence[str]) -> None:
     queries, *database = labels
     if not database or any(_share(queries, part) for part in database):
@@ -265,9 +320,9 @@ def _some(part: Raw) -> str:
     if isinstance(part, np.ndarray):
         if part.ndim == 2:
             return f"{part.shape[1]} columns"
-        names = [str(name) for name in dict.fromkeys(part[:1000].tolist())]
+        names = [str(name) for name in dict.fromkeys(part[:MOST_SHOWN].tolist())]
     else:
-        names = list(dict.fromkeys(name for labels in part[:1000] for name in labels))
+        names = list(dict.fromkeys(name for labels in part[:MOST_SHOWN] for name in labels))
     return ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
 
 

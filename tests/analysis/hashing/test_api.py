@@ -143,7 +143,7 @@ def test_codes_of_two_lengths_have_no_figures(wide: int) -> None:
     classes = hashing.Labels(classes=np.array([0, 0, 1, 1]))
     truth = hashing.LabelTruth.by(classes, classes)
     for attempt in (
-        lambda: hashing.graded(one, other, truth),
+        lambda: hashing.graded(one, other, truth=truth),
         lambda: hashing.look_up(one, other, truth),
         lambda: hashing.count(one, other, truth=truth),
     ):
@@ -213,7 +213,7 @@ def test_a_cut_off_below_1_is_refused_by_every_function_that_takes_one() -> None
         lambda: hashing.evaluate(counts, k=0),
         lambda: mean_average_precision(counts, 0),
         lambda: hashing.compare({"one": counts}, k=0),
-        lambda: hashing.graded(packed, packed, hashing.LabelTruth.by(classes, classes), k=[0]),
+        lambda: hashing.graded(packed, packed, classes, classes, k=[0]),
     ):
         with pytest.raises(RelstudyError, match="a cut-off k must be at least 1"):
             attempt()
@@ -256,7 +256,7 @@ def test_searches_and_kept_encoders_give_what_the_commands_give(
     theirs = told("look-up", "--bits", "4", "--tables", "2", "--flips", "0", "--flips", "1")["look_ups"]
     assert ours.equals(pd.DataFrame(theirs).drop(columns="milliseconds"))
     graded = told("graded", "--k", "5")["at"]
-    assert hashing.graded(queries, database, truth, [5]).loc["WAP@5"].to_dict() == graded["5"]["wap"]
+    assert hashing.graded(queries, database, truth=truth, k=[5]).loc["WAP@5"].to_dict() == graded["5"]["wap"]
     distances = [np.linalg.norm(vectors[20:] - query, axis=1) for query in vectors[:20]]
     table = hashing.rank(distances, truth, "Euclidean")
     assert hashing.evaluate(table, k=5).by_radius.empty
@@ -295,3 +295,15 @@ def test_vectors_with_values_that_are_no_numbers_get_no_codes_and_no_neighbours(
     ):
         with pytest.raises(RelstudyError, match=said):
             attempt()
+
+
+def test_graded_takes_arrays_as_count_does() -> None:
+    random = np.random.default_rng(2)
+    codes, labels = random.random((30, 16)) < 0.5, (random.random((30, 5)) < 0.4) * 1
+    of_arrays = hashing.graded(codes[:6], codes, labels[:6], labels, k=5)
+    packed = hashing.Codes.from_bits(codes)
+    counted = hashing.count(codes[:6], codes, labels[:6], labels)
+    assert of_arrays.attrs["queries_without_relevant"] == int((counted.relevant.sum(axis=1) == 0).sum())
+    assert of_arrays.equals(hashing.graded(packed.take(slice(0, 6)), packed, labels[:6], labels, k=[5]))
+    with pytest.raises(RelstudyError, match="labels of queries and database, or a truth"):
+        hashing.graded(codes, codes)

@@ -147,10 +147,42 @@ def test_labels_made_by_hand_are_refused_where_they_are_no_labels() -> None:
 
 
 def test_commas_between_labels_are_told_as_blanks_are(tmp_path: Path) -> None:
-    """Lines of an item's number and its class: item 2 was relevant to all items of class 2."""
-    (tmp_path / "y.csv").write_text("0,2\n1,2\n2,0\n")
+    (tmp_path / "y.csv").write_text("0,2\n1,2\n2,0,1\n")
     notes: list[str] = []
     read_labels(str(tmp_path / "y.csv"), notes=notes)
     assert notes[0].endswith(
         "commas separate labels, so '0,2' is 2 labels; --label-separator line takes each line for one label"
     )
+
+
+@pytest.mark.parametrize("written", ["array", "text"])
+def test_classes_that_count_from_0_in_one_file_and_from_1_in_the_other_are_told(tmp_path: Path, written: str) -> None:
+    classes = np.arange(30) % 10
+    files = [tmp_path / f"{name}.{'npy' if written == 'array' else 'txt'}" for name in ("queries", "database")]
+    for file, part in zip(files, (classes, classes + 1), strict=True):
+        np.save(file, part) if written == "array" else file.write_text("\n".join(map(str, part)))
+    notes: list[str] = []
+    read_labels(*files, notes=notes)
+    assert [f"{files[0]} counts classes from 0 to 9 and {files[1]} from 1 to 10" in note for note in notes] == [True]
+    notes.clear()
+    read_labels(files[0], files[0], notes=notes)
+    assert not notes
+
+
+def test_two_columns_of_an_id_and_a_class_are_classes(tmp_path: Path) -> None:
+    """Read as labels, item 3 would share one with every item of class 3."""
+    file = tmp_path / "labels.csv"
+    file.write_text("id,class\n" + "".join(f"{item},{item % 4}\n" for item in range(20, 60)))
+    notes: list[str] = []
+    (labels,) = read_labels(file, notes=notes)
+    assert labels.single and len(labels) == 40 and len(np.unique(labels.as_array())) == 4
+    assert "taken for an id and a class" in notes[0]
+    assert not read_labels(file, separator="comma")[0].single
+
+
+def test_texts_of_0_and_1_without_blanks_are_told(tmp_path: Path) -> None:
+    file = tmp_path / "labels.txt"
+    file.write_text("".join(f"{item % 8:03b}\n" for item in range(20)))
+    notes: list[str] = []
+    read_labels(file, notes=notes)
+    assert any("each text of 0 and 1 is taken for one class" in note for note in notes)
