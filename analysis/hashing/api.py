@@ -189,8 +189,11 @@ def evaluate(
 
 
 def compare(
-    systems: Mapping[str, CountTable],
+    systems: Mapping[str, CountTable | tuple[CodesLike, CodesLike]],
+    query_labels: LabelsLike | None = None,
+    database_labels: LabelsLike | None = None,
     *,
+    truth: Truth | None = None,
     k: int | Iterable[int] = (),
     radius: int = 2,
     preset: str = "default",
@@ -201,7 +204,9 @@ def compare(
 
     Parameters
     ----------
-    systems : name -> counts, all of the same queries in the same order against the same truth
+    systems : name -> counts, all of the same queries in the same order against the same truth; or name -> codes of
+        queries and database, which are counted as by `count`
+    query_labels, database_labels, truth : for codes, as in `count`
     k : cut-offs of mAP
     radius : of precision within the radius and RAMAP
     preset, conventions : as in `evaluate`
@@ -225,8 +230,19 @@ def compare(
 
     if not systems:
         raise RelstudyError("the systems: there is none; counts for each system's name are needed")
-    rules = _rules(preset, conventions)
-    return Comparison(compare_tables(dict(systems), radius=radius, conventions=rules, seed=seed, k=_several(k)))
+    rules, tables = _rules(preset, conventions), dict[str, CountTable]()
+    for name, given in systems.items():
+        if isinstance(given, CountTable):
+            tables[name] = given
+        elif isinstance(given, tuple) and len(given) == 2:
+            tables[name] = count(*given, query_labels, database_labels, truth=truth)
+        else:
+            raise RelstudyError(f"system {name}: counts, or codes of queries and database, are needed")
+    if all(isinstance(given, CountTable) for given in systems.values()) and (
+        query_labels is not None or truth is not None
+    ):
+        raise RelstudyError("labels and a truth are for codes; counts have theirs")
+    return Comparison(compare_tables(tables, radius=radius, conventions=rules, seed=seed, k=_several(k)))
 
 
 def encoder(name: str, bits: int, *, seed: int = 0, **settings: Any) -> Encoder:

@@ -155,6 +155,20 @@ class Comparison(Result):
         return pd.DataFrame(rows, columns=["first", "second", "map_difference", "low", "high"])
 
     @property
+    def by_length(self) -> pd.DataFrame:
+        """One row a figure (mAP, and mAP@k and P@k of each k), method and code length: the value, whether it is the
+        best of its length, and its difference to the best with a 95 % interval. Systems are named METHOD-BITS."""
+        from relstudy.analysis.hashing.metrics.by_length import as_frame
+
+        return as_frame(self.figures["by_length"])
+
+    def latex(self) -> str:
+        """`by_length` as tables for a paper, the best of each length bold."""
+        from relstudy.analysis.hashing.metrics.by_length import latex_of
+
+        return latex_of(self.figures["by_length"])
+
+    @property
     def notes(self) -> list[str]:
         """What was assumed of codes and labels, and how many queries have no relevant code, one sentence each."""
         return list(self.figures.get("notes", []))

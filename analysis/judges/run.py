@@ -304,7 +304,8 @@ def notes_on(universe: Universe) -> list[str]:
     notes = [f"Figures with the help of judge {judge.name}, and people's beside them, speak of these raters alone."]
     notes += judge.notes()
     if not answered.all():
-        what = ", ".join(f"{many} {status}" for status, many in judge.as_json()["status"].items() if status != "ok")
+        said = judge.as_json()["status"].items()
+        what = ", ".join(f"{many} {status.replace('_', ' ')}" for status, many in said if status != "ok")
         notes.append(
             f"Judge {judge.name}: {int((~answered).sum())} of {len(judge)} pairs have no answer ({what}); they count "
             "as a grade of their own."

@@ -30,6 +30,11 @@ class CompareOptions(Drawn):
     k: tuple[int, ...] = option((), "Cut-offs of mAP at k; repeat.", at_least=1)
     splits: bool = option(False, "Tables are NAME_SPLIT.npz: mean and spread of each NAME over its splits.")
     preset: str = option("default", "Conventions by name.")
+    table: tuple[str, ...] = option(
+        (),
+        "Write methods by code lengths to this file, .csv or .tex; repeat. Tables are METHOD-BITS.npz.",
+        metavar="FILE",
+    )
     figures: str | None = option(
         None, "Write the curves of all systems, each in one picture, as SVG to this folder.", metavar="FOLDER"
     )
@@ -56,6 +61,9 @@ def compare_command(tables: tuple[str, ...], options: CompareOptions, as_json: b
     if len(set(names)) < len(names):
         raise click.UsageError("The tables' file names must differ; they name the systems.")
     loaded = {name: CountTable.load(table) for name, table in zip(names, tables, strict=True)}
+    refuse_over(options.table, tables)
+    if options.table and splits:
+        raise click.UsageError("--table does not go with --splits")
     if splits:
         result = compare_splits(_by_split(loaded), radius=radius, conventions=conventions, k=k)
     else:
@@ -65,12 +73,15 @@ def compare_command(tables: tuple[str, ...], options: CompareOptions, as_json: b
 
         for path in write_comparison_figures(loaded, options.figures, conventions):
             say(f"wrote {path}")
+    if options.table:
+        _write_methods(result["by_length"], options.table)
     if as_json:
         print_json(result)
         return
     if splits:
         print_splits(result)
         return
+    _print_methods(result["by_length"])
     rows = [[name, *_figures(system)] for name, system in result["systems"].items()]
     columns = [name for name in next(iter(result["systems"].values())) if name not in ("bits", "map", "map_interval")]
     print_table(rows, ["system", "bits", "mAP", "95 % interval", "over ties", *columns])
@@ -87,6 +98,39 @@ def compare_command(tables: tuple[str, ...], options: CompareOptions, as_json: b
     for note in result["notes"]:
         click.echo(note)
     say_conventions(result["conventions"])
+
+
+def _write_methods(records: list[dict[str, Any]], paths: tuple[str, ...]) -> None:
+    """Write the methods by code lengths, each file by its ending."""
+    from relstudy.analysis.hashing.metrics.by_length import as_frame, latex_of
+    from relstudy.common.runtime.files import write_text
+    from relstudy.common.tables.formats.table_files import write_table
+
+    if not records:
+        raise RelstudyError("--table: there is no table of methods by code lengths: two have one method and length")
+    wrong = next((path for path in paths if Path(path).suffix.lower() not in (".csv", ".tex")), None)
+    if wrong is not None:
+        raise RelstudyError(f"--table {wrong}: a name that ends in .csv or .tex is needed")
+    for path in paths:
+        if Path(path).suffix.lower() == ".csv":
+            write_table(as_frame(records), path)
+        else:
+            write_text(latex_of(records), path)
+        say(f"wrote {path}")
+
+
+def _print_methods(records: list[dict[str, Any]]) -> None:
+    """Print a table of methods by code lengths for each figure, where there is more than one length."""
+    from relstudy.analysis.hashing.metrics.by_length import text_rows
+
+    if len({record["bits"] for record in records}) < 2:
+        return
+    for figure in dict.fromkeys(record["figure"] for record in records):
+        headings, rows = text_rows(records, figure)
+        print_table(rows, headings)
+        click.echo()
+    click.echo("* the best of its length; others with their difference to it (95 %)")
+    click.echo()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -12,9 +13,10 @@ from scipy.special import stdtrit
 from relstudy.analysis.hashing.counting.counts import CountTable
 from relstudy.analysis.hashing.metrics.average_precision import average_precision
 from relstudy.analysis.hashing.metrics.ball import ramap_by_radius
+from relstudy.analysis.hashing.metrics.by_length import by_length
 from relstudy.analysis.hashing.metrics.conventions import Conventions
 from relstudy.analysis.hashing.metrics.evaluate import notes_on
-from relstudy.analysis.hashing.metrics.first_ranks import check_cut
+from relstudy.analysis.hashing.metrics.first_ranks import check_cut, precision_at
 from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision
 from relstudy.analysis.hashing.metrics.mean_interval import mean_interval
 from relstudy.analysis.hashing.metrics.radius import area_under_curve, precision_recall_by_radius
@@ -47,7 +49,7 @@ def compare(
 
     Returns
     -------
-    Plain JSON: systems {NAME: ...}, comparisons [...], notes, conventions
+    Plain JSON: systems {NAME: ...}, comparisons [...], by_length [...] (see `by_length`), notes, conventions
     """
     rules = conventions or Conventions()
     _check_same_question(tables)
@@ -58,6 +60,12 @@ def compare(
         figure: {name: _over_queries(table, cut, rules) for name, table in tables.items()}
         for figure, cut in cuts.items()
     }
+
+    def difference(figure: str, first: str, second: str) -> Estimate:
+        if not all(_keeps_all(tables[name], cuts[figure], rules) for name in (first, second)):
+            return Estimate.missing(UNPAIRED)
+        return _mean(precision[figure][first] - precision[figure][second], seed)
+
     pooled = {name: _pooled(table, radius, rules, seed) for name, table in tables.items()}
     systems = {}
     for name, table in tables.items():
@@ -67,14 +75,7 @@ def compare(
         {
             "first": first,
             "second": second,
-            **{
-                f"{figure}_difference": (
-                    _mean(values[first] - values[second], seed)
-                    if all(_keeps_all(tables[name], cuts[figure], rules) for name in (first, second))
-                    else Estimate.missing(UNPAIRED)
-                ).as_json()
-                for figure, values in precision.items()
-            },
+            **{f"{figure}_difference": difference(figure, first, second).as_json() for figure in precision},
             **{
                 f"{figure}_difference": _pooled_difference(
                     values, pooled[second][figure], tables[first].queries
@@ -87,6 +88,7 @@ def compare(
     return {
         "systems": systems,
         "comparisons": comparisons,
+        "by_length": _by_length(tables, k, rules, seed, difference),
         "notes": _notes(tables, rules),
         "conventions": {
             **rules.as_json(),
@@ -94,6 +96,33 @@ def compare(
             "interval": "95 %, bootstrap over queries",
         },
     }
+
+
+def _by_length(
+    tables: Mapping[str, CountTable],
+    k: Sequence[int],
+    rules: Conventions,
+    seed: int,
+    of_mean_precision: Callable[[str, str, str], Estimate],
+) -> list[dict[str, Any]]:
+    def mean(table: CountTable, cut: int | None) -> float | None:
+        denominator = "relevant" if cut is None else rules.denominator
+        return mean_average_precision(table, cut, denominator, rules.no_relevant, rules.no_hit).expected
+
+    def precision(table: CountTable, cut: int) -> float:
+        return float(precision_at(table, cut).mean())
+
+    means: dict[str, Callable[[CountTable], float | None]] = {"mAP": partial(mean, cut=None)}
+    means |= {f"mAP@{cut}": partial(mean, cut=cut) for cut in k}
+    means |= {f"P@{cut}": partial(precision, cut=cut) for cut in k}
+
+    def difference(figure: str, first: str, second: str) -> Estimate:
+        name, _, cut = figure.partition("@")
+        if name == "P":
+            return _mean(precision_at(tables[first], int(cut)) - precision_at(tables[second], int(cut)), seed)
+        return of_mean_precision(f"map_at_{cut}" if cut else "map", first, second)
+
+    return by_length(tables, means, difference)
 
 
 def compare_splits(
