@@ -19,7 +19,7 @@ Denominator = Literal["relevant", "min(K, relevant)", "hits", "first K relevant"
 """Of average precision at k."""
 LeftOut = Literal["skip", "zero"]
 NoRelevant = Literal["skip", "zero", "skip-unlabelled"]
-AreaRule = Literal["sum", "trapezoid", "literal", "matlab"]
+AreaRule = Literal["sum", "trapezoid", "literal", "matlab", "matlab-1"]
 Gain = Literal["exponential", "linear"]
 Empty = Literal["skip", "zero", "one"]
 

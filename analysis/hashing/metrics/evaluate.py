@@ -153,7 +153,7 @@ def _by_radius(table: CountTable, radius: Sequence[int], rules: Conventions) -> 
         ],
         "auprc": {
             rule: area_under_curve(curve.precision_micro, curve.recall_micro, rule)
-            for rule in ("sum", "trapezoid", "matlab", "literal")
+            for rule in ("sum", "trapezoid", "matlab", "matlab-1", "literal")
         },
         "ramap": {str(r): ramaps[r] for r in shown},
         "lookup": [costs[r] for r in shown],

@@ -73,7 +73,8 @@ def area_under_curve(precision: np.ndarray, recall: np.ndarray, rule: AreaRule =
     ----------
     precision, recall : float (Q + 1,)
     rule : `sum` is Eq. 3.11 started at d = 0; `trapezoid` starts at (0, P(0)); `matlab` is trapz over the radii alone,
-        without that first piece (Moran 2016, footnote 9), precision 0 where nothing is found; `literal` is Eq. 3.11 as
+        without that first piece (Moran 2016, footnote 9), precision 0 where nothing is found; `matlab-1` the same over
+        the radii 1 to Q that Eq. 3.11 sums over; `literal` is Eq. 3.11 as
         printed, which starts at d = 1: it gives 0 to a perfect code, and more to codes that are shifted by one bit
 
     Returns
@@ -93,6 +94,8 @@ def area_under_curve(precision: np.ndarray, recall: np.ndarray, rule: AreaRule =
         return float((height * np.diff(recall, prepend=0.0)).sum())
     if rule == "matlab":
         return float(np.trapezoid(height, recall))
+    if rule == "matlab-1":
+        return float(np.trapezoid(height[1:], recall[1:]))
     if rule == "literal":
         return float((height[1:] * np.diff(recall)).sum())
     return float(np.trapezoid(np.r_[height[0], height], np.r_[0.0, recall]))

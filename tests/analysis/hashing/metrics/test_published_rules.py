@@ -97,6 +97,8 @@ def test_matlabs_trapezoid_begins_at_the_first_radius() -> None:
     # The other trapezoid has the piece from recall 0 as well.
     assert area_under_curve(precision, recall, "trapezoid") == pytest.approx(by_hand + 0.08, abs=1e-15)
     assert PRESETS["moran"].area == "matlab"
+    # The points of the printed sum begin at radius 1.
+    assert area_under_curve(precision, recall, "matlab-1") == pytest.approx((0.5 + 0.2) / 2 * 0.6, abs=1e-15)
 
 
 def test_the_literal_area_rewards_codes_shifted_by_one_bit_and_it_is_said() -> None:
