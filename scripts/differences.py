@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import kendalltau
 
+import relstudy as rs
 from relstudy.analysis.indices.normalised_rank import (
     normalised_rank_fifth_power,
     normalised_rank_plain,
@@ -245,6 +246,19 @@ def maximum() -> None:
     print(f"  best of 10,000 other monotone functions     {max(tries):.4f}")
 
 
+def cuts() -> None:
+    """Average precision of the example's systems by our cut and by the paper's."""
+    scores = {file.stem: file for file in sorted((EXAMPLE / "scores").glob("*.csv"))}
+    papers_rule = rs.ScoringOptions(replicates=1, relevance="mean", threshold=3)
+    ours, papers = (
+        rs.score(scores, EXAMPLE / "judgments.csv", options=options).table.set_index("system")["average_precision"]
+        for options in (rs.ScoringOptions(replicates=1), papers_rule)
+    )
+    print("average precision of the example: shares of ratings above 3.5, judgments above 3")
+    for name, value in ours.items():
+        print(f"  {name:41s} {value:.3f} {papers[name]:.3f}")
+
+
 if __name__ == "__main__":
     weights()
     order_by_weights()
@@ -257,3 +271,4 @@ if __name__ == "__main__":
     program()
     maximum()
     orders()
+    cuts()
