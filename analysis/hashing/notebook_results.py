@@ -163,7 +163,15 @@ class Comparison(Result):
         return as_frame(self.figures["by_length"])
 
     def latex(self) -> str:
-        """`by_length` as tables for a paper, the best of each length bold."""
+        """`by_length` as tables for a paper, the best of each length bold.
+
+        Examples
+        --------
+        >>> import relstudy as rs
+        >>> counts = CountTable(np.array([[2, 4, 4]]), np.array([[2, 2, 1]]))
+        >>> "2 bits" in rs.hashing.compare({"itq-2": counts}).latex()
+        True
+        """
         from relstudy.analysis.hashing.metrics.by_length import latex_of
 
         return latex_of(self.figures["by_length"])

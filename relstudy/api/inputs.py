@@ -36,14 +36,21 @@ from relstudy.common.tables.formats.table_files import read_table
 from relstudy.common.tables.meaning.reading import PLAIN, Columns, Reading
 from relstudy.common.tables.meaning.reading_options import renamings
 from relstudy.mapping.scores.score_table import ScoreTable, SystemChoice
-from relstudy.mapping.scores.table import check_run, check_scores, read_scores
+from relstudy.mapping.scores.table import check_run, check_scores, read_score_files, read_scores
 from relstudy.mapping.scores.vectors import Similarity, are_vectors
 
 Records = Sequence[tuple[Any, ...]]
 """With named fields, as ir_measures' qrels and runs are."""
 Scored = Source | Nested | Records
-ScoredSystems = Source | Records | np.ndarray | Mapping[str, Scored | np.ndarray | Mapping[str, float]]
-"""Scores of systems: a table, or a run by query and result, or vectors, or one of these under each system's name.
+ScoredSystems = (
+    Source
+    | Records
+    | Sequence[str | os.PathLike[str]]
+    | np.ndarray
+    | Mapping[str, Scored | np.ndarray | Mapping[str, float]]
+)
+"""Scores of systems: a table, or a run by query and result, or vectors, or one of these under each system's name, or
+paths as commands take them.
 
 One type for all dicts, so that a type checker knows `{"new": "new.run", "old": frame}`; of two it takes neither.
 """
@@ -185,6 +192,12 @@ def scores_of(
             _one_system(str(name), source, reading, similarity, pairs) for name, source in given.items()
         )
         return SystemChoice("the scores", leave_out, only).of(joined), "the scores"
+    if isinstance(scores, list | tuple) and scores and all(isinstance(each, str | os.PathLike) for each in scores):
+        paths = [os.fspath(each) for each in scores if isinstance(each, str | os.PathLike)]
+        several = read_score_files(
+            paths, leave_out=leave_out, only=only, reading=reading, similarity=similarity, pairs=pairs
+        )
+        return several, "the scores"
     if isinstance(scores, list | tuple) and frame_of_records(scores) is None:
         raise RelstudyError(
             "the scores: a path or a pandas DataFrame is needed, or one for each system's name, as "

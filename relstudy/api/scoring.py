@@ -56,7 +56,7 @@ def score(
     Parameters
     ----------
     scores : a path (table, TREC run or vectors), a DataFrame (long or wide), an array of vectors with `ids`, or one of
-        these under each system's name.
+        these under each system's name; or several paths, as the command takes them.
         Runs of PyTerrier (qid, docno, score), of ir_measures (query_id, doc_id, score) and as nested dicts (a score by
         query and result, as of ranx and pytrec_eval) are taken as runs
     judgments : a path (table, TREC qrels, or a study's archive), a DataFrame with query_id, result_id and judgment, or

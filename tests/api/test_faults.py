@@ -282,6 +282,7 @@ def test_a_checked_judge_says_how_tables_were_read() -> None:
     assert set(checked.notes) <= set(checked.remarks())
 
 
-def test_a_list_of_systems_is_refused_with_what_is_taken(tables: dict[str, pd.DataFrame]) -> None:
-    with pytest.raises(rs.RelstudyError, match=r"one for each system's name, as \{'new': 'new.run'\}, not a list"):
-        rs.score(["a.run", "b.run"], tables["judgments"])  # type: ignore[arg-type]
+def test_a_list_that_is_none_of_paths_is_refused_with_what_is_taken(tables: dict[str, pd.DataFrame]) -> None:
+    for given in ([], [1, 2]):
+        with pytest.raises(rs.RelstudyError, match=r"one for each system's name, as \{'new': 'new.run'\}, not a list"):
+            rs.score(given, tables["judgments"])  # type: ignore[arg-type]

@@ -94,6 +94,15 @@ def test_score_is_the_command(result: rs.Scores, calibrated: tuple[Path, Any]) -
 
 
 @pytest.mark.slow
+def test_several_paths_are_taken_as_the_command_takes_them() -> None:
+    judgments = EXAMPLE / "judgments.csv"
+    both = rs.score([KEYWORDS, f"other={GIFT}"], judgments, replicates=20)
+    named = printed("score", KEYWORDS, f"other={GIFT}", "-j", judgments, "--replicates", 20)
+    assert both.as_json()["systems"] == named["systems"]
+    with pytest.raises(rs.RelstudyError, match="a system named 'gift' was already read"):
+        rs.score([GIFT, GIFT], judgments)
+
+
 def test_score_takes_the_mappings_of_fit_as_the_command_takes_their_folder(
     panel: rs.CalibratedPanel, tmp_path: Path
 ) -> None:
