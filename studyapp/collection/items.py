@@ -39,6 +39,8 @@ COLUMNS = (
 )
 FILES = ("image", "card", *PLAYED)
 """Kinds with a file; that of a card is its picture, and need not be."""
+MOST_ABSENT = 3
+"""Files that are not there and are named each; more are counted."""
 LONGEST_SIDE = 256
 
 
@@ -355,10 +357,17 @@ def _check_files(table: Checked, folder: Path, kinds: list[str], values: Mapping
         inside = np.array([_inside(root, path) for path in paths], bool)
         there = np.array([ok and os.path.isfile(root / path) for path, ok in zip(paths, inside, strict=True)], bool)
         table.add(has_file & ~inside, "path", f"a path that stays inside the study's folder {folder} is allowed")
-        for of_kind, what in ((~played, "picture"), (played, "sound's or a film")):
-            table.add(
-                of_kind & has_file & inside & ~there, "path", f"a {what}'s file is needed there, seen from {folder}"
-            )
+        for of_kind, what, several in (
+            (~played, "picture", "pictures"),
+            (played, "sound's or a film", "sounds and films"),
+        ):
+            asked = of_kind & has_file & inside
+            absent = np.flatnonzero(asked & ~there)
+            if len(absent) > MOST_ABSENT:
+                first = f"the first, of row {table.row(int(absent[0]))}, is {paths[absent[0]]!r}"
+                table.fault("path", f"{len(absent):,} of {asked.sum():,} {several} are not in {folder}; {first}")
+            else:
+                table.add(asked & ~there, "path", f"a {what}'s file is needed there, seen from {folder}")
         shown = [
             not ok or media_type(head_of(root / path), kind) is not None
             for path, kind, ok in zip(paths, kinds, has_file & there, strict=True)

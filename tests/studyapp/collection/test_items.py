@@ -56,6 +56,15 @@ def test_all_faults_of_a_collection_are_listed_with_their_rows(tmp_path):
         assert part in message
 
 
+def test_many_pictures_that_are_not_there_are_one_sentence(tmp_path):
+    """A copy of the example without its pictures printed twenty lines."""
+    rows = "".join(f"a{number},image,pictures/a{number}.png\n" for number in range(40))
+    with pytest.raises(TableError) as raised:
+        Collection.load(write(tmp_path, f"item_id,kind,path\n{rows}"))
+    (said,) = raised.value.lines
+    assert said.endswith(f"40 of 40 pictures are not in {tmp_path}; the first, of row 2, is 'pictures/a0.png'")
+
+
 def test_a_broken_picture_is_named(tmp_path):
     (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\nnot a picture")
     collection = Collection.load(write(tmp_path, "item_id,path\na,a.png\n"))
