@@ -25,6 +25,7 @@ from relstudy.studyapp.database.backup import count_ratings
 from relstudy.studyapp.database.errors import DATABASE_ERRORS
 from relstudy.studyapp.database.side_files import require_own_wal
 from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.monitoring.status import study_status
 from relstudy.studyapp.monitoring.traces import traces_of
 
 LEAST_FREE = 500 * 2**20  # bytes; a study of 100,000 ratings takes some 50 MB, and a backup as much again
@@ -142,13 +143,13 @@ def _words_beside(folder: Path, study: Study) -> Iterator[Finding]:
 
 def _database(folder: Path, study: Study, store: Store) -> Iterator[Finding]:
     if store.is_missing:
-        yield Finding("database", "mind", "nobody has served the study yet", f"relstudy serve {quoted(folder)}")
+        yield _not_served(folder)
         return
     try:
         if store.is_sqlite:
             require_own_wal(store.file)
         if not store.has_tables:
-            yield Finding("database", "mind", "nobody has served the study yet", f"relstudy serve {quoted(folder)}")
+            yield _not_served(folder)
             return
         if store.is_sqlite:
             count_ratings(store.file)
@@ -166,10 +167,29 @@ def _database(folder: Path, study: Study, store: Store) -> Iterator[Finding]:
         yield Finding("database", "wrong", words, f"start the database, or relstudy restore {quoted(folder)} BACKUP")
         return
     yield Finding("database", "ok", f"{store.shown} is whole and can be written to")
+    yield from _over(folder, study, store)
     yield from _retention(folder, study, store)
     yield from _forgotten(folder, store)
     yield from _clock(store)
     yield from _files(folder, store)
+
+
+def _not_served(folder: Path) -> Finding:
+    if (folder / "ratings.csv").is_file():
+        return Finding("study", "ok", "it is over: ratings.csv holds its ratings, and there is no database")
+    return Finding("database", "mind", "nobody has served the study yet", f"relstudy serve {quoted(folder)}")
+
+
+def _over(folder: Path, study: Study, store: Store) -> Iterator[Finding]:
+    """That a study is over, where nobody can rate any more or nothing is left to rate."""
+    status = study_status(store, study)
+    wanted = [(block.pages_done, block.pages_wanted) for block in status.blocks if block.pages_wanted is not None]
+    then = f"relstudy export {quoted(folder)}"
+    if status.state == "closed":
+        yield Finding("study", "ok", "it is over: it was closed", then)
+    elif wanted and all(done >= most for done, most in wanted):
+        pages = sum(most for _, most in wanted)
+        yield Finding("study", "ok", f"it is over: all {count_of(pages, 'page')} of unique pairs are rated", then)
 
 
 def _retention(folder: Path, study: Study, store: Store) -> Iterator[Finding]:
