@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Sequence
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -45,7 +47,8 @@ def read_scores(
 
     Parameters
     ----------
-    path : CSV or Parquet, long or wide, or a TREC run (CSV and runs also as .gz, .bz2, .xz or .zst)
+    path : CSV or Parquet, long or wide, or a TREC run (CSV and runs also as .gz, .bz2, .xz or .zst). A system whose
+        scores stand in a column `score` and that nothing names is called by its file
     leave_out : systems (in a wide table: columns) not to read
     only : systems (columns) to read, all others left out; None reads all
     system : name for the system of a TREC run, in place of the run's own tag
@@ -67,7 +70,9 @@ def read_scores(
     """
     file = os.fspath(path)
     if file.endswith(".parquet") or not _is_run(file, content := read_bytes(path)):
-        return check_scores(read_table(path), leave_out=leave_out, only=only, reading=reading)
+        table = check_scores(read_table(path), leave_out=leave_out, only=only, reading=reading)
+        unnamed = table.systems == ["score"] and name_of(file) != ""
+        return replace(table.named(name_of(file), file), notes=table.notes) if unnamed else table
     frame = parse_run(content, file)
     if system is not None:
         frame["system"] = system
@@ -117,6 +122,17 @@ def read_score_files(
         tables.append(table)
     file = ", ".join(os.fspath(path) for path in paths)
     return SystemChoice(file, leave_out, only).of(ScoreTable.joined(tables))
+
+
+def name_of(file: str) -> str:
+    """The name that a file gives to its one system.
+
+    Examples
+    --------
+    >>> name_of("scores/bm25.csv.gz")
+    'bm25'
+    """
+    return Path(file).name.partition(".")[0]
 
 
 def named_file(path: str | os.PathLike[str]) -> tuple[str | None, str]:

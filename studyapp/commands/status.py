@@ -148,7 +148,7 @@ def next_step(folder: Path, now: Status) -> str:
         return f"Next: relstudy status {quoted(folder)} --reopen"
     if now.state == "open" and not now.ratings:
         return f"Next: relstudy serve {quoted(folder)}"
-    done, wanted = _pages_of_unique_pairs(now)
+    done, wanted = now.pages_of_unique_pairs
     return f"Next: relstudy export {quoted(folder)}" + (", which takes what there is so far" if done < wanted else "")
 
 
@@ -255,17 +255,12 @@ def _people_sentence(now: Status) -> str:
 def _ratings_sentence(now: Status) -> str:
     undecided = sum(block.undecided for block in now.blocks)
     ratings = f"{count_of(now.ratings, 'rating')}{f', {undecided:,} undecided' if undecided else ''}."
-    done, wanted = _pages_of_unique_pairs(now)
+    done, wanted = now.pages_of_unique_pairs
     if not wanted:
         return ratings
     if done == wanted:
         return f"All {wanted:,} pages of unique pairs are rated: {ratings}"
     return f"{done:,} of {wanted:,} pages of unique pairs are rated ({percent(done / wanted)}): {ratings}"
-
-
-def _pages_of_unique_pairs(now: Status) -> tuple[int, int]:
-    unique = [block for block in now.blocks if block.pages_wanted is not None]
-    return sum(block.pages_done for block in unique), sum(block.pages_wanted or 0 for block in unique)
 
 
 def _pages(block: BlockStatus) -> str:

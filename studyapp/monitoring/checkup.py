@@ -183,13 +183,12 @@ def _not_served(folder: Path) -> Finding:
 def _over(folder: Path, study: Study, store: Store) -> Iterator[Finding]:
     """That a study is over, where nobody can rate any more or nothing is left to rate."""
     status = study_status(store, study)
-    wanted = [(block.pages_done, block.pages_wanted) for block in status.blocks if block.pages_wanted is not None]
+    done, wanted = status.pages_of_unique_pairs
     then = f"relstudy export {quoted(folder)}"
     if status.state == "closed":
         yield Finding("study", "ok", "it is over: it was closed", then)
-    elif wanted and all(done >= most for done, most in wanted):
-        pages = sum(most for _, most in wanted)
-        yield Finding("study", "ok", f"it is over: all {count_of(pages, 'page')} of unique pairs are rated", then)
+    elif wanted and done == wanted:
+        yield Finding("study", "ok", f"it is over: all {count_of(wanted, 'page')} of unique pairs are rated", then)
 
 
 def _retention(folder: Path, study: Study, store: Store) -> Iterator[Finding]:

@@ -148,6 +148,12 @@ class Status:
         """Raters who have begun, and neither finished nor left."""
         return self.consented - self.finished - self.ended - self.not_begun - self.no_place
 
+    @property
+    def pages_of_unique_pairs(self) -> tuple[int, int]:
+        """Pages of unique pairs that are done, and that are wanted."""
+        unique = [block for block in self.blocks if block.pages_wanted is not None]
+        return sum(block.pages_done for block in unique), sum(block.pages_wanted or 0 for block in unique)
+
     def as_json(self) -> dict[str, Any]:
         """As a dictionary that can be written as JSON."""
         return asdict(self)

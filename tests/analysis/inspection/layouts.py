@@ -261,7 +261,7 @@ LAYOUTS = (
            [("bm25", "1", "d1", 9.13)], 12),
     Layout("TREC, run of five fields", "five.run", by_pair("{qn} {d} {dn} {t} bm25", ""), "refused"),
     Layout("PyTerrier, results", "res.csv", by_pair("{qn},{n},{d},{dn},{t},{q}", "qid,docid,docno,rank,score,query"),
-           "right", "scores", [("score", "1", "d1", 9.13)], 12),
+           "right", "scores", [("res", "1", "d1", 9.13)], 12),
     Layout("PyTerrier, qrels", "topics.csv", by_pair("{qn},{d},{g}", "qid,docno,label"), "right", "judgments",
            NUMBERED[:3], 12),
     Layout(

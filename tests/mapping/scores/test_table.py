@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from relstudy.common.runtime.errors import RelstudyError, TableError
-from relstudy.mapping.scores.table import read_scores, write_scores
+from relstudy.mapping.scores.table import read_score_files, read_scores, write_scores
 
 
 def written(folder: Path, text: str, name: str = "scores.csv") -> Path:
@@ -242,3 +242,13 @@ def test_one_row_that_repeats_a_pair_is_said_to_be_one(tmp_path: Path) -> None:
     assert read_scores(path).notes == (
         f"{path}: 1 row repeats an earlier pair of the same system and score; it is merged",
     )
+
+
+def test_a_system_that_nothing_names_is_called_by_its_file(tmp_path: Path) -> None:
+    """Two such tables were both called `score`, and refused."""
+    pairs = pd.DataFrame({"query_id": list("qq"), "result_id": list("xy"), "score": [1.0, 2.0]})
+    files = [tmp_path / name for name in ("old.csv", "new.csv.gz")]
+    for file in files:
+        pairs.to_csv(file, index=False)
+    assert read_score_files(files).systems == ["old", "new"]
+    assert read_scores(files[0]).systems == ["old"]
