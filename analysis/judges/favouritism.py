@@ -177,7 +177,7 @@ def _both(ways: np.ndarray) -> np.ndarray:
 
 
 def biases(universe: Universe, rankings: Mapping[str, np.ndarray]) -> dict[str, BootstrapStatistic]:
-    """By system, how much more the judge's grades are worth among its best pairs than among all that people judged
+    """By system, how much more the judge's grades are worth among its best pairs than among others that people judged
     alike, in standard deviations of people's judgments; over two systems or more, minus the mean of the systems.
 
     Parameters
