@@ -109,6 +109,11 @@ def of_scoring(figures: dict[str, Any]) -> dict[str, float | None]:
     return {name: system["raw"]["pearson"]["value"] for name, system in figures["systems"].items()}
 
 
+def by_file(systems: dict[str, Any], file: object) -> dict[str, Any]:
+    """The systems of a file, which names the one that only a column `score` is of."""
+    return {Path(str(file)).name.partition(".")[0]: systems["score"]} if [*systems] == ["score"] else systems
+
+
 @given(which, which, mutations())
 @fuzzed(0.6)
 def test_score(
@@ -123,7 +128,7 @@ def test_score(
     if done.exit_code == 1:
         assert not keeping(pair[turn], changes), done.stderr
         return
-    want, systems = plain.judgments_of(judged), plain.scores_of(given_scores)
+    want, systems = plain.judgments_of(judged), by_file(plain.scores_of(given_scores), scores)
     figures = printed(done)
     for name, value in of_scoring(figures).items():
         expected = plain.correlation(systems[name], want)
@@ -144,7 +149,7 @@ def test_fit(folder: Path, scored: list[tuple[Excerpt, Excerpt]], at: int, chang
     if done.exit_code == 1:
         assert not keeping(pair[turn], changes), done.stderr
         return
-    systems, want = plain.scores_of(given_scores), plain.judgments_of(judged)
+    systems, want = by_file(plain.scores_of(given_scores), scores), plain.judgments_of(judged)
     figures = printed(done)["systems"]
     assert figures.keys() == systems.keys()
     for name in figures:

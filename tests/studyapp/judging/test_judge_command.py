@@ -235,20 +235,20 @@ def test_a_run_that_is_stopped_goes_on_without_asking_twice_or_losing_an_answer(
 
 
 @pytest.mark.slow
-def test_after_a_kill_only_what_was_on_its_way_is_asked_once_more(folder: Path) -> None:
+@pytest.mark.parametrize("most", [6, 14, 22])
+def test_after_a_kill_only_what_was_on_its_way_is_asked_once_more(folder: Path, most: int) -> None:
     """Four at a time are on their way; what was answered is on the disk before the next question goes out."""
     with serving(lambda before, text: Said(delay=0.02)) as stub:
         command = [sys.executable, "-m", "relstudy", "judge", str(folder), "--judge", "m", "--model", "vision"]
         command += ["--base-url", stub.url, "--pairs", "judged", "--workers", "4", "--repeat", "0"]
-        for most in (6, 14, 22):
-            process = subprocess.Popen(command, cwd=ROOT, env=os.environ | {"JUDGE_KEY": KEY}, stdout=subprocess.PIPE)
-            while len(stub.questions) < most and process.poll() is None:
-                time.sleep(0.001)
-            process.kill()
-            process.communicate(timeout=60)
+        process = subprocess.Popen(command, cwd=ROOT, env=os.environ | {"JUDGE_KEY": KEY}, stdout=subprocess.PIPE)
+        while len(stub.questions) < most and process.poll() is None:
+            time.sleep(0.001)
+        process.kill()
+        process.communicate(timeout=60)
         assert ask(folder, stub.url).exit_code == 0
         again = [many - 1 for many in stub.times_asked().values()]
-    assert max(again) == 1 and sum(again) <= 3 * 4
+    assert max(again) <= 1 and sum(again) <= 4
     assert (table(folder)["status"] == "ok").all() and len(table(folder)) == 32
 
 
