@@ -89,7 +89,9 @@ def scores_of(content: bytes) -> dict[str, dict[Pair, float]]:
     """Each system's scores: of a long table, a wide one, or a TREC run."""
     run = [line.split() for line in text_of(content).split("\n") if line.strip()]
     if len(run[0]) >= 6 and _is_number(run[0][4]):
-        long = [(fields[5], (fields[0], fields[2]), fields[4]) for fields in run]
+        names = {" ".join(fields[5:]) for fields in run}
+        alike = len(names) == len({fields[5] for fields in run})  # else what follows the first word is a remark
+        long = [(" ".join(fields[5:]) if alike else fields[5], (fields[0], fields[2]), fields[4]) for fields in run]
     else:
         rows = rows_of(content)
         long = []
