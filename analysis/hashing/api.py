@@ -238,9 +238,8 @@ def compare(
             tables[name] = count(*given, query_labels, database_labels, truth=truth)
         else:
             raise RelstudyError(f"system {name}: counts, or codes of queries and database, are needed")
-    if all(isinstance(given, CountTable) for given in systems.values()) and (
-        query_labels is not None or truth is not None
-    ):
+    stated = any(each is not None for each in (query_labels, database_labels, truth))
+    if stated and all(isinstance(given, CountTable) for given in systems.values()):
         raise RelstudyError("labels and a truth are for codes; counts have theirs")
     return Comparison(compare_tables(tables, radius=radius, conventions=rules, seed=seed, k=_several(k)))
 

@@ -197,7 +197,8 @@ def _classes_beside_ids(texts: dict[str, list[str]], notes: list[str]) -> dict[s
             return {}
         found[path] = [(each,) for each in classes]
     if found:
-        way_out = either("--label-separator comma", "separator='comma'")
+        between = "comma" if any("," in line for lines in texts.values() for line in lines) else "space"
+        way_out = either(f"--label-separator {between}", f"separator='{between}'")
         notes.append(
             f"{next(iter(found))}: two columns are taken for an id and a class; {way_out} takes both for labels"
         )

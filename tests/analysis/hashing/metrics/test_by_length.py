@@ -72,6 +72,6 @@ def test_two_tables_of_one_method_and_length_have_no_such_table(codes) -> None:
     twice = {"near-8": systems["near-8"], "near_8bits": systems["far-8"]}
     assert rs.hashing.compare(twice, own, theirs).by_length.empty
     with pytest.raises(RelstudyError, match="labels and a truth are for codes"):
-        rs.hashing.compare({"near": rs.hashing.count(*systems["near-8"], own, theirs)}, own, theirs)
+        rs.hashing.compare({"near": rs.hashing.count(*systems["near-8"], own, theirs)}, database_labels=theirs)
     with pytest.raises(RelstudyError, match="system near: counts, or codes"):
         rs.hashing.compare({"near": systems["near-8"][0]}, own, theirs)

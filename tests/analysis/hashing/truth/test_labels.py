@@ -177,7 +177,11 @@ def test_two_columns_of_an_id_and_a_class_are_classes(tmp_path: Path) -> None:
     (labels,) = read_labels(file, notes=notes)
     assert labels.single and len(labels) == 40 and len(np.unique(labels.as_array())) == 4
     assert "taken for an id and a class" in notes[0]
+    assert "--label-separator comma takes both" in notes[0]
     assert not read_labels(file, separator="comma")[0].single
+    file.write_text("".join(f"{item} {item % 4}\n" for item in range(20, 60)))
+    notes.clear()
+    assert read_labels(file, notes=notes)[0].single and "--label-separator space takes both" in notes[0]
 
 
 def test_texts_of_0_and_1_without_blanks_are_told(tmp_path: Path) -> None:
