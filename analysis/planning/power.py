@@ -115,7 +115,8 @@ def plan_study(
         if not stated and size == sizes[0] < sizes[-1] and point.power >= power:
             # the first look guessed too high: look around what this size says instead of far above it
             needed = ((z + stats.norm.ppf(power)) / fit_power(points, alpha)) ** 2
-            sizes[1:] = sorted({max(4, least, round(needed * factor)) for factor in (0.4, 0.7, 1.4)} - {size})
+            factors = (0.4, 0.7) if size >= needed else (0.4, 0.7, 1.4)
+            sizes[1:] = sorted({max(4, least, round(needed * factor)) for factor in factors} - {size})
     least = max(least, points[0].queries) if untested else least
     simulated = means[-1]
     planned_for = simulated if options.difference is None or source.piloted is None else options.difference

@@ -179,8 +179,10 @@ def systematic_sample(
     if stratum is not None:
         order = order[np.argsort(stratum[order], kind="stable")]
     steps = _whole(np.cumsum(probability[order]))
-    crossed = np.floor(steps - rng.random()).astype(np.int64)
-    drawn = np.diff(np.r_[-1, crossed]) > 0
+    crossed = np.floor(steps - rng.random())
+    drawn = np.empty(len(crossed), dtype=bool)
+    drawn[:1] = crossed[:1] > -1
+    np.greater(crossed[1:], crossed[:-1], out=drawn[1:])
     return np.sort(order[drawn])
 
 
