@@ -11,6 +11,7 @@ from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.scales import KnownScale, Scale
 
 PRIOR_RATINGS = 8
+NORMAL = 1.96
 DIGITS = 12
 """Of judgments: two that are equal but for the order in which ratings were added are equal, and so are their ranks."""
 
@@ -30,16 +31,16 @@ def make_judgments(
     Returns
     -------
     Judgments, whose frame holds one row per pair with at least one rating, in order of first appearance: pair_id,
-    query_id, result_id, judgment, n_ratings, standard_error (NaN where no pair at all has two ratings), relevant_share
-    (share of its ratings above the scale's cut, which relevance_cut names, each as far as its rater looked), and the
-    probabilities that the ratings came with
+    query_id, result_id, judgment, n_ratings, standard_error, the 95 % interval judgment_low to judgment_high (all three
+    NaN where no pair has two ratings), relevant_share (share of its ratings above the scale's cut, which relevance_cut
+    names, each as far as its rater looked), and the probabilities that the ratings came with
 
     Notes
     -----
-    A judgment's variance is that of a weighted mean of independent ratings, each with its rater's noise and with what
-    is left of its rater's offset. Pairs differ in how far people disagree about them, but a pair's own ratings are few,
-    often one: their sum of squares over the raters' noise, Q, counts beside the panel's as if that were worth eight
-    more ratings, (8 + Q) / (8 + n - 1).
+    A judgment's variance is that of a weighted mean of independent ratings: its raters' noise, times how noisy pairs at
+    its level are (`noise_by_level`), plus what is left of the raters' offsets. Without a noise by level, the pair's own
+    sum of squares over the raters' noise, Q, counts beside eight more ratings, (8 + Q) / (8 + n - 1). The interval
+    is judgment +- 1.96 standard errors, widened to the values that its level makes possible, within the scale.
 
     Examples
     --------
@@ -58,7 +59,7 @@ def make_judgments(
         frame.insert(0, "pair_id", frame["query_id"].astype("str") + "|" + frame["result_id"].astype("str"))
     frame["judgment"] = np.round(mean[rated], DIGITS)
     frame["n_ratings"] = count[rated].astype(int)
-    frame["standard_error"] = np.where(np.isfinite(variance[rated]), np.sqrt(variance[rated]), np.nan)
+    frame = frame.assign(**{name: values[rated] for name, values in _errors(panel, mean, variance, noise).items()})
     if scale is None:
         scale = KnownScale(Scale.between(panel.low, panel.high), "stated", "the ends of the panel's scale")
     cut = scale.scale.cut
@@ -81,6 +82,21 @@ def make_judgments(
     return Judgments(frame.assign(**scale.scale.columns()), scale, ratings=ratings, undecided=undecided)
 
 
+def errors_of(panel: Panel, calibrated: np.ndarray, noise: RaterNoise) -> dict[str, np.ndarray]:
+    """standard_error, judgment_low and judgment_high of each rated pair, as in `make_judgments`; float arrays."""
+    count, mean, variance = judgment_moments(panel.with_rating(calibrated).decided(), noise)
+    return {name: values[count > 0] for name, values in _errors(panel, mean, variance, noise).items()}
+
+
+def _errors(panel: Panel, mean: np.ndarray, variance: np.ndarray, noise: RaterNoise | None) -> dict[str, np.ndarray]:
+    error = np.where(np.isfinite(variance), np.sqrt(variance), np.nan)
+    low, high = mean - NORMAL * error, mean + NORMAL * error
+    if noise is not None and noise.by_level is not None:
+        low, high = np.fmin(low, noise.by_level.low), np.fmax(high, noise.by_level.high)
+    low, high = np.minimum(np.maximum(low, panel.low), mean), np.maximum(np.minimum(high, panel.high), mean)
+    return {"standard_error": error, "judgment_low": low, "judgment_high": high}
+
+
 def judgment_moments(decided: Panel, noise: RaterNoise | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Each pair's number of ratings, judgment and squared standard error, float arrays (P); see `make_judgments`."""
     count = decided.by_pair()
@@ -91,7 +107,10 @@ def judgment_moments(decided: Panel, noise: RaterNoise | None = None) -> tuple[n
     mean = decided.by_pair(weight * decided.rating) / mass
     variance_of_rater = noise.variance[decided.rater]
     squares = decided.by_pair((decided.rating - mean[decided.pair]) ** 2 / np.maximum(variance_of_rater, 1e-300))
-    disagreement = (PRIOR_RATINGS + squares) / (PRIOR_RATINGS + np.maximum(count - 1, 0))
+    if noise.by_level is None:
+        disagreement = (PRIOR_RATINGS + squares) / (PRIOR_RATINGS + np.maximum(count - 1, 0))
+    else:
+        disagreement = noise.by_level.noise
     by_chance = decided.by_pair(weight**2 * variance_of_rater) / mass**2
     by_rater = decided.by_pair(weight**2 * noise.offset_variance[decided.rater]) / mass**2
     return count, mean, by_chance * disagreement + by_rater

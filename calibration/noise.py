@@ -16,6 +16,7 @@ from relstudy.calibration.methods.by_name import unit_of
 from relstudy.calibration.methods.crossed import crossed_effects
 from relstudy.calibration.methods.linear import Lines
 from relstudy.calibration.methods.shrinkage import DEFAULT_SHARE, ENOUGH, SHARES, shrink, top_share
+from relstudy.calibration.noise_by_level import ByLevel
 from relstudy.calibration.panel import Panel
 
 ROUNDS = 12
@@ -33,6 +34,7 @@ class RaterNoise:
     weight : of a rating in its judgment, geometric mean 1 but for the care that is in it
     share : of the log noise that the weights use, 0 (all alike) to 1 (one over the noise)
     care : how far each rater's ratings count in shares of ratings, 0 to 1; None: wholly
+    by_level : how noise depends on a pair's level; None if unknown
     """
 
     variance: np.ndarray
@@ -40,6 +42,7 @@ class RaterNoise:
     weight: np.ndarray
     share: float
     care: np.ndarray | None = None
+    by_level: ByLevel | None = None
 
     def with_care(self, care: np.ndarray) -> RaterNoise:
         """The same where ratings count as far as their rater looked, float array (R)."""

@@ -59,8 +59,8 @@ class CalibrationOptions:
     clip: bool = option(False, "Keep calibrated values within the scale.", heading=ONE_SCALE)
     careless: Literal["keep", "weigh", "drop"] = option(
         "weigh",
-        "Whether raters who show no sign of agreement, though theirs would show, count like others, as far as they are "
-        "likely to have looked, or are left out before anything is computed; named each time.",
+        "What to do with raters who show no sign of agreement: count them, weigh them by how likely they looked, or "
+        "leave them out, with those who agree little. They are named each time.",
         heading=ONE_SCALE,
     )
     drift: Literal["keep", "remove"] = option(

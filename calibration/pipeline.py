@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from relstudy.calibration.averaging import make_judgments
+from relstudy.calibration.averaging import errors_of, make_judgments
 from relstudy.calibration.choice import ASKED_FOR, Choice, check_hand_out, choose_method
 from relstudy.calibration.drift import Drift, drift_note, session_drift
 from relstudy.calibration.methods import METHODS, WEIGHTED
@@ -18,9 +18,16 @@ from relstudy.calibration.methods.by_category import ByCategory
 from relstudy.calibration.methods.by_name import fit_method
 from relstudy.calibration.methods.linear import Lines
 from relstudy.calibration.noise import RaterNoise, rater_noise
+from relstudy.calibration.noise_by_level import noise_by_level
 from relstudy.calibration.options import CalibrationOptions
 from relstudy.calibration.panel import Panel
-from relstudy.calibration.rater_profiles import LEAST_CARE, chance_of_care, rater_profiles
+from relstudy.calibration.rater_profiles import (
+    LEAST_CARE,
+    agreement_with_others,
+    agrees_little,
+    chance_of_care,
+    rater_profiles,
+)
 from relstudy.calibration.reliability import agreement, agreement_by_rater_pair
 from relstudy.calibration.reliability.ceiling import noise_ceiling
 from relstudy.calibration.reliability.generalizability import of_panel
@@ -74,6 +81,8 @@ class Calibration:
     drift_is_out : whether it was taken out of the ratings before the fit
     told_of_drift : the line on drift over the session, where there is one
     told_of_order : that on raters whose ratings come in another order by their times
+    told_of_careless : the line on careless raters, where `judgments.careless` names others, who agree little
+    otherwise : the calibration with careless raters, or those who agree little, taken the other way; None without any
     """
 
     ratings: Ratings
@@ -90,6 +99,8 @@ class Calibration:
     drift_is_out: bool = False
     told_of_drift: str | None = None
     told_of_order: str | None = None
+    told_of_careless: str | None = None
+    otherwise: Calibration | None = None
 
     @property
     def fitted_to(self) -> Panel:
@@ -111,16 +122,36 @@ class Calibration:
         """The same with the probabilities that a pairs table (a study's pairs.csv) gives the pairs to be drawn, times
         the share of their rounds' pairs that are judged."""
         judgments, drawn = with_design(self.judgments, pairs)
-        if judgments.careless is not None:
-            otherwise = with_design(judgments.careless.otherwise, pairs)[0]
-            judgments = replace(judgments, careless=replace(judgments.careless, otherwise=otherwise))
-        return replace(self, judgments=judgments, drawn=drawn)
+        otherwise = None if self.otherwise is None else self.otherwise.with_probabilities(pairs)
+        if judgments.careless is not None and otherwise is not None:
+            judgments = replace(judgments, careless=replace(judgments.careless, otherwise=otherwise.judgments))
+        probability = (
+            self.panel.pairs[PAIR]
+            .astype("str")
+            .merge(
+                judgments.frame[[*PAIR, "inclusion_probability"]].astype(dict.fromkeys(PAIR, "str")),
+                on=PAIR,
+                how="left",
+            )["inclusion_probability"]
+        )
+        panel = replace(
+            self.panel, pairs=self.panel.pairs.assign(inclusion_probability=probability.to_numpy(dtype=float))
+        )
+        people = self.of_people
+        noise = replace(self.noise, by_level=noise_by_level(panel, people))
+        judgments = replace(judgments, frame=judgments.frame.assign(**errors_of(panel, people, noise)))
+        return replace(self, judgments=judgments, drawn=drawn, noise=noise, otherwise=otherwise)
+
+    @property
+    def of_people(self) -> np.ndarray:
+        """The calibrated ratings without those of automatic judges, float array (N), NaN likewise."""
+        return _of_people(self.ratings, self.calibrated)
 
     def for_figures(self) -> Calibration:
         """The same without the rows of text that `summary` does not read: they are most of what a large one holds."""
         frame = self.ratings.frame[["rating"] if self.drawn is None else [*PAIR, "rating"]]
         judgments = replace(self.judgments, ratings=None)
-        return replace(self, ratings=replace(self.ratings, frame=frame), judgments=judgments)
+        return replace(self, ratings=replace(self.ratings, frame=frame), judgments=judgments, otherwise=None)
 
     def files(self) -> list[str]:
         """Names of the files that `write` writes: judgments-careless.csv where raters look careless, facets.csv where
@@ -196,11 +227,13 @@ def calibrate(ratings: Ratings, options: CalibrationOptions | None = None, *, al
     everything = panel
     care = np.where(panel.raters.isin(ratings.judges), 1.0, chance_of_care(panel, fitted.lines(panel)))
     suspects = tuple(str(each) for each in panel.raters[care < LEAST_CARE])
+    low = agrees_little(*agreement_with_others(panel.with_rating(fitted.lines(panel).calibrated(panel))))
+    little = tuple(str(each) for each in panel.raters[low & (care >= LEAST_CARE)] if each not in ratings.judges)
     counts = np.ones(len(care))
-    if suspects and options.careless == "drop":
+    if options.careless == "drop" and (suspects or little):
         kept = calibrate(ratings, replace(options, careless="keep"), alone=True)
-        rest = calibrate(_without(ratings, suspects), replace(options, careless="keep"), alone=True)
-        return _with_otherwise(rest, suspects, "drop", kept)
+        rest = calibrate(_without(ratings, (*suspects, *little)), replace(options, careless="keep"), alone=True)
+        return _with_otherwise(rest, CarelessRaters((*suspects, *little), "drop", kept.judgments), kept)
     if options.careless == "weigh":
         counts = np.where(care < LEAST_CARE, 0.0, np.where(care > SURE, 1.0, care))
     if suspects and options.careless == "weigh":
@@ -228,7 +261,9 @@ def calibrate(ratings: Ratings, options: CalibrationOptions | None = None, *, al
     looked = care if suspects else None
     profiles = rater_profiles(everything, lines, _seconds(ratings.frame), noise, looked, ratings.not_shown)
     model = fitted if isinstance(fitted, ByCategory) else None
-    judgments = make_judgments(panel, np.where(by_judge, np.nan, calibrated), ratings.scale, noise)
+    of_people = _of_people(ratings, calibrated)
+    noise = replace(noise, by_level=noise_by_level(panel, of_people))
+    judgments = make_judgments(panel, of_people, ratings.scale, noise)
     if model is not None:
         profiles = profiles.assign(**model.of_raters)
         rated = np.bincount(panel.pair, ~np.isnan(panel.rating) & ~by_judge, panel.n_pairs) > 0
@@ -248,18 +283,28 @@ def calibrate(ratings: Ratings, options: CalibrationOptions | None = None, *, al
         told_of_drift=told,
         told_of_order=told_of_order,
     )
-    if not suspects or alone:
+    if alone:
         return result
-    other = calibrate(ratings, replace(options, careless="weigh" if options.careless == "keep" else "keep"), alone=True)
-    return _with_otherwise(result, suspects, options.careless, other)
+    if suspects:
+        switched = replace(options, careless="weigh" if options.careless == "keep" else "keep")
+        other = calibrate(ratings, switched, alone=True)
+        result = _with_otherwise(result, CarelessRaters(suspects, options.careless, other.judgments), other)
+    if little and (not suspects or options.careless == "weigh"):  # those who look careless do not count either way
+        other = calibrate(_without(ratings, little), options, alone=True)
+        of_careless = None if result.judgments.careless is None else result.judgments.careless.note()
+        result = _with_otherwise(result, CarelessRaters(little, "little", other.judgments), other)
+        result = replace(result, told_of_careless=of_careless)
+    return result
 
 
-def _with_otherwise(
-    result: Calibration, raters: tuple[str, ...], how: Literal["keep", "weigh", "drop"], other: Calibration
-) -> Calibration:
-    """The calibration with the judgments that there would be if careless raters were taken the other way."""
-    judgments = replace(result.judgments, careless=CarelessRaters(raters, how, other.judgments))
-    return replace(result, judgments=judgments)
+def _with_otherwise(result: Calibration, raters: CarelessRaters, other: Calibration) -> Calibration:
+    """The calibration with the judgments that there would be if these raters were taken the other way."""
+    return replace(result, judgments=replace(result.judgments, careless=raters), otherwise=other)
+
+
+def _of_people(ratings: Ratings, calibrated: np.ndarray) -> np.ndarray:
+    by_judge = ratings.frame["rater_id"].isin(ratings.judges).to_numpy(dtype=bool)
+    return np.where(by_judge, np.nan, calibrated)
 
 
 def _without(ratings: Ratings, raters: tuple[str, ...]) -> Ratings:
@@ -464,7 +509,7 @@ def notes_on(result: Calibration) -> list[str]:
         undecided = _undecided(result, result.drawn)
         notes += [result.drawn.response.sentence(), None if undecided is None else undecided.sentence()]
     notes.append(None if result.model is None else result.model.note or None)
-    notes += [result.told_of_drift, result.told_of_order]
+    notes += [result.told_of_drift, result.told_of_order, result.told_of_careless]
     careless = result.judgments.careless
     if careless is not None and careless.how != "drop":  # which is a note of the ratings
         notes.append(careless.note())

@@ -38,8 +38,11 @@ LEAST_FOR_CARE = 20
 """Common pairs from which on it can be told who looked; with fewer, honest raters of few good pairs would be named."""
 LEAST_CARE = 0.5
 """A rater who is less likely than this to have looked is called careless."""
+LITTLE = 0.5
+"""A rater whose agreement is below this share of the panel's median agrees little."""
 TURNS = 20
 LEAST_RATERS = 8
+FEWEST_TO_COMPARE = 4
 FAR = 3.0
 Z95 = 1.645
 
@@ -59,6 +62,24 @@ def agreement_with_others(panel: Panel) -> tuple[np.ndarray, np.ndarray]:
     y = (part.by_pair(x)[part.pair] - x) / (count[part.pair] - 1)
     xx, yy, xy = _products(part, x, y)
     return _correlation((n >= 3) & (xx > 1e-9) & (yy > 1e-9), xx, yy, xy), n
+
+
+def agrees_little(agreement: np.ndarray, common: np.ndarray) -> np.ndarray:
+    """Raters whose agreement is below half of the panel's median, over at least twenty common pairs; bool array (R).
+
+    Parameters
+    ----------
+    agreement, common : as from `agreement_with_others`
+
+    Examples
+    --------
+    >>> agrees_little(np.array([0.8, 0.7, 0.9, 0.2]), np.full(4, 40)).tolist()
+    [False, False, False, True]
+    """
+    known = np.isfinite(agreement) & (common >= LEAST_FOR_CARE)
+    if np.count_nonzero(known) < FEWEST_TO_COMPARE:
+        return np.zeros(len(agreement), dtype=bool)
+    return known & (np.nan_to_num(agreement, nan=1.0) < LITTLE * float(np.median(agreement[known])))
 
 
 def _products(panel: Panel, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

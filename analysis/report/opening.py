@@ -95,7 +95,7 @@ def overview(result: ScoreResult, verdict: Verdict) -> Overview:
             f"to matter ({index.size_in_words(result.primary.matters)})."
         )
     if verdict.reachable is not None:
-        caption += " No system can reach the top: people do not quite agree with one another."
+        caption += " No system can reach the top, because raters disagree."
     if len(ranked.names) > len(names):
         caption += f" The first {len(names)} of {count_of(len(ranked.names), 'system')}; the table below has all."
     return Overview(

@@ -44,8 +44,7 @@ def trust_section(tables: PageTables, verdict: Verdict) -> Section | None:
         figures.append(
             (
                 f"{verdict.reachable:.2f}",
-                "correlation of a system that knew what these raters think of every pair; what it lacks to 1 is "
-                "noise of the ratings",
+                "noise ceiling: the best correlation any system could reach, since raters disagree",
             )
         )
     if not figures:

@@ -54,10 +54,10 @@ def sensitivity(
     said = [_in_words(index_of(name), figures) for name, figures in both.items() if figures]
     if not said:
         return None
-    show = "shows" if len(careless.raters) == 1 else "show"
-    now, then = ("count", "Without them") if careless.how == "keep" else ("do not count", "If they counted like others")
+    counted = careless.how in ("keep", "little")
+    now, then = ("count", "Without them") if counted else ("do not count", "If they counted like others")
     return (
-        f"{careless.who} {show} no sign of agreement with the others, and their ratings {now}. {then}, "
+        f"{careless.finding}, and their ratings {now}. {then}, "
         f"{'; '.join(said)}{_leader(both[result.primary.name], result.primary.index)}."
     )
 

@@ -115,11 +115,21 @@ class Explained:
     reachable: Estimate
     of_reachable: Estimate
 
+    @property
+    def disattenuated(self) -> Estimate:
+        """The correlation with error-free judgments, 0 to 1, whatever the number of ratings (Spearman 1904, AJP 15)."""
+        value, low, high = (
+            None if each is None else min(float(np.sqrt(each)), 1.0)
+            for each in (self.of_reachable.value, self.of_reachable.low, self.of_reachable.high)
+        )
+        return Estimate(value, low, high, self.of_reachable.reason)
+
     def as_json(self) -> dict[str, Any]:
         return {
             "share": self.share.as_json(),
             "reachable": self.reachable.as_json(),
             "of_reachable": self.of_reachable.as_json(),
+            "disattenuated": self.disattenuated.as_json(),
         }
 
 
@@ -467,6 +477,7 @@ class ScoreResult:
                 **({} if system.collection is None else system.collection.named("collection")),
                 "explained": system.explained.share,
                 "of_reachable": system.explained.of_reachable,
+                "disattenuated": system.explained.disattenuated,
                 **system.indices,
             }
             for name, figure in figures.items():

@@ -91,6 +91,7 @@ class StudyFacts:
     reachable : the correlation of a system that knew what the raters think of every pair, with pairs counted as they
         are where systems are compared
     ratings : ratings behind the judgments
+    ratings_each : ratings per judgment, on average
     queries : queries that the study could have drawn
     judged, drawn : pairs that people have judged, or could not decide, of those drawn; None where all are, or unknown
     looks : how many ratings there were at each look at the answer while they came in, this time included; empty where
@@ -100,6 +101,7 @@ class StudyFacts:
 
     reachable: float | None = None
     ratings: int | None = None
+    ratings_each: float | None = None
     queries: int | None = None
     judged: int | None = None
     drawn: int | None = None
@@ -139,7 +141,8 @@ class StudyFacts:
         queries = None
         if population.finite and population.lowest == population.highest:
             queries = round(int(result.pairs["queries"]) / population.lowest)
-        return cls(_reachable(judgments, result), ratings, queries, *_unfinished(judgments))
+        each = None if ratings is None else ratings / len(frame)
+        return cls(_reachable(judgments, result), ratings, each, queries, *_unfinished(judgments))
 
 
 def _unfinished(judgments: Judgments) -> tuple[int, int] | tuple[None, None]:

@@ -16,7 +16,7 @@ from relstudy.analysis.scoring.conventions import FEW_QUERIES, NO_INTERVAL
 from relstudy.analysis.scoring.judged import Weighting
 from relstudy.analysis.scoring.options import MEASURES
 from relstudy.analysis.scoring.results import Comparison, ScoreResult, SystemScore
-from relstudy.analysis.verdict.facts import Look
+from relstudy.analysis.verdict.facts import Look, StudyFacts
 from relstudy.analysis.verdict.price_of_a_tie import within
 from relstudy.analysis.verdict.standings import Standings
 from relstudy.common.options.option_wording import option
@@ -41,8 +41,6 @@ FEW_RATERS = 6
 
 def headline(result: ScoreResult, ranked: Standings) -> str:
     """The advice, in one sentence, with how much of the first results of those that it names nobody judged."""
-    if len(ranked.names) == 1:
-        return agreement(result, result[ranked.names[0]])
     if result.options.reverses:
         return (
             f"No verdict with {option('weights', 'rank-power')}: these weights let a few pairs decide, and can reverse "
@@ -452,8 +450,8 @@ def _better_on(result: ScoreResult, ranked: Standings) -> tuple[int, int, int] |
     return ahead, behind, int(both.sum()) - ahead - behind
 
 
-def agreement(result: ScoreResult, system: SystemScore, reachable: float | None = None) -> str:
-    """A system's correlation, by the one that systems are compared by, against what could be reached."""
+def agreement(result: ScoreResult, system: SystemScore, facts: StudyFacts) -> str:
+    """A system's correlation, by the one that systems are compared by, as measured and without rating noise."""
     estimate, name = system.estimate(PEARSON), system.name
     if estimate.value is None:
         return f"How far {name} agrees with people is not known: {estimate.reason}."
@@ -463,18 +461,26 @@ def agreement(result: ScoreResult, system: SystemScore, reachable: float | None 
         return f"{name} shows no agreement with people that chance could not explain: correlation {shown} {over}."
     if estimate.value < 0:
         return f"{name} runs against people's judgments: correlation {shown} {over}."
-    most = "" if reachable is None else f", where about {reachable:.2f} is the most that any system could reach"
-    return f"{name} agrees with people at a correlation of {shown} {over}{most}."
+    return f"{name} agrees with people at a correlation of {shown} {over}{_noise(facts, [system])}."
 
 
-def agreements(result: ScoreResult, systems: Sequence[SystemScore], reachable: float | None) -> list[str]:
+def agreements(result: ScoreResult, systems: Sequence[SystemScore], facts: StudyFacts) -> list[str]:
     """The systems' agreement with people, in one sentence where all of them agree."""
     if len(systems) < 2 or not all((each.estimate(PEARSON).low or 0.0) > 0 for each in systems):
-        return [agreement(result, each, reachable) for each in systems]
+        return [agreement(result, each, facts) for each in systems]
     over = f"over {result.scope}"
     figures = [f"{each.name} at {_with_ends(each.estimate(PEARSON))}" for each in systems]
-    most = "" if reachable is None else f"; about {reachable:.2f} is the most that any system could reach"
-    return [f"Agreement with people, as correlation {over}: {listed(figures)}{most}."]
+    return [f"Agreement with people, as correlation {over}: {listed(figures)}{_noise(facts, systems)}."]
+
+
+def _noise(facts: StudyFacts, systems: Sequence[SystemScore]) -> str:
+    """How many ratings a correlation rests on, the correlation with error-free judgments, and the noise ceiling."""
+    each = "" if facts.ratings_each is None else f", with {facts.ratings_each:.1f} ratings per judgment"
+    free = [system.explained.disattenuated for system in systems]
+    if facts.reachable is None or any(estimate.value is None for estimate in free):
+        return each
+    shown = listed([_with_ends(estimate) for estimate in free])
+    return f"{each}; without rating noise {shown} (noise ceiling {facts.reachable:.2f})"
 
 
 def _with_ends(estimate: Estimate) -> str:

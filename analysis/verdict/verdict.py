@@ -177,7 +177,7 @@ def verdict_of(result: ScoreResult, facts: StudyFacts | None = None) -> Verdict:
     look = None if alone else facts.look
     settled = look is not None and not look.is_last and sentences.is_settled(result, ranked)
     before = facts.so_far if look is None or not settled else f"You can stop at {look.name}. "
-    quality = sentences.agreements(result, [result[name] for name in leading], facts.reachable)
+    quality = sentences.agreements(result, [result[name] for name in leading], facts)
     return Verdict(
         result.primary,
         ranked,

@@ -45,6 +45,7 @@ from relstudy.common.tables.meaning.vote_counts import with_means
 
 COLUMNS = [
     *("pair_id", "query_id", "result_id", "judgment", "n_ratings", "standard_error"),
+    *("judgment_low", "judgment_high"),
     *("relevant_share", "relevance_cut", "gain"),
     *PROBABILITIES,
     *SCALE_COLUMNS,
@@ -65,29 +66,35 @@ OF_QRELS = "qrels"
 
 @dataclass(frozen=True, eq=False)
 class CarelessRaters:
-    """Raters who show no sign of having looked at the pairs, and what there would be if they were taken another way.
+    """Raters who look careless or agree little, and the judgments if they were taken another way.
 
     Parameters
     ----------
     raters : their ids
     how : whether their ratings count like others ("keep"), as far as they are likely to have looked, which here is not
-        at all ("weigh"), or are left out before anything is computed ("drop")
+        at all ("weigh"), or are left out before anything is computed ("drop"); "little": they look, but agree little
+        with the others, and count
     otherwise : the judgments if they did not count, where they count; else the judgments if they counted
     """
 
     raters: tuple[str, ...]
-    how: Literal["keep", "weigh", "drop"]
+    how: Literal["keep", "weigh", "drop", "little"]
     otherwise: Judgments
 
     @property
-    def who(self) -> str:
-        """Their number and names, as a phrase."""
-        return f"{count_of(len(self.raters), 'rater')} ({listed_some(self.raters)})"
+    def finding(self) -> str:
+        """Who they are and what was seen of them, as a clause."""
+        one = len(self.raters) == 1
+        who = f"{count_of(len(self.raters), 'rater')} ({listed_some(self.raters)})"
+        if self.how == "little":
+            return f"{who} {'agrees' if one else 'agree'} little with the others (less than half as much as the median)"
+        return f"{who} {'shows' if one else 'show'} no sign of agreement with the others"
 
     def note(self) -> str:
         """Their names and the use made of their ratings, as a sentence."""
-        shows = "shows" if len(self.raters) == 1 else "show"
         left = option("careless", "drop")
+        if self.how == "little":
+            return f"{self.finding}: their ratings count; {left} leaves them out of everything"
         became = {
             "keep": f"their ratings count like others; {option('careless', 'weigh')} counts them for nothing, {left} "
             "leaves them out of everything",
@@ -95,7 +102,7 @@ class CarelessRaters:
             f"{option('careless', 'keep')} counts them like others",
             "drop": "their ratings are left out of everything",
         }
-        return f"{self.who} {shows} no sign of agreement with the others, as who does not look: {became[self.how]}"
+        return f"{self.finding}, as if they had not looked: {became[self.how]}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -355,8 +362,8 @@ def with_careless(judgments: Judgments, path: Path) -> Judgments:
     try:
         raters, how = tuple(map(str, json.loads(one["careless_raters"]))), str(one["careless"])
         fewer, more = (frame[PAIR] for frame in (judgments.frame, other.frame))
-        fewer, more = (more, fewer) if how == "keep" else (fewer, more)
-        if how not in ("keep", "weigh", "drop") or len(fewer.merge(more, on=PAIR)) < len(fewer):
+        fewer, more = (more, fewer) if how in ("keep", "little") else (fewer, more)
+        if how not in ("keep", "weigh", "drop", "little") or len(fewer.merge(more, on=PAIR)) < len(fewer):
             raise ValueError
     except (KeyError, TypeError, ValueError):
         raise RelstudyError(f"{path.name}: this was not written for these judgments") from None

@@ -71,6 +71,8 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "judgment": "the calibrated mean of the pair's ratings, on the scale below",
         "n_ratings": "how many ratings it is made of",
         "standard_error": "of the judgment",
+        "judgment_low": "lower end of the judgment's 95 % interval",
+        "judgment_high": "upper end of the judgment's 95 % interval",
         "relevant_share": "share of the pair's calibrated ratings above `relevance_cut`, 0 to 1",
         "relevance_cut": "the cut between relevant and not",
         **_DRAWN,

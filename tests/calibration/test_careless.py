@@ -155,3 +155,31 @@ def test_where_nobody_is_careless_all_three_ways_are_one() -> None:
         pd.testing.assert_frame_equal(kept.judgments.frame, each.judgments.frame)
         assert notes_on(kept) == notes_on(each)
         assert each.judgments.careless is None
+
+
+def with_yes_sayers(seed: int) -> pd.DataFrame:
+    """Honest raters, but the first two give a 5 every other time."""
+    frame = study(seed, {}, pairs=150, each=120)
+    of_yes = frame["rater_id"].isin(HONEST[:2]) & (np.random.default_rng(seed).random(len(frame)) < 0.5)
+    return frame.assign(rating=frame["rating"].mask(of_yes, 5.0))
+
+
+@pytest.mark.parametrize("seed", [0, 2, 3])
+def test_yes_sayers_count_are_named_and_can_be_dropped(seed: int) -> None:
+    ratings = with_yes_sayers(seed)
+    result = calibrate(read(ratings), CalibrationOptions("pooled", force=True))
+    named = result.judgments.careless
+    assert named is not None and named.how == "little" and {*named.raters} <= {*HONEST[:2]}
+    assert any("little with the others" in note for note in notes_on(result))
+    dropped = calibrate(read(ratings), CalibrationOptions("pooled", force=True, careless="drop"))
+    without = ratings[~ratings["rater_id"].isin(named.raters)].reset_index(drop=True)
+    for found, how in ((dropped.judgments, "keep"), (named.otherwise, "weigh")):
+        alone = calibrate(read(without), CalibrationOptions("pooled", force=True, careless=how)).judgments.frame
+        one, other = (each.set_index("result_id")["judgment"] for each in (found.frame, alone))
+        # pairs that all raters rated are another base block in the smaller table, where the fit starts elsewhere
+        pd.testing.assert_series_equal(one.sort_index(), other.sort_index(), atol=1e-3)
+
+
+def test_honest_raters_do_not_agree_little() -> None:
+    for seed in range(10):
+        assert calibrate(read(study(seed, {})), CalibrationOptions("pooled", force=True)).judgments.careless is None

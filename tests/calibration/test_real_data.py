@@ -195,7 +195,16 @@ def test_the_command_writes_the_contracts_tables_and_json(shared_data: Path, tmp
     judgments, raters = pd.read_csv(tmp_path / "judgments.csv"), pd.read_csv(tmp_path / "raters.csv")
     calibrated = pd.read_csv(tmp_path / "calibrated.csv")
     assert list(judgments) == [
-        *("pair_id", "query_id", "result_id", "judgment", "n_ratings", "standard_error"),
+        *(
+            "pair_id",
+            "query_id",
+            "result_id",
+            "judgment",
+            "n_ratings",
+            "standard_error",
+            "judgment_low",
+            "judgment_high",
+        ),
         *("relevant_share", "relevance_cut", "inclusion_probability"),
         *("scale_low", "scale_high", "scale_step"),
     ]

@@ -133,14 +133,14 @@ def test_the_primary_index_is_named_with_how_it_came_to_be_the_one() -> None:
     )
 
 
-def test_one_system_is_measured_against_what_could_be_reached() -> None:
+def test_a_correlation_names_its_ratings_per_judgment() -> None:
     alone = made("a", pearson={"a": Estimate(0.52, 0.46, 0.57)})
     assert verdict_of(alone).headline == (
         "a agrees with people at a correlation of 0.52 (0.46 to 0.57) over the whole collection."
     )
-    assert verdict_of(alone, StudyFacts(reachable=0.94)).headline == (
-        "a agrees with people at a correlation of 0.52 (0.46 to 0.57) over the whole collection, where about 0.94 is "
-        "the most that any system could reach."
+    assert verdict_of(alone, StudyFacts(ratings_each=2.0)).headline == (
+        "a agrees with people at a correlation of 0.52 (0.46 to 0.57) over the whole collection, with 2.0 ratings per "
+        "judgment."
     )
     assert ranks(verdict_of(alone)) == {"a": "1"}
 

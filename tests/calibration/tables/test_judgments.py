@@ -61,7 +61,7 @@ def test_judgments_come_back_as_they_were_written(tmp_path: Path) -> None:
     frame = make_judgments(panel, panel.rating).frame.assign(inclusion_probability=0.25)
     write_judgments(Judgments.of(frame), tmp_path / "j.csv")
     assert (tmp_path / "j.csv").read_text().splitlines()[0] == (
-        "pair_id,query_id,result_id,judgment,n_ratings,standard_error,relevant_share,relevance_cut,"
+        "pair_id,query_id,result_id,judgment,n_ratings,standard_error,judgment_low,judgment_high,relevant_share,relevance_cut,"
         "inclusion_probability,scale_low,scale_high,scale_step"
     )
     back = read_judgments(tmp_path / "j.csv")
