@@ -28,7 +28,9 @@ from relstudy.analysis.scoring.unjudged import notes_on_unjudged
 from relstudy.analysis.verdict.facts import Look, StudyFacts
 from relstudy.analysis.verdict.verdict import Verdict, verdict_of
 from relstudy.analysis.verdict.within_groups import groups_of_run
+from relstudy.calibration.panel_remarks import panel_remarks
 from relstudy.calibration.tables.decision import Decision
+from relstudy.calibration.tables.judgments import Judgments
 from relstudy.calibration.tables.study_tables import StudyTables
 from relstudy.common.runtime.console import progress
 from relstudy.common.runtime.errors import RelstudyError
@@ -52,7 +54,7 @@ class ScoringRun:
     places : where the new systems stand among those of a saved comparison, as sentences
     tests : of the measures; None where they were not asked for
     left_out : every system left out of the pool in turn; None where that was not asked for
-    looks, look : see `StudyFacts`; `relstudy.analysis.looks` counts them
+    looks, look, on_raters : see `StudyFacts`; `relstudy.analysis.looks` counts looks
     unhelped : why help that was asked for is not given, as sentences, which are among the notes too
     """
 
@@ -68,11 +70,13 @@ class ScoringRun:
     unhelped: tuple[str, ...] = ()
     looks: tuple[int, ...] = ()
     look: Look | None = None
+    on_raters: tuple[str, ...] = ()
 
     @cached_property
     def facts(self) -> StudyFacts:
         """What is known of the study beyond the scores."""
-        return replace(StudyFacts.of(self.study.judgments, self.result), looks=self.looks, look=self.look)
+        facts = StudyFacts.of(self.study.judgments, self.result)
+        return replace(facts, looks=self.looks, look=self.look, on_raters=self.on_raters)
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -181,12 +185,22 @@ def score_tables(
     read = [note for _, table in tables for note in table.notes]
     helped = () if assisted is None else assisted.notes
     careless = sensitivity(judgments.careless, result, candidates, by_system, options)
-    notes = (*judgments.all_notes, *filter(None, [careless]), *read, *unmapped, *result.notes)
+    on_raters = (*filter(None, [careless]), *_on_raters(judgments))
+    notes = (*judgments.all_notes, *on_raters, *read, *unmapped, *result.notes)
     all_notes = (*notes, *unjudged, *helped, *unhelped)
     result = replace(result, notes=all_notes, drawn=None)  # families are corrected
     places = [] if saved is None else [sentence for name in new for sentence in place_among(result, name)]
-    run = ScoringRun(study, result, candidates, pairs, assisted, within, tuple(places), unhelped=tuple(unhelped))
+    run = ScoringRun(
+        study, result, candidates, pairs, assisted, within, tuple(places), unhelped=tuple(unhelped), on_raters=on_raters
+    )
     return with_left_out(run, by_system)
+
+
+def _on_raters(judgments: Judgments) -> list[str]:
+    """Sentences on the panel behind the judgments; none where its ratings are not known."""
+    ratings = judgments.ratings
+    known = ratings is not None and {"rater_id", "rating"} <= {*ratings}
+    return [f"{each}." for each in panel_remarks(ratings)] if ratings is not None and known else []
 
 
 def with_tests(run: ScoringRun, testing: TestOptions) -> ScoringRun:

@@ -186,10 +186,17 @@ class _Levels:
         start = np.r_[self.thresholds[0], np.log(np.maximum(np.diff(self.thresholds), 1e-3))]
         total = counts.sum()
 
-        def loss(free: np.ndarray) -> float:
-            return -float((counts * np.log(self.chances(_ascending(free)))).sum()) / total
+        def loss(free: np.ndarray) -> tuple[float, np.ndarray]:
+            thresholds = _ascending(free)
+            chances = self.chances(thresholds)
+            density = np.exp(-0.5 * (thresholds[:, None] - self.grid) ** 2) / np.sqrt(2 * np.pi)
+            slope = (density * -np.diff(counts / chances, axis=0)).sum(axis=1)
+            onwards = np.cumsum(slope[::-1])[::-1]
+            gradient = np.r_[onwards[0], np.exp(free[1:]) * onwards[1:]]
+            return -float((counts * np.log(chances)).sum()) / total, -gradient / total
 
-        return _ascending(optimize.minimize(loss, start, method="L-BFGS-B", options={"maxiter": 5}).x)
+        found = optimize.minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 5})
+        return _ascending(found.x)
 
 
 def _ascending(free: np.ndarray) -> np.ndarray:

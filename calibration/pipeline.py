@@ -21,6 +21,7 @@ from relstudy.calibration.noise import RaterNoise, rater_noise
 from relstudy.calibration.noise_by_level import noise_by_level
 from relstudy.calibration.options import CalibrationOptions
 from relstudy.calibration.panel import Panel
+from relstudy.calibration.panel_remarks import panel_remarks
 from relstudy.calibration.rater_profiles import (
     LEAST_CARE,
     agreement_with_others,
@@ -82,6 +83,7 @@ class Calibration:
     told_of_drift : the line on drift over the session, where there is one
     told_of_order : that on raters whose ratings come in another order by their times
     told_of_careless : the line on careless raters, where `judgments.careless` names others, who agree little
+    told_of_raters : lines on raters who may be one person, or gave much of all ratings
     otherwise : the calibration with careless raters, or those who agree little, taken the other way; None without any
     """
 
@@ -100,6 +102,7 @@ class Calibration:
     told_of_drift: str | None = None
     told_of_order: str | None = None
     told_of_careless: str | None = None
+    told_of_raters: tuple[str, ...] = ()
     otherwise: Calibration | None = None
 
     @property
@@ -282,6 +285,7 @@ def calibrate(ratings: Ratings, options: CalibrationOptions | None = None, *, al
         drift_is_out=is_out,
         told_of_drift=told,
         told_of_order=told_of_order,
+        told_of_raters=tuple(panel_remarks(ratings.frame[~by_judge])),
     )
     if alone:
         return result
@@ -513,6 +517,7 @@ def notes_on(result: Calibration) -> list[str]:
     careless = result.judgments.careless
     if careless is not None and careless.how != "drop":  # which is a note of the ratings
         notes.append(careless.note())
+    notes += result.told_of_raters
     return [note for note in notes if note is not None]
 
 

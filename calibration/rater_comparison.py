@@ -16,8 +16,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from relstudy.calibration.choice import method_sentence
+from relstudy.calibration.panel import Panel
 from relstudy.calibration.pipeline import Calibration, notes_on
 from relstudy.calibration.rater_profiles import agreement_with_others
 from relstudy.calibration.reliability.within_pair_variance import bootstrap_interval
@@ -31,6 +33,7 @@ from relstudy.common.tables.meaning.group_columns import said_once
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 
 LEAST_PAIRS = 10
+MOST_TURNS = 500
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,8 @@ class Comparison:
     ----------
     rater_id : who; of a group, COLUMN=VALUE
     share : part of all ratings that are theirs
-    bias_before, bias_after : mean of (rater - others' mean) on shared pairs, in ratings and calibrated
+    bias_before, bias_after : mean of (rater - others' mean) on shared pairs, in ratings and calibrated; of a group, the
+        difference of mean rater effects, with its interval over raters
     agreement : correlation with the others' mean on shared pairs, calibrated
     rank, raters : how many raters agree better, plus one; of how many with an agreement
     shared : pairs rated by the rater and by others
@@ -159,7 +163,12 @@ class Comparison:
             f"{who} gave {percent(self.share, 1)} of the ratings and {'shares' if self.people is None else 'share'} "
             f"{count_of(self.shared, 'pair')} with others."
         ]
-        if self.bias_before.value is not None:
+        if self.people is not None and min(self.people) > 1 and self.bias_before.value is not None:
+            lines.append(
+                f"As rated, this group's raters give {_signed(self.bias_before)} compared with the others on the same "
+                "pairs, over raters like these. Calibration removes such differences of level."
+            )
+        elif self.bias_before.value is not None:
             lines.append(
                 f"On shared pairs: {number(self.bias_before.value, '+.2f')} from the others' mean as rated, "
                 f"{_signed(self.bias_after)} calibrated."
@@ -249,10 +258,10 @@ def compare_rater(
             for rows, number in zip((by_rater, by_others), sides, strict=True)
         ]
 
-    bias = []
-    for values in (panel.rating, result.calibrated):
-        theirs, others = means(values)
-        bias.append(_mean_with_interval(theirs - others, seed))
+    if min(chosen.sum(), (~chosen).sum()) > 1:
+        bias = _apart_in_level(panel, chosen, float(np.mean(np.subtract(*means(result.calibrated)))))
+    else:
+        bias = [_mean_with_interval(np.subtract(*means(values)), seed) for values in (panel.rating, result.calibrated)]
     systems, orders = _systems(result, by_rater, by_others, scores or [], seed)
     comparison = Comparison(
         rater_id=rater_id,
@@ -283,6 +292,39 @@ def compare_rater(
         rank=int(1 + np.nansum(agreement > agreement[code])) if np.isfinite(agreement[code]) else None,
         raters=int(np.isfinite(agreement).sum()),
     )
+
+
+def _apart_in_level(panel: Panel, chosen: np.ndarray, calibrated: float) -> list[Estimate]:
+    """How far a group's raters rate above the others, as rated and calibrated.
+
+    As rated: difference of the groups' mean rater effects (least squares, pairs fixed), Welch's (1947, Biometrika 34)
+    interval over raters. Calibration takes such differences out, so that there is nothing to test afterwards.
+    """
+    decided = panel.decided()
+    shared = decided.keep(decided.by_pair()[decided.pair] > 1)
+    n = shared.by_rater()
+    if not (n[chosen] > 0).any() or not (n[~chosen] > 0).any():
+        return [Estimate.missing("no pair is shared")] * 2
+    effect = np.zeros(panel.n_raters)
+    for _ in range(MOST_TURNS):
+        before = effect
+        left = shared.rating - effect[shared.rater]
+        left = shared.rating - shared.pair_means(left)[shared.pair]
+        effect = shared.by_rater(left) / np.maximum(n, 1)
+        effect -= effect[n > 0].mean()
+        if np.abs(effect - before).max() < 1e-9 * max(panel.high - panel.low, 1e-9):
+            break
+    ours, others = (effect[side & (n > 0)] for side in (chosen, ~chosen))
+    value = float(ours.mean() - others.mean())
+    after = Estimate(calibrated, None, None, "calibration removes differences of level")
+    if min(len(ours), len(others)) < 2:
+        return [Estimate(value, None, None, "one of the groups has one rater with shared pairs"), after]
+    parts = [float(side.var(ddof=1)) / len(side) for side in (ours, others)]
+    freedom = sum(parts) ** 2 / max(
+        sum(part**2 / (len(side) - 1) for part, side in zip(parts, (ours, others), strict=True)), 1e-300
+    )
+    half = float(stats.t.ppf(0.975, max(freedom, 1.0))) * float(np.sqrt(sum(parts)))
+    return [Estimate.of(value, value - half, value + half), after]
 
 
 def _people(result: Calibration, group: str) -> np.ndarray:

@@ -117,7 +117,8 @@ def print_next(run: ScoringRun, command: str | None, verbose: bool) -> None:
         if following:
             click.echo(following)
         return
-    hidden = len(run.result.notes) - len(Brief.of(run.result, run.verdict).notes)
+    brief = Brief.of(run.result, run.verdict)
+    hidden = len({*run.result.notes} - {*brief.notes} - {*run.verdict.on_raters})
     more = f"{count_of(hidden, 'note')} and all else" if hidden else "All else"
     click.echo(f"{following}{'   ' if following else ''}{more}: --verbose or --json.")
 
@@ -140,7 +141,11 @@ class Brief:
     @classmethod
     def of(cls, result: ScoreResult, verdict: Verdict) -> Brief:
         """That of a run."""
-        every = (verdict.headline, verdict.looks, verdict.choice, verdict.contrary, verdict.unseen, verdict.near)
+        every = (
+            *(verdict.headline, verdict.looks, verdict.choice, verdict.contrary, verdict.unseen, verdict.near),
+            *verdict.on_raters,
+        )
+        notes = tuple(note for note in result.notes if note not in verdict.on_raters)
         said = tuple(text for text in every if text is not None)
         number = len(verdict.standings.names)
         free = MOST_LINES - 3  # the table's header, what it rests on, the next command
@@ -149,8 +154,8 @@ class Brief:
         left = free - len(said) - number
         if left < 0:
             return cls(said, free - len(said) - 1)
-        against = tuple(note for note in result.notes if AGAINST in note)
-        return cls(said, number, result.notes if len(result.notes) <= left else against[:left])
+        against = tuple(note for note in notes if AGAINST in note)
+        return cls(said, number, notes if len(notes) <= left else against[:left])
 
 
 def _print_brief(result: ScoreResult, verdict: Verdict) -> None:

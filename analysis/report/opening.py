@@ -41,15 +41,16 @@ def answer_section(result: ScoreResult, verdict: Verdict) -> Section:
         Answer(verdict.headline, measure, cards(verdict)),
         *(
             Paragraph(text)
-            for text in (verdict.looks, verdict.contrary, verdict.unseen, verdict.near)
+            for text in (verdict.looks, verdict.contrary, verdict.unseen, verdict.near, *verdict.on_raters)
             if text is not None
         ),
         overview(result, verdict),
         *(Paragraph(sentence, quiet=True) for sentence in verdict.further() if sentence != verdict.parting),
     ]
-    if result.notes:
-        said = f"How the figures came about ({count_of(len(result.notes), 'note')})"
-        blocks.append(Folded(said, [Paragraph(note) for note in result.notes]))
+    notes = [note for note in result.notes if note not in verdict.on_raters]
+    if notes:
+        said = f"How the figures came about ({count_of(len(notes), 'note')})"
+        blocks.append(Folded(said, [Paragraph(note) for note in notes]))
     return Section("answer", "The answer", blocks, bare=True)
 
 

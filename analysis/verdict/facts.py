@@ -97,6 +97,7 @@ class StudyFacts:
     looks : how many ratings there were at each look at the answer while they came in, this time included; empty where
         looks are not counted
     look : this one, where looks are planned; None otherwise
+    on_raters : what the raters say against the verdict, one sentence each
     """
 
     reachable: float | None = None
@@ -107,6 +108,7 @@ class StudyFacts:
     drawn: int | None = None
     looks: tuple[int, ...] = ()
     look: Look | None = None
+    on_raters: tuple[str, ...] = ()
 
     @property
     def so_far(self) -> str:

@@ -40,6 +40,7 @@ class Verdict:
     reachable : the correlation that any system could reach; None where not known
     looks : what looks at a running study do to the error, and whether to go on; None for one that nobody planned
     look : this one, where looks are planned; None otherwise
+    on_raters : raters who agree little or may be one person, one sentence each
 
     Examples
     --------
@@ -74,6 +75,7 @@ class Verdict:
     reachable: float | None
     looks: str | None = None
     look: Look | None = None
+    on_raters: tuple[str, ...] = ()
 
     def advice(self) -> list[str]:
         """The advice in sentences: the headline, the index, the choice, measures that point elsewhere, what nobody
@@ -87,6 +89,7 @@ class Verdict:
             self.contrary,
             self.unseen,
             self.near,
+            *self.on_raters,
             settle,
             self.dropped,
         )
@@ -122,6 +125,7 @@ class Verdict:
             "contrary": self.contrary,
             "unseen": self.unseen,
             "near": self.near,
+            "on_raters": list(self.on_raters),
             "quality": list(self.quality),
             "unknown": list(self.unknown),
             "ranks": [
@@ -197,6 +201,7 @@ def verdict_of(result: ScoreResult, facts: StudyFacts | None = None) -> Verdict:
         if look is None
         else sentences.at_look(result, ranked, look, settled),
         look,
+        facts.on_raters,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -14,11 +15,15 @@ from click.testing import Result
 
 import relstudy as rs
 from relstudy.calibration.panel import Panel
+from relstudy.calibration.pipeline import calibrate
 from relstudy.calibration.rater_comparison import compare_rater
 from relstudy.calibration.simulation import SimulatedPanel, simulate_panel
+from relstudy.calibration.tables.ratings import check_ratings
+from relstudy.common.tables.checked_table import Checked
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.ratings_columns import HandOut
 from tests.commands import relstudy
+from tests.places import ROOT
 
 TABLES = ("judgments.csv", "raters.csv", "calibrated.csv")
 
@@ -400,3 +405,30 @@ def test_one_shared_pair_and_one_other_rater_are_said_to_be_one() -> None:
     assert (
         compare_rater(result, "group=e").sentences()[0].startswith("1 rater of group=e, against 1 other: gave 66.7 %")
     )
+
+
+@pytest.mark.slow
+def test_two_groups_that_do_not_differ_are_told_apart_as_often_as_the_level_says() -> None:
+    sys.path.insert(0, str(ROOT / "scripts" / "simulations"))
+    try:
+        from rater_groups import ratings
+    finally:
+        sys.path.pop(0)
+    wrong = 0
+    for seed in range(100):
+        study = calibrate(check_ratings(Checked(ratings(6, seed), "ratings.csv")))
+        wrong += bool(compare_rater(study, "group=a").bias_before.excludes_zero)
+    assert wrong <= 12  # 5 of 100 are expected; 12 or more in one of 200 such tests
+
+
+def test_a_group_that_is_more_lenient_is_compared_as_rated_over_raters() -> None:
+    simulated = simulate_panel(12, 30, 30, seed=4)
+    panel = simulated.panel
+    group = np.where(panel.rater < 6, "a", "b")
+    frame = pd.DataFrame(
+        {"rater_id": panel.rater, "query_id": "q", "result_id": panel.pair, "group": group}
+    ).assign(rating=np.clip(panel.rating + (group == "a"), 1, 5))  # fmt: skip
+    found = compare_rater(calibrate(check_ratings(Checked(frame.astype(str), "ratings.csv"))), "group=a")
+    assert found.bias_before.low is not None and found.bias_before.low > 0
+    assert found.bias_after.ends is None and "calibration removes" in (found.bias_after.reason or "")
+    assert "over raters like these" in found.sentences()[1]
