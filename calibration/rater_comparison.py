@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import special
 
 from relstudy.calibration.choice import method_sentence
 from relstudy.calibration.panel import Panel
@@ -323,7 +323,7 @@ def _apart_in_level(panel: Panel, chosen: np.ndarray, calibrated: float) -> list
     freedom = sum(parts) ** 2 / max(
         sum(part**2 / (len(side) - 1) for part, side in zip(parts, (ours, others), strict=True)), 1e-300
     )
-    half = float(stats.t.ppf(0.975, max(freedom, 1.0))) * float(np.sqrt(sum(parts)))
+    half = float(special.stdtrit(max(freedom, 1.0), 0.975)) * float(np.sqrt(sum(parts)))
     return [Estimate.of(value, value - half, value + half), after]
 
 
