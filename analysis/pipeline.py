@@ -121,7 +121,7 @@ def decided(options: ScoringOptions, decision: Decision) -> ScoringOptions:
 
 
 def run_of_comparison(saved: SavedComparison) -> ScoringRun:
-    """The systems of a saved comparison, scored anew: the same figures."""
+    """The systems of a saved comparison, scored again: the same figures."""
     result = score_candidates(saved.pairs, saved.candidates, saved.options)
     result = replace(result, notes=(*saved.judgments.all_notes, *result.notes))
     return ScoringRun(saved.study, result, saved.candidates, saved.pairs)

@@ -1,7 +1,7 @@
 """The scoring run of a study's folder: `relstudy score` keeps it there, and `relstudy report` shows it.
 
 Kept beside it is what it rests on: the bytes of every file, the options, the code. Where any of these is another, the
-folder is scored anew, and what changed is said.
+folder is scored again, and what changed is said.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def keep_run(run: ScoringRun, folder: Path, files: Iterable[InputFile], reading:
         kept = KeptRun(inputs, run.result, tuple(run.candidates), run.within)
         write_kept(kept, "scoring run", folder / KEPT)
     except RelstudyError as error:
-        return f"The run is not kept for `relstudy report`, which will score anew: {error}."
+        return f"The run is not kept for `relstudy report`, which will score again: {error}."
     return None
 
 
@@ -248,7 +248,7 @@ def read_study_folder(folder: Path, judgments: Path | None = None, ratings: Path
         return StudyFolder(folder, study, comparison, kept)
     note = (
         f"{COMPARISON} was made with other judgments, so it has no part in this page; "
-        "`relstudy score --save` writes it anew."
+        "`relstudy score --save` writes it again."
     )
     noted = replace(study.judgments, notes=(*study.judgments.notes, note))
     return StudyFolder(folder, replace(study, judgments=noted), kept=kept)
@@ -285,7 +285,7 @@ def run_of_study(
     """
     looks = Looks.of(scored.study, scored.folder)
     options = looks.at_their_level(decided(options, scored.study.decision))
-    differences = ["no run is kept that can be read"]
+    differences = ["no saved run found"]
     if scored.kept is not None:
         differences = RunInputs.of(scored.files, options, scored.study.judgments.scale.scale.cut).differences(
             scored.kept.inputs
@@ -300,7 +300,7 @@ def run_of_study(
     whose = f" with options and mapped scores of {COMPARISON}" if scored.comparison is not None else ""
     refused = keep_run(run, scored.folder, scored.files)
     came = refused or f"The run is kept in {scored.folder / KEPT}."
-    return looks.recorded(run), f"Scored anew{whose}, since {'; '.join(differences)}. {came}"
+    return looks.recorded(run), f"Recomputed{whose}: {'; '.join(differences)}. {came}"
 
 
 def _in_order(result: ScoreResult, judgments: Judgments) -> bool:

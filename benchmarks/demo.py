@@ -2,7 +2,7 @@
 
     python -P benchmarks/demo.py [DRAWS] [--ratings 1 --ratings 3] [--seed 100] [--parts] [--panels]
 
-Needs the folder of a finished demo (--folder, default demo). Each draw chooses pairs anew, the panel rates them without
+Needs the folder of a finished demo (--folder, default demo). Each draw chooses pairs, the panel rates them without
 pages (new noise, the same raters), and the study is calibrated and scored as `relstudy` does it. Printed for every
 index: share of draws whose 95 % interval holds the truth, mean error, its standard error, and how many of these the
 mean is from 0; with the panel's noisy ratings, so many a pair, and with judgments free of noise (0 ratings), which
@@ -11,7 +11,7 @@ leaves the error of sampling alone. The truth is this panel's; with ratings, int
 --parts prints mean errors alone and tells them apart: with the true chance of each drawn pair (sampling), with ratings
 on the raters' true lines (and their noise), and calibrated (and what calibration adds).
 
---panels gives each draw a panel of its own, whose truth is counted anew: what its raters happen to be like is then a
+--panels gives each draw a panel of its own, whose truth is counted again: what its raters happen to be like is then a
 part of the errors, and their mean is no longer that of one panel.
 """
 
@@ -66,7 +66,7 @@ def all_scores(collection: Collection, sources: list[Source]) -> pd.DataFrame:
 
 
 class Study:
-    """A finished demo's collection and systems, whose pairs are drawn and rated anew.
+    """A finished demo's collection and systems, whose pairs are drawn and rated again.
 
     Parameters
     ----------

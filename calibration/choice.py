@@ -86,9 +86,9 @@ def choose_method(panel: Panel, handed_out: HandOut | None) -> Choice:
     if handed_out != HandOut.RANDOM:
         looks = "looks random"
     elif test.p >= DOUBT:
-        looks = "is recorded as random and looks it"
+        looks = "was random (recorded and tested)"
     else:
-        looks = "is recorded as random, which is believed, though it hardly looks it"
+        looks = "was random by the record, though it hardly looks it"
     return Choice("pooled", f"hand-out {looks} ({_p(test.p)}), {ALL_USED}", test)
 
 

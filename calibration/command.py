@@ -57,7 +57,7 @@ class FurtherOptions(CommandOptions):
     )
     against: tuple[Method | Literal["all"], ...] = option(
         (),
-        "Hold the method against this other one, or all but ordinal, on pairs that neither had seen.",
+        "Compare with another method, or all but ordinal, cross-validated.",
         heading=CLOSER,
     )
     compare: str | None = option(

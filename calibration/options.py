@@ -51,7 +51,7 @@ class CalibrationOptions:
     )
     weigh_raters: bool | None = option(
         None,
-        "Whether ratings weigh less, the noisier their rater is.",
+        "Give noisy raters less weight.",
         flags=("--weigh-raters/--equal-raters",),
         shown=f"with {listed(list(WEIGHTED))}",
         heading=ONE_SCALE,
@@ -65,8 +65,7 @@ class CalibrationOptions:
     )
     drift: Literal["keep", "remove"] = option(
         "keep",
-        "Whether ratings are freed of what they rise or fall by over each rater's session, where that brings held-out "
-        "ratings nearer.",
+        "Remove drift over each rater's session, if that predicts held-out ratings better.",
         heading=ONE_SCALE,
     )
 

@@ -141,7 +141,7 @@ NO_FACET = {
 def _facet(frame: pd.DataFrame, name: str) -> Facet:
     """A column as a facet: every rating has a level of it, there are two, and twice as many ratings as levels."""
     if name in NO_FACET:
-        raise RelstudyError(f"{name} is no facet: its levels are {NO_FACET[name]}")
+        raise RelstudyError(f"{name} is not a facet: its levels are {NO_FACET[name]}")
     if name not in frame:
         have = ", ".join(str(column) for column in frame if column not in (*NO_FACET, "result_id"))
         raise RelstudyError(f"the ratings have no column {name!r} for a facet; there are: {have}")
@@ -155,12 +155,12 @@ def _facet(frame: pd.DataFrame, name: str) -> Facet:
         raise RelstudyError(f"{name}: all ratings have the same, and a facet has two or more")
     if 2 * len(levels) > len(frame):
         raise RelstudyError(
-            f"{name} is no facet: it has {len(levels):,} levels for {count_of(len(frame), 'rating')}, and each needs "
-            "several"
+            f"{name} is not a facet: it has {len(levels):,} levels for {count_of(len(frame), 'rating')}, and each "
+            "needs several"
         )
     for columns, like in ((["rating"], "rating"), (["rater_id"], "rater_id"), ([QUERY, "result_id"], "pair_id")):
         if set(columns) <= set(frame) and _same_groups(code, frame[columns]):
-            raise RelstudyError(f"{name} is no facet: its levels are {NO_FACET[like]}")
+            raise RelstudyError(f"{name} is not a facet: its levels are {NO_FACET[like]}")
     return Facet(code, pd.Index(levels))
 
 

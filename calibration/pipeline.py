@@ -294,7 +294,10 @@ def calibrate(ratings: Ratings, options: CalibrationOptions | None = None, *, al
         other = calibrate(ratings, switched, alone=True)
         result = _with_otherwise(result, CarelessRaters(suspects, options.careless, other.judgments), other)
     if little and (not suspects or options.careless == "weigh"):  # those who look careless do not count either way
-        other = calibrate(_without(ratings, little), options, alone=True)
+        try:
+            other = calibrate(_without(ratings, little), options, alone=True)
+        except RelstudyError:  # too little is left without them to say what would change
+            return result
         of_careless = None if result.judgments.careless is None else result.judgments.careless.note()
         result = _with_otherwise(result, CarelessRaters(little, "little", other.judgments), other)
         result = replace(result, told_of_careless=of_careless)

@@ -489,7 +489,7 @@ def _apart(both: np.ndarray) -> np.ndarray:
 def _estimate(
     sums: pd.DataFrame, figure: Callable[[np.ndarray], np.ndarray], seed: int, level: float = 0.95
 ) -> Estimate:
-    """A figure of all queries' sums, with its interval by queries drawn anew."""
+    """A figure of all queries' sums, with its interval by queries drawn again."""
     values = sums.to_numpy()
     value = float(figure(values.sum(axis=0, keepdims=True))[0])
     low, high = bootstrap_interval(values, figure, seed, level=level)

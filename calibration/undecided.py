@@ -51,8 +51,8 @@ class Undecided:
         ]
         return (
             f"{self.pairs} of {self.rated} pairs that were rated are undecided (by source: {shares[0]}; by rank: "
-            f"{shares[1]}); whatever they are, the weighted mean judgment of {self.mean:.3f} lies between "
-            f"{self.lowest:.3f} and {self.highest:.3f}"
+            f"{shares[1]}); the weighted mean judgment is {self.mean:.3f}, and even in the worst case "
+            f"{self.lowest:.3f} to {self.highest:.3f}"
         )
 
     def as_json(self) -> dict[str, Any]:

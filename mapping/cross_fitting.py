@@ -34,7 +34,7 @@ def cross_fit(pairs: ScoredPairs, method: str = BEST, settings: FitSettings = DE
 
     Parameters
     ----------
-    method : one of EVERY_METHOD, or "best": chosen anew inside each training part, so that the choice, too, is out
+    method : one of EVERY_METHOD, or "best": chosen again inside each training part, so that the choice, too, is out
         of fold
 
     Raises

@@ -23,7 +23,9 @@ class FitOptions:
         "best", f"One method, or the best of {', '.join(METHODS)} by out-of-fold correlation.", heading=MAPPED
     )
     folds: int = option(10, "Folds, whole queries each.", at_least=2, heading=MAPPED)
-    seed: int = option(0, "Of folds and random methods.", at_least=0, any_size=True, heading=MAPPED)
+    seed: int = option(
+        0, "Seed for folds and for methods that draw at random.", at_least=0, any_size=True, heading=MAPPED
+    )
     weights: Weights = option(
         "equal", "Weight of a pair in the fits: equal, or by design: 1 / inclusion_probability.", heading=MAPPED
     )

@@ -170,7 +170,7 @@ def levels_of(values: ArrayLike) -> np.ndarray:
 
 
 def levels_rise(first: np.ndarray, second: np.ndarray, weights: ArrayLike | None = None) -> bool:
-    """`is_increasing` of numbers in order (`levels_of`), of which some need not occur: no subset is sorted anew."""
+    """`is_increasing` of numbers in order (`levels_of`), of which some need not occur: no subset is sorted again."""
     w = np.ones(len(first)) if weights is None else np.asarray(weights, dtype=float)
     a, b = _mid_ranks(first, w), _mid_ranks(second, w)
     middle = w.sum() / 2

@@ -2,7 +2,7 @@
 
     python scripts/draw_figures.py [--out docs/assets] [NAME ...]
 
-A chart is read from its page, so that a table that a command printed anew only has to be put there. Everything is SVG
+A chart is read from its page, so that a table that a command printed again only has to be put there. Everything is SVG
 that follows light and dark (`relstudy.common.charts.figures`).
 """
 

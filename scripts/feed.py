@@ -3,7 +3,7 @@
     python scripts/feed.py                              # both databases, 24 writers, 60 seconds each
     python scripts/feed.py --seconds 10 --databases sqlite
 
-On each database the study is served by two workers, which are killed (SIGKILL) and started anew four times meanwhile.
+On each database the study is served by two workers, which are killed (SIGKILL) and started again four times meanwhile.
 Writers of this process store ratings in transactions of very different lengths, so that they commit in another order
 than they began. One reader asks `rs.study(...).changes(after)` again and again; the study's webhook is sent to a
 program that refuses every tenth message. At the end what was written is compared with what both have got.

@@ -30,7 +30,7 @@ SETTINGS: dict[str, list[dict[str, float]]] = {
     "ksh": [{"anchors": anchors} for anchors in (50, 100, 200)],
     "grh": [{"alpha": alpha} for alpha in (0.6, 0.9, 1.0)],
 }
-"""The hyperparameters that are tried; one setting is no choice."""
+"""The hyperparameters that are tried; one setting is not a choice."""
 
 
 def main(words: Sequence[str] | None = None) -> None:

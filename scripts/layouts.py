@@ -22,7 +22,7 @@ from tests.analysis.inspection.printed import kind_of, rows_by
 HEAD = """# Tables that people arrive with
 
 What `relstudy inspect` says of tables in the layouts of other tools and data sets, and what the command gives that it
-prints. The tables are made anew, of the same few answers. *Right*: the printed command reads every row as it was meant.
+prints. All tables hold the same few answers. *Right*: the printed command reads every row as it was meant.
 *Asked*: only a person can tell, and no command is printed as the one (of several readings each has its own). *Refused*:
 nothing can be read from it, and a sentence says why. `python scripts/layouts.py` prints this page.
 """

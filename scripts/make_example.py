@@ -1,7 +1,7 @@
 """Make data/example: a tiny finished study, by the project's own demo at its smallest.
 
     python scripts/make_example.py
-    python scripts/make_example.py --same-ratings       calibrate and fit anew what the panel said then
+    python scripts/make_example.py --same-ratings       calibrate and fit again what the panel said then
 
 The second is for a change of what `calibrate` or `fit` writes; the first draws other pairs when the sampling changes.
 What was recovered against the truth (truth/) needs the whole collection and is kept from the demo.
@@ -101,5 +101,5 @@ def _keep(source: Path, target: Path) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Make data/example.")
-    parser.add_argument("--same-ratings", action="store_true", help="calibrate and fit anew; draw and ask nobody")
+    parser.add_argument("--same-ratings", action="store_true", help="calibrate and fit again; draw and ask nobody")
     calibrate_and_fit_anew() if parser.parse_args().same_ratings else main()

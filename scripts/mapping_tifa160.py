@@ -5,7 +5,7 @@
 FOLDER holds the two score tables and the ratings (default: ../shared/data/tifa160_likert). Ten folds by query; seed 1
 gives the folds that the goals were measured on. The default of `relstudy fit` takes the method of greatest out-of-fold
 correlation per system. "by these folds": of the very predictions that it is then measured by. "nested" (--nested, some
-minutes): chosen anew inside each training part, so that the choice is out of fold too. "by the other folds": what
+minutes): chosen again inside each training part, so that the choice is out of fold too. "by the other folds": what
 `relstudy fit` prints in its place, each fold's method chosen by the predictions of all other folds.
 """
 

@@ -1,4 +1,4 @@
-"""Codes that authors have published, evaluated anew: does relstudy find the figure that they print?
+"""Codes that authors have published, evaluated again: does relstudy find the figure that they print?
 
     python scripts/published_codes.py FOLDER
 

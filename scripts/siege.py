@@ -7,7 +7,7 @@ Each rater submits pages of four ratings as the study's script does, without thi
 is answered, as the script does. The stages, one after the other on the same server and the same raters:
 
 - calm: nothing else happens
-- kills: workers are killed (SIGKILL), every eighth time the whole server, which is started anew; PostgreSQL is
+- kills: workers are killed (SIGKILL), every eighth time the whole server, which is started again; PostgreSQL is
   restarted in between (pg_ctl restart -m immediate)
 - half-open: sockets that have sent half a request line are held open
 - enrolment: cookieless visitors consent and begin, as fast as they can
@@ -105,7 +105,7 @@ class Patient(threading.Thread):
             path = to
             status, to, html = self.ask("GET", path)
         if status != 200 or not path.startswith("/rate/"):
-            raise AssertionError(f"{path} ({status}) is no page to rate; after {self.acknowledged} ratings")
+            raise AssertionError(f"{path} ({status}) is not a page to rate; after {self.acknowledged} ratings")
         self.path = path
         return html
 

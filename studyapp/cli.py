@@ -13,37 +13,37 @@ import click
 
 SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Most used": {
-        "try": ("relstudy.analysis.commands.try_files:try_files", "From your tables to a page, in one command."),
+        "try": ("relstudy.analysis.commands.try_files:try_files", "Turn your tables into a report, in one command."),
         "new": (
             "relstudy.studyapp.commands.new:new",
             "Start a study: a commented study.toml and an example collection.",
         ),
         "serve": ("relstudy.studyapp.commands.serve:serve", "Serve the rating app and the admin pages."),
         "score": ("relstudy.analysis.commands.score:score", "Score a system against the judgments, with intervals."),
-        "plan": ("relstudy.analysis.commands.plan:plan", "How many queries, pairs and raters tell two systems apart."),
+        "plan": ("relstudy.analysis.commands.plan:plan", "Find how many queries, pairs and raters you need."),
     },
     "Tables, one step at a time": {
-        "inspect": ("relstudy.analysis.commands.inspect:inspect", "What a file is, and the command to run next."),
+        "inspect": ("relstudy.analysis.commands.inspect:inspect", "Describe a file and suggest the next command."),
         "calibrate": (
             "relstudy.calibration.command:calibrate",
-            "Ratings to judgments and rater profiles, on one scale.",
+            "Put ratings on one scale: judgments and rater profiles.",
         ),
         "preferences": (
             "relstudy.calibration.preferences_command:preferences",
-            "Which of two results is better, as judgments of each.",
+            "Turn answers to 'which is better?' into judgments.",
         ),
-        "join": ("relstudy.analysis.commands.join:join", "Put judgments given on different scales on one."),
+        "join": ("relstudy.analysis.commands.join:join", "Convert judgments on several scales to one scale."),
         "fit": ("relstudy.mapping.command:fit", "Map system scores to judgments; choose the method out of sample."),
         "report": ("relstudy.analysis.commands.report:report", "Write the report page of a study."),
     },
     "Before people rate": {
         "ask": (
             "relstudy.studyapp.commands.ask:ask",
-            "From a table of results or answers to people who rate, in one command.",
+            "Let people rate a table of results or answers.",
         ),
         "demo": (
             "relstudy.studyapp.demo.command:demo",
-            "The whole way, on a rendered collection and a simulated panel.",
+            "Run everything on an example with simulated raters.",
         ),
         "sample": ("relstudy.studyapp.commands.sample:sample", "Choose pairs with known inclusion probabilities."),
         "couples": (
@@ -56,7 +56,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "lists": (
             "relstudy.studyapp.commands.lists:lists",
-            "What each system returns for one query, judgments beside.",
+            "Show each system's results for a query, with judgments.",
         ),
         "invite": (
             "relstudy.studyapp.commands.invite:invite",
@@ -64,40 +64,43 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         ),
     },
     "While people rate": {
-        "status": ("relstudy.studyapp.commands.status:status", "Show how far the ratings have come."),
+        "status": ("relstudy.studyapp.commands.status:status", "Show the progress of a study."),
         "export": ("relstudy.studyapp.commands.export:export", "Write the ratings to a table."),
-        "change": ("relstudy.studyapp.commands.change:change", "Serve a study as its edited files say, shown first."),
+        "change": (
+            "relstudy.studyapp.commands.change:change",
+            "Apply edited files to a running study, after a preview.",
+        ),
         "set-aside": (
             "relstudy.studyapp.commands.set_aside:set_aside",
-            "Leave one rater's ratings out for now, or take them back.",
+            "Exclude a rater's ratings, or include them again.",
         ),
         "forget": ("relstudy.studyapp.commands.forget:forget", "Remove one rater's data."),
         "prolific": (
             "relstudy.studyapp.commands.prolific:prolific",
-            "Prolific's submissions beside this study's raters, places, bonuses.",
+            "Match Prolific submissions with raters; places, bonuses.",
         ),
         "doctor": (
             "relstudy.studyapp.commands.doctor:doctor",
-            "What keeps a study from being served, and what mends it.",
+            "Check a study for problems, and say how to fix them.",
         ),
-        "log": ("relstudy.studyapp.commands.log:log", "Who did what with a study."),
+        "log": ("relstudy.studyapp.commands.log:log", "Show the audit log."),
     },
     "Servers and copies": {
         "host": ("relstudy.studyapp.commands.host:host", "Serve several studies on one port."),
-        "account": ("relstudy.studyapp.commands.account:account", "Researchers' own passwords and roles."),
-        "token": ("relstudy.studyapp.commands.token:token", "Let programs ask a running study, each by its own token."),
+        "account": ("relstudy.studyapp.commands.account:account", "Manage researchers' passwords and roles."),
+        "token": ("relstudy.studyapp.commands.token:token", "Manage API tokens of a running study."),
         "archive": (
             "relstudy.studyapp.commands.archive:archive",
-            "Put a study into one anonymised file for reviewers and the next system.",
+            "Pack a study into one anonymised file.",
         ),
         "backup": ("relstudy.studyapp.commands.backup:backup", "Copy a live database."),
-        "restore": ("relstudy.studyapp.commands.restore:restore", "Go back to a backup."),
+        "restore": ("relstudy.studyapp.commands.restore:restore", "Restore a backup."),
     },
     "Automatic judges": {
         "judge": ("relstudy.studyapp.commands.judge:judge", "Ask an automatic judge, or take its grades from a file."),
         "judge-check": (
             "relstudy.analysis.commands.judge_check:judge_check",
-            "Is an automatic judge any good, and for what?",
+            "Check how well an automatic judge agrees with people.",
         ),
     },
     "Hash codes": {

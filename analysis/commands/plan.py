@@ -48,8 +48,8 @@ if TYPE_CHECKING:
 def plan(study: Path | None, out: str | None, as_json: bool, **choices: Any) -> None:
     """Find how many queries, pairs and raters tell two systems apart.
 
-    Studies are simulated from the draw of pairs to the verdict, as `relstudy sample`, `calibrate` and `score` would
-    have it; with STUDY, a study's folder, by its own design. The variances come from pilot ratings or are stated; or a
+    Simulates whole studies with your design, through `sample`, `calibrate` and `score`; with STUDY, a study's folder,
+    by its own design. The variances come from pilot ratings or are stated; or a
     pilot's judgments and scores are redrawn query by query.
 
     \b

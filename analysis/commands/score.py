@@ -116,7 +116,7 @@ def score(
     as_json: bool,
     **choices: Any,
 ) -> None:
-    """Score systems against the judgments: correlation, precision and recall, good above poor, with intervals.
+    """Score systems against the judgments: correlation, precision and recall, pairwise accuracy, with intervals.
 
     SCORES are score tables (CSV or Parquet, long or wide), TREC runs, or vectors (.npy with ids beside them); or one
     study's folder, whose scores/, judgments.csv and mappings/ are then taken.

@@ -119,8 +119,8 @@ def print_next(run: ScoringRun, command: str | None, verbose: bool) -> None:
         return
     brief = Brief.of(run.result, run.verdict)
     hidden = len({*run.result.notes} - {*brief.notes} - {*run.verdict.on_raters})
-    more = f"{count_of(hidden, 'note')} and all else" if hidden else "All else"
-    click.echo(f"{following}{'   ' if following else ''}{more}: --verbose or --json.")
+    more = f"{count_of(hidden, 'note')}: --verbose. Everything: --json." if hidden else "More: --verbose or --json."
+    click.echo(f"{following}{'   ' if following else ''}{more}")
 
 
 @dataclass(frozen=True)

@@ -183,7 +183,7 @@ def quantised_distances(
     parts = bits // 8
     if bits < 8 or bits % 8:
         raise RelstudyError(
-            f"product quantisation has a byte for each part of a vector: {bits} is no multiple of 8 bits"
+            f"product quantisation has a byte for each part of a vector: {bits} is not a multiple of 8 bits"
         )
     if len(training) < CENTRES:
         raise RelstudyError(f"{CENTRES} centres of each part need as many training vectors; there are {len(training)}")

@@ -207,7 +207,7 @@ class CorrelationBootstrap:
         """tau-b: products of weights over concordant less discordant pairs of pairs, over the most there could be.
 
         Such a sum of products is, in a replicate, nearly twice a plain sum less its value on the data (its projection:
-        Hoeffding 1948), so that each pair's concordance is counted once and not anew in every replicate.
+        Hoeffding 1948), so that each pair's concordance is counted once and not again in every replicate.
         """
         order, end, level, weight = self._by_score(score)
         row = self.row[order]

@@ -28,7 +28,7 @@ def judged_name(depth: int | None) -> str:
 
 
 def covered_name(depth: int) -> str:
-    """The name of the share of the first results of which judged ones speak, where these were drawn by lot.
+    """The name of the share of the first results of which judged ones speak, where these were sampled.
 
     Examples
     --------

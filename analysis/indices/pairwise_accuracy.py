@@ -1,4 +1,4 @@
-"""Good above poor among the results of one query: what somebody who searches notices of a system.
+"""Pairwise accuracy among the results of one query: what somebody who searches notices of a system.
 
 The chance that a good match is scored above a poor one of the same query, each drawn by its weight (ties count half).
 Of one query it is the weighted area under the ROC curve of its pairs, as

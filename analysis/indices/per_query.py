@@ -46,7 +46,7 @@ def within_queries(
 
 
 def _running(values: np.ndarray, query: np.ndarray) -> np.ndarray:
-    """Cumulative sums that start anew at each query."""
+    """Cumulative sums that start again at each query."""
     total = np.cumsum(values)
     start = np.r_[True, query[1:] != query[:-1]]
     before = (total - values)[start]

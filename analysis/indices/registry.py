@@ -144,12 +144,12 @@ AVERAGE_PRECISION = Index(
 
 NORMALISED_RANK = Index(
     name="normalised_rank",
-    term="good above poor",
+    term="pairwise accuracy",
     definition="one minus the weighted area under the ROC curve, ties half: 0 best, 0.5 random, 1 worst",
     plain="how often a good match is above a poor one, whatever the query of either",
     needs=Needs.RELEVANCE,
     reading=(
-        "How often a good match stands above a poor one, whatever the query of either: 1 always, 0.5 when guessing, 0 "
+        "How often a good match stands above a poor one, whatever the query of either: 1 always, 0.5 by chance, 0 "
         "never. It is the area under the ROC curve, one minus the normalised rank of the JSON."
     ),
     draws=lambda pairs: pairs.retrieval["normalised_rank"],
@@ -160,28 +160,28 @@ NORMALISED_RANK = Index(
     limited=True,
     guess=lambda share: 0.5,
     derivative=derivative_of_normalised_rank,
+    also=("good above poor",),
     source="Shirahatti and Barnard 2005, section 5.5.4",
 )
 
 SAME_QUERY = Index(
     name="same_query",
-    term="good above poor in the same query",
+    term="pairwise accuracy within queries",
     definition=(
         "of all couples of a good and a poor pair of one query, those with the good one above, ties half; a query "
         "counts by its couples over its pairs: 1 best, 0.5 random"
     ),
-    plain="in one result list, how often a good match is above a poor one",
+    plain="how often a good match is ranked above a poor one",
     needs=Needs.LISTS,
     reading=(
         "How often a good match stands above a poor one of the same query, as in the list that somebody who searches "
-        "sees: 1 always, 0.5 when guessing, 0 never. A query counts by how much it has to order: one with hardly any "
-        "good match, or hardly any poor one, counts hardly."
+        "sees: 1 always, 0.5 by chance, 0 never. Queries with few good or few poor results count less."
     ),
     draws=lambda pairs: pairs.good_above_poor(),
     each_query=lambda pairs: pairs.lists.by_query(),
     in_100=True,
     limited=True,
-    also=("good above poor by query", "same query"),
+    also=("good above poor in the same query", "good above poor by query", "same query"),
     guess=lambda share: 0.5,
     source="Hanley and McNeil 1982, of each query",
 )
@@ -231,7 +231,7 @@ def index_of(name: str) -> Index:
     Examples
     --------
     >>> index_of("normalised_rank").term, index_of("condensed nDCG@10").name
-    ('good above poor', 'condensed nDCG@10')
+    ('pairwise accuracy', 'condensed nDCG@10')
     """
     return next((index for index in _own if index.name == name), None) or _measure(name)
 
@@ -260,7 +260,9 @@ def index_called(name: str, unjudged: str = "poor") -> Index:
         return index_of(name if unjudged == "poor" else named_under(name, unjudged))
     except RelstudyError:
         named = ", ".join(index.name for index in _own)
-        raise RelstudyError(f"{name!r} is no index: one of {named}, or a measure such as nDCG@10, is needed") from None
+        raise RelstudyError(
+            f"{name!r} is not an index: one of {named}, or a measure such as nDCG@10, is needed"
+        ) from None
 
 
 @cache

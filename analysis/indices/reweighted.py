@@ -1,4 +1,4 @@
-"""Indices of pairs whose weight, relevance and judgment all differ by replicate, as where raters are drawn anew.
+"""Indices of pairs whose weight, relevance and judgment all differ by replicate, as where raters are drawn again.
 
 Where queries are drawn, a pair counts more or less and stays what it is (`precision_recall`, `correlation`); where
 raters are, its judgment is another mean of ratings.

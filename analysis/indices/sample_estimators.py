@@ -208,7 +208,7 @@ def is_relevant(name: str, judged: SampledList) -> np.ndarray:
 
 def weighed(name: str, judged: SampledList) -> np.ndarray:
     """What each judged result would add to a sum were it relevant, times its weight, float [judged]; nothing for a
-    measure that is no sum.
+    measure that is not a sum.
 
     Examples
     --------

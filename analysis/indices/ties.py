@@ -128,9 +128,9 @@ def _grades(evaluation: Evaluation, rows: pd.DataFrame) -> np.ndarray:
     return np.maximum([float(judged[query].get(result, 0)) for query, result in pairs], 0.0)
 
 
-def _with(all_of_them: QueryValues, anew: QueryValues, touched: np.ndarray) -> QueryValues:
+def _with(all_of_them: QueryValues, again: QueryValues, touched: np.ndarray) -> QueryValues:
     values = all_of_them.values.copy()
-    values[touched] = anew.values[touched]
+    values[touched] = again.values[touched]
     return QueryValues(values, all_of_them.summed)
 
 

@@ -142,7 +142,7 @@ def read_answers(column: pd.Series, name: str = "") -> Answers | None:
         absent &= ~texts.str.fullmatch(r"-+")  # the other end of a scale of plus and minus
     missing = tuple(dict.fromkeys(texts[absent]))
     texts = texts[~absent]
-    # a list or an object is no word
+    # a list or an object is not a word
     if texts.empty or texts.str.match(r"[\[{].*[\]}]$").any():
         return None
     numbers = pd.to_numeric(texts, errors="coerce")

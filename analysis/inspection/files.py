@@ -46,7 +46,7 @@ def inspect_file(path: str | os.PathLike[str]) -> Inspection:
     Raises
     ------
     RelstudyError
-        when the file cannot be read, or is no table that can be told columns from
+        when the file cannot be read, or is not a table that can be told columns from
     """
     file = os.fspath(path)
     if os.path.isdir(file):

@@ -312,7 +312,7 @@ def _panel(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
         answers = read_answers(frame[name], name)
         if answers is not None and (answers.scale is not None or answers.signed_in_part):
             columns[bool(answers.words)].append(name)
-    # a column of remarks beside columns of numbers is no rater's
+    # a column of remarks beside columns of numbers is not a rater's
     raters = columns[False] if len(columns[False]) > 1 else columns[True]
     if len(raters) < 2:
         return []
@@ -329,7 +329,7 @@ def _have_their_mean(frame: pd.DataFrame, names: Sequence[str]) -> bool:
     if len(names) < 3:
         return False
     numbers = frame[list(names)].apply(pd.to_numeric, errors="coerce")
-    mean = numbers.where(numbers >= 0).mean(axis=1)  # a negative mark is no answer
+    mean = numbers.where(numbers >= 0).mean(axis=1)  # a negative mark is not an answer
     others = (pd.to_numeric(frame[name], errors="coerce") for name in frame if name not in names)
     return any(bool(((mean - other).abs() < 0.051).all()) for other in others)
 

@@ -130,7 +130,7 @@ def _several(frame: pd.DataFrame) -> list[str]:
         lists = lists[lists.str.fullmatch(r"\[[^{]+,.+\]")]
         if len(lists):
             cells = count_of(len(lists), "cell")
-            notes.append(f"{name}: {cells} with more than one answer, as {lists.iloc[0][:40]}, which is no rating")
+            notes.append(f"{name}: {cells} with more than one answer, as {lists.iloc[0][:40]}, which is not a rating")
     return notes
 
 

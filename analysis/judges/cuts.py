@@ -42,7 +42,7 @@ class Cuts:
 
     @classmethod
     def of_sample(cls, ranking: np.ndarray, weight: np.ndarray, row: np.ndarray, times: np.ndarray) -> Cuts:
-        """As a sample tells them, in each replicate anew.
+        """As a sample tells them, in each replicate again.
 
         Parameters
         ----------

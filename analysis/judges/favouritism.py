@@ -1,5 +1,5 @@
 """Does a judge favour a system? What its grades are worth there against what they are worth on pairs that people judged
-alike: a judge that merely knows little is nearer to the mean everywhere, and that is no favour.
+alike: a judge that merely knows little is nearer to the mean everywhere, and that is not a favour.
 
 Both people and judge err, so either way of looking for a favour is deceived. Among pairs that people judged alike, a
 system's first results are truly better than the others, and a fair judge, which sees that, seems to favour them. Among

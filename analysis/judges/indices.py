@@ -43,7 +43,7 @@ def helped(index: str, terms: Terms) -> Terms:
 def helps(index: Index) -> bool:
     """True where a judge helps with an index.
 
-    Good above poor in the same query sets pairs of one query beside one another, of which few are drawn, and that its
+    Pairwise accuracy within queries sets pairs of one query beside one another, of which few are drawn, and that its
     corrections are zero on average is not shown; the verdict by it rests on people alone.
     """
     return index.needs is not Needs.LISTS

@@ -42,7 +42,7 @@ class AssistedScores:
     systems : per system, each index by name
     differences : of two systems (first minus second) on the pairs that both score, by their names and the index
     notes : what a person should know, one sentence each
-    helper : what helps, where it is no judge but the systems' scores
+    helper : what helps, where it is not a judge but the systems' scores
     alone : `systems` and `differences` by the judge alone; people have a part in what each of its grades is worth
     """
 
@@ -189,7 +189,7 @@ def assist_scores(
     if unweighed is not None:
         raise RelstudyError(
             f"a judge can help only people's judgments that are a probability sample: {unweighed} "
-            "(a column inclusion_probability beside the judgments cures it: where n of N pairs were drawn by lot and "
+            "(a column inclusion_probability beside the judgments cures it: where n of N pairs were sampled and "
             "judged, it is n / N in every row; relstudy judge-check says how good the judge is)"
         )
     of_rows = {each.name: universe.judge.scores_of(scores[each.name], each) for each in candidates}
@@ -253,7 +253,7 @@ def assisted_in(
     of_rows : each system's scores of the universe's rows, float [rows], as they are
     notes : what a person should know, one sentence each
     indices : of the systems, which; None gives every index
-    helper : what helps, where it is no judge
+    helper : what helps, where it is not a judge
     """
     context, options = universe.context, universe.context.options
     clusters, level = {each.name: context.queries_of(each.used) for each in candidates}, options.level

@@ -229,7 +229,7 @@ def _the_same_number(held: np.ndarray, expected: np.ndarray) -> bool:
 def notes_on_help(judge: SystemsJudge, universe: Universe) -> list[str]:
     """Notes on the help of the systems' scores, one sentence each."""
     notes = [
-        "Precision and recall that rest on few hits or few misses stand by people alone, and so does good above poor "
+        "Precision and recall that rest on few hits or few misses stand by people alone, and so does pairwise accuracy "
         "in the same query."
     ]
     if judge.without:

@@ -144,7 +144,7 @@ class Universe:
 
     @cached_property
     def collection_times(self) -> tuple[np.ndarray, np.ndarray]:
-        """Counts of each row in replicates of the whole, and its row of that; ones where it is no sample."""
+        """Counts of each row in replicates of the whole, and its row of that; ones where it is not a sample."""
         if self.jackknife or (self.judge.probability == 1.0).all():
             return np.zeros(len(self.judge), dtype=np.int64), np.ones((1, 1))
         codes, names = self.judge.queries

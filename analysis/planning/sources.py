@@ -53,7 +53,7 @@ def assumed_studies(
         )
     scale = scale_named(assumptions.rating_scale) if ratings is None else ratings.scale.scale
     if scale is None:
-        raise RelstudyError(f"{assumptions.rating_scale!r} is no scale; 1-5, 0-6, 1-9, 0-100 or binary are")
+        raise RelstudyError(f"{assumptions.rating_scale!r} is not a scale; 1-5, 0-6, 1-9, 0-100 or binary are")
     people = People(
         ratings_each=assumptions.ratings_each, base=assumptions.base, leniency=assumptions.leniency,
         stretch=assumptions.stretch, noise=assumptions.noise, undecided=assumptions.undecided,

@@ -204,7 +204,7 @@ class People:
         """The scale."""
         scale = self.scale if isinstance(self.scale, Scale) else scale_named(self.scale)
         if scale is None:
-            raise ValueError(f"{self.scale!r} is no scale with ends")
+            raise ValueError(f"{self.scale!r} is not a scale with ends")
         return scale
 
     @property

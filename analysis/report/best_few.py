@@ -31,7 +31,7 @@ STEADY_RECALL, STEADY_HITS = 0.05, 15
 def best_results(result: ScoreResult) -> Section | None:
     """Precision and recall, and the measures of each query's first results."""
     blocks = [*_curves(result), *measures(result)]
-    return Section("precision-recall", "If the best few are retrieved", blocks) if blocks else None
+    return Section("precision-recall", "Precision and recall", blocks) if blocks else None
 
 
 def weighted(result: ScoreResult) -> bool:

@@ -27,10 +27,10 @@ def who_beats_whom(result: ScoreResult) -> list[Block]:
     ]
     table = Table(
         "clearly-better",
-        f"Where the system of the row is ahead of that of the column by {result.primary.index.term}",
+        f"Row better than column, by {result.primary.index.term}",
         [Column("System"), *(Column(name) for name in names)],
         rows,
-        note="By the paired interval of the two alone, whoever else is scored; · not told apart, or behind.",
+        note="Uncorrected paired 95 % intervals. · no clear difference, or worse.",
     )
     return [table]
 

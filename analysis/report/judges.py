@@ -31,7 +31,7 @@ AT_SHARE = {
     at_share("recall", 0.2): "Recall at 20 %",
 }
 NOTHING = 0.99
-"""A mean ratio of widths above this is no gain."""
+"""A mean ratio of widths above this is not a gain."""
 
 
 def judges_section(folder: Path, judgments: Judgments, result: ScoreResult) -> Section | None:
@@ -47,8 +47,8 @@ def judges_section(folder: Path, judgments: Judgments, result: ScoreResult) -> S
     human = human_study(folder, judgments)
     blocks: list[Block] = [
         Paragraph(
-            "An automatic judge graded many more pairs than people did. It has no part in any other section: here its "
-            "grades shorten the intervals of people's figures, and what it gets wrong does not shift them."
+            "An automatic judge graded many more pairs than people did. It is used only in this section, where it "
+            "narrows the intervals of people's figures without biasing the estimates."
         )
     ]
     plain = replace(result.options, method="none", measures=())

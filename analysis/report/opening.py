@@ -49,7 +49,7 @@ def answer_section(result: ScoreResult, verdict: Verdict) -> Section:
     ]
     notes = [note for note in result.notes if note not in verdict.on_raters]
     if notes:
-        said = f"How the figures came about ({count_of(len(notes), 'note')})"
+        said = f"Notes on the method ({len(notes)})"
         blocks.append(Folded(said, [Paragraph(note) for note in notes]))
     return Section("answer", "The answer", blocks, bare=True)
 
@@ -92,7 +92,7 @@ def overview(result: ScoreResult, verdict: Verdict) -> Overview:
     caption = ""
     if len(ranked.names) > 1:
         caption = (
-            f"Dot and line: points from the first, with the {level} range of the paired difference. Shaded: too small "
+            f"Dot and line: difference from the leader with its paired {level} confidence interval. Shaded: too small "
             f"to matter ({index.size_in_words(result.primary.matters)})."
         )
     if verdict.reachable is not None:
@@ -103,7 +103,7 @@ def overview(result: ScoreResult, verdict: Verdict) -> Overview:
         rows,
         index.term + (", in\u00a0100" if index.in_100 else ""),
         [] if len(ranked.names) == 1 else [f"by {each.term}" for each in others],
-        f"points behind the first, {level} range" if len(ranked.names) > 1 else "",
+        f"difference from the leader ({level} CI)" if len(ranked.names) > 1 else "",
         float(low),
         float(high),
         matters,

@@ -130,7 +130,7 @@ def strips(values: Mapping[str, np.ndarray], lines: Mapping[str, float], narrow:
         axes.set_yticks(range(len(names)), [shortened(name) for name in names])
         axes.tick_params(axis="y", labelcolor=INK)
         axes.spines["left"].set_visible(False)
-        axes.set_xlabel("Good above poor, in 100")
+        axes.set_xlabel("Pairwise accuracy, in 100")
         figures = "; ".join(f"{name} {lines[name]:.0f}" for name in names if np.isfinite(lines[name]))
         return svg(figure, f"By query{', narrow' if narrow else ''}: {figures}")
 

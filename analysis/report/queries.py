@@ -40,8 +40,8 @@ def queries_section(
         Picture(
             [pictures.strips(by_name, lines)],
             "Each dot is a query: how often, in 100, a good match is above a poor one among its rated results. The "
-            f"line is the system's {SAME_QUERY.term}, in which a query counts by how much it has to order; 50 is what "
-            "guessing gives.",
+            f"line is the system's {SAME_QUERY.term}, where queries with few good or few poor results count less; "
+            "50 is chance.",
             wide=True,
             narrow=[pictures.strips(by_name, lines, narrow=True)],
             name="Queries",

@@ -142,9 +142,9 @@ def _places_table(effect: PlaceEffect) -> Table:
 def _flag_sentence(raters: int, flagged: int) -> str:
     who = count_of(raters, "rater")
     if flagged == 0:
-        return f"{who} took part; none carries a flag."
-    carries = "carries" if flagged == 1 else "carry"
-    return f"{who} took part; {flagged} {carries} a flag, which is a reason to look and never a reason to drop."
+        return f"{who} took part; none is flagged."
+    are = "is" if flagged == 1 else "are"
+    return f"{who} took part; {flagged} {are} flagged for review. Do not exclude anyone on a flag alone."
 
 
 def flags_of(raters: pd.DataFrame) -> np.ndarray:

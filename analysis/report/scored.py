@@ -196,7 +196,7 @@ def mappings(result: ScoreResult) -> Section | None:
         [
             Paragraph(
                 "A system's scores have a scale of their own. A mapping says which judgment each score stands for; it "
-                "may bend but never turns back. A steep line tells good from poor; a flat one tells nothing."
+                "is monotone. A steep line tells good from poor; a flat one tells nothing."
             ),
             Picture(
                 drawings,

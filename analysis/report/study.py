@@ -101,10 +101,10 @@ def lead(tables: PageTables, result: ScoreResult) -> str:
     systems = count_of(len(result.systems), "retrieval system")
     what = f"{count_of(pairs, 'pair')} of a query and a result ({count_of(queries, 'query', 'queries')})"
     shared = result.relevance.rule is RelevanceRule.SHARE
-    counted = " (a pair counts by the share of its ratings that call it one)" if shared else ""
+    counted = " (each pair counts as the share of raters who called it good)" if shared else ""
     good = f"{tenths(result.pairs['relevant'])} of the pairs are good matches{counted}."
     if tables.ratings is None:
-        return f"People judged {what}. {good} This page says how far {systems} agree with them."
+        return f"People judged {what}. {good} This report compares {systems} with these judgments."
     frame = tables.ratings.frame
     decided = int(frame["rating"].notna().sum())
     undecided = len(frame) - decided
@@ -112,8 +112,7 @@ def lead(tables: PageTables, result: ScoreResult) -> str:
     said = f"{count_of(frame['rater_id'].nunique(), *people)} gave {count_of(decided, 'rating')} of {what}"
     if undecided:
         said += f" and were undecided {count_of(undecided, 'time')}"
-    verb = "agrees" if len(result.systems) == 1 else "agree"
-    return f"{said}. {good} This page says how far {systems} {verb} with them{_when(frame)}."
+    return f"{said}. {good} This report compares {systems} with those ratings{_when(frame)}."
 
 
 def _when(frame: pd.DataFrame) -> str:
@@ -139,7 +138,7 @@ def pairs_section(tables: PageTables) -> Section | None:
         Paragraph(
             "Random pairs are nearly all poor matches, so the systems themselves proposed pairs, high ranks more "
             "often. "
-            "Good matches are then frequent enough to learn from, and every pair's known probability undoes the choice."
+            "Good matches are then frequent enough to learn from; weighting by the known probability corrects for this."
         ),
         Folded("How evenly the ratings use the scale", [uniformity(frame, values)]),
     ]

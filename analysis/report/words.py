@@ -37,9 +37,9 @@ def _agreement(system: SystemScore) -> str:
         return f"runs against people's judgments{tried}"
     share = 100 * estimate.value**2
     explained = f"{share:.0f}" if share >= 1 else "less than 1"
-    text = f"goes along with {explained} % of the variation in people's judgments"
+    text = f"accounts for {explained} % of the variance in human judgments"
     could = system.explained.reachable.value
-    return text if could is None else f"{text}, of {100 * could:.0f} % reachable for any system"
+    return text if could is None else f"{text} (ceiling {100 * could:.0f} %)"
 
 
 def _ranking(system: SystemScore) -> str:

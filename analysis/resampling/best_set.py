@@ -114,7 +114,7 @@ class PairedStatistics:
         """True where the column is surely above the row, whoever else is there, bool [systems, systems].
 
         Of a row, any rival is wrongly said to be above in at most (1 - level) / 2 of studies. Rivals that were found
-        leave the maximum, which is taken anew (step-down).
+        leave the maximum, which is taken again (step-down).
 
         Parameters
         ----------

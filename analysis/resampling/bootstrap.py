@@ -75,12 +75,12 @@ def each_in_a_thread(work: Callable[[T], R], parts: Sequence[T]) -> list[R]:
 
 @dataclass(frozen=True, eq=False)
 class RaterReplicates:
-    """Replicates of judgments in which raters, instead of queries, are drawn anew.
+    """Replicates of judgments in which raters, instead of queries, are drawn again.
 
     Parameters
     ----------
     drawn : float [replicates], the index with weights 1 / raters each replaced by standard exponential shares
-    both : float [replicates], the index with the ratings of each rater and query weighted anew, exponential with mean
+    both : float [replicates], the index with the ratings of each rater and query weighted again, exponential with mean
         1; queries and raters both vary by these, so they are counted twice otherwise
     queries, raters : how many of either there are
     """

@@ -171,10 +171,10 @@ def sign_flips(
 def bootstrap(
     differences: np.ndarray, draws: int = DRAWS, seed: int = 0, weight: np.ndarray | None = None
 ) -> np.ndarray:
-    """Two-sided p of the mean difference by means of queries drawn anew about it, the data as they are counting as one
+    """Two-sided p of the mean difference by means of queries drawn again about it, the data as they are counting as one
     of the draws.
 
-    Means of n queries drawn anew spread by sqrt((n - 1) / n) of what means of n queries do, and their tails are the
+    Means of n queries drawn again spread by sqrt((n - 1) / n) of what means of n queries do, and their tails are the
     normal distribution's; so the share of them that is as far off is read as Student's t has it (the expanded
     percentiles of Hesterberg 2015, section 5.4); a draw that is just as far off, as steps of a tenth often are, counts
     half. Student's t of each draw instead rejects too seldom with ten queries, since draws of few different ones have

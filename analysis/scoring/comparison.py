@@ -192,7 +192,7 @@ def _differences_on(
     couple: tuple[int, int],
     used: np.ndarray,
 ) -> dict[str, BootstrapStatistic]:
-    """Differences of two systems that are computed anew on the pairs that both use; empty where these are their own."""
+    """Differences of two systems, computed again on the pairs that both use; empty where these are their own."""
     if all(np.array_equal(used, candidates[k].used) for k in couple):
         return {}
     left, right = (_figures_on(context, candidates[k], systems[k], used) for k in couple)
@@ -202,7 +202,7 @@ def _differences_on(
 def _figures_on(
     context: ScoringContext, candidate: Candidate, system: SystemScore, used: np.ndarray
 ) -> Mapping[str, BootstrapStatistic]:
-    """The indices on the pairs `used`; computed anew only where these are not the system's own, and the index is not of
+    """The indices on the pairs `used`; computed again where these are not the system's own, and the index is not of
     all that it retrieved."""
     if np.array_equal(used, candidate.used):
         return system.figures

@@ -89,7 +89,7 @@ class ScoringContext:
         return RaterDraws.of(self.pairs, self.relevance, replicates, seed, self.population.finite)
 
     def free(self) -> None:
-        """Let go of what every system was held against, the largest part of a run; whoever needs it makes it anew."""
+        """Let go of what every system was held against, the largest part of a run; whoever needs it makes it again."""
         self.__dict__.pop("raters", None)
         self._under_raters.clear()
         self._judgments.clear()
@@ -129,7 +129,7 @@ class ScoringContext:
         return self._judgments[key]
 
     def reweighted(self, raters: RaterDraws, used: np.ndarray, collection: bool) -> list[ReweightedJudgments]:
-        """The judgments under other raters, and with single ratings weighted anew; kept as `judgments` are."""
+        """The judgments under other raters, and with single ratings weighted again; kept as `judgments` are."""
         key = (collection, np.packbits(used).tobytes())
         if key not in self._under_raters:
             self._under_raters = {old: kept for old, kept in self._under_raters.items() if old[1] == key[1]}

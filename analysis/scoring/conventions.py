@@ -250,19 +250,18 @@ def notes_on(context: ScoringContext, candidates: list[Candidate]) -> list[str]:
     if pairs.proposers is not None and len(candidates) > 1:
         newcomers = [candidate.name for candidate in candidates if candidate.name not in pairs.proposers]
         if newcomers and len(newcomers) < len(candidates):
-            fair = "the weights behind the collection's correlation make up for that"
-            unfair = "correlations over the judged pairs do not compare them fairly with systems that did"
-            notes.append(f"{listed(newcomers)} proposed none of the pairs; {fair if collection else unfair}.")
+            fair = "sampling weights correct for this in the collection's correlation"
+            unfair = "correlations over the judged pairs favour the systems that proposed them"
+            notes.append(f"The pairs were chosen without {listed(newcomers)}; {fair if collection else unfair}.")
     single = [each.name for each in candidates if each.mapped is None and context.queries_of(each.used) < 2]
     if single and options.method != "none":
         notes.append(f"{listed(single)} cannot be mapped out of fold: the pairs scored are of a single query.")
-    anew: dict[str, list[str]] = {}
+    again: dict[str, list[str]] = {}
     for candidate in candidates:
         if candidate.mapped is not None and candidate.mapped.mapping.origin is MappingOrigin.ANEW:
-            anew.setdefault(candidate.mapped.mapping.why_anew, []).append(candidate.name)
-    for reason, names in anew.items():
-        whose = f"The mapping{' of' if len(names) == 1 else 's of'} {listed(names)}"
-        notes.append(f"{whose} {'was' if len(names) == 1 else 'were'} fitted anew here, since {reason}.")
+            again.setdefault(candidate.mapped.mapping.why_anew, []).append(candidate.name)
+    for reason, names in again.items():
+        notes.append(f"Refitted the mapping{'' if len(names) == 1 else 's'} of {listed(names)}: {reason}.")
     return notes
 
 

@@ -196,7 +196,7 @@ def leads_of_people(
 ) -> dict[str, tuple[OrderRow, ...]]:
     """Leads of every system over every other by each group's ratings and by all others' (`leads_apart`).
 
-    Of two groups the first alone, since the other's are the same turned round; who says nothing is no group.
+    Of two groups the first alone, since the other's are the same turned round; who says nothing is not a group.
     """
     ratings = _ratings(pairs)
     frame = pd.DataFrame({"query_id": pairs.query_id, "result_id": pairs.result_id})

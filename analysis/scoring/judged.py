@@ -214,7 +214,7 @@ class JudgedPairs:
 
     @property
     def results_drawn(self) -> bool:
-        """True where some results of a query were drawn by lot among others that nobody judged."""
+        """True where some results of a query were sampled among others that nobody judged."""
         return bool((self.probability_in_query < 1 - 1e-9).any())
 
     @property
@@ -293,7 +293,7 @@ class JudgedPairs:
         return own
 
     def correlation_of(self, scored: np.ndarray, replicates: int, seed: int) -> CorrelationBootstrap:
-        """The judgments of some pairs (bool [pairs]), prepared for correlation over whole queries drawn anew; kept for
+        """The judgments of some pairs (bool [pairs]), prepared for correlation over whole queries drawn again; kept for
         the next system that scores the same pairs."""
         key = replicates, seed, np.packbits(scored).tobytes()
         if key not in self._correlations:

@@ -112,7 +112,7 @@ def left_out(
     assert depth is not None
     asked = option("pool_depth", depth)
     if not pairs.qrels:
-        raise RelstudyError(f"{asked} goes with whole qrels, whose pairs were pooled and not drawn by lot")
+        raise RelstudyError(f"{asked} goes with whole qrels, whose pairs were pooled and not sampled")
     names = [str(parsed_measure(name)) for name in asked_measures(options)]
     if len(candidates) < 2 or not names:
         raise RelstudyError(f"{asked} compares systems by measures: two systems and a measure are needed")

@@ -22,7 +22,7 @@ def map_scores(
 ) -> Candidate:
     """The candidate with its mapped scores.
 
-    Without a fitted mapping, `options.method` is fitted anew for each fold of queries and applied to the queries left
+    Without a fitted mapping, `options.method` is fitted again for each fold of queries and applied to the queries left
     out. A fitted mapping may have been fitted on these very judgments, so its own correlation is given only as "in
     sample"; the figure that counts is again from folds, by the method of the given mapping: those kept with it where
     they are of these pairs, scores and judgments. A direction that is stated, or that scores have by definition, binds

@@ -16,7 +16,7 @@ class MappingOrigin(StrEnum):
 
     FITTED = "fitted"
     KEPT = "kept with the mapping"
-    ANEW = "predicted anew"
+    ANEW = "predicted again"
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class MappingUsed:
     ----------
     method : how it was fitted
     folds, seed : of the folds by query
-    origin : fitted here without a given mapping; or with one, whose predictions out of fold were kept or are made anew
+    origin : fitted here without a given mapping; or with one, whose predictions out of fold were kept or are made again
     why_anew : why the given mapping's predictions could not be used, as a clause; empty where they could
     weights : "equal" or "design", of the pairs in the fits
     noise : share of the mapped scores' variance that is the fits' own, which widens the correlation's interval
@@ -55,7 +55,7 @@ class MappingUsed:
         text += "; the mapping given may have seen these judgments, so it only serves the figure in sample"
         if self.origin is MappingOrigin.KEPT:
             return f"{text}; predictions kept with the mapping"
-        return f"{text}; predicted anew, since {self.why_anew}"
+        return f"{text}; predicted again, since {self.why_anew}"
 
     def as_json(self) -> dict[str, Any]:
         """The fields as plain JSON, as a saved comparison keeps them."""

@@ -39,15 +39,14 @@ def measured(context: ScoringContext, candidate: Candidate) -> dict[str, QueryVa
 def withheld(context: ScoringContext) -> str | None:
     """The reason why measures of condensed lists are left empty, as a phrase; None where they are not.
 
-    Where the results of a query were drawn by lot, a condensed list is a short one of mostly other results: nDCG@10 of
+    Where the results of a query were sampled, a condensed list is a short one of mostly other results: nDCG@10 of
     .342 was printed for .588 where 600 of 50,000 pairs were drawn. Who wants it all the same asks for it.
     """
     pairs = context.pairs
     if pairs.qrels or context.options.unjudged == "skip" or not pairs.results_drawn:
         return None
     return (
-        "a query's results were drawn by lot, and lists of the few that were judged are other lists "
-        f"({option('unjudged', 'skip')} takes them all the same)"
+        f"only a sample of each list was judged ({option('unjudged', 'skip')} computes it on the judged results alone)"
     )
 
 

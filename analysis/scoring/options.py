@@ -114,8 +114,8 @@ class ScoringOptions:
     )
     unjudged: Unjudged = option(
         "auto",
-        "What measures make of a result that nobody judged: it counts as poor, as for trec_eval, or they skip it, or "
-        "judged ones stand for it by their inclusion probabilities.",
+        "How measures treat unjudged results: as poor, like trec_eval; skipped; or represented by the judged ones, "
+        "weighted by their inclusion probabilities.",
         shown="poor under whole qrels, weigh under a sample of known probabilities, else skip",
         heading=COUNTS,
     )
@@ -133,7 +133,7 @@ class ScoringOptions:
         "The one index that decides which systems are best: a name such as same_query, pearson, average_precision, "
         "nDCG@10.",
         metavar="NAME",
-        shown="that of study.toml; else under qrels the first measure; else good above poor in the same query where 20 "
+        shown="that of study.toml; else under qrels the first measure; else pairwise accuracy within queries where 20 "
         "queries have both kinds judged, else correlation",
         heading=DECIDES,
     )

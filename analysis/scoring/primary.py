@@ -47,7 +47,7 @@ class Primary:
 def primary_of(pairs: JudgedPairs, relevance: Relevance, options: ScoringOptions) -> Primary:
     """The primary index with the smallest difference that matters: the one stated, else by the judgments' design.
 
-    Under whole qrels it is the first measure; else good above poor in the same query, where at least 20 queries have
+    Under whole qrels it is the first measure; else pairwise accuracy within queries, where at least 20 queries have
     five judged pairs with good and poor ones among them and the design reaches far enough; else the correlation.
     """
     name, chosen = _chosen(pairs, relevance, options)

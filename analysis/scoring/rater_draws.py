@@ -1,4 +1,4 @@
-"""Raters drawn anew: what each judged pair's relevance and judgment are had others rated.
+"""Raters drawn again: what each judged pair's relevance and judgment are had others rated.
 
 Each replicate gives every rater an exponential weight; a pair counts as much as its ratings do, is judged by their
 weighted mean, and is relevant by their weighted share. Calibration puts every rater on the scale of the average rater;
@@ -104,7 +104,7 @@ def rater_population(pairs: JudgedPairs, asked: str = "auto") -> RaterPopulation
 
 @dataclass(frozen=True, eq=False)
 class RaterDraws:
-    """The judged pairs under other raters (`drawn`) and with every single rating weighted anew (`both`)."""
+    """The judged pairs under other raters (`drawn`) and with every single rating weighted again (`both`)."""
 
     drawn: ReweightedPairs
     both: ReweightedPairs

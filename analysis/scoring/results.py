@@ -318,7 +318,7 @@ class Ordering:
     ----------
     index : its name
     systems : names, best first; systems without a value are left out
-    first : share of bootstrap replicates in which each system is the best. It is no probability that the system is
+    first : share of bootstrap replicates in which each system is the best. It is not a probability that the system is
         truly the best: replicates repeat the luck of the sample, so that of eight equal systems the one that leads
         comes first in about half of them
     pairs : judged pairs scored by all of them, on which the shares rest

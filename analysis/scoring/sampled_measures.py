@@ -39,7 +39,7 @@ FEWER = 2.0
 being drawn; by chance alone one system in forty looks so."""
 EXACT = 1e-9
 """Sums of some thousands of doubles differ by less, relative to their size."""
-NOT_LISTED = "the scores do not hold the results between those judged, so their places are not known"
+NOT_LISTED = "the scores cover only the judged results, so ranks are unknown"
 
 
 def estimates(
@@ -220,8 +220,8 @@ def uncounted(name: str, lists: Sequence[SampledList]) -> str | None:
         return None
     judged = np.mean([is_relevant(name, each).sum() for each in lists])
     return (
-        f"too few relevant results of a query are judged ({judged:.1f} on average) to know how many there are "
-        f"(to {percent(spread)}; {percent(LARGEST)} is needed), on which it rests; P@k and RBP do not"
+        f"the number of relevant results per query is too uncertain ({judged:.1f} judged on average; relative standard "
+        f"error {percent(spread)}, limit {percent(LARGEST)}); P@k and RBP do not need it"
     )
 
 

@@ -73,7 +73,7 @@ class SavedComparison:
             made_with = ", ".join(f"{name} {getattr(self.options, name)}" for name in differing)
             raise RelstudyError(
                 f"the saved comparison was made with {made_with}; "
-                "to compare, the same is needed (leave the option out), or score all systems anew"
+                "to compare, the same is needed (leave the option out), or score all systems again"
             )
         return options_over(self.options, given)
 

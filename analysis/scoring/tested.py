@@ -336,7 +336,9 @@ def between_systems(result: ScoreResult, measure: str, ratings: pd.DataFrame | N
     names = [each.name for each in result.indices if each.name in table]
     name = measure if index is None else index.name
     if name not in names:  # per query stands more than measures: numbers of pairs, shares that are judged
-        raise RelstudyError(f"{measure!r} is no measure by query of these scores; there are: {listed_some(names, 12)}")
+        raise RelstudyError(
+            f"{measure!r} is not a measure by query of these scores; there are: {listed_some(names, 12)}"
+        )
     withheld = {}
     if index is not None:
         figures = {system.name: system.figures[index.name].withheld for system in result.systems}

@@ -32,7 +32,7 @@ def gains(judgment: np.ndarray, scale: Scale) -> np.ndarray:
 
 
 def stated_gains(judgments: Judgments) -> np.ndarray | None:
-    """The gain of each pair where it is no rounded mean, float [pairs] from 0; None for means of several ratings.
+    """The gain of each pair where it is not a rounded mean, float [pairs] from 0; None for means of several ratings.
 
     It is what the column `gain` says, else the grade itself, less the lowest of the scale: a grade of .1 gains .1.
     """

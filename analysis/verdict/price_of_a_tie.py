@@ -60,7 +60,7 @@ class Settling:
     @property
     def heading(self) -> str:
         """The advice, in few words."""
-        return "More ratings would tell" if self.worth_it else "Do not pay for more ratings"
+        return "Collect more ratings" if self.worth_it else "Do not pay for more ratings"
 
     def sentence(self) -> str:
         """The ratings that would settle it, and their price."""
@@ -79,11 +79,11 @@ class Settling:
                 "cases, and did not: choose by speed or cost."
             )
         text = (
-            f"To find a difference of {size} between {pair}, the smallest that matters, in 8 of 10 cases takes about "
-            f"{_about(self.queries):,} queries like these{', with raters in proportion' if self.raters_too else ''}"
+            f"To detect a difference of {size} between {pair}, the smallest that matters (80 % power), you need about "
+            f"{_about(self.queries):,} queries{' and raters in proportion' if self.raters_too else ''}"
         )
         if self.available is not None and self.queries > self.available:
-            return f"{text}; the collection has {self.available:,}, so more ratings will not tell."
+            return f"{text}; the collection has {self.available:,}, so more ratings will not settle it."
         return f"{text}." if self.ratings is None else f"{text}, {count_of(_about(self.ratings), 'rating')}."
 
     def as_json(self) -> dict[str, Any]:

@@ -190,9 +190,9 @@ def measure(result: ScoreResult) -> str:
     """The primary index, how it came to be the one, and what guessing gives."""
     index = result.primary.index
     guess = None if index.guess is None else index.guess(None)
-    guessing = "" if guess is None or not index.in_100 else f"guessing: {index.in_words(guess)}"
+    guessing = "" if guess is None or not index.in_100 else f"chance: {index.in_words(guess)}"
     words = "; ".join(filter(None, (index.plain, guessing)))
-    return f"Decided by {index.term}{words and f' ({words})'}, {result.primary.chosen}."
+    return f"Ranked by {index.term}{words and f' ({words})'}, {result.primary.chosen}."
 
 
 def choice_heading(name: str) -> str:
@@ -208,14 +208,18 @@ def choice(result: ScoreResult, ranked: Standings) -> str | None:
     value = result[first].estimate(index).value
     figure = "" if value is None else f" ({index.in_words(value)})"
     level = [name for name in ranked.best[1:] if result[name].estimate(index).value == value]
-    who = f"It, {listed(level, 'and')} have" if len(level) > 1 else f"It and {level[0]} have" if level else "It has"
-    said = f"{choice_heading(first)}. {who} the best estimate{figure}: a choice, not a finding.{_for(result, ranked)}"
+    scores = (
+        f"It scores highest{figure}, but the lead may be chance."
+        if not level
+        else f"It scores highest{figure}, as {'does' if len(level) == 1 else 'do'} {listed(level)}."
+    )
+    said = f"{choice_heading(first)}. {scores}{_for(result, ranked)}"
     alone = [name for name in ranked.best[1:] if ranked.ahead(first, name)]
     if not alone:
         return said
     return (
-        f"{said} It is ahead of {listed_some(alone)} where {'the two' if len(alone) == 1 else 'each two'} are compared "
-        f"alone, which among {in_words(len(ranked.names))} systems chance may do."
+        f"{said} Compared with {listed_some(alone)} alone it is ahead, but among {in_words(len(ranked.names))} systems "
+        "that can happen by chance."
     )
 
 
@@ -338,11 +342,11 @@ def near_the_bound(result: ScoreResult) -> str | None:
     name, rival = (result.systems[number].name for number in (near.system, near.rival))
     options = result.options
     more = len(result.ranks.near) - 1
-    others = f" So {'is' if more == 1 else 'are'} {count_of(more, 'further system')}." if more else ""
+    others = f" The same holds for {count_of(more, 'other system')}." if more else ""
     return (
-        f"Whether {name} may be the best is near the bound: it is {near.lag:.2f} standard errors behind {rival} and "
-        f"out from {near.bound:.2f} on, give or take {near.error:.2f} by chance in {options.replicates:,} replicates, "
-        f"so {option('seed', options.seed + 1)} may say otherwise.{others}"
+        f"Borderline: {name} is {near.lag:.2f} standard errors behind {rival}, and the limit is {near.bound:.2f} "
+        f"(give or take {near.error:.2f} with {options.replicates:,} replicates), so "
+        f"{option('seed', options.seed + 1)} may decide otherwise; {option('replicates', 10 * options.replicates)} is surer.{others}"
     )
 
 
@@ -433,7 +437,7 @@ def parting(result: ScoreResult, ranked: Standings) -> str | None:
     values = [result[name].estimate(index).value for name in (first, second)]
     if ahead > behind or None in values or values[0] == values[1]:
         return said
-    return f"{said} Over all {first} has the better figure, since where it is better it is better by more."
+    return f"{said} {first} wins on fewer queries, but by more."
 
 
 def _better_on(result: ScoreResult, ranked: Standings) -> tuple[int, int, int] | None:

@@ -409,7 +409,7 @@ class Generalizability(Result, of_commands=True):
         0.93
         """
         if which not in TITLES:
-            raise RelstudyError(f"{which!r} is no coefficient; there are: {', '.join(TITLES)}")
+            raise RelstudyError(f"{which!r} is not a coefficient; there are: {', '.join(TITLES)}")
         number = self.each if number is None else number
         if not number > 0 or not 0 < level < 1:
             raise RelstudyError(

@@ -102,7 +102,7 @@ class CarelessRaters:
             f"{option('careless', 'keep')} counts them like others",
             "drop": "their ratings are left out of everything",
         }
-        return f"{self.finding}, as if they had not looked: {became[self.how]}"
+        return f"{self.finding}: {became[self.how]}"
 
 
 @dataclass(frozen=True, eq=False)

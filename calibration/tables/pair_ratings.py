@@ -57,12 +57,12 @@ class PairRatings:
         return cls(row[inside].astype(np.int64), calibrated, rater, known("rating"), known("weight"), known("care"))
 
     def part(self, inside: np.ndarray) -> PairRatings:
-        """The ratings of some of the pairs, bool [pairs], which are numbered anew; their raters are not."""
+        """The ratings of some of the pairs, bool [pairs], which are numbered again; their raters are not."""
         kept = self._rows(inside[self.pair])
         return replace(kept, pair=(np.cumsum(inside) - 1)[kept.pair])
 
     def some(self, rows: np.ndarray) -> PairRatings:
-        """Some of the ratings, bool [ratings], with their raters numbered anew; of the same pairs."""
+        """Some of the ratings, bool [ratings], with their raters numbered again; of the same pairs."""
         kept = self._rows(rows)
         if kept.rater is None:
             return kept

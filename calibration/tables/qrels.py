@@ -117,7 +117,7 @@ def _name_strata(last: list[str]) -> bool:
 
 
 def _form(line: str) -> tuple[str, ...] | None:
-    """The names of a line's fields; None where it is no line of qrels.
+    """The names of a line's fields; None where it is not a line of qrels.
 
     Examples
     --------

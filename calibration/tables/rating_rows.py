@@ -187,7 +187,7 @@ def measured(table: Checked, column: str) -> tuple[pd.Series, list[str]]:
     Examples
     --------
     >>> measured(Checked(pd.DataFrame({"seconds": ["4.5", "", "-99"]}), "ratings.csv"), "seconds")[1]
-    ["seconds of 1 rating is no number of 0 or more, and is not used: '-99' in row 4"]
+    ["seconds of 1 rating is not a number of 0 or more, and is not used: '-99' in row 4"]
     """
     cells = table.frame[column]
     texts = stripped(cells)
@@ -196,7 +196,7 @@ def measured(table: Checked, column: str) -> tuple[pd.Series, list[str]]:
         return cells, []
     first = int(np.flatnonzero(lacking)[0])
     note = (
-        f"{column} of {count_of(int(lacking.sum()), 'rating')} is no number of 0 or more, and is not used: "
+        f"{column} of {count_of(int(lacking.sum()), 'rating')} is not a number of 0 or more, and is not used: "
         f"{texts.iloc[first]!r} in row {table.row(first)}"
     )
     return cells.mask(lacking), [note]

@@ -217,7 +217,7 @@ def _one_weight_a_query(query_id: pd.Series, weights: np.ndarray, name: str, fil
     Raises
     ------
     RelstudyError
-        where one is no number above 0, or a query has two
+        where one is not a number above 0, or a query has two
     """
     by_query = pd.DataFrame({"query": query_id.astype("str").to_numpy(), "weight": weights})
     wrong = ~(np.isfinite(weights) & (weights > 0))
@@ -496,7 +496,7 @@ def read_pool(file: Path) -> Pool:
     Raises
     ------
     TableError
-        where ids are empty or a depth is no whole number from 1
+        where ids are empty or a depth is not a whole number from 1
     """
     table = read_table(file, *PAIR, "depth")
     pairs = pd.MultiIndex.from_arrays([table.texts(name) for name in PAIR])

@@ -168,7 +168,7 @@ def _read_all(texts: Sequence[str]) -> list[tuple[str, str]]:
     found = []
     for known, match in zip(read, numbered, strict=True):
         if known or match is None:
-            found.append(known or ("", "is no time that is known"))
+            found.append(known or ("", "is not a time that is known"))
             continue
         one, other, by_day = int(match["one"]), int(match["other"]), first[match["mark"]]
         if by_day is None and one <= 12 and other <= 12 and one != other:
@@ -176,7 +176,7 @@ def _read_all(texts: Sequence[str]) -> list[tuple[str, str]]:
             continue
         by_day = one > 12 if by_day is None and one != other else by_day is not False
         iso = _iso(match, *((other, one) if by_day else (one, other)))
-        found.append((iso, DAY_FIRST if by_day else MONTH_FIRST) if iso else ("", "is no time that is known"))
+        found.append((iso, DAY_FIRST if by_day else MONTH_FIRST) if iso else ("", "is not a time that is known"))
     either = next((match for match, each in zip(numbered, found, strict=True) if each[1] == "AMBIGUOUS"), None)
     if either is None:
         return found

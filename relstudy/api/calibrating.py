@@ -246,7 +246,7 @@ class CalibratedPanel(FolderResult):
         """
         unknown = [name for name in methods if name not in (*METHODS, "all")]
         if unknown:
-            raise RelstudyError(f"{unknown[0]!r} is no method; there are: {', '.join(METHODS)} and all")
+            raise RelstudyError(f"{unknown[0]!r} is not a method; there are: {', '.join(METHODS)} and all")
         rows = beside_others(self.calibration, methods_named(methods or ("all",)))
         table = pd.DataFrame([vars(each) for each in rows])
         table.attrs["sentences"] = beside_sentences(self.calibration, rows)

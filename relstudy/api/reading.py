@@ -113,7 +113,7 @@ def _arrays(file: str) -> Any:
         from relstudy.analysis.hashing.encoders.saved import load_encoder
 
         return load_encoder(file)
-    raise RelstudyError(f"{file}: this is no count table and no encoder")
+    raise RelstudyError(f"{file}: this is not a count table and no encoder")
 
 
 def _in_folder(folder: Path) -> Path:
@@ -142,7 +142,7 @@ def inspect(source: Source) -> Inspection:
     Raises
     ------
     RelstudyError
-        when the file cannot be read, or is no table that can be told columns from
+        when the file cannot be read, or is not a table that can be told columns from
 
     Examples
     --------

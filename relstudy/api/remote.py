@@ -33,11 +33,11 @@ class RemoteStudy:
     def __init__(self, url: str, token: str, seconds: float = 60.0) -> None:
         parts = address(url)
         if parts is None or parts.username is not None or parts.query or parts.fragment:
-            raise RelstudyError("this is no study's address; one such as https://example.org/studies/mine is needed")
+            raise RelstudyError("this is not a study's address; one such as https://example.org/studies/mine is needed")
         if not is_private(url):
             raise RelstudyError(f"{url} is not encrypted, and the token could be read on the way; https:// is needed")
         if not can_be_sent(token):
-            raise RelstudyError("this is no token; `relstudy token STUDY NAME --make` prints one")
+            raise RelstudyError("this is not a token; `relstudy token STUDY NAME --make` prints one")
         self.url = url.rstrip("/")
         self._token = token
         self._seconds = seconds
@@ -82,7 +82,7 @@ class RemoteStudy:
         Raises
         ------
         RelstudyError
-            where the cursor is none of this study's: a backup that is put back begins the feed anew
+            where the cursor is none of this study's: a backup that is put back begins the feed again
         """
         check_arguments(RemoteStudy.changes, locals())
         events: list[dict[str, Any]] = []

@@ -112,7 +112,7 @@ def score(
     if apart and by is None:
         raise RelstudyError("mappings are fitted apart within groups: name their column in `by`")
     if judge is not None and saved is not None:
-        raise RelstudyError("a judge's grades do not go with a saved comparison; score all systems anew")
+        raise RelstudyError("a judge's grades do not go with a saved comparison; score all systems again")
     grader = None if judge is None else read_judge(path_or_frame(judge, "the judge"), reading=reading)
     asked = pairs_to_score(study.judgments.frame, grader)
     similarity = Similarity(**fields_given(VectorOptions, changes))

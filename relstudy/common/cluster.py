@@ -40,7 +40,7 @@ PATIENCE = 30
 GLANCE = 1.0
 """Seconds between two looks at whether there are workers left."""
 TRIES = 3
-"""Times that parts are handed out anew with nothing done in between, before the work is given up."""
+"""Times that parts are handed out again with nothing done in between, before the work is given up."""
 A_WORKER = 2
 """Parts for each worker, so that none waits long for the slowest."""
 NEEDED = f"{__name__}:PATIENCE"
@@ -186,7 +186,7 @@ def _connected(scheduler: str | None) -> Iterator[_Cluster]:
     except ImportError:
         raise RelstudyError("a dask cluster needs the extra `dask`: pip install 'relstudy[dask]'") from None
     with contextlib.ExitStack() as stack:
-        # A part may be large: it is sent once, and is no slip that dask should warn of.
+        # A part may be large: it is sent once, and is not a slip that dask should warn of.
         stack.enter_context(dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}))
         where = scheduler
         if where is None:
@@ -252,7 +252,7 @@ class _Cluster:
     def results(
         self, prepare: Callable[..., Callable[[Part], Result]], data: Sequence[Any], parts: Sequence[Part]
     ) -> Iterator[Result]:
-        """As `in_parts`. What is done is here; what was on the way to, or on, a lost worker is handed out anew, the
+        """As `in_parts`. What is done is here; what was on the way to, or on, a lost worker is handed out again, the
         data too where no worker holds them any more."""
         from distributed import KilledWorker
         from distributed.client import FutureCancelledError, FuturesCancelledError
@@ -292,7 +292,7 @@ class _Cluster:
         self._held = kept
         for each in data:
             if id(each) not in kept:
-                # A task and not dask's scatter: the scheduler knows how to make anew what went with a worker, and
+                # A task and not dask's scatter: the scheduler knows how to make again what went with a worker, and
                 # dask's own sending goes on for ever where a worker is lost on the way.
                 kept[id(each)] = (each, self.client.submit(_kept, _Carried(each), pure=False))
         return [kept[id(each)][1] for each in data]

@@ -6,7 +6,7 @@ A collection of 400 queries of 800 to 3,200 results. Ratings from 1 to 5 are bet
 the pair and on the rater's leniency; queries differ in how much is relevant, and to every twentieth nothing is. Three
 systems' errors have Student's t with 4 degrees of freedom and a part in common: `fine` and `tied` propose pairs, `new`
 does not; `tied` gives seven scores or so, `new` tenths. A study draws queries, and 16 results each by the code of
-`relstudy sample` (exponent 0.5, floor 0.2), so that pairs weigh unequally; 12 raters are drawn anew, all rate 40 pairs,
+`relstudy sample` (exponent 0.5, floor 0.2), so that pairs weigh unequally; 12 new raters all rate 40 pairs,
 and every other pair has so many ratings, at random. 15 % of answers are undecided: at random, or the more the more
 people disagree about the pair (up to four in ten). `relstudy.calibrate` and `relstudy.score` do the rest, with their
 defaults but for 200 replicates and scores that are not mapped.

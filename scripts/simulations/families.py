@@ -5,7 +5,7 @@
 Systems are equally good: their scores follow what a result is worth with the same correlation (0.6) within a query and
 errors with a part in common, in eight steps, so that ties abound; queries differ in level (skewed) and have 16 judged
 pairs, likelier good ones with smaller weights. Each is scored by the four indices of every run with the project's own
-replicates (300) and standard errors. Families: the index that decides (good above poor in the same query) over all
+replicates (300) and standard errors. Families: the index that decides (pairwise accuracy within queries) over all
 pairs of systems; the other three over all pairs; and with eight groups of queries, all four indices in all groups.
 
 Any: the share of studies in which at least one difference of the family is called more than chance at 5 %, which is

@@ -8,7 +8,7 @@ drawn for it alone: what people value plus noise of 0.4 of its standard deviatio
 relevant; true is the share of people whose rating would be above it. Each cell shows the design's reach, as `relstudy
 sample --good SHARE` says it before anyone rates, whether it allows figures over the whole pool, and how often 95 %
 intervals cover the truth of the pool: normalised rank (NR), average precision (AP), the collection's correlation (r)
-and good above poor in the same query (SQ) of proposer and newcomer, and their difference. Queries come from 400, and
+and pairwise accuracy within queries (SQ) of proposer and newcomer, and their difference. Queries come from 400, and
 intervals speak of queries like them.
 
 --shape uneven: queries differ in how much is relevant to them (sd .6), and the systems' noise has heavy tails

@@ -52,7 +52,7 @@ def errors(simulated: SimulatedPanel, method: str, seed: int) -> np.ndarray:
         judgments = make_judgments(panel, calibrated, None, each).frame
         code = judgments["result_id"].str[1:].astype(int).to_numpy()
         error = judgments["judgment"].to_numpy() - quality[code]
-        # The panel's own level stays in its judgments, and is no error of theirs.
+        # The panel's own level stays in its judgments, and is not an error of theirs.
         error, claimed = error - error.mean(), judgments["standard_error"].to_numpy()
         unique = ~panel.base[code]
         error, claimed = error[unique], claimed[unique]

@@ -8,7 +8,7 @@ to 5. Two systems of equal skill propose pairs (exponent 1, floor 0.05). A study
 12 raters rate 60 base pairs, and every pair is rated by so many of them at random; base means give each rater's offset
 (method mean). Rules are held against their own truth on the whole collection: the true mean rating above the cut, or
 the true chance of a rating above it. Intervals are those of `relstudy score` for queries of a finite collection, and
-these raters or any like them (its default); offsets and their mean are drawn anew in every
+these raters or any like them (its default); offsets and their mean are drawn again in every
 study, so the truth is that of any.
 """
 

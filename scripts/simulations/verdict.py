@@ -19,7 +19,7 @@ Columns: how often the true best is not in the best set (of equal ones the first
 system), its size, how often it is exactly the best, and how often any of several equal best systems is left out. Beside
 it two rules whose set are the systems that no other is ahead of: Holm's correction over all pairs of systems by the
 same measure; and the vote of before, in which a system is ahead where it is clearly better by two of correlation,
-pooled AP and good above poor of all queries, each after Holm's correction, and clearly worse by none, also along a
+pooled AP and pairwise accuracy of all queries, each after Holm's correction, and clearly worse by none, also along a
 chain of others.
 """
 

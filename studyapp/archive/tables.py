@@ -124,7 +124,7 @@ def folder_tables(folder: Path, codes: NewCodes, described: dict[str, str]) -> l
 
 
 def question_tables(folder: Path, codes: NewCodes, described: dict[str, str]) -> list[ArchivedTable]:
-    """The tables of further questions that are there; what raters wrote in words is no part of them."""
+    """The tables of further questions that are there; what raters wrote in words is not part of them."""
     tables = []
     for of_question in sorted(path for path in (folder / QUESTIONS).glob("*") if path.is_dir()):
         for kind in ("ratings", "judgments"):

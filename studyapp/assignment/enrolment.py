@@ -29,7 +29,7 @@ class Rater(NamedTuple):
     beyond the study's number: asked for with "rate some more", or given with the invitation. Up to page `locked_to`
     nothing can be changed. `answers` are those to the exit questions, `screening` those before the start. A rater
     with an `outcome` (one of OUTCOMES) is out of the study for good. `practice_retries` counts how often the practice
-    was begun anew. `rater_group` is the group of the study that they are in, or invited to. `consent_version` and
+    was begun again. `rater_group` is the group of the study that they are in, or invited to. `consent_version` and
     `consent_sha256` say which text they agreed to. `turned_away` says why who has not started found no place, the last
     time that they tried (full or closed).
     """

@@ -93,7 +93,7 @@ def give_back(connection: sa.Connection, rater: int) -> int:
     """Take a rater's places in the pool from them; how many pages are open to others again."""
     of_rater = sa.select(assignments.c.id).where(assignments.c.rater == rater)
     theirs = slots.c.assignment_id.in_(of_rater)
-    # of a page that has left the study nobody is asked: its places are made anew when it is back
+    # of a page that has left the study nobody is asked: its places are made again when it is back
     connection.execute(sa.delete(slots).where(theirs, slots.c.page_id.in_(_LEFT_PAGES)))
     taken = theirs & slots.c.state.in_([LEASED, DONE])
     page_ids = list(connection.execute(sa.select(slots.c.page_id).where(taken)).scalars())

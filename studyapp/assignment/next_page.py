@@ -52,7 +52,7 @@ _COUNTS = Prepared(
 class Step:
     """Next step of a rater: "rate" (with the position), "wait", "questions" or "thanks".
 
-    Or "screening", "again" (who has not passed the practice and may begin it anew), "ended" (who is out of the study).
+    Or "screening", "again" (who has not passed the practice and may begin it again), "ended" (who is out of the study).
     `handed` are the pairs of the pages that were drawn on the way there, by position.
     """
 
@@ -104,7 +104,7 @@ def next_step(visit: Visit, *, hand_out: bool = True) -> Step:
 
 
 def open_attempt(visit: Visit) -> PracticeResult | None:
-    """Practice result of a rater who may begin the practice anew; None for anyone else."""
+    """Practice result of a rater who may begin the practice again; None for anyone else."""
     step = next_step(visit, hand_out=False)
     if step.name != "again":
         return None

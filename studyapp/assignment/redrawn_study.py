@@ -1,4 +1,4 @@
-"""A study that is drawn anew: an earlier draw that people have rated in is kept, and servers go on with the new one."""
+"""Draw a study again: a draw that people have rated in is kept, and servers go on with the new one."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ def any_left(connection: sa.Connection, rater: int, blocks: Sequence[Block], now
 def _expired_slot(visit: Visit, values: Mapping[str, Any]) -> Any:
     """A slot whose lease is over, if any.
 
-    Leases only ever begin anew, so once it is known which ends first, there is nothing to look for before that.
+    Leases only ever begin again, so once it is known which ends first, there is nothing to look for before that.
     """
     block, now, expires = values["block"], visit.now, visit.catalogue.nothing_expires_before
     longest = 60 * visit.study.lease_minutes

@@ -178,7 +178,7 @@ def change_study(
 
     Nothing that was rated is touched. New pairs become new pages; base pairs reach raters who are at work; a pair that
     left pairs.csv leaves its page, and the others of the page go on; pages whose block or pool is another are taken
-    back. Where a pair's id stands for another pair now, a study that nobody has rated in begins anew; with ratings it
+    back. Where a pair's id stands for another pair now, a study that nobody has rated in begins again; with ratings it
     is refused, since they stand under that id.
 
     Parameters

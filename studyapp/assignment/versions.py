@@ -104,12 +104,12 @@ def add_version(connection: sa.Connection, study: Study, item_rows: list[list[st
 
 
 TAKEN_OVER = "taken_over"
-"""The setting that says from which files the newest version was made; without it, serving makes all of it anew."""
+"""The setting that says from which files the newest version was made; without it, serving makes all of it again."""
 STATES = ("open", "paused", "closed")
 
 
 def forget_taken_over(connection: sa.Connection) -> None:
-    """Have the next server that starts make its version anew from the files, whatever they are."""
+    """Have the next server that starts make its version again from the files, whatever they are."""
     delete_setting(connection, TAKEN_OVER)
 
 

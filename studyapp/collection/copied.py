@@ -124,4 +124,4 @@ def _opened(root: Path) -> Iterator[Callable[[str], bytes]]:
 
             yield from_tar
     else:
-        raise RelstudyError(f"{root}: pictures are looked for there, and it is no folder, zip or tar file")
+        raise RelstudyError(f"{root}: pictures are looked for there, and it is not a folder, zip or tar file")

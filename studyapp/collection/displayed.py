@@ -130,7 +130,7 @@ def card_fields(item: Item, displays: Mapping[str, Display]) -> tuple[list[CardF
             continue
         if name not in item.columns:
             lists = f"study.toml: [display.{display.name}] lists {name}"
-            raise RelstudyError(f"{lists}, which is no column of collection.csv")
+            raise RelstudyError(f"{lists}, which is not a column of collection.csv")
         value = item.columns[name].strip()
         look = "title" if name == "title" else "price" if name == display.price else "plain"
         if value:

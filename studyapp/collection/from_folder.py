@@ -197,7 +197,7 @@ def _texts(paths: Sequence[Path]) -> tuple[list[tuple[str, str]], list[str]]:
         if not text:
             raise RelstudyError(f"{path}: this text is empty")
         if "\0" in text:
-            raise RelstudyError(f"{path}: this is no text in UTF-8, UTF-16 or Windows-1252")
+            raise RelstudyError(f"{path}: this is not text in UTF-8, UTF-16 or Windows-1252")
         texts.append((heading or path.stem, rest.strip() if heading and rest.strip() else text))
     notes = [f"{listed_some(old)} read as Windows-1252, since not in UTF-8"] if old else []
     return texts, notes

@@ -100,7 +100,7 @@ class Item:
 
     @property
     def words(self) -> frozenset[str]:
-        """The keywords; for what is no picture and has none, the words of its title and text."""
+        """The keywords; for what is not a picture and has none, the words of its title and text."""
         return self.keywords if self.keywords or self.kind == "image" else tokens(f"{self.title} {self.plain}")
 
 
@@ -182,7 +182,7 @@ class Collection:
         table.add(unread, "highlights", "begins and ends in the text are allowed, such as 12-30 41-50")
         table.raise_faults()
         if number == 0:
-            raise RelstudyError(f"{table.file}: there is no item; at least a query and a result are needed")
+            raise RelstudyError(f"{table.file} is empty: add at least one query and one result")
         others = {kind for kind in kinds if kind != "text"}
         roles = dict.fromkeys(KINDS, "result") | {"image": "both", "text": "query" if others else "both"}
         unsaid = [kind == "text" and not role for kind, role in zip(kinds, values["role"], strict=True)]
@@ -297,7 +297,7 @@ class Collection:
         Raises
         ------
         RelstudyError
-            when the item is no picture or its file cannot be decoded
+            when the item is not a picture or its file cannot be decoded
         """
         item = self.items[position]
         if item.path is None or item.kind in PLAYED:

@@ -126,7 +126,7 @@ class LargeCollection(Collection):
         if len(faults):
             raise TableError(faults[: TableError.SHOWN], max(len(faults) - TableError.SHOWN, 0))
         if not before:
-            raise RelstudyError(f"{self.source}: there is no item; at least a query and a result are needed")
+            raise RelstudyError(f"{self.source} is empty: add at least one query and one result")
         self._ids = pa.chunked_array(ids, pa.string())
         self._starts = np.concatenate([[0], np.cumsum([len(part) for part in ids])])
         self.id_hashes = np.concatenate(hashes)
@@ -447,7 +447,7 @@ def _records(stream: pa.NativeFile) -> Iterator[pa.RecordBatch]:
         try:
             records = [json.loads(line) for line in part if line.strip()]
         except json.JSONDecodeError as error:
-            raise pa.ArrowInvalid(f"a line is no record: {error}") from None
+            raise pa.ArrowInvalid(f"a line is not a record: {error}") from None
         held = dict.fromkeys(name for each in records for name in each)
         columns = {name: [_text(each.get(name)) for each in records] for name in held}
         yield pa.RecordBatch.from_pydict({name: pa.array(values, pa.string()) for name, values in columns.items()})

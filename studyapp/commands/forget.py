@@ -18,7 +18,7 @@ def forget(folder: Path, rater: str | None, all_people: bool, yes: bool) -> None
     A rater's unique pairs go back to the pool. With --all-people the ratings stay, under the raters' codes, and what
     says who they are goes: ways in, platform ids, kept parameters, links, completion codes, answers to questions. The
     study must be closed. Exports and backups made earlier are not changed, but looked for in the study's folder, packed
-    or not, and named: they are yours to delete or make anew. A backup that is put back forgets them again.
+    or not, and named: they are yours to delete or make again. A backup that is put back forgets them again.
 
     \b
     Examples:
@@ -52,7 +52,7 @@ def forget(folder: Path, rater: str | None, all_people: bool, yes: bool) -> None
     say(done)
     left = look_for_traces(folder, store, gone.ids)
     for trace in left:
-        say(f"Mind: {trace.words}.")
+        say(f"Warning: {trace.words}.")
     if any(trace.is_in_database for trace in left):
         say("A server, and each start of one, goes on deleting what is left in the database.")
     if any(not trace.is_in_database for trace in left):

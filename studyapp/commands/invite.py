@@ -88,10 +88,8 @@ def invite(folder: Path, options: InviteOptions, as_json: bool) -> None:
         print_json(result)
         return
     if not (options.url or study.url):
-        where = (
-            "where the study was last served" if served_at else "where `relstudy serve` listens if nothing else is said"
-        )
-        click.echo(f"Links lead to {base}, {where}; --url, or url in study.toml, gives another address.")
+        where = "where the study was last served" if served_at else "the default"
+        click.echo(f"Links use {base} ({where}). Change it with --url, or url in study.toml.")
     if links and options.extra_pairs:
         click.echo(
             f"Whoever holds one of these links is asked for {count_of(options.extra_pairs, 'unique pair')} more than "

@@ -305,7 +305,7 @@ def _notes(
 
     notes = []
     if changed:
-        again = count_of(changed, "kept answer was read anew and says", "kept answers were read anew and say")
+        again = count_of(changed, "kept answer was read again and says", "kept answers were read again and say")
         notes.append(f"{again} something else now; nothing was asked for that.")
     if len(now) < len(open_questions):
         queries = len({each.query_id for each in now})

@@ -79,9 +79,9 @@ def _complete_withdrawals(store: Store, folder: Path) -> None:
     try:
         complete_withdrawals(store, folder)
     except DATABASE_ERRORS:
-        say("Mind: somebody has withdrawn who is still in the database, which cannot be changed just now.")
+        say("Warning: somebody has withdrawn who is still in the database, which cannot be changed just now.")
     except RelstudyError as error:
-        say(f"Mind: {error}")
+        say(f"Warning: {error}")
 
 
 def open_ratings(folder: Path) -> tuple[Study, Store]:

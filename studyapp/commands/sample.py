@@ -119,7 +119,7 @@ ROUNDS = (FIRST, BY_MAPPINGS, BY_JUDGE)
 @click.option(
     "--overwrite",
     is_flag=True,
-    help="Draw anew even though ratings exist; the study as it is is kept in FOLDER/earlier-1.",
+    help="Draw again even though ratings exist; the study as it is is kept in FOLDER/earlier-1.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the preview as JSON.")
 def sample(folder: Path, people: CostOptions, preview: bool, as_json: bool, **choices: Any) -> None:
@@ -183,7 +183,7 @@ def _draw_by_mappings(
 def _draw_first(
     folder: Path, study: Study | None, cost: Cost, choices: dict[str, Any], preview: bool, as_json: bool
 ) -> None:
-    """Draw the first round, anew where there is one."""
+    """Draw the first round, again where there is one."""
     from relstudy.studyapp.sampling.first_round import base_pages, draw_sample
     from relstudy.studyapp.sampling.sources import listed_systems
 
@@ -192,7 +192,7 @@ def _draw_first(
         raise RelstudyError(
             f"{folder / 'pairs.csv'} has ratings in {rated}, and a new draw would give its pair ids to other pairs; "
             "add a round with --from-mappings, or pass --overwrite, which keeps this study in a folder beside it and "
-            "starts anew"
+            "starts again"
         )
     options = SampleOptions(
         systems=listed_systems(choices["systems"]),

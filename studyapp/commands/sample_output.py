@@ -132,13 +132,13 @@ def print_estimates(estimates: dict[str, Any]) -> None:
             widths = [f"{index_of(name).term} {width:.2f}" for name, width in estimate["expected_width"].items()]
             wide = f"; expected width of a 95 % interval, at least about: {', '.join(widths)}" if widths else ""
             click.echo(
-                f"{of} can estimate {listed(limited_figures())} over {speaks} (reach "
-                f"{estimate['reach']:.0f}, at least {estimate['least_reach']:g} needed){wide}."
+                f"{of} can estimate {listed(limited_figures())} over {speaks} (effective sample "
+                f"size {estimate['reach']:.0f}, minimum {estimate['least_reach']:g}){wide}."
             )
             continue
         click.echo(
-            f"{of} cannot estimate {listed(limited_figures())} over {speaks}: the rarest pairs would "
-            f"stand for too much (reach {estimate['reach']:.1f}, at least {estimate['least_reach']:g} needed). "
+            f"{of} has too few pairs to estimate {listed(limited_figures())} over {speaks} (effective sample size "
+            f"{estimate['reach']:.1f}, minimum {estimate['least_reach']:g}). "
             + (
                 "Later steps leave out their intervals; correlations and precision are not concerned."
                 if estimate["recorded"]
@@ -192,7 +192,7 @@ def print_preview(folder: Path, summary: dict[str, Any], preview: bool) -> None:
     for note in summary["notes"]:
         click.echo(note)
     for sentence in unused_pairs_sentences(summary["not_shown"]):
-        click.echo(f"Mind: {sentence}.")
+        click.echo(f"Warning: {sentence}.")
     print_estimates(summary["estimates"])
     click.echo(f"Expected good matches: an assumption, not a measurement: {share['assumes']} (--good, --skill).")
     seconds = summary["seconds_per_rating"]

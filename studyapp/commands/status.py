@@ -92,7 +92,7 @@ def status(folder: Path, options: StatusOptions, as_json: bool) -> None:
     for sentence in unused_pairs_sentences(now.not_shown):
         click.echo(f"\n{sentence}.")
     for sentence in filter(None, [*overdue, unfinished_deletions(store)]):
-        click.echo(f"\nMind: {sentence}.")
+        click.echo(f"\nWarning: {sentence}.")
     if options.raters:
         print_raters(now.people)
     if statistics is not None:

@@ -80,7 +80,7 @@ def read_accounts(folder: Path) -> dict[str, Account]:
         return {}
     except (*NO_JSON, TypeError):
         raise RelstudyError(
-            f"{path}: this is no list of accounts; restore it, or remove it and make them anew"
+            f"{path}: this is not a list of accounts; restore it, or remove it and make them again"
         ) from None
     except OSError as error:
         raise RelstudyError(f"{path}: cannot be read ({error.strerror})") from None

@@ -48,7 +48,7 @@ def read_private(path: Path) -> str:
     except ValueError:
         text = "\0"
     if not text.isprintable():
-        raise RelstudyError(f"{path}: this file is damaged; remove it, and what it held is made anew")
+        raise RelstudyError(f"{path}: this file is damaged; remove it, and what it held is made again")
     return text
 
 

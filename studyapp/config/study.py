@@ -156,7 +156,7 @@ class Study:
 
     @property
     def graded(self) -> tuple[Scale, ...]:
-        """Every scale of ratings; which of two is better is no grade, as a side is another result for each rater."""
+        """Every scale of ratings; which of two is better is not a grade, as a side is another result for each rater."""
         compared = {block.scale.name for block in self.blocks if block.is_comparison}
         return tuple(scale for scale in self.scales if scale.name not in compared)
 

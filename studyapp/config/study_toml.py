@@ -113,7 +113,7 @@ def read_blocks(check: TomlChecker, data: list[dict[str, Any]], scales: dict[str
         for key in ("scale", "results_per_page"):
             if which and key in entry:
                 check.fault(
-                    (*path, key), entry[key], f'a block with ask = "{ask}" shows one couple on a page, and has none'
+                    (*path, key), entry[key], f'blocks with ask = "{ask}" show one couple on a page: remove the line'
                 )
         alone = which or paradigm == "text"
         results_per_page = check.whole(entry, path, "results_per_page", 1 if alone else 4, 1, 40)

@@ -25,7 +25,7 @@ ENGLISH: dict[str, str] = {
     ),
     "consent.stored.personal": "A fingerprint of your personal link is stored, so that it makes you one person.",
     "consent.stored.cookie": "A cookie in this browser remembers which ratings are yours.",
-    "consent.stored.times": "The times at which you came, rated and ended are stored, too.",
+    "consent.stored.times": "We also store the times of your visits and answers.",
     "consent.stored.screening": (
         "A few questions come first that decide whether you can take part; your answers are stored if you can, and not "
         "kept if you cannot."
@@ -38,7 +38,7 @@ ENGLISH: dict[str, str] = {
         "You can withdraw at any time by the link at the foot of the pages; then your ratings are marked as withdrawn "
         "and left out."
     ),
-    "consent.stored.until": "What says who you are is kept until {date} and then deleted; the ratings stay.",
+    "consent.stored.until": "Your identifying data are deleted on {date}; the ratings stay.",
     "consent.changed": "The text was changed while you read it. Please read it as it is now.",
     "consent.agree": "I agree to take part",
     "consent.continue": "Continue",
@@ -181,7 +181,7 @@ ENGLISH: dict[str, str] = {
     "thanks.copied": "Copied",
     "thanks.return": "Finish and return",
     "thanks.more": "Rate some more",
-    "thanks.leave": "Leave the study on this device, so that the next person begins afresh",
+    "thanks.leave": "Sign out on this device, so that the next person can start",
     "thanks.nocode": (
         "A completion code goes with ratings: you have rated nothing, or were undecided about more of the results than "
         "this study allows. If you rate some more, the code may still come."
@@ -198,8 +198,8 @@ ENGLISH: dict[str, str] = {
     "switch.go": "Go on with this link",
     "wait.heading": "One moment",
     "wait.text": (
-        "All that is left is with other people at the moment, and comes back if they do not rate it. Look again in a "
-        "few minutes, or finish now; your ratings are saved."
+        "Nothing is left to rate right now; more may come back in a few minutes. Look again, or finish now; your "
+        "ratings are saved."
     ),
     "wait.again": "Look again",
     "wait.finish": "Finish now",
@@ -284,7 +284,7 @@ ENGLISH: dict[str, str] = {
     "admin.tab.invite": "Invite",
     "admin.tab.export": "Export",
     "admin.tab.log": "Log",
-    "admin.log.note": "Who did what, on these pages or by a command: the last {most} entries, times in UTC.",
+    "admin.log.note": "The audit log of these pages and commands: the last {most} entries, times in UTC.",
     "admin.log.who": "Who",
     "admin.log.did": "Did",
     "admin.log.about": "About",
@@ -326,7 +326,7 @@ ENGLISH: dict[str, str] = {
     "admin.pairs": "Pairs",
     "admin.progress": "Progress",
     "admin.pages": "{done} of {wanted} pages",
-    "admin.inhand": "In hand",
+    "admin.inhand": "Assigned",
     "admin.surplus": "Surplus",
     "admin.time": "Time (UTC)",
     "admin.growth": "Ratings over time",
@@ -373,7 +373,7 @@ ENGLISH: dict[str, str] = {
     "admin.rater.last": "Last rating (UTC)",
     "admin.rater.agreement": "Agreement",
     "admin.rater.checks": "Checks",
-    "admin.rater.flags": "Worth a look",
+    "admin.rater.flags": "Flags",
     "admin.rater.note": (
         "Agreement is the correlation with the mean of the others' ratings of the same pairs. A flag is a "
         "reason to look, not to drop anyone."
@@ -386,8 +386,8 @@ ENGLISH: dict[str, str] = {
         "database browser) has ended. The server tries to finish every ten seconds, and at each start."
     ),
     "admin.left.rows": "In the database: {count}.",
-    "admin.left.people": "{file}: {count} of them, until you delete the file or make it anew.",
-    "admin.left.id": "{file}: the id that a platform gave one of them, until you delete the file or make it anew.",
+    "admin.left.people": "{file}: {count} of them, until you delete the file or make it again.",
+    "admin.left.id": "{file}: the id that a platform gave one of them, until you delete the file or make it again.",
     "admin.left.closed": "{file} cannot be looked into ({reason}).",
     "admin.left.looking": "The files of the study's folder are still to be searched; the server does so in seconds.",
     "admin.left.none": "Nothing of them is left in the database, or in the files of the study's folder.",
@@ -417,7 +417,7 @@ ENGLISH: dict[str, str] = {
     "admin.lease.until": "Kept until (UTC)",
     "admin.lease.expired": "expired",
     "admin.lease.active": "active",
-    "admin.open": "Still open",
+    "admin.open": "Unassigned",
     "admin.done": "Done",
     "admin.invite.personal": "Personal links",
     "admin.invite.note": (
@@ -468,7 +468,7 @@ ENGLISH: dict[str, str] = {
     "admin.forget.heading": "Forget {rater}",
     "admin.forget.text": (
         "This removes the rater and {ratings} ratings from the database for good. Their unique pairs go back "
-        "to the pool. Exports and backups made earlier are yours to mend."
+        "to the pool. Delete this rater from earlier exports and backups yourself."
     ),
     "admin.forget.do": "Remove for good",
     "admin.forget.keep": "Keep",

@@ -152,7 +152,7 @@ def checked_copy(backup: Path, folder: Path) -> Iterator[tuple[Path, BackupConte
         except sqlite3.DatabaseError as error:
             if is_full(str(error)):
                 raise RelstudyError(f"{folder}: there is no room for a copy of the backup ({error})") from None
-            raise RelstudyError(f"{backup}: this is no whole backup of a study ({error})") from None
+            raise RelstudyError(f"{backup}: not a complete backup of a study ({error})") from None
         with Store(copy) as store:
             store.migrate()
             content = content_of(store)
@@ -165,7 +165,7 @@ def checked_copy(backup: Path, folder: Path) -> Iterator[tuple[Path, BackupConte
 
 
 def changed_copy(copy: Path, change: Callable[[Store], T]) -> T:
-    """Change a copy before it is put back, and begin its feed of changes anew; what the change returns."""
+    """Change a copy before it is put back, and begin its feed of changes again; what the change returns."""
     with Store(copy) as store:
         result = change(store)
         with store.write() as connection:

@@ -5,7 +5,7 @@ what was there before. So each deletion leaves a mark in its own transaction; wh
 and takes it away when that is done: the command, every server from time to time, and each start.
 
 On PostgreSQL a row that VACUUM has removed is still there byte by byte, in the free part of its page and of the pages
-of its indexes. So the table that says who the raters are is written anew; of the others, which hold numbers alone, dead
+of its indexes. So the table that says who the raters are is rewritten; of the others, which hold numbers alone, dead
 rows are removed.
 """
 
@@ -24,7 +24,7 @@ from relstudy.studyapp.database.tables import settings
 _KEY = "deletion"
 _ANEW = ("raters",)
 _VACUUMED = ("assignments", "ratings", "pg_statistic")  # the last where the database is the user's own
-_LOCK_MILLISECONDS = 200  # raters wait behind a table that is to be written anew
+_LOCK_MILLISECONDS = 200  # raters wait behind a table that is to be written again
 
 
 def mark_deletion(connection: sa.Connection) -> None:

@@ -23,7 +23,7 @@ _OLDEST_OPEN: sa.ColumnElement[int] = sa.literal_column(
 
 
 class NoCursorError(ValueError):
-    """A text is no cursor of this feed: it is of no feed, or of one that a restored backup has ended."""
+    """A text is not a cursor of this feed: it is of no feed, or of one that a restored backup has ended."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Cursor:
 
 
 def begin_feed(connection: sa.Connection) -> None:
-    """Begin the feed anew: cursors of the one before are refused."""
+    """Begin the feed again: cursors of the one before are refused."""
     connection.execute(sa.update(settings).where(settings.c.key == "feed").values(value=secrets.token_hex(4)))
 
 
@@ -49,7 +49,7 @@ def cursor_of(connection: sa.Connection, text: str) -> Cursor:
     Raises
     ------
     NoCursorError
-        where it is no cursor of this feed
+        where it is not a cursor of this feed
     """
     feed = connection.execute(_FEED).scalar_one()
     if text == "start":

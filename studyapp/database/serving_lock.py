@@ -49,7 +49,7 @@ def require_sound_database(folder: Path) -> None:
     Raises
     ------
     RelstudyError
-        where what a fall, or somebody's copying, has left is no whole database
+        where what a fall, or somebody's copying, has left is not a whole database
     """
     store = Store.of_study(folder)
     if not store.is_sqlite:

@@ -14,7 +14,7 @@ from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import quoted
 
 BACKUP = 0x52535442
-"""SQLite's application_id of a backup, which is no database at work until it is opened as one."""
+"""SQLite's application_id of a backup, which is not a database at work until it is opened as one."""
 _HEADER = 100  # bytes; a write-ahead log of 32 is empty
 _FEED = "SELECT value FROM settings WHERE key = 'feed'"
 

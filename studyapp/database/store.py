@@ -56,7 +56,7 @@ class Store:
 
     def __init__(self, url: str | Path, busy_seconds: float = BUSY_SECONDS, kept: int = 10) -> None:
         try:
-            # a path is no part of an address: a question mark in it would begin the address' query
+            # a path is not part of an address: a question mark in it would begin the address' query
             is_file = isinstance(url, Path)
             self.url = sa.URL.create("sqlite", database=str(url)) if is_file else sa.make_url(_with_driver(str(url)))
             in_memory = self.url.get_backend_name() == "sqlite" and self.url.database in (None, "", ":memory:")
@@ -65,8 +65,8 @@ class Store:
             self.url.get_dialect().import_dbapi()
         except (sa.exc.ArgumentError, ValueError):
             raise RelstudyError(
-                "DATABASE_URL is no address of a database that can be used; postgresql://USER:PASSWORD@HOST/NAME and "
-                "sqlite:////PATH/study.db are"
+                "DATABASE_URL is not an address of a database; use postgresql://USER:PASSWORD@HOST/NAME or "
+                "sqlite:////PATH/study.db"
             ) from None
         except ImportError:
             raise RelstudyError('PostgreSQL needs a further package: pip install "relstudy[postgresql]"') from None

@@ -102,7 +102,7 @@ def _print_covered(rows: Sequence[Recovered]) -> None:
     covered = [row.covered for row in rows if row.covered is not None]
     click.echo(
         f"\n{sum(covered)} of {len(covered)} intervals hold the true value (✓); of 95 % intervals, about one in twenty "
-        "should not. They rest on the same queries, and so succeed or fail together."
+        "should not. All share the same queries, so these are not independent checks."
     )
 
 

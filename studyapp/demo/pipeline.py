@@ -101,7 +101,7 @@ def run_demo(
 
     Parameters
     ----------
-    folder : absent, empty, or the folder of an earlier demo, which is then made anew
+    folder : absent, empty, or the folder of an earlier demo, which is then made again
     size : how large
     seed : of pictures, panel and sample
     systems : built-in systems that choose the pairs; default: keywords and colour, and two more where the extra is

@@ -135,7 +135,7 @@ class Visitor:
     def __init__(self, base: str) -> None:
         parts = urlsplit(base)
         if parts.hostname is None:
-            raise RelstudyError(f"{base!r} is no address of an app; http://HOST:PORT is allowed")
+            raise RelstudyError(f"{base!r} is not an address of an app; http://HOST:PORT is allowed")
         self._connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=self.PATIENCE)
         self._cookies: dict[str, str] = {}
 

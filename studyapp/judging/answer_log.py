@@ -82,7 +82,7 @@ class AnswerLog:
             self.records[record["key"]] = record
 
     def answered(self, key: str) -> bool:
-        """True if an answer is there that is no failure."""
+        """True if an answer is there that is not a failure."""
         return key in self.records and self.records[key]["status"] != "error"
 
 
@@ -101,7 +101,9 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
         if complete:
             yield record
         elif number < len(content):
-            raise RelstudyError(f"{path}, line {number}: this is no answer of a judge; nothing may be changed in it")
+            raise RelstudyError(
+                f"{path}, line {number}: this is not an answer of a judge; nothing may be changed in it"
+            )
 
 
 def _drop_last_line(handle: Any) -> None:

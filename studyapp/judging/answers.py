@@ -209,7 +209,7 @@ def _decoded(text: str) -> Iterator[dict[str, Any]]:
 
 
 def _with_one_grade(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object as JSON has it; with all grades in a list where it names several that differ, which is no grade."""
+    """An object as JSON has it; with all grades in a list where it names several that differ, which is not a grade."""
     grades = [value for name, value in pairs if name == "grade"]
     return dict(pairs) | ({"grade": grades} if any(each != grades[0] for each in grades) else {})
 

@@ -411,7 +411,7 @@ def import_batch(interview: Interview, questions: Sequence[Question], paths: Seq
     Raises
     ------
     RelstudyError
-        where a line is no result, or none of them answers a question of this judge; then nothing is kept
+        where a line is not a result, or none of them answers a question of this judge; then nothing is kept
     """
     by_key = {each.key: each for each in questions}
     results = [each for path in paths for each in _results(path)]

@@ -153,7 +153,9 @@ class ChatClient:
     def __post_init__(self) -> None:
         parts = address(self.base_url)
         if parts is None:
-            raise RelstudyError(f"--base-url: {self.base_url!r} is no address; one such as http://localhost:8000/v1 is")
+            raise RelstudyError(
+                f"--base-url: {self.base_url!r} is not an address; one such as http://localhost:8000/v1 is"
+            )
         if parts.username or parts.password:
             raise RelstudyError("--base-url: a name or password in an address would be written down; use a key")
         if parts.fragment or {name for name, _ in urllib.parse.parse_qsl(parts.query, True)} - {VERSION}:

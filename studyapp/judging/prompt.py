@@ -178,7 +178,7 @@ class Prompt:
         unknown = [f"{{{each}}}" for each in names if each not in places]
         if unknown:
             allowed = ", ".join(f"{{{each}}}" for each in places)
-            raise RelstudyError(f"{name}: {unknown[0]} is no placeholder; there are: {allowed}")
+            raise RelstudyError(f"{name}: {unknown[0]} is not a placeholder; there are: {allowed}")
         asked, scale = _question_and_scale(study, paradigm, question, ask)
         filled = {
             "question": asked,

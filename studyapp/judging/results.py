@@ -167,11 +167,11 @@ def mean_of_study(
     Raises
     ------
     RelstudyError
-        where there is no such judge, there are too few, or judges/NAME.csv holds a judge that is no mean
+        where there is no such judge, there are too few, or judges/NAME.csv holds a judge that is not a mean
     """
     path, *_ = judge_files(folder, name)
     if path.is_file() and not _is_mean(path):
-        raise RelstudyError(f"{path} holds a judge that is no mean of others; give the mean another --judge")
+        raise RelstudyError(f"{path} holds a judge that is not a mean of others; give the mean another --judge")
     there = whole_files(folder / FOLDER, "*.csv")
     names = list(dict.fromkeys(mean_of)) or [each.stem for each in there if not _is_mean(each)]
     if name in names:

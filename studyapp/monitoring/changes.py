@@ -61,7 +61,7 @@ def changes_after(store: Store, text: str, most: int | None = None) -> Changes:
     Raises
     ------
     NoCursorError
-        where the text is no cursor of this study's feed
+        where the text is not a cursor of this study's feed
     """
     most = MOST if most is None else most
     with store.read() as connection:

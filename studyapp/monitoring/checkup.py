@@ -48,7 +48,7 @@ def check_study(folder: Path) -> list[Finding]:
     try:
         study = Study.load(folder)
     except RelstudyError as error:
-        return [Finding("study.toml", "wrong", str(error), "mend the lines it names")]
+        return [Finding("study.toml", "wrong", str(error), "fix these lines")]
     findings = [Finding("study.toml", "ok", f"study {study.id!r}, {count_of(len(study.blocks), 'block')}")]
     findings += [*_folder(folder), *_private(folder), *_address(study), *_passphrase(study), *_ways_back(study)]
     findings += _words_beside(folder, study)
@@ -125,7 +125,7 @@ def _words_beside(folder: Path, study: Study) -> Iterator[Finding]:
     try:
         items = DisplayedItems.load(folder, bytes(32), study.displays).by_id.values()
     except RelstudyError as error:
-        yield Finding("items", "wrong", str(error), "mend collection.csv or study.toml")
+        yield Finding("items", "wrong", str(error), "fix collection.csv or study.toml")
         return
     pictures = [item for item in items if item.path is not None and item.kind not in PLAYED]
     played = [item for item in items if item.kind in PLAYED]
@@ -209,16 +209,16 @@ def _forgotten(folder: Path, store: Store) -> Iterator[Finding]:
         complete_withdrawals(store, folder)
         traces = traces_of(folder, store)
     except RelstudyError as error:
-        yield Finding("forgotten", "wrong", str(error), "mend the line it names; restore needs it")
+        yield Finding("forgotten", "wrong", str(error), "fix this line; restore needs it")
         return
     for trace in traces:
         if trace.is_in_database:
             mend = "end what reads the database; a server, or its next start, deletes the rest"
         else:
-            mend = "delete the file, or make it anew"
+            mend = "delete the file, or make it again"
         yield Finding("forgotten", "wrong", trace.words, mend)
     if not traces:
-        words = "nothing is left of who was forgotten, in the database or in copies beside it"
+        words = "erased raters: no traces left, in the database or in copies beside it"
         words += "" if store.is_sqlite else " (PostgreSQL's own write-ahead log is its administrator's)"
         yield Finding("forgotten", "ok", words)
 
@@ -238,7 +238,7 @@ def _files(folder: Path, store: Store) -> Iterator[Finding]:
     try:
         _, changes = change_study(folder, store, lambda changes: False)
     except RelstudyError as error:
-        yield Finding("files", "wrong", str(error), "mend what it names; until then the study goes on as it is served")
+        yield Finding("files", "wrong", str(error), "fix this; until then the study goes on as it is served")
         return
     if changes.version is None:
         yield Finding("files", "ok", "they say what is served")

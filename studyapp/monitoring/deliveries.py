@@ -34,7 +34,7 @@ class Place:
 
     Parameters
     ----------
-    receiver : what program, and which events; another one begins anew
+    receiver : what program, and which events; another one begins again
     cursor : of the last event that it has taken
     refused : attempts in vain since then
     not_before : when the next attempt may be made, in seconds since 1970
@@ -73,7 +73,7 @@ def claim_next(store: Store, webhook: WebhookSettings, now: float) -> Delivery |
             return None
         try:
             changes = changes_after(store, place.cursor, MOST_EVENTS)
-        except NoCursorError:  # a backup was put back, and the feed began anew
+        except NoCursorError:  # a backup was put back, and the feed began again
             changes = changes_after(store, START, MOST_EVENTS)
         if not changes.events:
             return None

@@ -188,7 +188,7 @@ def _growth(table: pd.DataFrame, scale: Scale) -> Growth | None:
 def _flags_while_rating(profile: dict[Any, Any]) -> list[str]:
     """The flags of a rater's profile that mean something while the rater is still at work.
 
-    The app itself sees to it that the base block is complete, so there an undecided pair is no gap; and a few equal
+    The app itself sees to it that the base block is complete, so there an undecided pair is not a gap; and a few equal
     ratings are no pattern yet.
     """
     flags = [flag for flag in str(profile["flags"]).split("; ") if flag and flag != "base block incomplete"]

@@ -75,8 +75,8 @@ class Trace:
         return {
             "unfinished": self.where,
             "rows": f"the database still holds {people}",
-            "people": f"{self.where} still holds {people}, until it is deleted or made anew",
-            "id": f"{self.where} still holds the id of somebody who was forgotten, until it is deleted or made anew",
+            "people": f"{self.where} still holds {people}, until it is deleted or made again",
+            "id": f"{self.where} still holds the id of somebody who was forgotten, until it is deleted or made again",
             "closed": f"{self.where} cannot be looked into ({self.reason})",
         }[self.kind]
 
@@ -147,7 +147,7 @@ def look_for_traces(folder: Path, store: Store, ids: Collection[str] = ()) -> li
 
 
 def left_of_the_forgotten(folder: Path, store: Store) -> Left:
-    """The finds of the last look and those still there, without looking anew."""
+    """The finds of the last look and those still there, without looking again."""
     unfinished, marked = unfinished_deletions(store), _marked(folder)
     with store.read_one() as connection:
         last, kept = _last_look(connection)

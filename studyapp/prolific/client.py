@@ -162,7 +162,7 @@ class ProlificClient:
 
 def _submission(entry: Any) -> Submission:
     if not isinstance(entry, dict):
-        raise RelstudyError("Prolific's answer holds a submission that is no object")
+        raise RelstudyError("Prolific's answer holds a submission that is not an object")
     texts = {name: entry[name] for name in entry if isinstance(entry[name], str)}
     participant = texts.get("participant_id") or texts.get("participant", "")
     if not texts.get("id") or not participant or not texts.get("status"):

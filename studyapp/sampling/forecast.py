@@ -110,7 +110,7 @@ def expected_width(
 ) -> dict[str, float]:
     """Width of a 95 % interval of the first system's figures that rest on all that is relevant, by simulated studies.
 
-    Queries are drawn anew among those kept, results by their probabilities, and what is good by its chance. Empty where
+    Queries are redrawn among those kept, results by their probabilities, and what is good by its chance. Empty where
     no system answers some of them.
     """
     from relstudy.analysis.indices.pairs import SystemPairs

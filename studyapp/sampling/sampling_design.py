@@ -293,7 +293,7 @@ class Design:
         data = read_json(file)
         try:
             if data["kind"] != "relstudy design" or data["version"] != VERSION:
-                raise RelstudyError(f"{file}: this is no design that this version of relstudy can read")
+                raise RelstudyError(f"{file}: this is not a design that this version of relstudy can read")
             rounds = [
                 Round(**{**entry, "shapes": {name: ResponseShape(**value) for name, value in entry["shapes"].items()}})
                 for entry in data["rounds"]

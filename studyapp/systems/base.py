@@ -87,7 +87,7 @@ class PictureSystem:
         return self._positions
 
     def score(self, query: Item) -> np.ndarray | None:
-        """As `System.score`: None of a query that is no picture of the collection."""
+        """As `System.score`: None of a query that is not a picture of the collection."""
         if query.kind != "image" or query.id not in self._collection:
             return None
         row = self._rows[self._collection.position(query.id)]

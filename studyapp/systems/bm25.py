@@ -60,9 +60,9 @@ class BM25:
             return self
         others = [each for each in beside.glob("bm25-*") if each.is_dir()]
         if kept in others:
-            self.notes = ("The index that bm25 had kept was not whole: it was made anew.",)
+            self.notes = ("The index that bm25 had kept was not whole: it was made again.",)
         elif others:
-            self.notes = ("The collection has changed since bm25 indexed it: it was indexed anew.",)
+            self.notes = ("The collection has changed since bm25 indexed it: it was indexed again.",)
         self._index = self._build(collection, progress)
         for each in others:
             shutil.rmtree(each, ignore_errors=True)

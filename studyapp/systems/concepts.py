@@ -141,7 +141,7 @@ class Blobs:
         return Blobs(self.pictures, self.regions, self.picture, none, none, 0)
 
     def some(self, wanted: np.ndarray) -> Blobs:
-        """Only the pictures wanted, bool [pictures]; pictures are numbered anew, words are not."""
+        """Only the pictures wanted, bool [pictures]; pictures are numbered again, words are not."""
         renumbered = np.cumsum(wanted) - 1
         rows, words = wanted[self.picture], wanted[self.word_picture]
         return Blobs(

@@ -79,5 +79,5 @@ def _read(path: Path, fingerprint: str) -> dict[str, np.ndarray] | None:
                 return None
             return {key: data[key] for key in data.files if key != "fingerprint"}
     except (OSError, *DAMAGED_ARRAYS):
-        # absent, or from an interrupted or older program: computed anew
+        # absent, or from an interrupted or older program: computed again
         return None

@@ -66,7 +66,7 @@ def regions(rgb: np.ndarray) -> dict[str, np.ndarray]:
         if total < 1e-6 * len(blocks) or len(blocks) < number:
             break
         with warnings.catch_warnings():
-            # an empty cluster is no region; numbering below leaves it out
+            # an empty cluster is not a region; numbering below leaves it out
             warnings.simplefilter("ignore", UserWarning)
             centres, labels = kmeans2(blocks, number, minit="++", iter=12, seed=np.random.default_rng(number))
         if ((blocks - centres[labels]) ** 2).sum() <= (1 - EXPLAINED) * total:
@@ -147,7 +147,7 @@ def integrated_region_matching(distance: np.ndarray, query_area: np.ndarray, are
     ----------
     distance : [pictures, query regions, regions]
     query_area : [query regions], sums to 1
-    area : [pictures, regions], each row sums to 1; 0 is no region
+    area : [pictures, regions], each row sums to 1; 0 is not a region
 
     Returns
     -------

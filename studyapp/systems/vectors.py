@@ -29,7 +29,7 @@ class Vectors:
 
     def __init__(self, vectors: Path, measure: str = "cosine") -> None:
         if measure not in MEASURES:
-            raise RelstudyError(f"{measure!r} is no measure for vectors; allowed are {', '.join(MEASURES)}")
+            raise RelstudyError(f"unknown similarity {measure!r}; choose {' or '.join(MEASURES)}")
         self._file = vectors
         self._measure = measure
         self.name = f"vectors-{vectors.stem}" + ("" if measure == "cosine" else f"-{measure}")

@@ -177,7 +177,7 @@ class HostedStudies:
             raise
         say(f"{study.title}: {address}/ (admin: {address}/admin/)")
         if study.url and study.url != address:
-            say(f"Mind: {folder}/study.toml names {study.url}, to which invitations lead; it is {address} here.")
+            say(f"Warning: {folder}/study.toml names {study.url}, to which invitations lead; it is {address} here.")
         if link is not None:
             say(f"Choose the admin password of {name}, once, at {address}{link}")
         if mark is not None and not self._at_work:  # each worker has a mark of its own, which ends when it lets go

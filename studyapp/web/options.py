@@ -19,6 +19,6 @@ class ServerOptions(CommandOptions):
         None, "Address of the proxy in front whose X-Forwarded headers are believed.", shown="no proxy"
     )
     per_address: int = option(
-        0, "Most connections of one address in each process, the proxy excepted; 0: any number.", at_least=0
+        0, "Maximum connections per address and process, except the proxy; 0: no limit.", at_least=0
     )
     quiet: bool = option(False, "No log line for every request.")

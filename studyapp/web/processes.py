@@ -1,4 +1,4 @@
-"""Several worker processes, looked after by a parent that starts the fallen anew; and one for a single task."""
+"""Several worker processes, looked after by a parent that starts the fallen again; and one for a single task."""
 
 from __future__ import annotations
 

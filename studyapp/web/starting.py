@@ -61,17 +61,17 @@ def note_address(folder: Path, study: Study, address: str) -> None:
             complete_withdrawals(store, folder)
         unfinished = finish_deletions(store)
         if unfinished:
-            click.echo(f"Mind: {unfinished}.")
+            click.echo(f"Warning: {unfinished}.")
         try:
             read_accounts(folder)
         except RelstudyError as error:  # raters need none
-            click.echo(f"Mind: nobody can open the researcher's pages: {error}")
+            click.echo(f"Warning: nobody can open the researcher's pages: {error}")
         with store.write() as connection:
             write_address(connection, address)
             for sentence in unused_pairs_sentences(stored_unused_pairs(connection, study)):
-                say(f"Mind: {sentence}.")
+                say(f"Warning: {sentence}.")
             for sentence in retention_notes(connection, study, folder):
-                click.echo(f"Mind: {sentence}.")
+                click.echo(f"Warning: {sentence}.")
     finally:
         store.dispose()
 

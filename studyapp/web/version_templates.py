@@ -54,7 +54,7 @@ def _compiled_with(_texts: tuple[tuple[str, str], ...]) -> CompiledTemplates:
 def _cached_scale(templates: Environment) -> Callable[..., Markup]:
     """The scale's markup (macro `scale` of parts.html), made once for each field and choice.
 
-    A page repeats it for every result, and nothing in it belongs to one rater: drawing it anew was a quarter of the
+    A page repeats it for every result, and nothing in it belongs to one rater: drawing it again was a quarter of the
     time it took to answer a request.
     """
 

@@ -116,7 +116,7 @@ def test_it_has_no_part_in_who_leads_unless_it_is_the_primary_one(content: dict[
     assert all("top third" not in sentence for sentence in content["verdict"]["advice"])
     judgments, scores = tables(queries=30)
     verdict = rs.score(scores, judgments, method="none", measures=(), primary="top third", replicates=100).verdict
-    assert verdict.primary.name == "top_third" and "Decided by top third, as stated." in verdict.advice()
+    assert verdict.primary.name == "top_third" and "Ranked by top third, as stated." in verdict.advice()
 
 
 def test_tables_hold_it_by_system_and_by_query(scored: tuple[dict[str, Any], Path]) -> None:
@@ -210,6 +210,6 @@ def test_a_requirement_can_name_a_measure() -> None:
     result = rs.score(scores, judgments, method="none", measures=("nDCG@10",), replicates=100, unjudged="skip").result
     for text in ("s0 > s1 by nDCG@10", "s0 > s1 by condensed nDCG@10", "s1 < s0 by ndcg@10"):
         assert answer(read_requirement(text), result).outcome == "pass"
-    held = answer(read_requirement("good above poor(s0) > 0.7"), result)
+    held = answer(read_requirement("pairwise accuracy(s0) > 0.7"), result)
     assert held.outcome == "pass" and held.figure.value == 1 - (result["s0"].indices["normalised_rank"].value or 0)
     assert answer(read_requirement("normalised rank(s0) < 0.3"), result).outcome == "pass"

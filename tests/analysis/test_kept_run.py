@@ -52,12 +52,12 @@ def test_a_report_of_the_kept_run_is_the_report_of_a_new_one_byte_for_byte(study
     assert AS_KEPT in run("report", study, *FEW, "--by", "paradigm")
     kept = {path.name: path.read_bytes() for path in (study / "report").rglob("*.*")}
     (study / KEPT).unlink()
-    assert "Scored anew, since no run is kept" in run("report", study, *FEW, "--by", "paradigm")
+    assert "Scored again, since no run is kept" in run("report", study, *FEW, "--by", "paradigm")
     assert {path.name: path.read_bytes() for path in (study / "report").rglob("*.*")} == kept
 
 
 def test_the_report_that_is_said_to_show_a_run_shows_it(study: Path) -> None:
-    """It was named without the options and files of the run, and scored anew."""
+    """It was named without the options and files of the run, and scored again."""
     ids = pd.read_csv(study / "judgments.csv", dtype=str)["query_id"].unique()
     pd.DataFrame({"query_id": ids, "segment": "all"}).to_csv(study / "queries.csv", index=False)
     printed = run("score", study, *FEW, "--queries", study / "queries.csv", "--threshold", "2.5")
@@ -85,7 +85,7 @@ def test_the_next_command_is_quoted_as_a_shell_takes_it(study: Path) -> None:
 
 
 def test_what_the_study_states_of_its_analysis_is_no_other_option(study: Path) -> None:
-    """A run of a study with a primary index of its own was scored anew for each report."""
+    """A run of a study with a primary index of its own was scored again for each report."""
     with (study / "study.toml").open("a", encoding="utf-8") as file:
         file.write('\n[analysis]\nprimary = "pearson"\nmatters = 0.1\n')
     run("score", study, *FEW)
@@ -93,7 +93,7 @@ def test_what_the_study_states_of_its_analysis_is_no_other_option(study: Path) -
 
 
 def test_nothing_is_scored_again_where_nothing_changed(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(study_run, "score_study", lambda *_, **__: pytest.fail("scored anew"))
+    monkeypatch.setattr(study_run, "score_study", lambda *_, **__: pytest.fail("scored again"))
     again, origin = run_of_study(read_study_folder(study), OPTIONS)
     assert origin == AS_KEPT
     printed = json.loads(run("score", study, *FEW, "--json"))
@@ -111,7 +111,7 @@ def test_a_direction_of_a_system_that_is_not_there_is_refused_with_each_name_onc
 def test_a_changed_table_is_scored_anew_and_named(study: Path, name: str) -> None:
     table = pd.read_csv(study / name, dtype=str, keep_default_na=False)
     table.assign(remark="new").to_csv(study / name, index=False)
-    assert origin_of(study).startswith(f"Scored anew, since {name} changed. The run is kept in ")
+    assert origin_of(study).startswith(f"Scored again, since {name} changed. The run is kept in ")
     assert origin_of(study) == AS_KEPT
 
 
@@ -167,4 +167,4 @@ def test_a_run_of_chosen_rows_is_not_that_of_the_report(study: Path) -> None:
 def test_a_folder_that_cannot_be_written_keeps_no_run_and_says_so(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (study / KEPT).unlink()
     (study / KEPT).mkdir()
-    assert "The run is not kept for `relstudy report`, which will score anew" in run("score", study, *FEW)
+    assert "The run is not kept for `relstudy report`, which will score again" in run("score", study, *FEW)

@@ -166,7 +166,7 @@ def test_a_summary_is_text_and_holds_what_the_command_prints_with_json(results: 
 
     assert every(results, wrong) == {}
     text = str(results["scores"].summary())
-    for told in ("keywords", "gift", "First minus second:", "good above poor"):
+    for told in ("keywords", "gift", "First minus second:", "pairwise accuracy"):
         assert told in text
     assert "normalised" not in text  # its difference has the other sign
 
@@ -431,7 +431,7 @@ def test_a_damaged_or_foreign_file_is_refused_in_one_sentence(results: Many, tmp
     for wrong, said in (
         (tmp_path / "nowhere.json", "there is no such file"),
         (tmp_path / "nowhere.npz", "there is no such file"),
-        (tmp_path / "other.npz", "this is no count table and no encoder"),
+        (tmp_path / "other.npz", "this is not a count table and no encoder"),
         (tmp_path / "two", "several results are saved here: mappings.relstudy, panel.relstudy; name one"),
         (tmp_path, "no result's save() wrote here"),
     ):

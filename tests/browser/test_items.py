@@ -26,7 +26,7 @@ SHIFTS = """() => {
   window.movers = [];
   if (window.watching) window.watching.disconnect();  // the script stays from page to page, and so would this
   window.watching = new PerformanceObserver((list) => { for (const each of list.getEntries()) {
-      if (each.hadRecentInput) continue;  // what a key has changed is no shift
+      if (each.hadRecentInput) continue;  // what a key has changed is not a shift
       window.moved += each.value;
       window.movers.push(...each.sources.map((source) => source.node && (source.node.outerHTML || source.node.data)));
     }

@@ -328,7 +328,7 @@ def test_the_skip_link_leads_to_the_content_of_the_page_as_it_is(take_seat: Call
     expect(page.get_by_role("main")).to_be_focused()
     page.keyboard.press("3")
     expect(page.locator("[data-result='1'] input[value='3']")).to_be_checked()
-    assert page.evaluate("window.still"), "the page was loaded anew"
+    assert page.evaluate("window.still"), "the page was loaded again"
 
 
 def test_the_next_pages_pictures_are_loaded_ahead(take_seat: Callable[..., Seat]) -> None:

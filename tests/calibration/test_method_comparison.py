@@ -59,7 +59,7 @@ def test_methods_of_categories_are_compared_where_drift_was_taken_out_and_a_line
 def test_all_names_the_same_methods_in_python_as_of_the_command() -> None:
     panel = rs.calibrate(table(), method="mean")
     assert panel.against("all")["method"].tolist() == panel.against()["method"].tolist()
-    with pytest.raises(RelstudyError, match=r"'best' is no method; there are: pooled, .* and all"):
+    with pytest.raises(RelstudyError, match=r"'best' is not a method; there are: pooled, .* and all"):
         panel.against("best")
 
 
@@ -78,19 +78,19 @@ def test_every_file_that_was_written_is_named(tmp_path: Path) -> None:
 def test_a_facet_has_half_as_many_levels_as_there_are_ratings_at_most() -> None:
     frame = table().assign(half=np.arange(720) // 2, more=[*(np.arange(719) // 2), 999])
     assert len(Panel.from_frame(frame, 1, 5, ["half"]).facets["half"].levels) == 360
-    with pytest.raises(RelstudyError, match="more is no facet: it has 361 levels for 720 ratings"):
+    with pytest.raises(RelstudyError, match="more is not a facet: it has 361 levels for 720 ratings"):
         Panel.from_frame(frame, 1, 5, ["more"])
 
 
 @pytest.mark.parametrize(
     ("facet", "why"),
     [
-        ("rating", "rating is no facet: its levels are what the ratings say"),
-        ("rater_id", "rater_id is no facet: its levels are the raters"),
-        ("result_id", "result_id is no facet: its levels are the pairs"),
-        ("name", "name is no facet: its levels are the raters"),
-        ("grade", "grade is no facet: its levels are what the ratings say"),
-        ("seconds", "seconds is no facet: it has 720 levels for 720 ratings, and each needs several"),
+        ("rating", "rating is not a facet: its levels are what the ratings say"),
+        ("rater_id", "rater_id is not a facet: its levels are the raters"),
+        ("result_id", "result_id is not a facet: its levels are the pairs"),
+        ("name", "name is not a facet: its levels are the raters"),
+        ("grade", "grade is not a facet: its levels are what the ratings say"),
+        ("seconds", "seconds is not a facet: it has 720 levels for 720 ratings, and each needs several"),
         ("devise", "the ratings have no column 'devise' for a facet; there are: query_id, position, device, "),
     ],
 )
@@ -151,7 +151,7 @@ def test_sums_over_categories_are_those_of_their_exponentials_near_0_and_far_fro
 def test_helpers_of_generalizability_refuse_names_that_there_are_none_of() -> None:
     study = rs.calibrate(table(), method="mean").generalizability()
     for ask in (lambda: study.needed("x", 0.9), lambda: study.coefficient("x")):  # type: ignore[arg-type]
-        with pytest.raises(RelstudyError, match="'x' is no coefficient; there are: erho2, phi"):
+        with pytest.raises(RelstudyError, match="'x' is not a coefficient; there are: erho2, phi"):
             ask()
     with pytest.raises(RelstudyError, match="a mean of more than 0 values"):
         study.coefficient("phi", 0)
@@ -164,5 +164,5 @@ def test_a_column_of_per_query_that_is_no_measure_is_refused_with_the_names_ther
     runs = {n: judged[["query_id", "doc_id"]].assign(score=range(30) if n == "a" else 0.5) for n in "ab"}
     scores = rs.score(runs, judged, measures=["AP", "P@3"], method="none")
     for name in ("pairs", "relevant", "covered@3", "x"):
-        with pytest.raises(RelstudyError, match=f"'{name}' is no measure by query of these scores; there are: .*AP"):
+        with pytest.raises(RelstudyError, match=f"'{name}' is not a measure by query of these scores; there are: .*AP"):
             scores.generalizability(name)

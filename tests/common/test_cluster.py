@@ -19,7 +19,7 @@ from relstudy.common.runtime.errors import RelstudyError
 
 
 class Weighing:
-    """Sums weighted anew for each seed, and where that was done."""
+    """Sums weighted again for each seed, and where that was done."""
 
     def __init__(self, values: np.ndarray, pause: float) -> None:
         self.values, self.pause, self.made = values, pause, 0

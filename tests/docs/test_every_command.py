@@ -39,7 +39,7 @@ WHY_NOT = {
     "relstudy calibrate tifa160-likert-anns.csv": "a file of another project; tests/project tries its columns",
     "relstudy calibrate chatreport_test.csv": "a file of another project; tests/project tries its columns",
     "relstudy report my-study --paper-tables": "takes a minute; tests/analysis/report/paper runs it",
-    "relstudy sample demo --systems": "the demo's first step: a study with ratings is not drawn anew",
+    "relstudy sample demo --systems": "the demo's first step: a study with ratings is not drawn again",
     "relstudy score my-study --engine dask --scheduler": "a scheduler elsewhere; tests/common has clusters of its own",
     "relstudy score new.run --against study.zip": "a run of that study; tests/studyapp/archive scores one",
     "relstudy prolific": "asks Prolific; tests/studyapp/prolific asks a server on the loopback",
@@ -170,12 +170,12 @@ def test_every_command_that_a_page_shows_runs(page: str, workplace: Path, monkey
         further = " --next" in line or " --back" in line  # goes on with what the commands above it made
         if re.match("relstudy (forget|set-aside|restore|sample|status)", line) and not further:
             restore(workplace, "my-study")
-        anew = line.startswith("relstudy new my-study")
-        if anew:
+        again = line.startswith("relstudy new my-study")
+        if again:
             shutil.rmtree("my-study")
         asks = re.match("relstudy (forget|restore|change)", line) and "--yes" not in line
         run_line(f"{words} --yes" if asks else words)
-        if further or anew:
+        if further or again:
             restore(workplace, "my-study")
 
 

@@ -112,7 +112,7 @@ KEEPING: dict[str, Change] = {
 }
 """Changes of a table with a header that say the same."""
 KEEPING_LINES = ("windows line ends", "blank lines at the end", "no line end")
-"""Those of KEEPING that say the same of a file whose first line is no header too."""
+"""Those of KEEPING that say the same of a file whose first line is not a header too."""
 
 
 def _cell(rows: Rows, at: int, which: int) -> Rows:

@@ -81,7 +81,7 @@ def label_array_in(file: str, separator: Separator, notes: list[str]) -> np.ndar
 
 
 def refuse_over(written: Iterable[str | None], read: Iterable[str | None]) -> None:
-    """Refuse to write over a file that is read, as FILE.npz:NAME too, or twice to one; None is no file."""
+    """Refuse to write over a file that is read, as FILE.npz:NAME too, or twice to one; None is not a file."""
     import os
 
     from relstudy.analysis.hashing.codes.arrays import file_part

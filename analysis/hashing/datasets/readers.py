@@ -205,7 +205,7 @@ def read_wiki(folder: str) -> Published:
     for part, short in (("train", "tr"), ("test", "te")):
         lines = [line.split() for line in text_lines(str(one_file(folder, f"{part}set_txt_img_cat.list"))) if line]
         if not all(len(line) == 3 and line[2].isdigit() for line in lines):
-            raise RelstudyError(f"{folder}: a line of {part}set_txt_img_cat.list is no text, picture and category")
+            raise RelstudyError(f"{folder}: a line of {part}set_txt_img_cat.list is not text, picture and category")
         arrays[f"{part}_labels"] = np.array([int(line[2]) for line in lines])
         for name, view in (("pictures", "I"), ("texts", "T")):
             arrays[f"{part}_{name}"] = vectors = load_array(f"{file}:{view}_{short}")

@@ -119,7 +119,7 @@ def sweep(
     check_sizes(truth, len(queries), len(database))
     wanted = np.array([len(truth.of(query)) for query in range(len(queries))])
     everything = np.full(len(queries), len(database))
-    scan(queries.take(slice(0, 1)), database)  # what is compiled at the first call is no part of its time
+    scan(queries.take(slice(0, 1)), database)  # what is compiled at the first call is not part of its time
     _, spent = timed(lambda: scan(queries, database))
     rows = [_row((None, None, None, None, None), (everything, wanted, wanted), spent)]
     watch = watch or (lambda items, _: iter(items))

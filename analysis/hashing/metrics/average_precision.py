@@ -35,7 +35,7 @@ def average_precision(
     k : cut-off, at least 1; None for the whole ranking
     denominator : what the sum of precisions is divided by: all `relevant` codes; `min(K, relevant)`; or the `hits`
         within the cut-off, as some published evaluators do (finding more can then lower the figure). With
-        `first K relevant` k is no cut-off: the mean precision at the first min(k, relevant) relevant codes, whatever
+        `first K relevant` k is not a cut-off: the mean precision at the first min(k, relevant) relevant codes, whatever
         their ranks
 
     Returns

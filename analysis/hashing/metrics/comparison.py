@@ -235,7 +235,7 @@ def _keeps_all(table: CountTable, k: int | None, rules: Conventions) -> bool:
 def _pooled(table: CountTable, radius: int, rules: Conventions, seed: int) -> dict[str, np.ndarray]:
     """Area under the curve over radii and micro precision within a radius, float [1 + replicates].
 
-    Both pool all queries, so they are computed anew from each bootstrap draw of queries; the first value is that of
+    Both pool all queries, so they are computed again from each bootstrap draw of queries; the first value is that of
     the queries themselves. The draws depend on the number of queries alone, so two systems have the same ones.
     """
     names = ("auprc", f"precision_micro_{radius}")

@@ -48,7 +48,7 @@ def grid_of(kind: type[Encoder], values: Mapping[str, Sequence[str]]) -> list[di
     Raises
     ------
     RelstudyError
-        where the encoder has no such setting, or a value is no number
+        where the encoder has no such setting, or a value is not a number
 
     Examples
     --------
@@ -76,7 +76,7 @@ def _number(name: str, text: str) -> float:
     except ValueError:
         value = float("nan")
     if not np.isfinite(value):
-        raise RelstudyError(f"{name}: {text!r} is no number")
+        raise RelstudyError(f"{name}: {text!r} is not a number")
     return int(value) if value.is_integer() and "." not in text else value
 
 

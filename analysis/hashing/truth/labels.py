@@ -206,7 +206,7 @@ def _classes_beside_ids(texts: dict[str, list[str]], notes: list[str]) -> dict[s
 
 
 def _columns_of_lines(lines: list[str]) -> np.ndarray | None:
-    """bool [items, labels] of lines of 0/1 or -1/+1; None for anything else. A line that has one value twice is no list
+    """bool [items, labels] of lines of 0/1 or -1/+1; None for anything else. A line with one value twice is not a list
     of labels, so columns are told from names."""
     rows = [re.split(r"[,\s]+", line.strip()) for line in lines]
     if rows and all(len(row) > 2 and _VALUE.fullmatch(row[0]) is None for row in rows):

@@ -131,7 +131,7 @@ def by_person(study: PaperStudy) -> ByPerson | None:
     author = study.author or str(frame["rater_id"].value_counts().sort_index().idxmax())
     theirs = frame["rater_id"].astype(str) == author
     if not theirs.any() or theirs.all():
-        who = "is no rater who decided on any pair" if not theirs.any() else "gave all ratings"
+        who = "is not a rater who decided on any pair" if not theirs.any() else "gave all ratings"
         raise RelstudyError(f"table 5.9 needs one rater and others, and {author!r} {who}")
     figures = {}
     for system in study.systems:

@@ -113,7 +113,7 @@ def slope_weights(starts: np.ndarray, count: int, gaps: np.ndarray, weights: np.
 def refresh(
     coefficients: np.ndarray, rows: int, slopes: np.ndarray, fit: Fit, variance: float, rng: np.random.Generator
 ) -> None:
-    """Draw the coefficients anew within the shape: along random directions of their own spread, then one by one.
+    """Draw the coefficients again within the shape: along random directions of their own spread, then one by one.
 
     A direction keeps the signs of the bends, so that what the shape allows of it is an interval; one by one, a bend
     at the inflection can change its sign.

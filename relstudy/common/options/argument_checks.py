@@ -120,7 +120,7 @@ def _fits(value: Any, kind: Any) -> bool:
 
 
 def _is(value: Any, kind: Any) -> bool:
-    """True where a value is of a type that is no union."""
+    """True where a value is of a type that is not a union."""
     origin, inner = typing.get_origin(kind) or kind, typing.get_args(kind)
     if origin is Literal:
         return isinstance(value, str) and value in inner

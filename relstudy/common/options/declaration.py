@@ -137,7 +137,7 @@ class Declared:
             raise RelstudyError(f"{error}; {example[1]} would be right" if example else str(error)) from None
 
     def default_words(self) -> str:
-        """The default as help shows it; "" where leaving it out is no choice."""
+        """The default as help shows it; "" where leaving it out is not a choice."""
         if self.said.shown is not None:
             return self.said.shown
         if self.required or self.default in (None, "") or isinstance(self.default, bool | Mapping):

@@ -42,7 +42,7 @@ PACKED, AS_IT_IS, SEEN = 1, 0, 256
 DEEP = 4
 """Lists and mappings in one another whose entries are pieces of a file's text: down to those of one system."""
 FLOAT, PAIRS, ARRAY, FRAME = "@float", "@pairs", "@array", "@frame"
-"""Keys of what JSON has no form for: a number that is not finite, a mapping by what is no text, an array, a table."""
+"""Keys of what JSON has no form for: a number that is not finite, a mapping by what is not text, an array, a table."""
 
 
 def write_kept(value: Any, kind: str, path: str | os.PathLike[str], beside: Mapping[str, Any] | None = None) -> None:
@@ -253,7 +253,7 @@ def _number(value: Any) -> float:
     if isinstance(value, dict):
         return float(value[FLOAT])
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError(f"{value!r} is no number")
+        raise TypeError(f"{value!r} is not a number")
     return value
 
 

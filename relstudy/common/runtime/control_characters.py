@@ -1,4 +1,4 @@
-"""Names that stand in terminals and on pages: none may hold what would change how they are shown."""
+"""Reject names with control or bidirectional characters."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import zlib
 from relstudy.common.runtime.errors import RelstudyError
 
 NO_JSON = (ValueError, RecursionError)
-"""Of a text: it is no JSON, it is no text, a number has thousands of digits, or it is nested without end."""
+"""Of a text: it is no JSON, it is not text, a number has thousands of digits, or it is nested without end."""
 DAMAGED_ZIP = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError, ValueError)
 """Of a zip file: damage of its list, of what is compressed, an encrypted entry, a compression that is not known."""
 DAMAGED_ARRAYS = (

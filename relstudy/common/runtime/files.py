@@ -103,7 +103,7 @@ def together() -> Iterator[None]:
 def refuse_over_inputs(
     written: Iterable[str | os.PathLike[str] | None], read: Iterable[str | os.PathLike[str] | None]
 ) -> None:
-    """Refuse to write over a file that the same command reads, before anything is written; None is no file.
+    """Refuse to write over a file that the same command reads, before anything is written; None is not a file.
 
     Raises
     ------

@@ -34,7 +34,9 @@ def address(url: str) -> urllib.parse.SplitResult | None:
         parts = urllib.parse.urlsplit(url)
         valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
         urllib.parse.unquote(parts.hostname or "").encode("idna")
-    except ValueError:  # brackets that do not close, a port that is no number or above 65,535, an empty part of a name
+    except (
+        ValueError
+    ):  # brackets that do not close, a port that is not a number or above 65,535, an empty part of a name
         return None
     # Of [::1].example.org Python takes ::1 for the name, and asks for the whole.
     host = parts.netloc.rpartition("@")[2]

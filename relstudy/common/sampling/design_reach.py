@@ -47,7 +47,7 @@ def beyond_reach(reach: float, rated: float = 1.0) -> str | None:
     Examples
     --------
     >>> beyond_reach(4.0)
-    'the design cannot estimate this: its rarest pairs stand for too much (reach 4.0, at least 20 needed)'
+    'the design has too few pairs to estimate this (effective sample size 4.0, minimum 20)'
     >>> beyond_reach(20.0) is None, beyond_reach(float("nan")) is None
     (True, True)
     """
@@ -55,8 +55,8 @@ def beyond_reach(reach: float, rated: float = 1.0) -> str | None:
         return None
     judged = "" if rated >= 1 else f", with {percent(rated)} of the pairs judged"
     return (
-        f"the design cannot estimate this: its rarest pairs stand for too much (reach {reach:.1f}{judged}, at least "
-        f"{LEAST_REACH:g} needed)"
+        f"the design has too few pairs to estimate this (effective sample size {reach:.1f}{judged}, minimum "
+        f"{LEAST_REACH:g})"
     )
 
 

@@ -72,8 +72,8 @@ class Response:
         ]
         are = "is" if self.missing == 1 else "are"
         return (
-            f"{self.missing} of {self.drawn} pairs drawn {are} not judged ({'; '.join(parts)}); the probabilities are "
-            "those of being drawn and judged, as if chance had left out the others of a round"
+            f"{self.missing} of {self.drawn} sampled pairs {are} not judged ({'; '.join(parts)}); they are treated as "
+            "missing at random within a round"
         )
 
     def as_json(self) -> dict[str, Any]:

@@ -245,7 +245,7 @@ def _distinct(column: pd.Series) -> tuple[np.ndarray, pd.Series]:
     column = whole_ids(column)
     try:
         code, values = pd.factorize(column, use_na_sentinel=False)
-    except TypeError:  # a list or a dict, which is no value of a table, cannot be looked up among others
+    except TypeError:  # a list or a dict, which is not a value of a table, cannot be looked up among others
         return np.arange(len(column)), stripped(column.reset_index(drop=True))
     return code, stripped(pd.Series(values, dtype=column.dtype))
 

@@ -1,4 +1,4 @@
-"""Ids that are whole numbers, whatever type a DataFrame holds them in: 7.0 is to meet 7 in another table."""
+"""Normalise numeric ids, so that 7.0 matches 7."""
 
 from __future__ import annotations
 

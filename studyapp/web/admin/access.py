@@ -64,7 +64,7 @@ def _hashed(password: str) -> str:
 
 @functools.lru_cache(maxsize=1)
 def _nobodys_hash() -> str:
-    """A hash that is checked where there is no such account, so that the time it takes reveals nothing."""
+    """Dummy hash, checked for unknown accounts against timing attacks."""
     return _hashed(secrets.token_hex(16))
 
 
@@ -116,7 +116,7 @@ def check() -> ResponseReturnValue:
         holds = check_password_hash(account.password if account else _nobodys_hash(), given)
     except ValueError:  # no method of hashing that is known
         file = "admin.hash" if name in ("", FIRST) else "accounts.json"
-        raise RelstudyError(f"{file}: the password of {name or FIRST!r} is damaged; let it be chosen anew") from None
+        raise RelstudyError(f"{file}: the password of {name or FIRST!r} is damaged; let it be chosen again") from None
     if account is None or not holds:
         return _login_page(current_site().texts("password.wrong"), name), 403
     guesses.forgive(by_account)

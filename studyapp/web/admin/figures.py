@@ -137,7 +137,7 @@ def _fresh_figures(cache: dict[str, Any]) -> KeptFigures:
 
 
 def forget_figures() -> None:
-    """Drop the kept figures, so that the next page counts anew: something was changed by hand."""
+    """Drop the kept figures, so that the next page counts again: something was changed by hand."""
     current_app.extensions.pop("relstudy-figures", None)
 
 

@@ -67,7 +67,7 @@ def _turned_away() -> str:
 
 
 def _group_asked_for() -> dict[str, str]:
-    """The group that a link names, by its parameter; a name that is no group's is no link of the study's."""
+    """The group that a link names, by its parameter; a name that is not a group's is not a link of the study's."""
     study = current_site().study
     name = request.args.get(study.entry.group_parameter, "") if study.entry.group_parameter else ""
     if name and name not in [group.name for group in study.groups]:

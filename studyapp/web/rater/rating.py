@@ -74,7 +74,7 @@ def rate(position: int) -> ResponseReturnValue:
 
 
 def _open(rater: Rater, position: int) -> RaterPage | None:
-    """The page as the rater may now see it, with its lease begun anew; None when they have to go elsewhere."""
+    """The page as the rater may now see it, with its lease begun again; None when they have to go elsewhere."""
     site = current_site()
     with site.write_page(rater.id, position) as (connection, page):
         if page is None:

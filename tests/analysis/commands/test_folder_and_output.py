@@ -49,7 +49,7 @@ def test_the_first_line_says_what_to_use_and_the_table_holds_ranks_and_how_far_b
     assert lines[1].startswith("If you need one today: s")
     assert len(lines) <= MOST_LINES
     assert any(
-        line.startswith("Decided by good above poor in the same query (in one result list, how often ")
+        line.startswith("Ranked by pairwise accuracy within queries (how often a good match is ranked ")
         for line in lines
     )
     rows = [line.split() for line in lines if re.match(r" *\d(-\d)?  s\d", line)]
@@ -62,7 +62,7 @@ def test_the_next_step_is_the_last_line_and_conventions_are_asked_for(printed: s
     assert printed.splitlines()[-1].startswith(
         f"Next: relstudy report {study} --method none --replicates 100 (shows this run, kept in scored.json)   "
     )
-    assert printed.splitlines()[-1].endswith("ll else: --verbose or --json.")
+    assert printed.splitlines()[-1].endswith("verything: --json.")
     assert "p_family is corrected together" not in printed
     told = relstudy("score", study, "--replicates", "50", "--method", "none", "--verbose").output
     assert "p_family is corrected together" in told

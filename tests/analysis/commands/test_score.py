@@ -96,7 +96,7 @@ def test_a_saved_comparison_needs_neither_judgments_nor_the_old_scores(folder: P
         content["notes"] = [note for note in content["notes"] if "not beside judgments.csv" not in note]
     assert apart == together
     shown = run(folder / "s1.csv", "--against", saved)
-    assert "s1 is 2 of 2 by good above poor in the same query" in shown.stdout
+    assert "s1 is 2 of 2 by pairwise accuracy within queries" in shown.stdout
 
 
 def test_other_options_than_the_saved_comparisons_are_refused(folder: Path) -> None:

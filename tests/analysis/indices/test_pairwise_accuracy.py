@@ -1,4 +1,4 @@
-"""Good above poor among the results of one query, against brute force over all couples of pairs."""
+"""Pairwise accuracy among the results of one query, against brute force over all couples of pairs."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def test_answers_about_regions_are_no_rating_of_the_item(write: Write) -> None:
     ]
     inspection = inspect_file(write(json.dumps(tasks), "regions.json"))
     assert inspection.command is None, "the last of the answers would be taken for the item's"
-    assert "grade: 1 cell with more than one answer, as [4, 2], which is no rating" in inspection.notes
+    assert "grade: 1 cell with more than one answer, as [4, 2], which is not a rating" in inspection.notes
 
 
 def test_label_studio_json(write: Write) -> None:

@@ -67,7 +67,7 @@ def test_the_mean_is_that_of_the_formula(case: tuple[Assisted, np.ndarray, np.nd
 
 
 def test_the_mean_is_that_of_ppi_py(case: tuple[Assisted, np.ndarray, np.ndarray, np.ndarray]) -> None:
-    """With our weight and with its own; it is no part of the tests' requirements, since its wheel brings a package
+    """With our weight and with its own; it is not part of the tests' requirements, since its wheel brings a package
     called tests."""
     ppi_py = pytest.importorskip("ppi_py")
     figure, *given = case

@@ -56,7 +56,7 @@ def test_a_mean_is_of_ranks_of_the_pairs_that_all_were_given_and_of_the_answers_
     # `other` says the same of all that it answers: the middle
     assert mean["rating"][:4].tolist() == pytest.approx(
         [*of_one, *(of_one + 0.5) / 2], abs=2e-3
-    )  # 179 is no even number
+    )  # 179 is not an even number
     nobody = rs.mean_judge({"other": other, "silent": silent}, study)
     assert nobody["status"].tolist()[:2] == ["refused", "ok"] and np.isnan(nobody["rating"][0])
 
@@ -90,7 +90,7 @@ def test_the_command_writes_a_judge_like_any_other_and_leaves_means_out_of_means
     [
         (("--judge", "x", "--best", "9"), "a mean of 9 judges needs as many, and two to choose from; there are 4"),
         (("--judge", "x", "--mean-of", "nobody"), "there is no such judge; there are: good-1, good-2, good-3, noise"),
-        (("--judge", "noise", "--best", "2"), "holds a judge that is no mean of others"),
+        (("--judge", "noise", "--best", "2"), "holds a judge that is not a mean of others"),
         (("--judge", "x", "--best", "2", "--model", "m"), "exclude each other"),
     ],
 )

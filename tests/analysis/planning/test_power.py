@@ -301,7 +301,7 @@ def test_impossible_assumptions_are_refused() -> None:
         assumed(1.2, 0.3)
     with pytest.raises(RelstudyError, match="relevant"):
         assumed(0.2, 0.3, relevant_share=0)
-    with pytest.raises(RelstudyError, match="'stars' is no scale"):
+    with pytest.raises(RelstudyError, match="'stars' is not a scale"):
         assumed(0.2, 0.3, rating_scale="stars")
     with pytest.raises(RelstudyError, match="the index is one of pearson"):
         PlanOptions("map")

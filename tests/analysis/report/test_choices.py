@@ -129,9 +129,9 @@ def test_a_comparison_of_other_judgments_is_left_alone_and_said_to_be(study: Pat
     by_report = run("report", folder, *FEW)
     assert by_report["conventions"]["weights"].startswith("design")
     assert any("comparison.json was made with other judgments" in note for note in by_report["notes"])
-    anew = [note for note in by_report["notes"] if "fitted anew" in note]
-    assert anew == [
-        "The mappings of keywords and simplicity were fitted anew here, since judgments or scores are not those that "
+    again = [note for note in by_report["notes"] if "fitted again" in note]
+    assert again == [
+        "The mappings of keywords and simplicity were fitted again here, since judgments or scores are not those that "
         "the saved one was fitted to."
     ]
 
@@ -147,7 +147,7 @@ def test_predictions_that_fit_kept_are_not_fitted_again_and_are_the_same(
         del content["out_of_fold"]
         (bare / file.name).write_text(json.dumps(content))
     files = sorted((study / "scores").glob("*.csv"))
-    anew = run("score", *files, "-j", study / "judgments.csv", "--mappings", bare, *FEW)
+    again = run("score", *files, "-j", study / "judgments.csv", "--mappings", bare, *FEW)
 
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("the folds are fitted again")
@@ -157,12 +157,12 @@ def test_predictions_that_fit_kept_are_not_fitted_again_and_are_the_same(
     kept = scored(study)
     assert run("report", study, *FEW)["systems"] == kept["systems"]
     for name in ("keywords", "simplicity"):
-        one, other = kept["systems"][name]["mapped"], anew["systems"][name]["mapped"]
-        assert one["fit"]["origin"] == "kept with the mapping" and other["fit"]["origin"] == "predicted anew"
+        one, other = kept["systems"][name]["mapped"], again["systems"][name]["mapped"]
+        assert one["fit"]["origin"] == "kept with the mapping" and other["fit"]["origin"] == "predicted again"
         for index in ("pearson", "spearman", "kendall"):
             # sums of a bootstrap are added up in threads, in an order that may change the last digit
             assert one[index] == pytest.approx(other[index], rel=1e-12)
-    assert not [note for note in kept["notes"] if "fitted anew" in note]
+    assert not [note for note in kept["notes"] if "fitted again" in note]
     assert [
-        note for note in anew["notes"] if note.endswith("fitted anew here, since the saved one keeps no predictions.")
+        note for note in again["notes"] if note.endswith("fitted again here, since the saved one keeps no predictions.")
     ]

@@ -93,7 +93,7 @@ def test_a_table_is_handed_out_by_the_page_itself(chromium: Any, page_file: Path
     with tab.expect_download() as waiting:
         tab.locator('a[download="systems.csv"]').click()
     text = Path(waiting.value.path()).read_text(encoding="utf-8")
-    assert text.startswith("System,Rank,Good above poor in the same query,Good above poor in the same query low")
+    assert text.startswith("System,Rank,Pairwise accuracy within queries,Pairwise accuracy within queries low")
     tab.close()
 
 

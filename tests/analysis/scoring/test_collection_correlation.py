@@ -122,8 +122,8 @@ def test_every_comparison_says_which_of_its_systems_proposed_pairs(tmp_path: Pat
     known = read_study_tables(tmp_path / "judgments.csv").judgments
     result = score_systems(known, scores, options=FEW)
     assert [each.as_json()["proposed"] for each in result.comparisons] == [["s1"]] * 4
-    fair = "the weights behind the collection's correlation make up for that"
-    assert f"s0 proposed none of the pairs; {fair}." in result.notes
+    fair = "sampling weights correct for this in the collection's correlation"
+    assert f"The pairs were chosen without s0; {fair}." in result.notes
     assert result.conventions["proposed"] == "other, s1"
     unknown = score_systems(judgments, scores, options=FEW)
     assert unknown.comparisons[0].proposed is None

@@ -1,4 +1,4 @@
-"""What the design cannot estimate has no interval and no test, whatever was drawn."""
+"""What the design has too few pairs has no interval and no test, whatever was drawn."""
 
 import numpy as np
 import pandas as pd
@@ -41,14 +41,14 @@ def test_figures_over_the_whole_population_are_withheld_by_the_design(reach, dra
     system = result["a"]
     for estimate in (system.indices["average_precision"], system.indices["normalised_rank"], system.points[3].recall):
         assert estimate.value is not None and (estimate.low is None) == withheld
-        assert not withheld or "the design cannot estimate this" in estimate.reason
+        assert not withheld or "the design has too few pairs" in estimate.reason
     assert system.raw.pearson.low is not None and system.points[3].precision.low is not None
     for comparison in result.comparisons:
         limited = withheld and comparison.index != "pearson"
         assert (comparison.p_value is None) == limited and (comparison.difference.low is None) == limited
     for ordering in result.orderings:
         limited = withheld and ordering.index != "pearson"
-        assert (not ordering.first) == limited and (not limited or "the design cannot estimate" in ordering.reason)
+        assert (not ordering.first) == limited and (not limited or "the design has too few pairs" in ordering.reason)
     notes = " ".join(result.notes)
     assert ("have no interval and no test" in notes) == withheld
     assert (f"{drawn - 240} of {drawn} pairs drawn are not judged" in notes) == (drawn > 240)

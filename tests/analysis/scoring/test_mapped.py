@@ -28,9 +28,9 @@ def test_fit_and_score_say_the_same_correlation_out_of_fold_kept_or_made_anew(st
     assert kept is not None and kept.mapping.origin == "kept with the mapping"
     assert correlation(kept.values, pairs.judgment) == pytest.approx(by_fit, abs=1e-12)  # rounding
     if weights == "equal":
-        anew = map_scores(pairs, candidate, options).mapped
-        assert anew is not None
-        np.testing.assert_allclose(anew.values, kept.values, atol=1e-12)
+        again = map_scores(pairs, candidate, options).mapped
+        assert again is not None
+        np.testing.assert_allclose(again.values, kept.values, atol=1e-12)
 
 
 def test_a_mapping_that_is_constant_in_each_fold_gives_one_value() -> None:

@@ -57,7 +57,7 @@ def test_an_option_comes_before_what_the_study_states(study: Path) -> None:
 @pytest.mark.parametrize(
     ("stated", "message"),
     [
-        ('primary = "luck"', "'luck' is no index: one of pearson"),
+        ('primary = "luck"', "'luck' is not an index: one of pearson"),
         ("primary = 3", "primary"),
         ("matters = 0", "matters"),
         ('matters = "much"', "matters"),

@@ -68,7 +68,7 @@ def test_the_headline_says_which_to_use(names: str, wins: list[tuple[str, str]],
 
 def test_of_several_that_may_be_the_best_one_is_a_choice_and_no_finding() -> None:
     verdict = verdict_of(made("abc", over_all("ab", "c")))
-    assert verdict.choice == "If you need one today: a. It has the best estimate (0.90): a choice, not a finding."
+    assert verdict.choice == "If you need one today: a. It scores highest (0.90), but the lead may be chance."
     assert verdict.as_json()["choice"] == "a" and verdict.as_json()["best"] == ["a", "b"]
     assert verdict_of(made("abc", over_all("a", "bc"))).choice is None
 
@@ -78,7 +78,7 @@ def test_a_leader_that_is_ahead_of_each_alone_and_not_of_all_together_is_explain
     together = replace(result, ranks=replace(result.ranks, low=np.ones(3, dtype=int), high=np.full(3, 3)))
     choice = verdict_of(together).choice
     assert choice is not None and choice.endswith(
-        "It is ahead of b where the two are compared alone, which among three systems chance may do."
+        "Compared with b alone it is ahead, but among three systems that can happen by chance."
     )
 
 
@@ -89,9 +89,8 @@ def test_a_system_near_the_bound_is_named_wherever_the_verdict_is_read() -> None
         result, ranks=replace(result.ranks, near=(NearBound(2, 0, 4.0, 3.0, 0.5), NearBound(1, 0, 2.7, 2.65, 0.07)))
     )
     said = (
-        "Whether b may be the best is near the bound: it is 2.70 standard errors behind a and out from 2.65 on, "
-        f"give or take 0.07 by chance in {result.options.replicates:,} replicates, so --seed 1 may say "
-        "otherwise. So is 1 further system."
+        "Borderline: b is 2.70 standard errors behind a, and the limit is 2.65 (give or take 0.07 with 50 replicates), "
+        "so --seed 1 may decide otherwise; --replicates 500 is surer. The same holds for 1 other system."
     )
     verdict = verdict_of(near)
     assert said in verdict.sentences() and verdict.as_json()["near"] == said
@@ -124,12 +123,12 @@ def test_where_another_index_puts_another_system_clearly_ahead_a_sentence_says_s
 def test_the_primary_index_is_named_with_how_it_came_to_be_the_one() -> None:
     assert (
         verdict_of(made("ab")).measure
-        == "Decided by correlation (how closely scores follow people's judgments), as stated."
+        == "Ranked by correlation (how closely scores follow people's judgments), as stated."
     )
     by_lists = verdict_of(made("ab", primary="same_query")).measure
     assert by_lists == (
-        "Decided by good above poor in the same query (in one result list, how often a good match is above a poor one; "
-        "guessing: 50 in 100), as stated."
+        "Ranked by pairwise accuracy within queries (how often a good match is ranked above a poor one; "
+        "chance: 50 in 100), as stated."
     )
 
 
@@ -189,12 +188,12 @@ def test_what_would_settle_it_is_the_price_of_a_difference_that_matters() -> Non
     assert settle.queries == pytest.approx(12 * (wanted * error / 0.05) ** 2, abs=1)
     assert settle.ratings == pytest.approx(30 * settle.queries, abs=30)
     assert settle.worth_it and settle.sentence() == (
-        "To find a difference of 0.05 between a and b, the smallest that matters, in 8 of 10 cases takes about "
-        "24 queries like these, 720 ratings."
+        "To detect a difference of 0.05 between a and b, the smallest that matters (80 % power), you need about 24 "
+        "queries, 720 ratings."
     )
     more_than_there_are = verdict_of(made("ab"), StudyFacts(ratings=360, queries=15)).settling
     assert more_than_there_are is not None and not more_than_there_are.worth_it
-    assert more_than_there_are.sentence().endswith("; the collection has 15, so more ratings will not tell.")
+    assert more_than_there_are.sentence().endswith("; the collection has 15, so more ratings will not settle it.")
 
 
 def test_the_whole_interval_within_what_matters_is_the_same_for_practical_purposes() -> None:
@@ -275,7 +274,7 @@ def test_where_raters_vary_too_they_are_needed_in_proportion_and_are_fewer_than_
     unsure = np.sqrt(1 + any_like_these.queries * (0.05 / error) ** 2 / 12 / (2 * 3))
     wanted = of_t.ppf(0.975) + of_t.ppf(0.8) * unsure
     assert any_like_these.queries == pytest.approx(12 * (wanted * error / 0.05) ** 2, abs=1)
-    assert "queries like these, with raters in proportion" in any_like_these.sentence()
+    assert "queries and raters in proportion" in any_like_these.sentence()
     assert "in proportion" not in alone.sentence()
 
 
@@ -377,5 +376,5 @@ def test_the_primary_index_is_the_one_stated_else_by_the_design(given: dict, nam
 
 def test_a_primary_index_that_does_not_exist_is_refused_with_what_there_is() -> None:
     judgments, scores = tables(systems=(0.8,), queries=10)
-    with pytest.raises(RelstudyError, match="'luck' is no index: one of pearson, average_precision"):
+    with pytest.raises(RelstudyError, match="'luck' is not an index: one of pearson, average_precision"):
         score_systems(judgments, scores, options=ScoringOptions(replicates=50, measures=(), primary="luck"))

@@ -195,7 +195,7 @@ def test_a_harsh_session_s_ratings_are_worth_more_out_of_sample_too() -> None:
 def test_facets_that_go_with_others_throughout_are_refused() -> None:
     frame = in_sessions(results=4)
     for wrong, why in (
-        (frame.assign(session=frame["rater_id"]), "session is no facet: its levels are the raters"),
+        (frame.assign(session=frame["rater_id"]), "session is not a facet: its levels are the raters"),
         (frame.assign(session=frame["rater_id"].str[-1].isin(list("02468"))), "do not tell rater_id, session apart"),
         (frame.assign(session="one"), "all ratings have the same"),
         (frame.assign(session=[""] + ["one", "two"] * 39 + ["one"]), "session: 1 rating without one"),

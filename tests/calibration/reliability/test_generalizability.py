@@ -140,7 +140,7 @@ def test_one_table_says_where_the_figures_of_systems_and_the_ratings_behind_them
     assert study.table["share"].groupby(behind_them).sum().tolist() == pytest.approx([1, 1], abs=1e-12)
     assert study["ratings: rater"]["variance"] == pytest.approx(behind["rater"]["variance"], abs=1e-6)
     assert study.needed("phi", 0.9)[0] == study.coefficients["for 0.9"][1]
-    with pytest.raises(RelstudyError, match="'AP' is no measure by query of these scores"):
+    with pytest.raises(RelstudyError, match="'AP' is not a measure by query of these scores"):
         scores.generalizability("AP")
 
 

@@ -79,7 +79,7 @@ def test_calibrate_says_what_is_not_judged_which_pairs_are_undecided_and_what_th
     panel = check_ratings(Checked(ratings, "ratings.csv"))
     result = calibrate(panel, CalibrationOptions("none")).with_probabilities(Checked(pairs, "pairs.csv"))
     notes = " ".join(notes_on(result))
-    assert "2 of 6 pairs drawn are not judged (round 1 unique: 2 of 6)" in notes
+    assert "2 of 6 sampled pairs are not judged (round 1 unique: 2 of 6)" in notes
     told = summary(result)["drawn"]
     assert (told["drawn"], told["not_judged"], told["undecided"]["pairs"]) == (6, 2, 1)
     assert told["undecided"]["by_source"] == {

@@ -96,7 +96,7 @@ def test_what_is_no_known_time_is_said_with_its_row(cell: str) -> None:
     moments = read_moments(pd.Series(["2024-02-13T09:10:00Z", cell]))
     assert moments.texts[1] == cell
     (said,) = moments.notes("rated_at", pd.Series(["2024-02-13T09:10:00Z", cell]), np.array([2, 3]))
-    assert said.endswith(f"no place in a session: {cell!r} in row 3 is no time that is known")
+    assert said.endswith(f"no place in a session: {cell!r} in row 3 is not a time that is known")
 
 
 def test_a_rater_whose_times_have_a_zone_in_some_rows_alone_has_no_order_by_them() -> None:
@@ -160,7 +160,7 @@ def test_seconds_and_positions_that_are_no_numbers_or_below_0_are_said_and_not_u
     assert np.isnan(session_order(read.frame)[[3, 4]]).all() and session_order(read.frame)[0] == 0
     said = [note for note in read.notes if note.startswith(("position", "seconds"))]
     assert said == [
-        "position of 2 ratings is no number of 0 or more, and is not used: '4/60' in row 5",
-        "seconds of 2 ratings is no number of 0 or more, and is not used: '0:12' in row 7",
+        "position of 2 ratings is not a number of 0 or more, and is not used: '4/60' in row 5",
+        "seconds of 2 ratings is not a number of 0 or more, and is not used: '0:12' in row 7",
     ]
     assert pd.to_numeric(read.frame["seconds"], errors="coerce").min() == 9

@@ -63,7 +63,7 @@ def test_an_array_comes_back_with_its_type_and_shape(array: np.ndarray) -> None:
     read = again(np.ndarray, array)
     assert read.dtype == array.dtype and read.shape == array.shape
     np.testing.assert_array_equal(read, array)
-    read[...] = 0  # it is no view of what cannot be written
+    read[...] = 0  # it is not a view of what cannot be written
 
 
 @pytest.mark.parametrize(

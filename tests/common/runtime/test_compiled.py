@@ -46,7 +46,7 @@ def locked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA", "XDG", "PYTHON"))}
-    # /dev/null is no folder, so that no cache can be kept at home either.
+    # /dev/null is not a folder, so that no cache can be kept at home either.
     clean |= {"HOME": "/dev/null", "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", **environment}
     words = [sys.executable, "-P", "-c", COUNT, *USERS]
     return subprocess.run(words, cwd=folder, env=clean, capture_output=True, text=True, timeout=300)

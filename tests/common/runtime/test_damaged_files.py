@@ -56,7 +56,7 @@ def test_a_damaged_npz_is_told_in_a_sentence(tmp_path: Path, reader: str, method
     path = _damaged(tmp_path / "damaged.npz", method, encrypted)
     with pytest.raises(RelstudyError, match=r"damaged\.npz"):
         OF_NPZ[reader](path)
-    assert read_features(path, "f") is None, "features are computed anew"
+    assert read_features(path, "f") is None, "features are computed again"
 
 
 @pytest.mark.parametrize("reader", OF_NPY)

@@ -124,7 +124,7 @@ def test_who_goes_while_the_database_is_read_is_said_to_be_readable_and_is_gone_
     assert left_in_the_database(made), "and so does the reader"
     note_address(made.folder, take_over(made.folder), "http://127.0.0.1:8000")
     assert unfinished_deletions(made.store) == "" and left_in_the_database(made) == []
-    assert "nothing is left of who was forgotten" in relstudy("doctor", made.folder).output
+    assert "erased raters: no traces left" in relstudy("doctor", made.folder).output
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""A server that starts again with the same files: nothing is made anew, and any other file is seen."""
+"""A server that starts again with the same files: nothing is made again, and any other file is seen."""
 
 from __future__ import annotations
 

@@ -131,5 +131,5 @@ def test_texts_in_utf_16_are_read_and_what_is_no_text_is_refused(tmp_path: Path)
     (texts / "lamp.txt").write_bytes("Lampe".encode("utf-16-le"))
     refused = relstudy("new", tmp_path / "other", "--from", texts)
     assert refused.exit_code == 1
-    assert "lamp.txt: this is no text in UTF-8, UTF-16 or Windows-1252" in refused.stderr
+    assert "lamp.txt: this is not text in UTF-8, UTF-16 or Windows-1252" in refused.stderr
     assert not (tmp_path / "other" / "collection.csv").exists()

@@ -130,7 +130,7 @@ def test_faults_of_a_stream_are_listed(change: dict[str, Any], reason: str, tmp_
         ("c.parquet", b"no parquet", "cannot be read as a collection"),
         ("c.jsonl", b'{"item_id": "a"\n', "cannot be read as a collection"),
         ("c.csv", b"name,text\na,b\n", "a column of ids is needed"),
-        ("c.csv", b"item_id,text\n", "there is no item"),
+        ("c.csv", b"item_id,text\n", "is empty: add at least one query"),
         ("c.xlsx", b"PK", "a collection's name ends in"),
     ],
 )

@@ -140,7 +140,7 @@ def test_the_probability_of_the_query_comes_with_the_ratings(make_local: Callabl
     prepare(made.folder, made.store)
     browser = joined(made.app)
     browser.rate_all(lambda name, number: str(number))
-    assert "16 of 32 pairs drawn are not judged (" in relstudy("export", made.folder).stdout
+    assert "16 of 32 sampled pairs are not judged (" in relstudy("export", made.folder).stdout
     table = pd.read_csv(made.folder / "ratings.csv")
     assert set(table["query_probability"]) == {0.5}
     assert set(table["inclusion_probability"]) == {0.25 * 16 / 32}, "16 of 32 pairs drawn are judged"

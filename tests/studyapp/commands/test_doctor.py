@@ -85,7 +85,7 @@ def test_damaged_accounts_are_said_by_doctor_and_at_the_start_and_raters_are_ser
     made = make_local()
     (made.folder / "accounts.json").write_text('{"a": 1', encoding="ascii")
     done = relstudy("doctor", made.folder)
-    assert done.exit_code == 1 and "accounts.json: this is no list of accounts" in done.output
+    assert done.exit_code == 1 and "accounts.json: this is not a list of accounts" in done.output
     note_address(made.folder, take_over(made.folder), "http://127.0.0.1:8000")
     assert "nobody can open the researcher's pages" in capsys.readouterr().out
 

@@ -225,8 +225,8 @@ def test_a_study_with_ratings_says_the_way_out_and_overwrite_sets_the_old_one_as
     assert refused.exit_code == 1
     assert "ratings in study.db" in refused.output and "--from-mappings" in refused.output
     before = (folder / "pairs.csv").read_bytes()
-    anew = relstudy("sample", folder, "--results", 4, "--base", 4, "--seed", 2, "--overwrite")
-    assert anew.exit_code == 0 and "earlier-1" in anew.output
+    again = relstudy("sample", folder, "--results", 4, "--base", 4, "--seed", 2, "--overwrite")
+    assert again.exit_code == 0 and "earlier-1" in again.output
     prepare(folder)
     kept = Store(f"sqlite:///{folder / 'earlier-1' / 'study.db'}")
     with kept.read() as connection:

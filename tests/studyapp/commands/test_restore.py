@@ -188,9 +188,9 @@ def test_what_is_no_backup_of_this_study_is_refused_and_nothing_is_left_beside(
     before = sorted(path.name for path in made.folder.iterdir() if path.suffix == ".db" or "restor" in path.name)
     for file, words in (
         (foreign, "this is a backup of the study 'other', and not of 'test'"),
-        (text, "no whole backup"),
-        (empty, "no whole backup"),
-        (whole, "no whole backup"),
+        (text, "not a complete backup"),
+        (empty, "not a complete backup"),
+        (whole, "not a complete backup"),
         (tmp_path / "absent.db", "there is no such file"),
     ):
         refused = relstudy("restore", made.folder, file, "--yes")

@@ -93,7 +93,7 @@ SHAPES: dict[str, Callable[[Fallen], tuple[Path, bytes]]] = {
     ),
     "another study's database beside the log": lambda it: (it.elsewhere / "study.db", it.wal),
     "a backup beside a log with other salts": lambda it: (it.backup, it.wal[:16] + b"othersal" + it.wal[24:]),
-    "a backup beside what is no log": lambda it: (it.backup, os.urandom(50_000)),
+    "a backup beside what is not a log": lambda it: (it.backup, os.urandom(50_000)),
 }  # fmt: skip
 
 

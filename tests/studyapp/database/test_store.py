@@ -348,14 +348,14 @@ def test_a_process_that_hangs_in_the_writers_queue_makes_others_busy_but_not_stu
     ],
 )
 def test_an_address_that_is_none_is_told_in_a_sentence(url: str) -> None:
-    with pytest.raises(RelstudyError, match="DATABASE_URL is no address of a database") as errors:
+    with pytest.raises(RelstudyError, match="DATABASE_URL is not an address of a database") as errors:
         Store(url)
     assert "secret" not in str(errors.value)
 
 
 def test_a_file_that_is_no_database_is_told_in_a_sentence(tmp_path: Path) -> None:
     folder = write_study(tmp_path / "s")
-    (folder / "study.db").write_bytes(b"this is no database " * 100)
+    (folder / "study.db").write_bytes(b"this is not a database " * 100)
     store = Store.of_study(folder)
     with pytest.raises(RelstudyError, match="cannot be opened"):
         prepare(folder, store)

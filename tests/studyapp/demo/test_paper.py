@@ -30,7 +30,7 @@ def pairs(panel):
 def test_the_papers_size_has_its_systems_and_two_rounds():
     size = SIZES["small"].as_in_the_paper()
     assert set(size.choosing) == {"gift", "simplicity", "romm-calib", "keywords"}
-    # table 5.7 has nine systems; ROMM-CALIB, which chose pairs, is no row of it
+    # table 5.7 has nine systems; ROMM-CALIB, which chose pairs, is not a row of it
     assert len(set(size.choosing) | set(size.variants)) == 10
     assert size.rounds == 2 and size.paper and size.images == SIZES["small"].images
     # it had no queries by text, of which a fifth of the paper's pairs are; the larger size keeps as many as it has

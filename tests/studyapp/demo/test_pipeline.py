@@ -85,7 +85,7 @@ def test_every_pair_has_exactly_the_ratings_asked_for_and_no_rater_rates_a_pair_
 
 
 def test_what_the_raters_typed_is_what_the_panel_answers(finished):
-    # The panel is drawn anew from the same seed: pages, database and export changed no answer.
+    # The panel is drawn again from the same seed: pages, database and export changed no answer.
     folder = finished.folder
     from relstudy.studyapp.rendered.collection import make_collection
 

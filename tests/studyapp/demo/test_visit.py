@@ -108,5 +108,5 @@ def test_only_the_first_posting_form_counts():
 
 
 def test_an_address_that_is_none_is_refused():
-    with pytest.raises(RelstudyError, match="no address"):
+    with pytest.raises(RelstudyError, match="not an address"):
         Visitor("nonsense")

@@ -381,7 +381,7 @@ def test_a_batch_goes_out_and_comes_back(folder: Path, tmp_path: Path) -> None:
     ("prompt", "sentence"),
     [
         ("Look at {query}.", "{result} must be in it"),
-        ("{query} {result} {grade}", "{grade} is no placeholder"),
+        ("{query} {result} {grade}", "{grade} is not a placeholder"),
     ],
 )
 def test_a_prompt_without_its_placeholders_is_refused(folder: Path, prompt: str, sentence: str) -> None:
@@ -479,7 +479,7 @@ def test_kept_answers_are_read_anew_without_asking_again(folder: Path) -> None:
         again = ask(folder, stub.url, "--prompt", str(prompt), "--answer", "final-score")
     assert first.exit_code == again.exit_code == 0
     assert len(stub.questions) == asked == 32 and set(table(folder)["rating"]) == {2.0}
-    assert "32 kept answers were read anew" in again.output
+    assert "32 kept answers were read again" in again.output
     sent = json.dumps(stub.questions[0])
     assert '{\\\\\\"score\\\\\\": N}' in json.dumps(sent) or '{\\"score\\": N}' in sent
 

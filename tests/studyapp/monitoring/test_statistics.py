@@ -77,7 +77,7 @@ def test_the_uniformity_error_by_source_is_equation_5_4() -> None:
     assert found["colour"].error == pytest.approx(np.abs(shares - 0.2).mean())
     assert found["colour"].ratings == 6
     assert found["keywords"].error == pytest.approx((0.8 + 4 * 0.2) / 5)
-    assert found["keywords"].ratings == 1, "undecided is no value of the scale"
+    assert found["keywords"].ratings == 1, "undecided is not a value of the scale"
     assert found[""].ratings == 7
 
 

@@ -123,7 +123,7 @@ def test_a_copy_is_named_however_it_is_packed(make_local: Callable[..., Made], w
     for path in [path for path in made.folder.rglob("*") if path.name in expected]:
         path.unlink()
     assert named(made) == {}
-    assert "nothing is left of who was forgotten" in relstudy("doctor", made.folder).output
+    assert "erased raters: no traces left" in relstudy("doctor", made.folder).output
 
 
 @pytest.mark.slow

@@ -379,7 +379,7 @@ def test_a_study_of_a_pool_goes_from_the_draw_to_figures_that_speak_of_the_pool(
     out = run(
         "calibrate", tmp_path / "ratings.csv", "-o", tmp_path, "--pairs", tmp_path / "pairs.csv", "--method", "none"
     )
-    assert "of 330 pairs drawn are not judged" in out.output
+    assert "of 330 sampled pairs are not judged" in out.output
     scores = pd.DataFrame([(q, r, rng.random()) for q in set(pairs["query_id"]) for r in ids if r != q])
     scores.set_axis(["query_id", "result_id", "score"], axis=1).assign(system="late").to_csv(
         tmp_path / "late.csv", index=False

@@ -186,7 +186,7 @@ def test_an_index_of_many_texts_is_kept_until_the_collection_changes(tmp_path, m
         assert len(kept()) == len(built) == 1 and not system.notes
     texts[2] = "a red boat"
     changed, scores = fitted("csv")
-    assert "indexed anew" in changed.notes[0] and (len(built), len(kept())) == (2, 1)
+    assert "indexed again" in changed.notes[0] and (len(built), len(kept())) == (2, 1)
     np.testing.assert_array_equal(
         scores, bm25.BM25().fit(Collection(open_collection(tmp_path).items)).score(Item("4", "text", text="red boat"))
     )

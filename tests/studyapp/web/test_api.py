@@ -160,13 +160,13 @@ def test_a_token_is_never_sent_where_it_could_be_read() -> None:
     wrong = ("lab.example.org", "https://[::1", "https://me:secret@lab.example.org", "https://lab.example.org:99999")
     for address, reason in (
         ("http://lab.example.org", "not encrypted"),
-        *((url, "no study's address") for url in wrong),
+        *((url, "not a study's address") for url in wrong),
     ):
         with pytest.raises(rs.RelstudyError, match=reason) as raised:
             rs.study(address, "rst_x")
         assert "secret" not in str(raised.value)
     for token in ("rst_x\r\nHost: elsewhere", "rst x", ""):
-        with pytest.raises(rs.RelstudyError, match="this is no token"):
+        with pytest.raises(rs.RelstudyError, match="this is not a token"):
             rs.study("https://lab.example.org", token)
 
 
@@ -316,7 +316,7 @@ def test_an_account_has_two_tables_on_their_way_at_once_and_others_theirs(made: 
     status, body = ask(made, "/api/ratings", one["Authorization"].partition(" ")[2])
     assert status == 429 and json.loads(body)["error"] == large.SENDING
     assert kept(made, "/api/ratings", one)[2]["Retry-After"] == str(large.RETRY)
-    assert kept(made, "/api/status", one)[1] == "200 OK", "which is no file"
+    assert kept(made, "/api/status", one)[1] == "200 OK", "which is not a file"
     other = kept(made, "/api/ratings", two)
     assert other[1] == "200 OK"
     close(waiting.pop())

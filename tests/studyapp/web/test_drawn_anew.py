@@ -30,7 +30,7 @@ NO_BASE = TOML.replace('[[blocks]]\nname = "base"\npairs = "base"\nresults_per_p
 SIZES = ("--queries", 8, "--results", 4, "--base", 8, "--systems", "colour")
 
 
-def anew(made: Made) -> Result:
+def again(made: Made) -> Result:
     """`relstudy sample --overwrite` of a study."""
     return relstudy("sample", made.folder, *SIZES, "--overwrite")
 
@@ -46,7 +46,7 @@ def test_raters_at_work_begin_the_new_draw_and_no_server_is_started_again(
     form, address = sends.filled("4"), sends.address
     before = made.rows()
     monkeypatch.setenv("DATABASE_URL", made.store.url.render_as_string(hide_password=False))
-    assert "raters begin again" in anew(made).output
+    assert "raters begin again" in again(made).output
     sends.post(address, form)
     assert sends.status == 400, "of the page that is gone nothing is told to be saved"
     for browser in (sends, looks, begins):
@@ -89,7 +89,7 @@ def test_a_database_of_another_study_is_not_cleared(
     joined(other.app).rate()
     before = other.rows()
     monkeypatch.setenv("DATABASE_URL", other.store.url.render_as_string(hide_password=False))
-    refused = anew(made)
+    refused = again(made)
     assert refused.exit_code == 1 and "holds the study 'another'" in refused.output
     assert other.rows() == before and not list(made.folder.glob("earlier-*"))
 
@@ -100,7 +100,7 @@ def test_a_study_that_nobody_has_rated_goes_on_with_a_new_draw_and_one_rated_mea
     made = make_study()
     monkeypatch.setenv("DATABASE_URL", made.store.url.render_as_string(hide_password=False))
     browser = joined(made.app)
-    assert "earlier" not in anew(made).output
+    assert "earlier" not in again(made).output
     browser.get("/rate")
     browser.send(browser.page.form())
     drawn = (made.folder / "pairs.csv").read_bytes()
@@ -173,7 +173,7 @@ def test_a_command_that_is_stopped_once_its_draw_is_served_leaves_it_to_be_put_i
 
     with monkeypatch.context() as stopped:
         stopped.setattr(redrawn_study, "_remove_kept", stop)
-        assert anew(made).exit_code != 0
+        assert again(made).exit_code != 0
     assert made.rows() == 0
     take_over(made.folder)
     assert (made.folder / "pairs.csv").read_bytes() != old
@@ -194,7 +194,7 @@ def test_lists_of_a_draw_that_nobody_rated_do_not_outlive_it_where_the_command_w
 
     with monkeypatch.context() as stopped:
         stopped.setattr(written_draw, "_put_into_place", stop)
-        assert anew(made).exit_code != 0
+        assert again(made).exit_code != 0
     assert lists.exists()
     take_over(made.folder)
     assert not lists.exists() and joined(made.app).rate_all() > 0
@@ -207,12 +207,12 @@ def test_two_commands_do_not_write_a_draw_of_one_study_at_a_time(
     take = written_draw._put_into_place
 
     def put(*given: Path) -> None:
-        others.append(anew(made))
+        others.append(again(made))
         others.append(relstudy("sample", made.folder, "--from-mappings", "--preview"))
         take(*given)
 
     monkeypatch.setattr(written_draw, "_put_into_place", put)
-    assert anew(made).exit_code == 0
+    assert again(made).exit_code == 0
     for other in others:  # a preview of a further round took the draw away that the first was about to put into place
         assert other.exit_code == 1 and "another command writes a draw of this study" in other.output
     assert joined(made.app).rate_all() > 0

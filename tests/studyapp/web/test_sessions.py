@@ -237,7 +237,7 @@ def test_a_form_that_another_site_sends_takes_no_cookie_away(made: Made) -> None
     rater.join()
     rater.post("/admin/logout", {})
     rater.get("/rate")
-    assert rater.address == "/rate/1", "who is no researcher has nothing to log out of"
+    assert rater.address == "/rate/1", "who is not a researcher has nothing to log out of"
     for path in ("/admin/logout", "/leave", "/decline"):  # browsers send no cookie along, and obey an answer's
         answer = made.app.test_client().post(path, data=form)
         assert "Set-Cookie" not in answer.headers, path

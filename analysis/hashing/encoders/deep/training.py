@@ -209,7 +209,7 @@ def _resumed(checkpoint: str | os.PathLike[str], fresh: _State, mark: str) -> _S
         kept_mark, best_loss, best_epoch, next_epoch = json.loads(str(kept["header"]))
         if kept_mark != mark:
             raise RelstudyError(
-                f"{os.fspath(checkpoint)} was begun with other settings or data; remove it to start anew"
+                f"{os.fspath(checkpoint)} was begun with other settings or data; remove it to start again"
             )
         leaves, shape = jax.tree.flatten((fresh.weights, fresh.moments, fresh.best))
         values = [jax.numpy.asarray(kept[f"leaf_{i}"]) for i in range(len(leaves))]

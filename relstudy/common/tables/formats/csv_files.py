@@ -57,7 +57,7 @@ class Layout:
     names : of the columns: the header as it stands, but for columns that have no name or another's
     skipped : lines before the header
     separator : between fields
-    encoding : of the file; text in UTF-16 is read anew as UTF-8
+    encoding : of the file; text in UTF-16 is read again as UTF-8
     notes : what a person should be told, as sentences
     renamed : whether names are others than the file's
     """

@@ -234,7 +234,7 @@ class Reading:
             if name in read.frame and (self.values or self.missing):
                 read.frame[name] = self._numbers(read.frame[name], seen)
         if len(read.frame) > len(table.frame):
-            # an empty cell of a wide table is no answer, not the answer "undecided"
+            # an empty cell of a wide table is not an answer, not the answer "undecided"
             given = (stripped(read.frame["rating"]) != "").to_numpy(dtype=bool)
             read = read.where(given)
         nowhere = [text for text in (*self.values, *self.missing) if _same(text) not in seen]

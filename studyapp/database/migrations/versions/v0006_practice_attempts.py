@@ -1,4 +1,4 @@
-"""Keep how often a rater has begun the practice anew."""
+"""Keep how often a rater has begun the practice again."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Keep every change of a study's ratings as an event, in the order in which a reader may take them.
 
 Triggers write the events, in the transaction that changes something and without a statement of the app's own. A later
-migration that makes `ratings` or `raters` anew (batch mode on SQLite) has to make the triggers anew, too.
+migration that makes `ratings` or `raters` again (batch mode on SQLite) has to make the triggers again, too.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is no array of codes: the sentence says what it is, and the line that makes codes of it."""
+"""What is not an array of codes: the sentence says what it is, and the line that makes codes of it."""
 
 from __future__ import annotations
 

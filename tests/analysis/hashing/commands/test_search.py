@@ -64,7 +64,7 @@ def test_the_table_says_what_was_taken_how_often(folder: Path) -> None:
     ("more", "said"),
     [
         ("--try anchors=3", "SKLSH has no setting 'anchors'; it has "),
-        ("--try width=wide", "width: 'wide' is no number"),
+        ("--try width=wide", "width: 'wide' is not a number"),
         ("--try width=-5", "width of SKLSH: a number above 0 is needed, not -5"),
         ("--try width=1 --try width=2,3", "width=... is given twice; list its values after one"),
         ("--try width", "NAME=V,V,... is needed"),

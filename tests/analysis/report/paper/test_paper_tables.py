@@ -196,7 +196,7 @@ def test_one_persons_correlation_is_over_that_persons_ratings(study: PaperStudy,
     both = ratings[ratings["rater_id"] == author].merge(scored.assign(score=system.mapped_scores))
     expected = np.corrcoef(both["score"], both["calibrated"])[0, 1]
     assert str(row_of(table, "keywords")["One person"]).startswith(f"{expected:.2f} (")
-    with pytest.raises(RelstudyError, match="is no rater who decided"):
+    with pytest.raises(RelstudyError, match="is not a rater who decided"):
         people.by_person(replace(study, author="nobody"))
 
 

@@ -52,7 +52,7 @@ def test_a_row_a_rater_and_a_column_an_item_is_the_same_panel(write: Write) -> N
     key = ["rater_id", "result_id"]
     one, other = (frame.sort_values(key, ignore_index=True)[[*key, "query_id", "rating"]] for frame in (one, other))
     pd.testing.assert_frame_equal(one, other)
-    assert len(one) == 5, "an empty cell is no answer"
+    assert len(one) == 5, "an empty cell is not an answer"
 
 
 def test_faults_of_a_wide_table_name_the_row_of_the_file(write: Write) -> None:

@@ -184,14 +184,14 @@ def test_a_damaged_list_of_accounts_is_told_in_the_log_and_lets_nobody_in(
     client = made.app.test_client()
     for content in DAMAGED:
         (made.folder / "accounts.json").write_text(content)
-        with pytest.raises(RelstudyError, match=r"accounts\.json: this is no list of accounts"):
+        with pytest.raises(RelstudyError, match=r"accounts\.json: this is not a list of accounts"):
             read_accounts(made.folder)
         asked = [client.get(path) for path in ("/admin/login", "/admin/setup/a-token-of-anna")]
         asked.append(client.get("/api/status", headers={"Authorization": "Bearer rst_anna"}))
         assert [answer.status_code for answer in asked] == [503] * 3
         assert all("damaged" in answer.text and "accounts" not in answer.text for answer in asked)
     assert client.get("/consent").status_code == 200, "raters go on"
-    assert caplog.text.count("accounts.json: this is no list of accounts") == 3 * len(DAMAGED)
+    assert caplog.text.count("accounts.json: this is not a list of accounts") == 3 * len(DAMAGED)
     assert "a-token-of-anna" not in caplog.text and "Traceback" not in caplog.text
 
 

@@ -298,7 +298,7 @@ def test_another_price_is_an_item_that_looks_otherwise(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('"title", "maker", "price"]', '"title", "maker", "price", "taste"]', "lists taste, which is no column"),
+        ('"title", "maker", "price"]', '"title", "maker", "price", "taste"]', "lists taste, which is not a column"),
         ('price = "price"', 'price = "cost"', "one of the fields picture, title, maker, price is allowed"),
         ("labels = { maker", "labels = { colour", "one of the fields"),
         ("[display.product]", '[display.other]\nfields = ["title"]\n[display.product]', "several displays"),

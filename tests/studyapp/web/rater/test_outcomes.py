@@ -137,7 +137,7 @@ def test_every_ending_leads_back_with_its_own_code_or_address(make_local: Maker,
     assert browser.page.links.count(back(CODES[outcome])) == 1, (browser.address, browser.page.links)
     assert not any(back("DONE") in link for link in browser.page.links)
     browser.get(browser.address)
-    assert back(CODES[outcome]) in browser.page.links, "and does so again when the page is loaded anew"
+    assert back(CODES[outcome]) in browser.page.links, "and does so again when the page is loaded again"
 
 
 @pytest.mark.slow

@@ -98,7 +98,7 @@ def test_an_answer_cannot_be_changed_once_it_was_told_nor_sent_again_into_the_ne
     token = browser.page.form().fields["csrf"]
     for _ in range(2):
         browser.post("/again", {"csrf": token})
-        assert browser.address == "/rate/1", "sent twice, begun anew once"
+        assert browser.address == "/rate/1", "sent twice, begun again once"
     browser.post("/rate/2", {**second, "rating-1": "5"})
     assert browser.status == 400
     browser.get("/rate")

@@ -236,8 +236,8 @@ def test_a_rater_sees_a_couple_the_same_way_again_and_others_may_see_it_the_othe
 @pytest.mark.parametrize(
     ("further", "message"),
     [
-        ('scale = "1-5"', "shows one couple on a page"),
-        ("results_per_page = 2", "shows one couple on a page"),
+        ('scale = "1-5"', "show one couple on a page"),
+        ("results_per_page = 2", "show one couple on a page"),
         (
             '[[practice]]\nblock = "which"\nquery_id = "q0"\nresult_id = "r0"\nexpected = [1]',
             r"needs the second result \(other_id\)",
