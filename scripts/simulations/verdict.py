@@ -5,8 +5,8 @@
 Every study draws queries from an endless collection: 16 judged pairs each, whose quality is normal with a level of the
 query's own. Systems follow quality with an error of their own and a part in common; the best has a correlation of 0.60
 with quality within a query, and the others are `equal` to it, stand together below it (`one better`), or each below the
-next (`ladder`). People's verdict on a pair is quality plus noise above the upper fifth. What is compared is good above
-poor in the same query, by the project's own index, standard errors and rules; the standard error of each difference is
+next (`ladder`). People's verdict on a pair is quality plus noise above the upper fifth. What is compared is pairwise
+accuracy within queries, by the project's own index, standard errors and rules; the standard error of each difference is
 the larger of bootstrap and jackknife, as in `relstudy score`.
 
 Worlds: `plain`; `ties` (scores in three steps); `noise` (people's noise as large as quality's spread); `uneven` (4 to
