@@ -10,7 +10,7 @@ from scipy import special
 
 from relstudy.analysis.indices.index import Index
 from relstudy.analysis.indices.judged_coverage import COVERED, JUDGED
-from relstudy.analysis.indices.registry import CONDENSED, ESTIMATED, PEARSON, judged_beside
+from relstudy.analysis.indices.registry import CONDENSED, ESTIMATED, PEARSON, bare_name, judged_beside
 from relstudy.analysis.resampling.sequential import chance_to_decide, median_unbiased, next_bound
 from relstudy.analysis.scoring.conventions import FEW_QUERIES, NO_INTERVAL
 from relstudy.analysis.scoring.judged import Weighting
@@ -30,6 +30,8 @@ MOST_NAMED = 4
 """Of the best set."""
 EARLIEST = 0.2
 """Of the answers; before that their figures say little of what the end will bring."""
+MORE_IN_TEN = 0.1
+"""Good results of the first ten from which on more of them are said."""
 TINY = 1e-300
 """So that the statistic of a p of 0 is a number."""
 MOST_OPEN = 0.1
@@ -224,11 +226,16 @@ def choice(result: ScoreResult, ranked: Standings) -> str | None:
 
 
 def _for(result: ScoreResult, ranked: Standings) -> str:
-    """What speaks for the second system, as a sentence with a blank before it: it is better on more queries."""
-    counts = _better_on(result, ranked)
-    if counts is None or counts[1] <= counts[0]:
-        return ""
-    return f" {ranked.names[1]} is better on more queries ({counts[1]} of {sum(counts)})."
+    """What speaks for the second system, as a sentence with a blank before it; empty where nothing does."""
+    reasons, counts = [], _better_on(result, ranked)
+    if counts is not None and counts[1] > counts[0]:
+        reasons.append(f"is better on more queries ({counts[1]} of {sum(counts)})")
+    in_ten = next((index for index in result.indices if bare_name(index.name) == "P@10"), None)
+    if in_ten is not None:
+        one, other = (result[name].estimate(in_ten).value for name in ranked.names[:2])
+        if one is not None and other is not None and 10 * (other - one) >= MORE_IN_TEN:
+            reasons.append(f"has more good results in the first ten ({10 * other:.1f} against {10 * one:.1f})")
+    return f" {ranked.names[1]} {listed(reasons, 'and')}." if reasons else ""
 
 
 def contrary(result: ScoreResult, ranked: Standings) -> str | None:

@@ -73,6 +73,23 @@ def test_of_several_that_may_be_the_best_one_is_a_choice_and_no_finding() -> Non
     assert verdict_of(made("abc", over_all("a", "bc"))).choice is None
 
 
+@pytest.mark.parametrize(
+    ("of_b", "said"), [(0.4, " b has more good results in the first ten (4.0 against 3.7)."), (0.37, "")]
+)
+def test_what_speaks_for_the_second_system_stands_beside_the_choice(of_b: float, said: str) -> None:
+    result = made("ab", [])
+    systems = [
+        replace(
+            system,
+            indices={**system.indices, "condensed P@10": Estimate(value, value - 0.1, value + 0.1)},
+            figures={**system.figures, "condensed P@10": system.figures["pearson"]},
+        )
+        for system, value in zip(result.systems, (0.37, of_b), strict=True)
+    ]
+    verdict = verdict_of(replace(result, systems=tuple(systems)))
+    assert verdict.choice == f"If you need one today: a. It scores highest (0.90), but the lead may be chance.{said}"
+
+
 def test_a_leader_that_is_ahead_of_each_alone_and_not_of_all_together_is_explained() -> None:
     result = made("abc", [("a", "b")])
     together = replace(result, ranks=replace(result.ranks, low=np.ones(3, dtype=int), high=np.full(3, 3)))
