@@ -128,19 +128,11 @@ class Calibration:
         otherwise = None if self.otherwise is None else self.otherwise.with_probabilities(pairs)
         if judgments.careless is not None and otherwise is not None:
             judgments = replace(judgments, careless=replace(judgments.careless, otherwise=otherwise.judgments))
-        probability = (
-            self.panel.pairs[PAIR]
-            .astype("str")
-            .merge(
-                judgments.frame[[*PAIR, "inclusion_probability"]].astype(dict.fromkeys(PAIR, "str")),
-                on=PAIR,
-                how="left",
-            )["inclusion_probability"]
-        )
-        panel = replace(
-            self.panel, pairs=self.panel.pairs.assign(inclusion_probability=probability.to_numpy(dtype=float))
-        )
         people = self.of_people
+        rated = np.bincount(self.panel.pair, ~np.isnan(people), self.panel.n_pairs) > 0
+        probability = np.full(self.panel.n_pairs, np.nan)
+        probability[rated] = judgments.frame["inclusion_probability"]
+        panel = replace(self.panel, pairs=self.panel.pairs.assign(inclusion_probability=probability))
         noise = replace(self.noise, by_level=noise_by_level(panel, people))
         judgments = replace(judgments, frame=judgments.frame.assign(**errors_of(panel, people, noise)))
         return replace(self, judgments=judgments, drawn=drawn, noise=noise, otherwise=otherwise)

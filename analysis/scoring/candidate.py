@@ -47,6 +47,7 @@ class Candidate:
         probabilities the measures that it estimates (`estimates`); under other judgments those shares alone; None where
         nothing is known
     in_single : measures to which trec_eval, in single precision, gives another value, and that value
+    spelt : why ids of judged pairs without a score look like ids with one, as a clause; None where none do
     ties : what other orders of its equal scores would give; None where they change nothing, or that is not known
     """
 
@@ -61,6 +62,7 @@ class Candidate:
     measures: Mapping[str, QueryValues] | None = None
     ties: TieRange | None = None
     in_single: Mapping[str, float] | None = None
+    spelt: str | None = None
 
     @property
     def ranking(self) -> np.ndarray:
@@ -112,10 +114,17 @@ def candidate_of(
     aligned = pairs.align_scores(scores)
     if not np.isfinite(aligned).any():
         raise RelstudyError(
-            f"system {name!r} scores none of the {len(pairs)} judged pairs; {_why_no_id_meets(pairs, scores)}"
+            f"system {name!r} scores none of the {len(pairs)} judged pairs; "
+            + (
+                _spelt_otherwise({*pairs.query_id, *pairs.result_id}, scores)
+                or "check that query_id and result_id are written alike in both tables"
+            )
         )
+    without = ~np.isfinite(aligned)
+    other = {text for text in {*pairs.query_id[without], *pairs.result_id[without]} if not text.isascii()}
+    spelt = _spelt_otherwise(other, scores) if other else None
     direction = direction_of(pairs, name, aligned, options, definite)
-    candidate = candidate_from(pairs, name, aligned, options, direction, run)
+    candidate = replace(candidate_from(pairs, name, aligned, options, direction, run), spelt=spelt)
     names = asked_measures(options)
     if not names:
         return candidate
@@ -137,10 +146,10 @@ def candidate_of(
     return replace(candidate, measures=measures | shares, ties=ties, in_single=in_single)
 
 
-def _why_no_id_meets(pairs: JudgedPairs, scores: pd.DataFrame) -> str:
-    """The reason why no id of the scores is one of the judgments, with its cure, as a clause."""
-    judged = set(pairs.query_id) | set(pairs.result_id)
-    given = set(scores["query_id"].astype("str")) | set(scores["result_id"].astype("str"))
+def _spelt_otherwise(judged: set[str], scores: pd.DataFrame) -> str | None:
+    """Why judged ids that look like ids of the scores are others, with the cure, as a clause; None where none do."""
+    given = {*scores["query_id"].astype("str"), *scores["result_id"].astype("str")}
+    judged, given = judged - given, given - judged
     for form, what in (
         (partial(unicodedata.normalize, "NFC"), "write accents alike (Unicode NFC and NFD differ)"),
         (lambda text: UNSEEN.sub("", text), "remove characters of no width"),
@@ -151,7 +160,7 @@ def _why_no_id_meets(pairs: JudgedPairs, scores: pd.DataFrame) -> str:
         met = next((text for text in judged if form(text) in plain and text != plain[form(text)]), None)
         if met is not None:
             return f"{met!r} and {plain[form(met)]!r} are two ids: {what} in both tables"
-    return "check that query_id and result_id are written alike in both tables"
+    return None
 
 
 def _known_of_first(

@@ -246,6 +246,8 @@ def notes_on(context: ScoringContext, candidates: list[Candidate]) -> list[str]:
             notes.append(ties.in_words(candidate.name, candidate.ties, candidate.measures))
         if candidate.in_single and candidate.measures is not None:
             notes.append(ties.single_precision_in_words(candidate.name, candidate.in_single, candidate.measures))
+        if candidate.spelt is not None:
+            notes.append(f"{candidate.name} lacks scores of judged pairs: {candidate.spelt}.")
         notes.extend(_uncovered(candidate, context.measures))
     if pairs.proposers is not None and len(candidates) > 1:
         newcomers = [candidate.name for candidate in candidates if candidate.name not in pairs.proposers]
