@@ -1,0 +1,54 @@
+"""Idioms that users had to read twice stay out of what the program says."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.places import ROOT
+
+ROOMS = ("analysis", "calibration", "mapping", "studyapp", "relstudy/common", "relstudy/api")
+IDIOMS = {
+    "X is no Y": r"(?<![Tt]here )\bis no (?!(longer|less|more|secret|reason|use|html|spread|need)\b)\w",
+    "anew": r"\banew\b",
+    "by lot": r"\bby lot\b",
+    "Mind:": r"\bMind:",
+    "mend": r"\bmends?\b",
+    "good above poor": r"[Gg]ood above poor",
+}
+KEPT = {"good above poor": {"analysis/indices/registry.py"}}
+"""Where an idiom stays: names that requirements of earlier studies may use."""
+
+
+def said(path: Path) -> Iterator[tuple[int, str]]:
+    """The strings of a module that are not docstrings, with their lines; of a template its text."""
+    source = path.read_text(encoding="utf-8")
+    if path.suffix == ".html":
+        yield 1, re.sub(r"<[^>]+>|\{[%{].*?[%}]\}", " ", source, flags=re.DOTALL)
+        return
+    tree = ast.parse(source)
+    alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in alone
+            and " " in node.value
+        ):
+            yield node.lineno, node.value
+
+
+@pytest.mark.parametrize("idiom", IDIOMS)
+def test_no_message_holds_an_idiom(idiom: str) -> None:
+    found = []
+    for room in ROOMS:
+        for path in sorted([*(ROOT / room).rglob("*.py"), *(ROOT / room).rglob("*.html")]):
+            name = path.relative_to(ROOT).as_posix()
+            if name in KEPT.get(idiom, ()):
+                continue
+            found += [f"{name}:{line}: {text[:80]!r}" for line, text in said(path) if re.search(IDIOMS[idiom], text)]
+    assert found == []
