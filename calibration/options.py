@@ -43,7 +43,7 @@ class CalibrationOptions:
     )
     handed_out: Literal["random", "fixed"] | None = option(
         None,
-        "How unique pairs were handed to raters, where the table doesn't record it.",
+        "How unique pairs were assigned to raters, if the table does not record it.",
         heading=ONE_SCALE,
     )
     force: bool = option(

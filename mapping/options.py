@@ -31,7 +31,7 @@ class FitOptions:
     )
     directions: Mapping[str, Direction] = option(
         dict,
-        "Which scores are better, of all systems or of one; binds every fit.",
+        "Direction of better scores, of all systems or of one; binds every fit.",
         argument="direction",
         metavar="[SYSTEM=]higher|lower|auto",
         shown="auto: takes runs as higher is better, and finds out else",

@@ -25,4 +25,4 @@ class VectorOptions:
         metavar="PATH",
         typed=str,
     )
-    measure: Measure = option("cosine", "How vectors are compared.", argument="similarity")
+    measure: Measure = option("cosine", "Similarity of vectors.", argument="similarity")

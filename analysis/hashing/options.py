@@ -28,7 +28,7 @@ Empty = Literal["skip", "zero", "one"]
 class CodeFormat(CommandOptions):
     """Reading of files of codes."""
 
-    form: Format = option("auto", "What the code files hold.", flags=("--format",))
+    form: Format = option("auto", "Format of the code files.", flags=("--format",))
     bits: int | None = option(None, "Code length, where the last byte of packed codes is not full.", at_least=1)
 
 
@@ -38,7 +38,7 @@ class CodeFiles(CommandOptions):
 
     queries: str = option(..., "Query codes: .npy, or text of hexadecimal codes.")
     database: str = option(..., "Database codes.")
-    form: Format = option("auto", "What the code files hold.", flags=("--format",))
+    form: Format = option("auto", "Format of the code files.", flags=("--format",))
     code_bits: int | None = option(None, "Code length, where the last byte of packed codes is not full.", at_least=1)
 
 

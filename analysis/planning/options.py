@@ -59,11 +59,9 @@ class PlanOptions:
     )
     base: int = option(100, "Pairs of the base block, rated by everyone.", at_least=0, heading=STUDY)
     raters: int | None = option(
-        None, "How many people rate.", shown="as many as the ratings take", at_least=2, heading=STUDY
+        None, "Number of raters.", shown="as many as the ratings take", at_least=2, heading=STUDY
     )
-    cost_per_rating: float = option(
-        0.0, "What a rating costs; 0 where that does not matter.", at_least=0, heading=STUDY
-    )
+    cost_per_rating: float = option(0.0, "Cost of a rating; 0 leaves costs out.", at_least=0, heading=STUDY)
     difference: float | None = option(
         None,
         "With a pilot's judgments and scores: plan for this difference of the index.",
@@ -100,7 +98,7 @@ class Assumptions:
 
     correlations: tuple[float, ...] = option(
         (0.5, 0.4),
-        "Of each system with true relevance, -1 to 1; the first two are told apart, further ones beside them.",
+        "Correlation of each system with true relevance, -1 to 1. The first two are compared.",
         metavar="A,B",
         read=_numbers,
         heading=PANEL,

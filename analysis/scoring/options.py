@@ -51,7 +51,7 @@ class ScoringOptions:
     folds: int = option(10, "Folds by query for that mapping.", at_least=2, heading=SCORED)
     directions: Mapping[str, Direction] = option(
         dict,
-        "Which scores are better, for every index and mapping, of all systems or of one.",
+        "Direction of better scores, of all systems or of one; for every index and mapping.",
         argument="direction",
         metavar="[SYSTEM=]higher|lower|auto",
         shown="auto: finds out, and says so",
@@ -78,25 +78,24 @@ class ScoringOptions:
     )
     relevance: Relevance = option(
         "auto",
-        "How relevant a pair is: the share of its ratings above the cut, or by the mean: 1 where its judgment is above "
-        "and else 0.",
+        "Relevance of a pair: the share of its ratings above the cut; or by the mean, 1 if its judgment is above the "
+        "cut, else 0.",
         shown="share where it is known",
         heading=COUNTS,
     )
     correlation: Correlation = option(
         "auto",
-        "What systems are compared by: the collection's correlation, for which each judged pair counts as one over its "
-        "inclusion probability, or that of the judged pairs alone, as in the paper.",
+        "Correlation to compare systems by: the collection's, each judged pair weighted by one over its inclusion "
+        "probability; or that of the judged pairs alone, as in the paper.",
         shown="collection where the probabilities are known",
         heading=COUNTS,
     )
     weights: Weights = option(
         "design",
-        "How pairs are weighted: by one over their inclusion probability, alike, or by a power of the rank, which is "
-        "the paper's rule.",
+        "Weight of a pair: one over its inclusion probability, equal, or a power of the rank, the paper's rule.",
         heading=COUNTS,
     )
-    power: float = option(PAPERS_POWER, "Of the rank, with weights by rank-power.", at_least=0, heading=COUNTS)
+    power: float = option(PAPERS_POWER, "Exponent of the rank, with weights by rank-power.", at_least=0, heading=COUNTS)
     measures: tuple[str, ...] = option(
         MEASURES,
         "A measure of ir-measures, such as nDCG@5 or P@3, in place of these; may be repeated.",
@@ -107,7 +106,7 @@ class ScoringOptions:
     )
     query_weights: str | None = option(
         None,
-        "How much each query counts, such as its traffic: a column of the judgments or of the table of queries.",
+        "Weight of each query, such as its traffic: a column of the judgments or of the table of queries.",
         metavar="COLUMN",
         shown="query_weight where there is one, else all alike",
         heading=COUNTS,
@@ -149,21 +148,20 @@ class ScoringOptions:
     level: float = option(0.95, "Interval level.", above=0, below=1, heading=INTERVALS)
     population: Population = option(
         "auto",
-        "What intervals speak of: the collection's queries, of which those judged are a sample, or any queries like "
-        "them (open).",
+        "Queries that intervals are for: the collection's, a sample of which is judged, or any like them (open).",
         shown="the collection where query_probability is known and below 1",
         heading=INTERVALS,
     )
     raters: Raters = option(
         "auto",
-        "Which raters intervals speak of: any like those who rated, or these alone.",
+        "Raters that intervals are for: any like those who rated, or these alone.",
         shown="any, where the ratings of at least three raters are known",
         heading=INTERVALS,
     )
     assist: Assist = option(
         "none",
-        "What helps people's figures beside a judge: nothing, or the systems' own scores of the candidates that nobody "
-        "judged, which shorten intervals where the score tables hold all candidates. People alone stand beside it.",
+        "Narrow the intervals by the systems' own scores of unjudged candidates, if the score tables hold all "
+        "candidates; the figures of people alone are shown too.",
         heading=INTERVALS,
     )
 

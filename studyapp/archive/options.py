@@ -41,7 +41,7 @@ class ArchiveOptions(CommandOptions):
     )
     licence: str = option("", "An SPDX name such as CC-BY-4.0, or an address.", flags=("--license",))
     url: str = option("", "Where the archive will be found.")
-    date: str | None = option(None, "Of publication.", metavar="YYYY-MM-DD", shown="today", read=_day)
+    date: str | None = option(None, "Date of publication.", metavar="YYYY-MM-DD", shown="today", read=_day)
     columns: Mapping[str, str] = option(
         dict,
         "Keep a column of your own tables, and what it means; once for each.",

@@ -17,7 +17,7 @@ from relstudy.common.tables.formats.overwriting import require_free, with_overwr
 class InviteOptions(CommandOptions):
     """Options of `relstudy invite`."""
 
-    count: int = option(0, "How many personal links to make.", flags=("-n", "--count"), at_least=0, at_most=100_000)
+    count: int = option(0, "Number of personal links.", flags=("-n", "--count"), at_least=0, at_most=100_000)
     extra_pairs: int = option(
         0,
         "Unique pairs that these people are asked for beyond the study's pairs_per_rater.",

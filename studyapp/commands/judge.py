@@ -41,7 +41,7 @@ PROBABILITIES = {"logprobs": True, "top_logprobs": 20}
 class JudgeOptions(CommandOptions):
     """Options of `relstudy judge`."""
 
-    name: str = option(..., "What to call the judge; its files are judges/NAME.*.", flags=("--judge",), metavar="NAME")
+    name: str = option(..., "Name of the judge; its files are judges/NAME.*.", flags=("--judge",), metavar="NAME")
     question: str | None = option(
         None,
         "Ask this further question of [[blocks.questions]], by its id; files are in questions/ID/judges.",
@@ -49,7 +49,9 @@ class JudgeOptions(CommandOptions):
     )
     scores: Path | None = option(None, "Take its grades, or a system's scores, from a table.")
     mean_of: tuple[str, ...] = option((), "Take the mean of the study's judges of these names.", metavar="NAME")
-    best: int | None = option(None, "Of these (or all) judges, as many as explain people best.", at_least=1)
+    best: int | None = option(
+        None, "Number of judges to keep: those that explain people best, of these or of all.", at_least=1
+    )
     model: str = option("", "Ask this model.")
     base_url: str | None = option(
         None, "Where the model is served (chat completions), such as http://localhost:8000/v1."

@@ -15,7 +15,7 @@ from relstudy.common.options.declaration import CommandOptions, option
 class LogOptions(CommandOptions):
     """Options of `relstudy log`."""
 
-    entries: int = option(50, "How many.", flags=("-n", "--entries"), at_least=1, at_most=1_000_000)
+    entries: int = option(50, "Number of entries.", flags=("-n", "--entries"), at_least=1, at_most=1_000_000)
 
 
 @click.command()

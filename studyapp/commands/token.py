@@ -17,7 +17,7 @@ class TokenOptions(CommandOptions):
     """Options of `relstudy token`."""
 
     make: bool = option(False, "Make the token NAME, and print it, once; one of that name ends.")
-    role: Role = option("viewer", "What it may ask.")
+    role: Role = option("viewer", "What the token may read or change.")
     remove: bool = option(False, "End the token NAME at once.")
 
 

@@ -34,8 +34,8 @@ class DemoOptions(CommandOptions):
         False,
         "The paper's systems, a second round, other scales, and the paper's tables as printed; takes minutes.",
     )
-    seed: int = option(0, "Of pictures, panel and sample.", at_least=0, any_size=True)
-    port: int = option(8000, "Of the app; 0: any free.", at_least=0, at_most=65535)
+    seed: int = option(0, "Random seed of pictures, panel and sample.", at_least=0, any_size=True)
+    port: int = option(8000, "Port of the app; 0: any free one.", at_least=0, at_most=65535)
 
     def size(self) -> Size:
         """The demo's size that these make."""

@@ -183,7 +183,7 @@ class JudgeRoundOptions:
     floor: float = option(0.2, "Share drawn from all candidates alike.", at_least=0, at_most=1, heading=DRAW)
     paradigm: Paradigm = option("image", "In a further round: which way of asking.", heading=FURTHER)
     seed: int = option(
-        0, "Of the draw, and of the bootstrap behind the widths.", at_least=0, any_size=True, heading=DRAW
+        0, "Random seed of the draw, and of the bootstrap behind the widths.", at_least=0, any_size=True, heading=DRAW
     )
     judgments: Path | None = None
 

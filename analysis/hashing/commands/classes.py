@@ -73,7 +73,7 @@ def _row(each: dict[str, Any]) -> list[str]:
 class PicturesOptions(CommandOptions):
     """Options of `relstudy hash pictures` beside the codes and the truth."""
 
-    row: int = option(..., "Which query, counted from 0.", flags=("--query",), at_least=0)
+    row: int = option(..., "Number of the query, from 0.", flags=("--query",), at_least=0)
     query_pictures: str = option(..., "The queries' pictures: a folder, or .npy (n, height, width, 3).")
     database_pictures: str = option(..., "The database's pictures, likewise.")
     within: tuple[int, ...] = option((), "Hamming distances, rising; repeat.", at_least=0, shown="1, 2")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class CompareOptions(Drawn):
     """Options of `relstudy hash compare`."""
 
-    radius: int = option(2, "Of P within radius and RAMAP.", at_least=0)
+    radius: int = option(2, "Radius of P within radius and of RAMAP.", at_least=0)
     k: tuple[int, ...] = option((), "Cut-offs of mAP at k; repeat.", at_least=1)
     splits: bool = option(False, "Tables are NAME_SPLIT.npz: mean and spread of each NAME over its splits.")
     preset: str = option("default", "Conventions by name.")
@@ -140,7 +140,7 @@ class HealthOptions(CodeFormat):
     figure: str | None = option(None, "Write the histogram of the codes as SVG.")
     queries: str | None = option(None, "Query codes, for mLGAP with --table.")
     table: str | None = option(None, "Count table of these queries against these codes, for mLGAP.")
-    radius: int = option(2, "Of mLGAP.", at_least=0)
+    radius: int = option(2, "Radius of mLGAP.", at_least=0)
 
     def __post_init__(self) -> None:
         super().__post_init__()

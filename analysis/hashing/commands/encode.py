@@ -51,7 +51,7 @@ class EncodeOptions(LabelText):
         flags=("--hold-out/--no-hold-out",),
         shown="hold-out",
     )
-    learning_rate: float | None = option(None, "Of deep encoders, at the start.", above=0, shown="0.001")
+    learning_rate: float | None = option(None, "Initial learning rate of deep encoders.", above=0, shown="0.001")
     batch: int | None = option(None, "Items of a step of deep encoders.", at_least=2, shown="200; m-dsh 128")
     patience: int | None = option(
         None, "Epochs without a better loss before deep encoders stop.", at_least=1, shown="10"

@@ -52,7 +52,7 @@ class CountOptions(LabelText):
     truth_file: str | None = option(
         None, "Relevance lists made by `relstudy hash truth`, instead of labels.", flags=("--truth",)
     )
-    form: Format = option("auto", "What the code files hold.", flags=("--format",))
+    form: Format = option("auto", "Format of the code files.", flags=("--format",))
     bits: int | None = option(None, "Code length, where the last byte of packed codes is not full.", at_least=1)
     engine: Engine | Literal["dask"] = option(
         "auto",

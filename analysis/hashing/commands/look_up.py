@@ -44,7 +44,7 @@ class LookUpOptions(CommandOptions):
         any_size=True,
         shown="the code's own order",
     )
-    engine: Searcher = option("numpy", "Who looks codes up: numpy, or faiss's multi-index with the same buckets.")
+    engine: Searcher = option("numpy", "Search engine: numpy, or faiss's multi-index with the same buckets.")
     figure: str | None = option(None, "Write time against recall as SVG.")
 
     def __post_init__(self) -> None:

@@ -31,8 +31,8 @@ class RankOptions(Drawn):
     queries: str = option(..., "Vectors (.npy); for asymmetric, real values of `encode --project`.")
     database: str = option(..., "Vectors (.npy); for asymmetric, codes.")
     train: str | None = option(None, "Training vectors, for pq.")
-    bits: int | None = option(None, "Of a vector's code, for pq: a byte for each part.", at_least=1)
-    form: Format = option("auto", "What the code file holds, for asymmetric.", flags=("--format",))
+    bits: int | None = option(None, "Bits of a vector's code, for pq: a byte for each part.", at_least=1)
+    form: Format = option("auto", "Format of the code file, for asymmetric.", flags=("--format",))
     output: str = option(
         ..., "Where to write the table (.npz), for `compare` and `evaluate`.", flags=("-o", "--output")
     )

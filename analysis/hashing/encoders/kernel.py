@@ -23,7 +23,7 @@ class SKLSH(Encoder):
     kernel's, by default the mean distance to the 50th neighbour of training points.
     """
 
-    width: float | None = option(None, "Of the Gaussian kernel.", above=0)
+    width: float | None = option(None, "Width of the Gaussian kernel.", above=0)
 
     def learn(self, vectors: np.ndarray, labels: np.ndarray | None) -> None:
         rng = np.random.default_rng(self.seed)

@@ -19,8 +19,10 @@ class SphericalHashing(Encoder):
     """
 
     iterations: int = option(50, "Most moves of the spheres.", at_least=0)
-    mean_tolerance: float = option(0.10, "Of the mean overlap, as a share of a quarter of the points.", at_least=0)
-    spread_tolerance: float = option(0.15, "Of the overlaps' spread, likewise.", at_least=0)
+    mean_tolerance: float = option(
+        0.10, "Tolerance of the mean overlap, as a share of a quarter of the points.", at_least=0
+    )
+    spread_tolerance: float = option(0.15, "Tolerance of the overlaps' spread, likewise.", at_least=0)
 
     def learn(self, vectors: np.ndarray, labels: np.ndarray | None) -> None:
         rng = np.random.default_rng(self.seed)

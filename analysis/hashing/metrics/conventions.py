@@ -33,7 +33,7 @@ class Conventions:
     beta : weight of recall in F
     """
 
-    denominator: Denominator = option("min(K, relevant)", "Of mAP at k.", shown=PRESETS_OWN)
+    denominator: Denominator = option("min(K, relevant)", "Denominator of mAP at k.", shown=PRESETS_OWN)
     no_relevant: NoRelevant = option("skip", "Queries without a relevant code.", shown=PRESETS_OWN)
     no_hit: LeftOut = option("zero", "Queries without a relevant code in the first k.", shown=PRESETS_OWN)
     empty_ball: LeftOut = option("zero", "Queries with no code within the radius.", shown=PRESETS_OWN)

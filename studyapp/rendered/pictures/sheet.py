@@ -39,7 +39,7 @@ def contact_sheet(rows: int = 4, seed: int = 0, width: int = 256, height: int = 
 @click.command()
 @click.argument("out", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--rows", default=4, show_default=True, type=click.IntRange(1, 50), help="Rows of six pictures.")
-@click.option("--seed", default=0, show_default=True, help="Of the collection.")
+@click.option("--seed", default=0, show_default=True, help="Random seed of the collection.")
 def main(out: Path, rows: int, seed: int) -> None:
     """Write a contact sheet of the demo's pictures."""
     contact_sheet(rows, seed).save(out, quality=88)
