@@ -30,7 +30,7 @@ def panel_remarks(ratings: pd.DataFrame) -> list[str]:
     --------
     >>> same = pd.DataFrame({"query_id": "q", "result_id": list(range(30)) * 2, "rater_id": ["a"] * 30 + ["b"] * 30,
     ...                      "rating": [1, 5, 2] * 20})
-    >>> others = same.assign(rater_id=["c"] * 30 + ["d"] * 30, rating=[5, 1, 2, 2, 1, 5] * 10)
+    >>> others = same.assign(rater_id=["c"] * 30 + ["d"] * 30, rating=[5, 1, 2] * 10 + [2, 1, 5] * 10)
     >>> panel_remarks(pd.concat([same, others]))
     ['a and b gave the same answer to all 30 pairs that both rated: they may be one person']
     """

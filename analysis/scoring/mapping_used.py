@@ -16,7 +16,7 @@ class MappingOrigin(StrEnum):
 
     FITTED = "fitted"
     KEPT = "kept with the mapping"
-    ANEW = "predicted again"
+    ANEW = "predicted anew"
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class MappingUsed:
         text += "; the mapping given may have seen these judgments, so it only serves the figure in sample"
         if self.origin is MappingOrigin.KEPT:
             return f"{text}; predictions kept with the mapping"
-        return f"{text}; predicted again, since {self.why_anew}"
+        return f"{text}; predicted again: {self.why_anew}"
 
     def as_json(self) -> dict[str, Any]:
         """The fields as plain JSON, as a saved comparison keeps them."""

@@ -353,8 +353,7 @@ def near_the_bound(result: ScoreResult) -> str | None:
     return (
         f"Borderline: {name} is {near.lag:.2f} standard errors behind {rival}, and the limit is {near.bound:.2f} "
         f"(give or take {near.error:.2f} with {options.replicates:,} replicates), so "
-        f"{option('seed', options.seed + 1)} may decide otherwise; {option('replicates', 10 * options.replicates)} is "
-        f"surer.{others}"
+        f"{option('seed', options.seed + 1)} may decide otherwise; more replicates are surer.{others}"
     )
 
 

@@ -52,7 +52,7 @@ class Verdict:
     >>> long = scores.melt(["query_id", "result_id"], var_name="system", value_name="score")
     >>> verdict = verdict_of(score_systems(judgments, long))
     >>> verdict.advice()[1].partition(", by default, ")[0]
-    "Decided by correlation (how closely scores follow people's judgments)"
+    "Ranked by correlation (how closely scores follow people's judgments)"
     >>> verdict.sentences() == verdict.advice() + verdict.further()
     True
     >>> verdict.as_json()["primary"]

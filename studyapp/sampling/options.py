@@ -153,7 +153,7 @@ class NextOptions:
     categories : values of the scale that responses are given on
     """
 
-    queries: int = option(100, "Queries to draw again.", at_least=1, heading=DRAW)
+    queries: int = option(100, "New queries to draw.", at_least=1, heading=DRAW)
     same_queries: bool = option(
         False, "With --from-mappings: draw for the last round's queries, not for new ones.", heading=FURTHER
     )

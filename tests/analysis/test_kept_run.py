@@ -52,7 +52,7 @@ def test_a_report_of_the_kept_run_is_the_report_of_a_new_one_byte_for_byte(study
     assert AS_KEPT in run("report", study, *FEW, "--by", "paradigm")
     kept = {path.name: path.read_bytes() for path in (study / "report").rglob("*.*")}
     (study / KEPT).unlink()
-    assert "Scored again, since no run is kept" in run("report", study, *FEW, "--by", "paradigm")
+    assert "Recomputed: no saved run found" in run("report", study, *FEW, "--by", "paradigm")
     assert {path.name: path.read_bytes() for path in (study / "report").rglob("*.*")} == kept
 
 
@@ -111,25 +111,25 @@ def test_a_direction_of_a_system_that_is_not_there_is_refused_with_each_name_onc
 def test_a_changed_table_is_scored_anew_and_named(study: Path, name: str) -> None:
     table = pd.read_csv(study / name, dtype=str, keep_default_na=False)
     table.assign(remark="new").to_csv(study / name, index=False)
-    assert origin_of(study).startswith(f"Scored again, since {name} changed. The run is kept in ")
+    assert origin_of(study).startswith(f"Recomputed: {name} changed. The run is kept in ")
     assert origin_of(study) == AS_KEPT
 
 
 def test_new_systems_and_mappings_are_changes(study: Path) -> None:
     gift = pd.read_csv(study / "scores" / "gift.csv").assign(system="other")
     gift.to_csv(study / "scores" / "other.csv", index=False)
-    assert "since scores/other.csv changed" in origin_of(study)
+    assert "Recomputed: scores/other.csv changed" in origin_of(study)
     (study / "scores" / "other.csv").unlink()
     (study / "mappings").mkdir()
     shutil.copyfile(EXAMPLE / "mappings" / "gift.json", study / "mappings" / "gift.json")
-    assert "since mappings/gift.json and scores/other.csv changed" in origin_of(study)
+    assert "Recomputed: mappings/gift.json and scores/other.csv changed" in origin_of(study)
 
 
 def test_other_options_and_another_version_are_told(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other = ScoringOptions(replicates=30, method="none", threshold=2.5)
-    assert "since it was made with other options (threshold, replicates)" in origin_of(study, other)
+    assert "Recomputed: it was made with other options (threshold, replicates)" in origin_of(study, other)
     monkeypatch.setattr(study_run, "code_hash", lambda: "another")
-    assert "since it was made by another version" in origin_of(study, other)
+    assert "it was made by another version" in origin_of(study, other)
 
 
 def test_the_judgments_own_cut_is_no_other_option_where_it_is_stated(study: Path) -> None:
@@ -140,7 +140,7 @@ def test_the_judgments_own_cut_is_no_other_option_where_it_is_stated(study: Path
 def test_a_damaged_run_is_scored_anew(study: Path) -> None:
     text = (study / KEPT).read_text(encoding="utf-8")
     (study / KEPT).write_text(text.replace('"judged"', '"jugded"'), encoding="utf-8")
-    assert "since no run is kept that can be read" in origin_of(study)
+    assert "Recomputed: no saved run found" in origin_of(study)
 
 
 def test_a_comparison_saved_by_the_kept_run_changes_nothing(study: Path) -> None:

@@ -60,7 +60,7 @@ def holds_everywhere(study: Path, systems: Sequence[str]) -> None:
         missing = [each for each in (headline, *notes) if " ".join(each.split()) not in " ".join(shown.split())]
         assert not missing
     for written in (page, study / "report" / "index.html"):
-        known = f"<dt>{reachable:.2f}</dt><dd>correlation of a system that knew what these raters think"
+        known = f"<dt>{reachable:.2f}</dt><dd>noise ceiling: the best correlation any system could reach"
         assert known in written.read_text(encoding="utf-8")
     assert f"{reachable:.2f}".lstrip("0") in terminal
     saved = study / "kept.json"

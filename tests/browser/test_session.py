@@ -278,7 +278,7 @@ def test_whoever_leaves_on_a_shared_device_leaves_nothing_to_the_next(take_seat:
         seat.rater.press("1", "2", "3", "4")
         seat.rater.go_on()
     page = seat.page
-    page.get_by_role("button", name="Leave the study").click()
+    page.get_by_role("button", name="Sign out on this device").click()
     expect(page.get_by_text("open by personal link only")).to_be_visible()
     page.goto(f"{seat.served.base}/thanks")
     expect(page.locator("#code")).to_have_count(0)

@@ -128,7 +128,7 @@ def test_quantisation_comes_near_to_the_distances_of_the_vectors() -> None:
         errors.append(np.abs(close - exact).mean())
     assert errors[1] < errors[0] / 2
     for size, bits, message in (
-        (600, 12, "no multiple of 8"),
+        (600, 12, "not a multiple of 8"),
         (100, 8, "256 centres"),
         (600, 96, "do not have 12 parts"),
     ):

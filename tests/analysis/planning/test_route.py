@@ -165,9 +165,9 @@ def test_a_pilot_is_redrawn_with_the_values_that_score_gives_its_queries() -> No
         by_system = [whole.loc[whole["system"] == name, named] for name in shape.names]
         np.testing.assert_allclose(source.measured[named], np.stack(by_system), atol=1e-12)
         assert np.isfinite(source.outcome(30, index_of(named), None, 1, np.random.default_rng(2)).p_value)
-    with pytest.raises(RelstudyError, match="RR cannot be planned for, as score has no test of it: a query's results"):
+    with pytest.raises(RelstudyError, match="RR cannot be planned for, as score has no test of it: only a sample"):
         piloted_studies(Pilot(StudyTables(judgments), study.rankings), PlanOptions("RR"))
-    with pytest.raises(RelstudyError, match="cannot be compared by RR; score has no test of it: a query's res"):
+    with pytest.raises(RelstudyError, match="cannot be compared by RR; score has no test of it: only a sample"):
         plan_study(assumed_studies(Assumptions(results=8, candidates=40))[0], PlanOptions("RR", studies=20), sizes=[6])
 
 

@@ -129,10 +129,10 @@ def test_a_comparison_of_other_judgments_is_left_alone_and_said_to_be(study: Pat
     by_report = run("report", folder, *FEW)
     assert by_report["conventions"]["weights"].startswith("design")
     assert any("comparison.json was made with other judgments" in note for note in by_report["notes"])
-    again = [note for note in by_report["notes"] if "fitted again" in note]
+    again = [note for note in by_report["notes"] if "Refitted" in note]
     assert again == [
-        "The mappings of keywords and simplicity were fitted again here, since judgments or scores are not those that "
-        "the saved one was fitted to."
+        "Refitted the mappings of keywords and simplicity: judgments or scores are not those that the saved one was "
+        "fitted to."
     ]
 
 
@@ -158,11 +158,9 @@ def test_predictions_that_fit_kept_are_not_fitted_again_and_are_the_same(
     assert run("report", study, *FEW)["systems"] == kept["systems"]
     for name in ("keywords", "simplicity"):
         one, other = kept["systems"][name]["mapped"], again["systems"][name]["mapped"]
-        assert one["fit"]["origin"] == "kept with the mapping" and other["fit"]["origin"] == "predicted again"
+        assert one["fit"]["origin"] == "kept with the mapping" and other["fit"]["origin"] == "predicted anew"
         for index in ("pearson", "spearman", "kendall"):
             # sums of a bootstrap are added up in threads, in an order that may change the last digit
             assert one[index] == pytest.approx(other[index], rel=1e-12)
-    assert not [note for note in kept["notes"] if "fitted again" in note]
-    assert [
-        note for note in again["notes"] if note.endswith("fitted again here, since the saved one keeps no predictions.")
-    ]
+    assert not [note for note in kept["notes"] if "Refitted" in note]
+    assert [note for note in again["notes"] if note.endswith(": the saved one keeps no predictions.")]

@@ -127,7 +127,7 @@ def test_the_page_opens_with_one_sentence_for_each_system_best_first(page: Page,
     values = [result[item.subject].indices["pearson"].value or 0.0 for item in block.items]
     assert tuple(item.subject for item in block.items) == verdict.standings.names
     for item, value in zip(block.items, values, strict=True):
-        assert item.text.startswith(f"goes along with {100 * value**2:.0f} %")
+        assert item.text.startswith(f"accounts for {100 * value**2:.0f} %")
         rank = result[item.subject].indices["normalised_rank"].value
         assert rank is not None
         assert f"above a poor one {100 * (1 - rank):.0f} times in 100" in item.text

@@ -31,7 +31,7 @@ def test_of_results_drawn_by_lot_a_measure_is_empty_with_the_reason_unless_it_is
     judgments, scores, truth = drawn(0.15)
     left = rs.score(scores, judgments, measures=["nDCG@10", "RR"], scale="0-3", replicates=20)
     figures = left.as_json()["systems"]["mine"]["measures"]
-    for name, reason in (("condensed RR", "sampled"), ("estimated nDCG@10", "too few relevant results")):
+    for name, reason in (("condensed RR", "only a sample"), ("estimated nDCG@10", "is too uncertain")):
         assert figures[name]["value"] is None and reason in figures[name]["reason"]
     asked = rs.score(scores, judgments, measures=["nDCG@10"], scale="0-3", replicates=20, unjudged="skip")
     condensed = asked.as_json()["systems"]["mine"]["measures"]["condensed nDCG@10"]["value"]

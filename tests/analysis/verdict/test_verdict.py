@@ -107,7 +107,7 @@ def test_a_system_near_the_bound_is_named_wherever_the_verdict_is_read() -> None
     )
     said = (
         "Borderline: b is 2.70 standard errors behind a, and the limit is 2.65 (give or take 0.07 with 50 replicates), "
-        "so --seed 1 may decide otherwise; --replicates 500 is surer. The same holds for 1 other system."
+        "so --seed 1 may decide otherwise; more replicates are surer. The same holds for 1 other system."
     )
     verdict = verdict_of(near)
     assert said in verdict.sentences() and verdict.as_json()["near"] == said
