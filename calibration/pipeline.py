@@ -227,7 +227,7 @@ def calibrate(ratings: Ratings, options: CalibrationOptions | None = None, *, al
     counts = np.ones(len(care))
     if options.careless == "drop" and (suspects or little):
         kept = calibrate(ratings, replace(options, careless="keep"), alone=True)
-        rest = calibrate(_without(ratings, (*suspects, *little)), replace(options, careless="keep"), alone=True)
+        rest = calibrate(_without(ratings, suspects, little), replace(options, careless="keep"), alone=True)
         return _with_otherwise(rest, CarelessRaters((*suspects, *little), "drop", kept.judgments), kept)
     if options.careless == "weigh":
         counts = np.where(care < LEAST_CARE, 0.0, np.where(care > SURE, 1.0, care))
@@ -287,7 +287,7 @@ def calibrate(ratings: Ratings, options: CalibrationOptions | None = None, *, al
         result = _with_otherwise(result, CarelessRaters(suspects, options.careless, other.judgments), other)
     if little and (not suspects or options.careless == "weigh"):  # those who look careless do not count either way
         try:
-            other = calibrate(_without(ratings, little), options, alone=True)
+            other = calibrate(_without(ratings, (), little), options, alone=True)
         except RelstudyError:  # too little is left without them to say what would change
             return result
         of_careless = None if result.judgments.careless is None else result.judgments.careless.note()
@@ -306,23 +306,23 @@ def _of_people(ratings: Ratings, calibrated: np.ndarray) -> np.ndarray:
     return np.where(by_judge, np.nan, calibrated)
 
 
-def _without(ratings: Ratings, raters: tuple[str, ...]) -> Ratings:
-    """The ratings without those of these raters, and a note that says so."""
-    theirs = ratings.frame["rater_id"].isin(raters).to_numpy(dtype=bool)
+def _without(ratings: Ratings, careless: tuple[str, ...], little: tuple[str, ...]) -> Ratings:
+    """The ratings without those of raters who look careless or agree little, and a note that says so."""
+    theirs = ratings.frame["rater_id"].isin((*careless, *little)).to_numpy(dtype=bool)
     rest = ratings.frame[~theirs].reset_index(drop=True)
     if rest["rating"].isna().all():
         raise RelstudyError(_nobody_left())
-    note = f"{count_of(int(theirs.sum()), 'rating')} of {_no_agreement(raters)} left out, as stated"
+    whose = " and ".join(
+        f"{count_of(len(raters), 'rater')} {why} ({', '.join(raters)})"
+        for raters, why in ((careless, "without a sign of agreement"), (little, "with little agreement"))
+        if raters
+    )
+    note = f"{count_of(int(theirs.sum()), 'rating')} of {whose} left out, as stated"
     return replace(ratings, frame=rest, notes=(*ratings.notes, note))
 
 
 def _nobody_left() -> str:
     return f"without raters who look careless nobody's ratings are left; {option('careless', 'keep')} takes theirs"
-
-
-def _no_agreement(raters: tuple[str, ...]) -> str:
-    """Number and names of raters who look careless, as a phrase."""
-    return f"{count_of(len(raters), 'rater')} without a sign of agreement ({', '.join(raters)})"
 
 
 def _marked(profiles: pd.DataFrame, judges: tuple[str, ...]) -> pd.DataFrame:

@@ -88,7 +88,8 @@ class CarelessRaters:
         who = f"{count_of(len(self.raters), 'rater')} ({listed_some(self.raters)})"
         if self.how == "little":
             return f"{who} {'agrees' if one else 'agree'} little with the others (less than half as much as the median)"
-        return f"{who} {'shows' if one else 'show'} no sign of agreement with the others"
+        sign = "little or no sign" if self.how == "drop" else "no sign"
+        return f"{who} {'shows' if one else 'show'} {sign} of agreement with the others"
 
     def note(self) -> str:
         """Their names and the use made of their ratings, as a sentence."""

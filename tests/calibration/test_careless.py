@@ -172,6 +172,7 @@ def test_yes_sayers_count_are_named_and_can_be_dropped(seed: int) -> None:
     assert named is not None and named.how == "little" and {*named.raters} <= {*HONEST[:2]}
     assert any("little with the others" in note for note in notes_on(result))
     dropped = calibrate(read(ratings), CalibrationOptions("pooled", force=True, careless="drop"))
+    assert any("with little agreement" in note and "left out" in note for note in notes_on(dropped))
     without = ratings[~ratings["rater_id"].isin(named.raters)].reset_index(drop=True)
     for found, how in ((dropped.judgments, "keep"), (named.otherwise, "weigh")):
         alone = calibrate(read(without), CalibrationOptions("pooled", force=True, careless=how)).judgments.frame
