@@ -19,7 +19,7 @@ from relstudy.analysis.resampling.best_set import PairedStatistics, ranks_of
 from relstudy.calibration.tables.judgments import read_judgments
 from relstudy.common.results.estimates import Estimate
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.common.runtime.wording import count_of, listed
+from relstudy.common.runtime.wording import count_of, listed, span
 from relstudy.common.tables.formats.table_files import read_table
 
 REPLICATES = 1_000
@@ -196,4 +196,4 @@ def _number(value: Estimate, form: str = ".2f") -> str:
 
 
 def _span(value: Estimate, form: str = ".2f") -> str:
-    return "" if value.low is None or value.high is None else f"{value.low:{form}} to {value.high:{form}}"
+    return span(value.low, value.high, form)

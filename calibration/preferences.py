@@ -138,47 +138,14 @@ def read_preferences(
     >>> bool(frame["judgment"].iloc[0] > 0.5), frame["n_ratings"].tolist()
     (True, [2, 3, 1])
     """
-    table = reading.apply(read_table(path), ("rating",))
-    table = under_own_names(table, ("rater_id", "query_id", "result_id", OTHER, SIDE, "rating", "block"))
-    if SIDE not in table.frame and "result_id" in table.frame:
-        said = (*table.notes, f"no column {SIDE}: result_id is taken to have stood on the left")
-        table = table.among(table.frame.assign(**{SIDE: table.frame["result_id"]}), table.rows, table.labels)
-        table.notes = said
-    table.require("rater_id", "query_id", "result_id", OTHER, SIDE, "rating")
-    table = without_set_aside(table)
-    couples = is_couple(table) & ~rows_aside(table)
-    of_lists = (table.frame["scale"] == OF_LISTS).to_numpy(bool) if "scale" in table.frame else np.zeros_like(couples)
-    chosen = couples & (of_lists == lists)
-    if not chosen.any():
-        if couples.any():
-            way = (
-                f"{option('lists', True)} takes these"
-                if not lists
-                else f"those of results go without {option('lists', True)}"
-            )
-            raise RelstudyError(f"{table.file}: its couples are of {'results' if lists else 'whole lists'}; {way}")
-        raise RelstudyError(f"{table.file}: no row has an other_id, so nobody said which of two is better")
-    table = table.where(chosen)
-    text = {name: table.texts(name) for name in ("rater_id", "query_id", "result_id", OTHER, SIDE)}
-    first, second, left = (np.asarray(text[name], dtype=object) for name in ("result_id", OTHER, SIDE))
-    answer = table.numbers("rating", low=LEFT, high=RIGHT, empty=True)
-    table.add(np.isfinite(answer) & ~np.isin(answer, (LEFT, EQUAL, RIGHT)), "rating", "-1, 0 or 1 is allowed")
-    table.add(first == second, OTHER, "another result than result_id is needed")
-    table.add((left != first) & (left != second), SIDE, "result_id or other_id is allowed: what stood on the left")
-    pairs_of_systems = _two_systems(table) if lists else []
-    weight = np.ones(len(answer))
-    if lists and "inclusion_probability" in table.frame:
-        weight = 1 / table.numbers("inclusion_probability", low=0, high=1, low_open=True, empty=True)
-    table.raise_faults()
-    right = np.where(left == first, second, first)
+    found = read_couples(path, lists, reading)
+    query, left, answer = found.query, found.left, found.answer
+    right = np.where(left == found.first, found.second, found.first)
     decided = np.isfinite(answer)
-    if not decided.any():
-        raise RelstudyError(f"{table.file}: every answer is empty (undecided)")
-    query = np.asarray(text["query_id"], dtype=object)
     ends = pd.MultiIndex.from_arrays([np.r_[query, query], np.r_[left, right]])
     codes, results = pd.factorize(ends)
     names = pd.MultiIndex.from_tuples(results, names=PAIR).to_frame(index=False)
-    rater, raters = pd.factorize(np.asarray(text["rater_id"], dtype=object)[decided])
+    rater, raters = pd.factorize(found.rater[decided])
     left_code, right_code = codes[: len(query)][decided], codes[len(query) :][decided]
     given = answer[decided].astype(int)
     fitted = fit_preferences(
@@ -207,7 +174,7 @@ def read_preferences(
         }
     )
     alone = int((~seen).sum())
-    notes = [*table.notes]
+    notes = [*found.notes]
     if not spread_found:
         few = "the answers do not tell how far results differ (too few, or as if all were alike)"
         notes.append(f"{few}, so judgments have no standard error")
@@ -216,14 +183,89 @@ def read_preferences(
     kept = frame[seen].reset_index(drop=True)
     systems = pd.DataFrame()
     if lists:
+        weight = found.weight
         if not np.isfinite(weight[decided]).all():
             weight = np.ones(len(answer))
             notes.append("couples weigh alike, as the probability of some is unknown")
-        wins = np.where((answer < 0) == (left == first), 1.0, 0.0)
-        wins = np.where(answer == EQUAL, 0.5, wins)
-        both = [pairs_of_systems[row] for row in np.flatnonzero(decided)]
-        systems = systems_preferred(both, wins[decided], weight[decided], rater, pd.factorize(query[decided])[0])
+        both = [found.systems[int(row)] for row in np.flatnonzero(decided)]
+        systems = systems_preferred(both, found.wins[decided], weight[decided], rater, pd.factorize(query[decided])[0])
     return PreferenceStudy(Judgments(kept, known), of_raters, fitted, int((~decided).sum()), tuple(notes), systems)
+
+
+@dataclass(frozen=True, eq=False)
+class CoupleAnswers:
+    """Answers to which of two is better, a row each.
+
+    Parameters
+    ----------
+    file : the table's name, for messages
+    rater, query, first, second, left : ids, object arrays (N): the couple's results and the one of them on the left
+    answer : -1 the left one, 0 neither, 1 the right one, NaN undecided, float array (N)
+    systems : of whole lists, the systems of first and second
+    weight : of whole lists one over the couple's probability to be drawn, NaN where unknown; else 1; float array (N)
+    notes : on how the table was read
+    """
+
+    file: str
+    rater: np.ndarray
+    query: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
+    left: np.ndarray
+    answer: np.ndarray
+    systems: Sequence[tuple[str, str]]
+    weight: np.ndarray
+    notes: tuple[str, ...]
+
+    @property
+    def wins(self) -> np.ndarray:
+        """1 where the first one is better, 0 the second, 0.5 neither, NaN undecided, float array (N)."""
+        wins = np.where((self.answer < 0) == (self.left == self.first), 1.0, 0.0)
+        return np.where(np.isfinite(self.answer), np.where(self.answer == EQUAL, 0.5, wins), np.nan)
+
+
+def read_couples(
+    path: str | os.PathLike[str] | Checked, lists: bool = False, reading: Reading = PLAIN
+) -> CoupleAnswers:
+    """The answers of a table of couples; parameters and errors as `read_preferences` has them."""
+    table = reading.apply(read_table(path), ("rating",))
+    table = under_own_names(table, ("rater_id", "query_id", "result_id", OTHER, SIDE, "rating", "block"))
+    if SIDE not in table.frame and "result_id" in table.frame:
+        said = (*table.notes, f"no column {SIDE}: result_id is taken to have stood on the left")
+        table = table.among(table.frame.assign(**{SIDE: table.frame["result_id"]}), table.rows, table.labels)
+        table.notes = said
+    table.require("rater_id", "query_id", "result_id", OTHER, SIDE, "rating")
+    table = without_set_aside(table)
+    couples = is_couple(table) & ~rows_aside(table)
+    of_lists = (table.frame["scale"] == OF_LISTS).to_numpy(bool) if "scale" in table.frame else np.zeros_like(couples)
+    chosen = couples & (of_lists == lists)
+    if not chosen.any():
+        if couples.any():
+            way = (
+                f"{option('lists', True)} takes these"
+                if not lists
+                else f"those of results go without {option('lists', True)}"
+            )
+            raise RelstudyError(f"{table.file}: its couples are of {'results' if lists else 'whole lists'}; {way}")
+        raise RelstudyError(f"{table.file}: no row has an other_id, so nobody said which of two is better")
+    table = table.where(chosen)
+    text = {name: table.texts(name) for name in ("rater_id", "query_id", "result_id", OTHER, SIDE)}
+    first, second, left = (np.asarray(text[name], dtype=object) for name in ("result_id", OTHER, SIDE))
+    answer = table.numbers("rating", low=LEFT, high=RIGHT, empty=True)
+    table.add(np.isfinite(answer) & ~np.isin(answer, (LEFT, EQUAL, RIGHT)), "rating", "-1, 0 or 1 is allowed")
+    table.add(first == second, OTHER, "another result than result_id is needed")
+    table.add((left != first) & (left != second), SIDE, "result_id or other_id is allowed: what stood on the left")
+    systems = _two_systems(table) if lists else []
+    weight = np.ones(len(answer))
+    if lists and "inclusion_probability" in table.frame:
+        weight = 1 / table.numbers("inclusion_probability", low=0, high=1, low_open=True, empty=True)
+    table.raise_faults()
+    query, rater = (np.asarray(text[name], dtype=object) for name in ("query_id", "rater_id"))
+    if not np.isfinite(answer).any():
+        raise RelstudyError(f"{table.file}: every answer is empty (undecided)")
+    return CoupleAnswers(
+        str(table.file), rater, query, first, second, left, answer, systems, weight, tuple(table.notes)
+    )
 
 
 def _two_systems(table: Checked) -> list[tuple[str, str]]:
@@ -235,7 +277,12 @@ def _two_systems(table: Checked) -> list[tuple[str, str]]:
 
 
 def systems_preferred(
-    systems: Sequence[tuple[str, str]], wins: np.ndarray, weight: np.ndarray, rater: np.ndarray, query: np.ndarray
+    systems: Sequence[tuple[str, str]],
+    wins: np.ndarray,
+    weight: np.ndarray,
+    rater: np.ndarray,
+    query: np.ndarray,
+    level: float = 0.95,
 ) -> pd.DataFrame:
     """The share of couples in which people prefer one system's list to another's, half of the ties counted.
 
@@ -245,6 +292,7 @@ def systems_preferred(
     wins : 1 where the first one's list is better, 0 the other's, 0.5 neither, float array (N)
     weight : one over the couple's probability to be drawn, float array (N)
     rater, query : codes, int arrays (N)
+    level : of intervals, between 0 and 1
 
     Returns
     -------
@@ -281,7 +329,7 @@ def systems_preferred(
             sums = [np.bincount(each[1], used) for each in (raters, queries)]
             parts = [float(each @ each) * of_couples(len(each)) for each in sums]
             cells = np.bincount(raters[1] * sizes[1] + queries[1], used)
-            found = interval(preferred, (parts[0], parts[1]), float(cells @ cells), sizes)
+            found = interval(preferred, (parts[0], parts[1]), float(cells @ cells), sizes, level=level)
         low, high = (np.nan if each is None else float(np.clip(each, 0, 1)) for each in (found.low, found.high))
         ends = {"preferred": preferred, "preferred_low": low, "preferred_high": high}
         counts = {"answers": int(rows.sum()), "queries": sizes[1], "note": found.reason or ""}

@@ -18,7 +18,7 @@ from relstudy.common.runtime.console import print_json, progress, say
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.files import refuse_over_inputs
 from relstudy.common.runtime.wording import quoted
-from relstudy.common.tables.meaning.study_folder import answers_file, table_in
+from relstudy.common.tables.meaning.study_folder import answers_file, is_side_by_side, table_in
 
 if TYPE_CHECKING:
     from relstudy.analysis.report.layout import Page
@@ -122,17 +122,22 @@ def report(
     relstudy report my-study --paper-tables --paper-methods
     """
     from relstudy.analysis.pipeline import with_tests
-    from relstudy.analysis.report.answers import answers_page
+    from relstudy.analysis.report.answers import answers_page, side_by_side_page
     from relstudy.analysis.report.inputs import page_tables
     from relstudy.analysis.report.study import study_page
     from relstudy.analysis.scoring.options import ScoringOptions, options_over
     from relstudy.analysis.study_run import read_study_folder, run_of_study
 
-    if (answers := answers_file(folder)) is not None:
+    answers, compared = answers_file(folder), is_side_by_side(folder)
+    if answers is not None or compared:
         target = folder / "report" / "index.html" if out is None else out
-        page = answers_page(
-            answers, judgments or table_in(folder, "judgments.csv", f"relstudy calibrate {quoted(folder)}")
-        )
+        if compared:
+            page = side_by_side_page(folder, table_in(folder, "ratings.csv", f"relstudy export {quoted(folder)}"))
+        else:
+            assert answers is not None
+            page = answers_page(
+                answers, judgments or table_in(folder, "judgments.csv", f"relstudy calibrate {quoted(folder)}")
+            )
         files = _write_page(page, target, target.parent / "tables")
         if as_json:
             print_json({"page": target.as_posix(), "tables": (target.parent / "tables").as_posix(), "files": files})

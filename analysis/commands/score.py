@@ -16,12 +16,19 @@ from relstudy.analysis.scoring.options import SCORED, ScoringOptions, TestOption
 from relstudy.common.cluster import with_cluster
 from relstudy.common.options.command_options import GroupedCommand, option_under, options_of, taking
 from relstudy.common.options.declaration import CommandOptions, fields_given, option
-from relstudy.common.runtime.console import print_json, say
+from relstudy.common.runtime.console import print_json
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import quoted
 from relstudy.common.tables.formats.overwriting import with_overwrite
 from relstudy.common.tables.meaning.reading_options import ReadingOptions
-from relstudy.common.tables.meaning.study_folder import answers_file, notes_on_scores, only_folder, scores_in, table_in
+from relstudy.common.tables.meaning.study_folder import (
+    answers_file,
+    is_side_by_side,
+    notes_on_scores,
+    only_folder,
+    scores_in,
+    table_in,
+)
 from relstudy.mapping.vector_options import VectorOptions
 
 if TYPE_CHECKING:
@@ -153,6 +160,9 @@ def score(
     files = {"judgments": judgments, "against": against}
     files |= {name: choices[name] for name in ("ratings", "mappings", "judge", "queries")}
     systems = ["DIR"] if folder is not None else [_without_path(path) for path in scores]
+    if folder is not None and is_side_by_side(folder):
+        score_side_by_side(folder, as_json)
+        return
     if folder is not None and (answers := answers_file(folder)) is not None:
         score_answers(
             answers, judgments or table_in(folder, "judgments.csv", f"relstudy calibrate {quoted(folder)}"), as_json
@@ -273,6 +283,23 @@ def _report_of(run: ScoringRun, folder: Path, files: Mapping[str, str | None], c
     return f"{shlex.join(['relstudy', 'report', str(folder), *words])} (shows this run, kept in {KEPT}{how})"
 
 
+def score_side_by_side(folder: Path, as_json: bool) -> None:
+    """Compare the systems of a study that asked which of two is better, and print it."""
+    from relstudy.analysis.side_by_side import side_by_side_of_study
+    from relstudy.common.runtime.console import print_table
+
+    ratings = table_in(folder, "ratings.csv", f"relstudy export {quoted(folder)}")
+    found = side_by_side_of_study(folder, ratings)
+    if as_json:
+        print_json(found.as_json())
+        return
+    headline, *rest = found.sentences()
+    click.echo(headline)
+    print_table(*found.text_rows())
+    for sentence in rest:
+        click.echo(sentence)
+
+
 def score_answers(answers: Path, judgments: str | Path, as_json: bool) -> None:
     """Compare the models of a study of answers, and print it."""
     from relstudy.analysis.answers import answers_of_study, sentences, table_rows
@@ -283,11 +310,10 @@ def score_answers(answers: Path, judgments: str | Path, as_json: bool) -> None:
         print_json(found.as_json())
         return
     headline, *rest = sentences(found)
-    say(headline)
-    rows, header = table_rows(found)
-    print_table(rows, header)
+    click.echo(headline)
+    print_table(*table_rows(found))
     for sentence in rest:
-        say(sentence)
+        click.echo(sentence)
 
 
 def _without_path(scores: str) -> str:

@@ -115,9 +115,14 @@ def of_couples(number: int) -> float:
 
 
 def interval(
-    value: float, parts: tuple[float, float], both: float, sizes: tuple[int, int], scale: Scale = "plain"
+    value: float,
+    parts: tuple[float, float],
+    both: float,
+    sizes: tuple[int, int],
+    scale: Scale = "plain",
+    level: float = 0.95,
 ) -> Estimate:
-    """A 95 % interval from the variances by rater and by pair, less what both hold.
+    """An interval, of 95 % unless `level` says another, from the variances by rater and by pair, less what both hold.
 
     Student's t with Satterthwaite's degrees of freedom, from those of raters and of pairs.
     """
@@ -126,7 +131,7 @@ def interval(
     if not np.isfinite(variance) or variance <= 0:
         return Estimate(value)
     freedom = variance**2 / (by_rater**2 / (sizes[0] - 1) + by_pair**2 / max(sizes[1] - 1, 1))
-    reach = float(stdtrit(max(freedom, 1.0), 0.975)) * np.sqrt(variance)
+    reach = float(stdtrit(max(freedom, 1.0), (1 + level) / 2)) * np.sqrt(variance)
     if scale == "log" and value > 0:
         return Estimate(value, value * float(np.exp(-reach / value)), value * float(np.exp(reach / value)))
     if scale == "fisher" and abs(value) > 1 - ROUNDING:

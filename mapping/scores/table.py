@@ -296,6 +296,12 @@ def _notes_on_marks(frame: pd.DataFrame) -> list[str]:
     return notes
 
 
+def is_run(path: str | os.PathLike[str]) -> bool:
+    """True for a file that is a TREC run rather than a table."""
+    file = os.fspath(path)
+    return not file.endswith(".parquet") and _is_run(file, read_bytes(path))
+
+
 def _is_run(file: str, content: bytes) -> bool:
     """By its first line; a broken first line of a file named as a run is a fault of the run and not of a table."""
     named = unpacked_name(file).endswith(RUN_ENDINGS) and b"," not in content.partition(b"\n")[0]

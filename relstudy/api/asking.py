@@ -22,6 +22,7 @@ def ask(
     questions: Sequence[str] = (),
     scale: str = "1-5",
     raters: int | None = None,
+    side_by_side: bool = False,
     columns: Mapping[str, str] | None = None,
     seed: int = 0,
 ) -> Asked:
@@ -34,6 +35,7 @@ def ask(
     questions : asked of each result; none: by what the table holds
     scale : of the questions: "1-5", "binary" or "1-9"
     raters : people expected, who share the pairs; None: up to 60 pairs each
+    side_by_side : ask which of two models' answers, or of two systems' first five results, is better
     columns : roles by column, for columns with other names (query, system, answer, text, title, image, result, rank)
     seed : of the queries drawn, where there are many
 
@@ -59,4 +61,7 @@ def ask(
     sources = [each if isinstance(each, pd.DataFrame) else Path(each) for each in several]
     first = next((each.parent for each in sources if isinstance(each, Path)), Path())
     table = read_results(sources, columns)
-    return make_study(table, Path(folder), questions=questions, scale=scale, raters=raters, seed=seed, beside=first)
+    return make_study(
+        table, Path(folder), questions=questions, scale=scale, raters=raters, side_by_side=side_by_side, seed=seed,
+        beside=first,
+    )  # fmt: skip

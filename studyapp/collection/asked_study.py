@@ -13,17 +13,24 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from relstudy.common.options.option_wording import option
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.files import file_names, together, write_text
 from relstudy.common.sampling.draws import base_block
 from relstudy.common.tables.formats.table_files import read_table, write_table
-from relstudy.common.tables.meaning.pairs_table import COLUMNS, read_pairs
+from relstudy.common.tables.meaning.pairs_table import COLUMNS, OTHER, read_pairs
 from relstudy.common.tables.meaning.study_folder import ANSWERS
+from relstudy.studyapp.collection.asked_couples import couples_of_answers, couples_of_lists
+from relstudy.studyapp.collection.lists import RankedList, read_lists, write_lists
 from relstudy.studyapp.collection.results_table import ResultsTable
-from relstudy.studyapp.config.starter import starter_toml
+from relstudy.studyapp.config.starter import TITLE, starter_toml
 
 ALL_PAIRS = 600
-"""Pairs up to which all are rated; of more, whole queries are drawn."""
+"""Pairs, or couples, up to which all are rated; of more, whole queries are drawn."""
+A_SITTING = 60
+"""Pairs that one person is asked for unless the number of raters says another."""
+PEOPLE = 3
+"""People who compare each couple: with fewer, nothing is known of other people."""
 KEYS = "results-asked.csv"
 """Which item stands for which query or result, so that the same table with one more system adds only what is new."""
 QUALITY = """[scales.quality]
@@ -32,6 +39,17 @@ labels = { 1 = "poor", 5 = "good" }
 undecided = true
 """
 """The scale from 1 to 5 for answers, which match nothing."""
+DEFAULTS = {
+    (False, True): "How good is this answer?", (False, False): "How well does this match the query?",
+    (True, True): "Which answer is better?", (True, False): "Which list of results answers the query better?",
+}  # fmt: skip
+"""What is asked, by whether results are compared and whether they are answers."""
+WHICH_PICTURE = {False: "How well does the picture match the text?", True: "Which picture matches the text better?"}
+TITLES = {
+    (False, True): "How good are these answers?", (False, False): TITLE,
+    (True, True): "Which answer is better?", (True, False): "Which results are better?",
+}  # fmt: skip
+"""What raters read first, by the same."""
 MARKS = re.compile(r"(^|\n)(#{1,6} |[-*] |\d+\. |```|\|)|\*\*|\[[^\]]+\]\(")
 """Signs of markdown."""
 
@@ -42,9 +60,10 @@ class Asked:
 
     Parameters
     ----------
-    queries, results, pairs, base : numbers of each
+    queries, results, pairs, base : numbers of each; side by side a pair is a couple to be compared
     drawn : queries whose pairs are rated
     added : pairs that were added to a study that was there
+    side_by_side : whether two results are compared rather than each rated
     """
 
     queries: int
@@ -53,12 +72,16 @@ class Asked:
     base: int
     drawn: int
     added: int | None = None
+    side_by_side: bool = False
 
     def sentence(self) -> str:
         """The size in a sentence."""
+        what = "couples" if self.side_by_side else "pairs"
         if self.added is not None:
-            return f"{self.added} pairs added that nobody had been asked about; {self.pairs} in all"
+            return f"{self.added} {what} added that nobody had been asked about; {self.pairs} in all"
         of = "" if self.drawn == self.queries else f" of {self.drawn} queries drawn at random from {self.queries}"
+        if self.side_by_side:
+            return f"{self.pairs} couples to compare{of}, each by {PEOPLE} people"
         return f"{self.pairs} pairs to rate{of}, {self.base} of them by everyone"
 
 
@@ -69,6 +92,7 @@ def make_study(
     questions: Sequence[str] = (),
     scale: str = "1-5",
     raters: int | None = None,
+    side_by_side: bool = False,
     pairs: bool = True,
     seed: int = 0,
     beside: Path = Path(),
@@ -81,6 +105,7 @@ def make_study(
     questions : asked of each result, the first on the rating page's head; none: a default
     scale : of all of them
     raters : people expected, who share the pairs; None: each rates up to 60
+    side_by_side : ask which of two models' answers, or of two systems' first results, is better
     pairs : write pairs.csv, too
     beside : folder that paths of pictures start from
 
@@ -89,8 +114,12 @@ def make_study(
     RelstudyError
         where the folder holds another study, or a picture is absent; nothing is written then
     """
+    if side_by_side and len(questions) > 1:
+        raise RelstudyError(
+            f"{option('side_by_side', True)} asks one question, and there are {len(questions)}; make a study of each"
+        )
     if (folder / "study.toml").exists():
-        return _extended(table, folder, beside)
+        return _extended(table, folder, beside, side_by_side)
     rows = table.rows.assign(query_key=table.rows["query"])
     draw = np.random.default_rng(seed)
     queries = {text: f"q{number:04d}" for number, text in enumerate(dict.fromkeys(rows["query"]), 1)}
@@ -103,23 +132,35 @@ def make_study(
         {"item_id": id, "kind": "text", "path": "", "text": text, "title": "", "role": "query"}
         for text, id in queries.items()
     ]
-    drawn = _pairs(rows, draw)
+    lists: list[RankedList] = []
+    if side_by_side:
+        drawn, lists = _couples(rows, table.answers, draw)
+    else:
+        drawn = _pairs(rows, draw)
+    words = table.answers and not table.pictures
     with together():
-        write_table(pd.DataFrame([*asked, *items]), folder / "collection.csv")
+        write_table(pd.DataFrame([*asked, *items]).drop(columns="source"), folder / "collection.csv")
         _write_systems(rows, folder, table.answers)
         _write_keys(queries, results, folder)
+        if lists:
+            write_lists(folder, lists)
         if pairs:
             write_table(drawn, folder / "pairs.csv")
         write_text(
             starter_toml(
-                folder.resolve().name, blocks=_blocks(table, drawn, questions, scale, raters), answers=table.answers
+                folder.resolve().name,
+                blocks=_blocks(table, drawn, questions, scale, raters),
+                title=TITLES[side_by_side, words],
+                answers=words,
+                looks=not (table.answers or side_by_side),
             ),
             folder / "study.toml",
         )
     _copy_pictures(items, folder, beside)
     return Asked(
-        len(queries), len(results), len(drawn), int((drawn["block"] == "base").sum()), drawn["query_id"].nunique()
-    )
+        len(queries), len(results), len(drawn), int((drawn["block"] == "base").sum()), drawn["query_id"].nunique(),
+        side_by_side=side_by_side,
+    )  # fmt: skip
 
 
 def _items(rows: pd.DataFrame, folder: Path, beside: Path) -> list[dict[str, str]]:
@@ -152,17 +193,35 @@ def _copy_pictures(items: list[dict[str, str]], folder: Path, beside: Path) -> N
 
 def _pairs(rows: pd.DataFrame, draw: np.random.Generator) -> pd.DataFrame:
     """All pairs of a query and a result, or those of queries drawn at random, with their probability."""
-    found = rows.drop_duplicates(["query_id", "result_id"])
+    found, share = _of_queries(rows.drop_duplicates(["query_id", "result_id"]), draw)
+    codes = pd.factorize(found["query_id"])[0]
+    size = min(12, max(2, len(found) // 5)) if len(found) > 4 else 0
+    base = base_block(codes, size, 1, draw) if size else np.zeros(len(found), dtype=bool)
+    return _pair_rows(found, np.where(base, "base", "unique"), share, 1)
+
+
+def _couples(rows: pd.DataFrame, answers: bool, draw: np.random.Generator) -> tuple[pd.DataFrame, list[RankedList]]:
+    """Couples of the queries, as rows for pairs.csv, and the lists that they are of."""
+    found, lists = (couples_of_answers(rows), []) if answers else couples_of_lists(rows)
+    found, share = _of_queries(found, draw)
+    return _couple_rows(found, share, 1), lists
+
+
+def _of_queries(found: pd.DataFrame, draw: np.random.Generator) -> tuple[pd.DataFrame, float]:
+    """All rows, or those of queries drawn at random where there are too many, and the share of queries."""
     queries = found["query_id"].unique()
     number = len(queries)
     if len(found) > ALL_PAIRS:
         number = max(1, int(len(queries) * ALL_PAIRS / len(found)))
         found = found[found["query_id"].isin(draw.choice(queries, number, replace=False))]
-    share = number / len(queries)
-    codes = pd.factorize(found["query_id"])[0]
-    size = min(12, max(2, len(found) // 5)) if len(found) > 4 else 0
-    base = base_block(codes, size, 1, draw) if size else np.zeros(len(found), dtype=bool)
-    return _pair_rows(found, np.where(base, "base", "unique"), share, 1)
+    return found, number / len(queries)
+
+
+def _couple_rows(found: pd.DataFrame, share: float, first: int) -> pd.DataFrame:
+    made = _pair_rows(found, "unique", share, first)
+    return made.assign(
+        pair_id="c" + made["pair_id"].str[1:], source=found["source"].to_numpy(), **{OTHER: found[OTHER].to_numpy()}
+    )
 
 
 def _pair_rows(found: pd.DataFrame, block: np.ndarray | str, share: float, first: int) -> pd.DataFrame:
@@ -210,7 +269,7 @@ def _hashed(key: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest()[:24]
 
 
-def _extended(table: ResultsTable, folder: Path, beside: Path) -> Asked:
+def _extended(table: ResultsTable, folder: Path, beside: Path, side_by_side: bool) -> Asked:
     """Add the results of a later state of the table: items, systems, and the pairs of queries that were drawn."""
     if not (folder / KEYS).exists():
         raise RelstudyError(f"{folder} holds another study; name a new folder with -o")
@@ -233,41 +292,61 @@ def _extended(table: ResultsTable, folder: Path, beside: Path) -> Asked:
     rows = rows.assign(query_id=rows["query"].map(queries), result_id=rows["key"].map(results))
     collection = read_table(folder / "collection.csv", "item_id").frame
     new = [each for each in _items(rows, folder, beside) if each["item_id"] not in set(collection["item_id"])]
-    pairs = read_pairs(folder / "pairs.csv")
-    asked = set(zip(pairs["query_id"], pairs["result_id"], strict=True))
+    couples = read_pairs(folder / "pairs.csv", couples=True)
+    compared = len(couples) > 0
+    if side_by_side and not compared:
+        raise RelstudyError(f"{folder} asks about each result; name a new folder with -o for a study side by side")
+    pairs = couples if compared else read_pairs(folder / "pairs.csv")
     drawn = dict(zip(pairs["query_id"], pairs["query_probability"], strict=True))
-    fresh = rows.drop_duplicates(["query_id", "result_id"])
-    fresh = fresh[
-        [q in drawn and (q, r) not in asked for q, r in zip(fresh["query_id"], fresh["result_id"], strict=True)]
-    ]
     share = next(iter(drawn.values()))
-    added = _pair_rows(fresh, "unique", share, len(pairs) + 1)
     before = read_table(folder / ANSWERS, "system").frame
     now = rows[["system", "query_id", "result_id", "place"]]
     both = pd.concat([before[~before["system"].isin(set(now["system"]))], now]) if len(before) else now
+    lists: list[RankedList] = []
+    if compared:
+        of_all = both.assign(place=pd.to_numeric(both["place"]))
+        found, lists = (
+            (couples_of_answers(of_all), []) if table.answers else couples_of_lists(of_all, read_lists(folder))
+        )
+        asked = {(q, frozenset(both)) for q, *both in pairs[["query_id", "result_id", OTHER]].values.tolist()}
+        keys = [(q, frozenset(both)) for q, *both in found[["query_id", "result_id", OTHER]].values.tolist()]
+    else:
+        found = rows.drop_duplicates(["query_id", "result_id"])
+        asked = set(zip(pairs["query_id"], pairs["result_id"], strict=True))
+        keys = list(zip(found["query_id"], found["result_id"], strict=True))
+    fresh = found[[key[0] in drawn and key not in asked for key in keys]]
+    first = len(pairs) + 1
+    added = _couple_rows(fresh, share, first) if compared else _pair_rows(fresh, "unique", share, first)
     with together():
         write_table(
             pd.concat([collection, pd.DataFrame(new, columns=[*collection])]) if new else collection,
             folder / "collection.csv",
         )
         write_table(both, folder / ANSWERS)
+        if lists:
+            write_lists(folder, lists)
         _write_systems_scores(rows, folder, table.answers)
         kinds = [{"item_id": id, "key": key, "of": kind} for kind, named in known.items() for key, id in named.items()]
         write_table(pd.DataFrame(kinds), folder / KEYS)
         write_table(pd.concat([pairs, added], ignore_index=True)[[*pairs]], folder / "pairs.csv")
     _copy_pictures(new, folder, beside)
-    return Asked(len(queries), len(results), len(pairs) + len(added), 0, len(drawn), len(added))
+    return Asked(len(queries), len(results), len(pairs) + len(added), 0, len(drawn), len(added), compared)
 
 
 def _blocks(table: ResultsTable, pairs: pd.DataFrame, questions: Sequence[str], scale: str, raters: int | None) -> str:
     """The blocks of study.toml: what everyone rates, and the other pairs."""
-    default = "How good is this answer?" if table.answers else "How well does this match the query?"
+    compared = OTHER in pairs
+    default = WHICH_PICTURE[compared] if table.pictures else DEFAULTS[compared, table.answers]
     first, *further = questions or (default,)
     unique = int((pairs["block"] == "unique").sum())
-    share = 60 if raters is None else max(1, -(-unique // raters))
+    people = PEOPLE if compared else 1
+    share = A_SITTING if raters is None else min(unique, max(1, -(-unique * people // raters)))
     each = "all" if unique <= share and raters is None else share
-    made = [QUALITY] if table.answers and scale == "1-5" else []
+    made = [QUALITY] if table.answers and scale == "1-5" and not compared and not table.pictures else []
     scale = "quality" if made else scale
+    asked = [f"scale = {json.dumps(scale)}", "results_per_page = 1"]
+    if compared:
+        asked = [f'ask = "{"which" if table.answers else "which-list"}"']
     for name in ("base", "unique"):
         if not (pairs["block"] == name).any():
             continue
@@ -276,12 +355,11 @@ def _blocks(table: ResultsTable, pairs: pd.DataFrame, questions: Sequence[str], 
             f'name = "{name}"',
             f'pairs = "{name}"',
             'paradigm = "text"',
-            f"scale = {json.dumps(scale)}",
-            "results_per_page = 1",
+            *asked,
             f"question = {json.dumps(first, ensure_ascii=False)}",
         ]
         if name == "unique":
-            lines += ["ratings_per_pair = 1", f"pairs_per_rater = {json.dumps(each)}", "more = 20"]
+            lines += [f"ratings_per_pair = {people}", f"pairs_per_rater = {json.dumps(each)}", "more = 20"]
         for number, text in enumerate(further, 2):
             lines += [
                 "",

@@ -1,14 +1,14 @@
 """A table of results or answers, as search and question-answering teams have it: what each system gave for each query.
 
 Read are long tables (one row a query, system and result), wide ones (a column of answers for each model), JSON lines of
-prompts and completions, and JSON of search responses (a list of hits a query, Elasticsearch, OpenSearch, Solr).
+prompts and completions, JSON of search responses, TREC runs with their documents, and folders of pictures.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,9 @@ import pandas as pd
 
 from relstudy.common.options.option_wording import option
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.common.runtime.files import read_json
 from relstudy.common.runtime.wording import count_of, listed
-from relstudy.common.tables.checked_table import Checked
-from relstudy.common.tables.formats.table_files import read_table
 from relstudy.common.tables.meaning.results_columns import ROLES, known_columns, model_columns
+from relstudy.studyapp.collection.results_sources import Source, read_sources
 
 LONGEST = 100_000
 """Characters of one answer that a page can show."""
@@ -39,11 +37,13 @@ class ResultsTable:
         best first) of each result
     taken : what each role was taken from, in words
     answers : True where each query has one result a system
+    pictures : True where these are pictures
     """
 
     rows: pd.DataFrame
     taken: Mapping[str, str]
     answers: bool
+    pictures: bool = False
 
     @property
     def systems(self) -> list[str]:
@@ -52,7 +52,8 @@ class ResultsTable:
 
     def sentences(self) -> list[str]:
         """What was taken for what, in five lines."""
-        words = ("answer", "answers") if self.answers else ("result", "results")
+        words = ("picture", "pictures") if self.pictures else ("answer", "answers")
+        words = words if self.answers else ("result", "results")
         queries = self.rows["query"].nunique()
         return [
             f"query:   {self.taken['query']}, {count_of(queries, 'query', 'queries')}",
@@ -68,7 +69,8 @@ def read_results(sources: Sequence[Path | pd.DataFrame], columns: Mapping[str, s
 
     Parameters
     ----------
-    sources : files or frames; one without a column for the system is a system's, by its name
+    sources : files or frames, one without a column for the system is a system's, by its name; TREC runs with tables of
+        their documents' and queries' texts; folders, one a system, whose pictures of one name are of one query
     columns : roles by column (`ROLES`), for columns with other names
 
     Raises
@@ -78,55 +80,18 @@ def read_results(sources: Sequence[Path | pd.DataFrame], columns: Mapping[str, s
         same result twice, and an answer too long for a page
     """
     parts, taken, answers = [], dict[str, str](), []
-    for number, source in enumerate(sources, 1):
-        frame, name = _frame_of(source, number)
-        part, taken, one_each = _rows_of(frame, name, dict(columns or {}))
+    found = read_sources(sources)
+    for source in found:
+        part, taken, one_each = _rows_of(source, dict(columns or {}))
         parts.append(part)
         answers.append(one_each)
     rows = pd.concat(parts, ignore_index=True)
     _check(rows, len(sources))
-    return ResultsTable(rows, taken, all(answers))
+    return ResultsTable(rows, taken, all(answers), all(each.pictures for each in found))
 
 
-def _frame_of(source: Path | pd.DataFrame, number: int) -> tuple[pd.DataFrame, str]:
-    if isinstance(source, pd.DataFrame):
-        return source.reset_index(drop=True), f"system {number}"
-    if source.suffix == ".json":
-        found = list(_responses(read_json(source)))
-        if found:
-            return pd.DataFrame(found), source.stem
-    table: Checked = read_table(source)
-    return table.frame.reset_index(drop=True), source.stem
-
-
-def _responses(content: Any, query: str = "") -> Iterator[dict[str, Any]]:
-    """The hits of search responses, a row each: one response, several, or a list of hits a query."""
-    if isinstance(content, list):
-        for each in content:
-            yield from _responses(each, query)
-    elif isinstance(content, dict):
-        query = str(content.get("query") or content.get("q") or _asked(content) or query)
-        inside = content.get("response", content)
-        hits = next((inside[name] for name in ("hits", "docs", "results", "documents") if name in inside), None)
-        hits = hits.get("hits") if isinstance(hits, dict) else hits
-        if not isinstance(hits, list):
-            if "responses" in content:
-                yield from _responses(content["responses"], query)
-            return
-        for place, hit in enumerate(hits, 1):
-            fields = hit.get("_source", hit) if isinstance(hit, dict) else {"text": str(hit)}
-            row = {name: value for name, value in fields.items() if not str(name).startswith("_")}
-            own = hit.get("_id") if isinstance(hit, dict) else None
-            yield {**row, **({} if own is None else {"id": own}), "query": query, "rank": place}
-
-
-def _asked(content: Mapping[str, Any]) -> str:
-    """The query of a Solr response, which repeats its parameters."""
-    params = content.get("responseHeader", {}) if isinstance(content.get("responseHeader"), dict) else {}
-    return str(params.get("params", {}).get("q", ""))
-
-
-def _rows_of(frame: pd.DataFrame, name: str, columns: dict[str, str]) -> tuple[pd.DataFrame, dict[str, str], bool]:
+def _rows_of(source: Source, columns: dict[str, str]) -> tuple[pd.DataFrame, dict[str, str], bool]:
+    name, frame = source.name, source.frame
     known = _known(frame, columns)
     if "query" not in known:
         other = known.get("query_id")
@@ -168,7 +133,7 @@ def _rows_of(frame: pd.DataFrame, name: str, columns: dict[str, str]) -> tuple[p
     rows["key"] = own if named else content
     order, words = _order(frame, known, rows)
     rows["place"] = order.groupby([rows["system"], rows["query"]]).rank(method="first").astype(int)
-    one_each = not rows.duplicated(["system", "query"]).any() and ("answer" in known or bool(wide))
+    one_each = not rows.duplicated(["system", "query"]).any() and ("answer" in known or bool(wide) or source.pictures)
     seen = [role for role in ("title", "answer", "text", "image", "price", "sources") if role in known]
     taken = {
         "query": _column(known["query"]),
@@ -178,11 +143,11 @@ def _rows_of(frame: pd.DataFrame, name: str, columns: dict[str, str]) -> tuple[p
         if "system" in known
         else "the file's name",
         "result": _column(known["result"]) if named else "the content",
-        "order": "one answer a query and system" if one_each else words,
+        "order": f"one {'picture' if source.pictures else 'answer'} a query and system" if one_each else words,
         "shown": "the answers" if wide else listed([str(known[role]) for role in seen]),
     }
     empty = (rows["text"] == "") & (rows["title"] == "") & (rows["image"] == "")
-    return rows[~empty].reset_index(drop=True), taken, one_each
+    return rows[~empty].reset_index(drop=True), taken | dict(source.taken), one_each
 
 
 def _known(frame: pd.DataFrame, columns: dict[str, str]) -> dict[str, Any]:

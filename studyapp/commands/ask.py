@@ -23,6 +23,9 @@ class AskOptions(CommandOptions):
         shown="the table's name",
     )
     serve: bool | None = option(None, "Serve the study.", flags=("--serve/--no-serve",), shown="yes")
+    side_by_side: bool = option(
+        False, "Ask which is better: of two models' answers, or of two systems' first five results."
+    )
     question: tuple[str, ...] = option((), "Asked of each result; may be repeated.", shown="by what the table holds")
     scale: str = option("1-5", "Scale of the questions: 1-5, binary or 1-9.")
     raters: int | None = option(None, "People expected, who share the pairs.", at_least=1, shown="up to 60 pairs each")
@@ -34,21 +37,25 @@ class AskOptions(CommandOptions):
 
 
 @click.command()
-@click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
 @taking(AskOptions)
 @taking(ServerOptions, "server")
 def ask(results: tuple[Path, ...], options: AskOptions, server: ServerOptions) -> None:
     """Start a study from tables of results or answers, and serve it.
 
     RESULTS have a row for each query, system and result (rank, id, title, text), a row for each question with a column
-    of answers a model, or the JSON of search responses. The command says what it took each column for. Raters never see
-    which system a result is from. With one answer a model and question, `relstudy score FOLDER` compares the models by
-    people's mean judgment.
+    of answers a model, or the JSON of search responses. A TREC run goes with tables of its documents and queries, and
+    folders of pictures are a system each. The command says what it took each column for. Raters never see which system
+    a result is from. With one answer a model and question, `relstudy score FOLDER` compares the models by people's mean
+    judgment.
 
     \b
     Example:
       relstudy ask answers.csv
       relstudy ask bm25.json dense.json -o search-study --no-serve
+      relstudy ask answers.csv --side-by-side
+      relstudy ask bm25.run dense.run documents.jsonl queries.tsv
+      relstudy ask pictures-of-a/ pictures-of-b/ prompts.csv
       relstudy ask answers.csv --question "Is it supported by the sources?" --question "Is it helpful?"
     """
     from relstudy.common.runtime.console import say
@@ -64,13 +71,13 @@ def ask(results: tuple[Path, ...], options: AskOptions, server: ServerOptions) -
     if folder.suffix or (folder.exists() and not folder.is_dir()):
         raise RelstudyError(f"{folder}: a folder is needed; -o names one")
     for sentence in table.sentences():
-        say(sentence)
+        click.echo(sentence)
     asked = make_study(
-        table, folder, questions=options.question, scale=options.scale, raters=options.raters, seed=options.seed,
-        beside=results[0].parent,
+        table, folder, questions=options.question, scale=options.scale, raters=options.raters,
+        side_by_side=options.side_by_side, seed=options.seed, beside=results[0].parent,
     )  # fmt: skip
     Study.load(folder)
-    say(f"{folder}: {asked.sentence()}")
+    click.echo(f"{folder}: {asked.sentence()}")
     if options.serve is False:
         say(f"Next: relstudy {'serve' if asked.added is None else 'change'} {quoted(folder)}")
         return

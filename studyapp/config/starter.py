@@ -213,7 +213,7 @@ ABOUT_ANSWERS = """[texts]
 "rate.legend" = "Answer {number}: {question}"
 "rate.further" = "Answer {number}: {question}\""""
 """The words of the rating page for answers to questions."""
-TITLES = ("How well do results match?", "How good are these answers?")
+TITLE = "How well do results match?"
 
 
 DECIDES = """\
@@ -251,14 +251,24 @@ def question(stated: Collection[str] = (), primary: str = "same_query") -> str:
     return "\n".join(text for name, text in missing.items() if name not in stated)
 
 
-def starter_toml(name: str, paradigms: Sequence[str] = ("image",), blocks: str = "", *, answers: bool = False) -> str:
+def starter_toml(
+    name: str,
+    paradigms: Sequence[str] = ("image",),
+    blocks: str = "",
+    *,
+    title: str = TITLE,
+    answers: bool = False,
+    looks: bool = True,
+) -> str:
     """The text of a new study.toml; the study's id is made from the folder's name.
 
     Parameters
     ----------
     name : the folder's
     blocks : what is asked, as TOML; "": by the paradigms
-    answers : whether the results are answers to questions; looks at these are not counted
+    title : what raters read first
+    answers : whether the results are answers to questions
+    looks : whether looks at the comparison while people rate are counted
     paradigms : how the collection's queries ask: image, text or both; the blocks of any other are commented out
 
     Examples
@@ -269,8 +279,8 @@ def starter_toml(name: str, paradigms: Sequence[str] = ("image",), blocks: str =
     cleaned = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")[:64]
     if blocks:
         return _TOML.format(
-            id=cleaned or "study", blocks=blocks, title=TITLES[answers],
-            question=question(["looks"] if answers else ()),
+            id=cleaned or "study", blocks=blocks, title=title,
+            question=question(() if looks else ["looks"]),
             texts=ABOUT_ANSWERS if answers else _TEXTS,
         )  # fmt: skip
     text_blocks = _TEXT_BLOCKS.format(name="words-" if "image" in paradigms else "")
@@ -280,6 +290,4 @@ def starter_toml(name: str, paradigms: Sequence[str] = ("image",), blocks: str =
     else:
         said = "# Query by text, for a collection that holds texts:\n"
         parts.append(said + "".join(f"# {line}" if line.strip() else "#\n" for line in text_blocks.splitlines(True)))
-    return _TOML.format(
-        id=cleaned or "study", blocks="\n".join(parts), title=TITLES[False], question=question(), texts=_TEXTS
-    )
+    return _TOML.format(id=cleaned or "study", blocks="\n".join(parts), title=title, question=question(), texts=_TEXTS)

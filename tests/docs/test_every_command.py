@@ -23,10 +23,11 @@ from tests.places import EXAMPLE, ROOT
 from tests.studyapp.browse import Browser
 
 WHY_NOT = {
-    "relstudy ask": "serves; tests/studyapp/commands/test_ask.py follows docs/how-to/rate-answers.md",
+    "relstudy ask": "serves; tests/studyapp/commands/test_ask.py follows the pages",
     **{
-        f"relstudy {name} answers": "of a study that relstudy ask made; tests/studyapp/commands/test_ask.py"
+        f"relstudy {name} {study}": "of a study that relstudy ask made; tests/studyapp/commands/test_ask.py"
         for name in ("invite", "export", "calibrate", "score", "report", "change")
+        for study in ("answers", "results")
     },
     "relstudy serve": "runs until it is stopped; tests/studyapp/web and tests/browser serve studies",
     "relstudy host": "runs until it is stopped; tests/studyapp/web/test_host.py serves several studies",

@@ -39,7 +39,7 @@ def answers(questions: int = 6) -> pd.DataFrame:
 
 def hits(system: str, queries: int = 4, depth: int = 3, shift: int = 0) -> pd.DataFrame:
     rows = [
-        (f"query {q}", system, r, f"d{q}-{r + shift}", f"Title {q} {r + shift}", f"Text {q} {r + shift}")
+        (f"query {q}", system, r, f"doc-{q}-{r + shift}", f"Title {q} {r + shift}", f"Text {q} {r + shift}")
         for q in range(queries)
         for r in range(1, depth + 1)
     ]
@@ -132,8 +132,69 @@ def test_nothing_a_rater_sees_tells_the_system(tmp_path):
     for _ in range(4):
         seen += browser.client.get(browser.address).get_data(as_text=True)
         browser.rate()
-    for name in ("bm25", "dense", "d0-1", "table.csv"):
+    for name in ("bm25", "dense", "doc-0-1", "table.csv"):
         assert name not in seen
+
+
+def rated_side_by_side(folder: Path, best: str) -> str:
+    """Three people prefer what holds `best`; gives all that they saw."""
+    prepare(folder, Store.of_study(folder))
+    app, seen = create_app(folder), ""
+    for _ in range(3):
+        browser = Browser(app)
+        browser.join()
+        while browser.address.startswith("/rate"):
+            seen += browser.html
+            left, right = re.split(r"Right\b", re.sub(r"<[^>]*>", " ", browser.html), maxsplit=1)
+            say = "-1" if best in left and best not in right else "1" if best in right else "0"
+            browser.rate(lambda name, number, say=say: say)  # type: ignore[misc]
+        assert browser.address == "/thanks"
+    return seen
+
+
+@pytest.mark.slow
+def test_answers_side_by_side_are_compared_and_named_with_the_model_that_people_prefer(tmp_path):
+    folder = made(tmp_path, answers(8), "--side-by-side")
+    assert (len(pairs(folder)), Study.load(folder).blocks[0].ask) == (8, "which")
+    seen = rated_side_by_side(folder, "Answer 1")
+    assert not any(model in seen for model in MODELS)
+    succeeds("export", folder)
+    done = succeeds("score", folder)
+    assert done.output.splitlines()[0] == "Use beta-xl: people prefer its answers to those of alpha-7b."
+    found = json.loads(succeeds("score", folder, "--json").stdout)
+    assert found["verdict"]["ranks"][0] == {"system": "beta-xl", "ahead_of": ["alpha-7b"]}
+    succeeds("report", folder)
+    assert "Use beta-xl" in (folder / "report" / "index.html").read_text()
+
+
+@pytest.mark.slow
+def test_rankings_side_by_side_are_lists_and_a_third_one_adds_couples(tmp_path):
+    both = pd.concat([hits("bm25", depth=7), hits("dense", depth=7, shift=4)])
+    folder = made(tmp_path, both, "--side-by-side")
+    before, lists = pairs(folder), pd.read_csv(folder / "lists.csv")
+    assert len(before) == 4 and lists.groupby("list_id").size().tolist() == [5] * 8
+    seen = rated_side_by_side(folder, "Text 0 1 ")
+    assert not any(name in seen for name in ("bm25", "dense", "doc-0-1", "l00001"))
+    made(tmp_path, pd.concat([both, hits("new", depth=7, shift=2)]))
+    after = pairs(folder)
+    pd.testing.assert_frame_equal(after.iloc[: len(before)], before)
+    assert len(after) == 12 and len(pd.read_csv(folder / "lists.csv")) == 60
+    succeeds("change", folder, "--yes")
+    succeeds("export", folder)
+    assert "preferred" in succeeds("score", folder).output
+
+
+def test_side_by_side_asks_one_question_of_a_study_of_its_own(tmp_path):
+    folder = made(tmp_path, answers())
+    again = relstudy("ask", tmp_path / "table.csv", "-o", folder, "--no-serve", "--side-by-side")
+    assert again.exit_code == 1 and "asks about each result; name a new folder" in again.output
+    words = ("--question", "Is it true?", "--question", "Is it helpful?")
+    two = relstudy("ask", tmp_path / "table.csv", "-o", tmp_path / "new", "--no-serve", "--side-by-side", *words)
+    assert two.exit_code == 1 and "asks one question, and there are 2" in two.output
+    alone = answers()[lambda f: f["model"] == MODELS[0]]
+    alone.to_csv(tmp_path / "one.csv", index=False)
+    one = relstudy("ask", tmp_path / "one.csv", "-o", tmp_path / "one", "--no-serve", "--side-by-side")
+    assert one.exit_code == 1 and "nothing to compare" in one.output and not (tmp_path / "one").exists()
 
 
 BAD = {
@@ -238,6 +299,23 @@ def test_the_whole_way_of_the_page_on_answers(tmp_path, monkeypatch):
         if line == "relstudy score answers":
             assert "alpha" in done.output and "beta" in done.output
     assert "mean judgment" in Path("answers/report/index.html").read_text()
+    assert len(page.split()) < 400
+
+
+@pytest.mark.slow
+def test_the_whole_way_of_the_page_on_two_rankings(tmp_path, monkeypatch):
+    """docs/how-to/compare-rankings.md, word for word but for the server, from its table to its report."""
+    page = (ROOT / "docs/how-to/compare-rankings.md").read_text()
+    monkeypatch.chdir(tmp_path)
+    Path("results.csv").write_text(re.search(r"```csv\n(.*?)```", page, re.DOTALL)[1])
+    blocks = [block.strip().splitlines() for block in re.findall(r"```text\n(.*?)```", page, re.DOTALL)]
+    assert [[line.split()[1] for line in block] for block in blocks] == [["ask"], ["export", "score", "report"]]
+    succeeds(*shlex.split(blocks[0][0])[1:], "--no-serve")
+    seen = rated_side_by_side(Path("results"), "Garda")
+    assert "Lake Como" in seen and not any(id in seen for id in ("results.csv", "l00001"))
+    outputs = [succeeds(*shlex.split(line)[1:]).output for line in blocks[1]]
+    assert "6 comparisons by 3 raters on 2 queries" in outputs[1]
+    assert "Whose first results do people prefer?" in Path("results/report/index.html").read_text()
     assert len(page.split()) < 400
 
 

@@ -21,14 +21,25 @@ ROLES: dict[str, tuple[str, ...]] = {
         "input",
         "instruction",
     ),
-    "system": ("system", "model", "model_name", "system_name", "engine", "ranker", "retriever", "model_id", "run"),
+    "system": (
+        "system",
+        "model",
+        "model_name",
+        "system_name",
+        "engine",
+        "ranker",
+        "retriever",
+        "model_id",
+        "run",
+        "snapshot_name",
+    ),
     "answer": ("answer", "response", "completion", "output", "generation", "model_answer", "result", "result_text"),
     "text": ("text", "snippet", "passage", "body", "content", "abstract", "description", "document", "contents"),
     "title": ("title", "name", "headline"),
     "image": ("image", "image_path", "picture", "thumbnail", "image_url"),
     "price": ("price",),
     "result": ("result_id", "doc_id", "docno", "docid", "document_id", "item_id", "id", "product_id"),
-    "rank": ("rank", "position", "rank_position"),
+    "rank": ("rank", "position", "rank_position", "doc_position"),
     "score": ("score", "relevance_score"),
     "sources": ("contexts", "context", "sources", "retrieved_contexts", "retrieved_context", "citations"),
     "query_id": ("query_id", "qid", "question_id", "topic_id", "prompt_id"),
@@ -59,7 +70,7 @@ LEFT_ALONE = {
         "timestamp",
         "latency",
     ),
-    *("tokens", "cost", "metadata", "source", "difficulty"),
+    *("tokens", "cost", "metadata", "source", "difficulty", "team_name", "case_name", "case_id", "snapshot_time"),
 }
 """Columns that are no model's answers, whatever they hold."""
 
@@ -102,16 +113,22 @@ def is_results(frame: pd.DataFrame) -> bool:
     False
     """
     known = known_columns(list(frame))
-    words = {word for name in frame for word in plain_column(name).split("_")}
+    words = {word for name in frame if _holds(frame[name]) for word in plain_column(name).split("_")}
     if "query" not in known or words & RATED:
         return False
     others = [name for name in frame if name not in known.values() and plain_column(name) not in LEFT_ALONE]
+    others = [name for name in others if _holds(frame[name])]
     texts = model_columns(frame, known)
     if len(texts) < len(others):
         return False  # numbers of unknown meaning may be scores or grades
     if {"answer", "text", "title", "image"} & known.keys():
         return bool({"system", "answer", "rank", "score"} & known.keys())
     return len(texts) > 1 and all(frame[name].astype(str).str.len().mean() >= SENTENCE for name in texts)
+
+
+def _holds(column: pd.Series) -> bool:
+    """True for a column that is not empty; a tool's sheet to be filled in says nothing yet."""
+    return bool((column.notna() & (column.astype(str).str.strip() != "")).any())
 
 
 def plain_column(name: object) -> str:

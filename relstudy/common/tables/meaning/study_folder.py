@@ -43,6 +43,15 @@ def answers_file(folder: Path) -> Path | None:
     return file if file.is_file() and not score_files(folder) else None
 
 
+def is_side_by_side(folder: Path) -> bool:
+    """True of a study made of a table of results whose pairs are all couples to be compared."""
+    file = folder / "pairs.csv"
+    if not (folder / ANSWERS).is_file() or not file.is_file():
+        return False
+    with file.open(encoding="utf-8-sig") as lines:
+        return next(lines, "").rstrip("\r\n").endswith(",other_id")
+
+
 def notes_on_scores(folder: Path | None) -> list[str]:
     """A sentence that names the files in FOLDER/scores which are no score tables by their names; none without any."""
     if folder is None:

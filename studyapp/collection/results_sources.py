@@ -1,0 +1,185 @@
+"""The files that results come from: tables, TREC runs with the texts of their documents, folders of pictures.
+
+A run holds ids alone, and a folder the names of its files; tables beside them give the texts of documents and queries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.files import read_json
+from relstudy.common.runtime.wording import count_of, listed
+from relstudy.common.tables.formats.table_files import read_table
+from relstudy.common.tables.meaning.results_columns import known_columns
+from relstudy.mapping.scores.table import is_run, read_scores
+from relstudy.studyapp.collection.kinds import can_be_shown
+from relstudy.studyapp.collection.search_responses import responses
+
+DEPTH = 10
+"""Results of a query that are taken of a run."""
+SHOWN = ("title", "text", "image")
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Results of one file, or of several that belong together.
+
+    Parameters
+    ----------
+    name : of the system, where no column names it
+    frame : one row a result
+    taken : what roles were taken from, in words, where no column says it
+    pictures : whether each result is a picture of a folder
+    """
+
+    name: str
+    frame: pd.DataFrame
+    taken: Mapping[str, str] = field(default_factory=dict)
+    pictures: bool = False
+
+
+def read_sources(sources: Sequence[Path | pd.DataFrame]) -> list[Source]:
+    """Read files, folders and frames, and join those that belong together.
+
+    Raises
+    ------
+    RelstudyError
+        where a run has no table of its documents, or one lacks documents; where a folder holds no pictures
+    """
+    runs = [each for each in sources if isinstance(each, Path) and not each.is_dir() and is_run(each)]
+    folders = [each for each in sources if isinstance(each, Path) and each.is_dir()]
+    others = [each for each in sources if not isinstance(each, Path) or each not in (*runs, *folders)]
+    tables = [_table(each, number) for number, each in enumerate(others, 1)]
+    if runs and folders:
+        raise RelstudyError(f"{runs[0]} is a run and {folders[0]} a folder of pictures; make a study of each")
+    if runs:
+        return [_of_runs(runs, tables)]
+    if folders:
+        return [_of_folders(folders, tables)]
+    return tables
+
+
+def _table(source: Path | pd.DataFrame, number: int) -> Source:
+    if isinstance(source, pd.DataFrame):
+        return Source(f"system {number}", source.reset_index(drop=True))
+    if source.suffix == ".json":
+        found = list(responses(read_json(source)))
+        if found:
+            return Source(source.stem, pd.DataFrame(found))
+    return Source(source.stem, read_table(source).frame.reset_index(drop=True))
+
+
+@dataclass(frozen=True, eq=False)
+class _Texts:
+    """Texts by id: of documents, or of queries."""
+
+    name: str
+    of_queries: bool
+    rows: pd.DataFrame
+
+    @classmethod
+    def of(cls, table: Source) -> _Texts:
+        frame = table.frame
+        known = known_columns(list(frame))
+        if not known and len(frame.columns) == 2:  # an id and a text a line, without a header
+            first = pd.DataFrame([list(map(str, frame.columns))], columns=["id", "text"])
+            frame = pd.concat([first, frame.set_axis(["id", "text"], axis=1)], ignore_index=True)
+            known = {"result": "id", "text": "text"}
+        id = known.get("query_id", known.get("result")) if "query" in known else known.get("result")
+        given = [role for role in (*SHOWN, "query") if role in known]
+        if id is None or not given:
+            raise RelstudyError(
+                f"{table.name}: neither documents nor queries ({listed([str(each) for each in frame])}); an id and a "
+                "title or text are needed"
+            )
+        rows = pd.DataFrame({role: frame[known[role]].fillna("").astype(str).str.strip() for role in given})
+        rows.index = pd.Index(frame[id].astype(str).str.strip())
+        return cls(table.name, "query" in known, rows[~rows.index.duplicated()])
+
+    def covers(self, ids: pd.Series) -> float:
+        """Share of the ids that it has."""
+        return float(ids.isin(self.rows.index).mean())
+
+
+def _of_runs(runs: Sequence[Path], tables: Sequence[Source]) -> Source:
+    """Runs, with the texts of their documents and queries."""
+    parts = []
+    for run in runs:
+        scores = read_scores(run).frame
+        rank = scores.groupby(["system", "query_id"])["score"].rank(method="first", ascending=False)
+        parts.append(scores.assign(rank=rank.astype(int))[rank <= DEPTH])
+    rows = pd.concat(parts, ignore_index=True)
+    texts = [_Texts.of(each) for each in tables]
+    results, queries = rows["result_id"], rows["query_id"].drop_duplicates()
+    of_documents = sorted(
+        (each for each in texts if not each.of_queries),
+        key=lambda each: (-each.covers(results), -len(each.rows)),
+    )
+    if not of_documents or not of_documents[0].covers(results):
+        beside = f" ({listed([each.name for each in texts])} has none of their ids)" if texts else ""
+        raise RelstudyError(
+            f"{runs[0]}: a run holds ids alone{beside}; give a table of its documents, too: an id, a title or a text"
+        )
+    documents = of_documents[0]
+    absent = results[~results.isin(documents.rows.index)]
+    if len(absent):
+        raise RelstudyError(
+            f"{documents.name} lacks {count_of(absent.nunique(), 'document')} of the first {DEPTH} results, such as "
+            f"{absent.iloc[0]!r}"
+        )
+    asked = max((each for each in texts if each is not documents), key=lambda each: each.covers(queries), default=None)
+    for role in documents.rows:
+        rows[role] = documents.rows[role].reindex(results).to_numpy()
+    rows["query"], said = _queries(rows["query_id"], asked, "the ids of the queries")
+    taken = {"query": said, "system": "the runs' tags", "result": f"the first {DEPTH} a query, from {documents.name}"}
+    return Source("run", rows.drop(columns=["query_id", "score"]), taken)
+
+
+def _of_folders(folders: Sequence[Path], tables: Sequence[Source]) -> Source:
+    """A picture of each folder for each query: the files of one name."""
+    rows = [
+        (folder.resolve().name, path.stem, str(path.resolve()))
+        for folder in folders
+        for path in sorted(folder.iterdir())
+        if path.is_file() and not path.name.startswith(".") and can_be_shown(path)
+    ]
+    frame = pd.DataFrame(rows, columns=["system", "stem", "image"])
+    empty = [str(folder) for folder in folders if folder.resolve().name not in set(frame["system"])]
+    if empty:
+        raise RelstudyError(f"{empty[0]}: no pictures in this folder (JPEG, PNG, GIF and WebP are shown)")
+    if frame["system"].nunique() < len(folders):
+        raise RelstudyError(f"two folders are called {folders[-1].resolve().name!r}; a folder's name is its system's")
+    again = frame[frame.duplicated(["system", "stem"])]
+    if len(again):
+        raise RelstudyError(f"{again['system'].iloc[0]}: two pictures are called {again['stem'].iloc[0]!r}")
+    if len(folders) > 1 and not frame["stem"].duplicated().any():
+        raise RelstudyError(
+            f"{listed([str(each) for each in folders])}: no two pictures have the same name, which is their query"
+        )
+    texts = [_Texts.of(each) for each in tables]
+    frame["query"], said = _queries(
+        frame["stem"], texts[0] if texts else None, "the pictures' names", lambda name: name.replace("_", " ")
+    )
+    return Source(
+        "pictures", frame[["system", "query", "image"]], {"query": said, "system": "the folder"}, pictures=True
+    )
+
+
+def _queries(
+    ids: pd.Series, texts: _Texts | None, otherwise: str, plain: Callable[[str], str] = str
+) -> tuple[pd.Series, str]:
+    """The text of each query, and where it is from; those that have none are shown by their ids."""
+    if texts is None or not texts.covers(ids):
+        return ids.map(plain), otherwise
+    column = next(role for role in ("query", "text", "title") if role in texts.rows)
+    found = texts.rows[column].reindex(ids).to_numpy()
+    lacking = pd.isna(found)
+    if lacking.any():
+        number = count_of(ids[lacking].nunique(), "query", "queries")
+        raise RelstudyError(f"{texts.name} lacks {number}, such as {ids[lacking].iloc[0]!r}")
+    return pd.Series(found, index=ids.index), f"texts of {texts.name}"

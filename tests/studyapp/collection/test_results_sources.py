@@ -1,0 +1,117 @@
+"""Runs with the texts of their documents, folders of pictures, and a search tool's tables become studies, too."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from PIL import Image
+
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.studyapp.collection.results_table import read_results
+from tests.commands import succeeds
+
+
+@pytest.fixture
+def search(tmp_path: Path) -> Path:
+    """Two runs of five queries, documents as BEIR has them, and the queries' texts in three forms."""
+    for system, shift in (("bm25", 0), ("dense", 3)):
+        rows = [f"{q} Q0 d{q}-{k + shift} {k + 1} {100 - k} {system}\n" for q in range(1, 6) for k in range(30)]
+        (tmp_path / f"{system}.run").write_text("".join(rows))
+    documents = [
+        {"_id": f"d{q}-{k}", "title": f"T{k}", "text": f"Text {k}, {q}"} for q in range(1, 6) for k in range(40)
+    ]
+    (tmp_path / "docs.jsonl").write_text("".join(json.dumps(each) + "\n" for each in documents))
+    (tmp_path / "topics.tsv").write_text("".join(f"{q}\twhat is {q}\n" for q in range(1, 6)))
+    queries = [{"_id": str(q), "text": f"what is {q}"} for q in range(1, 6)]
+    (tmp_path / "queries.jsonl").write_text("".join(json.dumps(each) + "\n" for each in queries))
+    (tmp_path / "queries.csv").write_text("qid,query\n" + "".join(f"{q},what is {q}\n" for q in range(1, 6)))
+    return tmp_path
+
+
+@pytest.mark.parametrize("queries", ["topics.tsv", "queries.jsonl", "queries.csv"])
+def test_runs_take_their_texts_from_tables_in_any_order(search, queries):
+    found = read_results([search / name for name in (queries, "bm25.run", "docs.jsonl", "dense.run")])
+    assert found.systems == ["bm25", "dense"] and not found.answers
+    row = found.rows[(found.rows["system"] == "dense") & (found.rows["query"] == "what is 2")].iloc[0]
+    assert (row["key"], row["title"], row["text"], row["place"]) == ("d2-3", "T3", "Text 3, 2", 1)
+    assert (found.rows.groupby(["system", "query"]).size() == 10).all()
+
+
+def test_documents_and_queries_of_the_same_ids_are_told_apart_by_what_they_cover(tmp_path):
+    rows = [f"{q} Q0 {d} {k} {9 - k} one\n" for q in range(1, 4) for k, d in enumerate(range(q, q + 5), 1)]
+    (tmp_path / "one.run").write_text("".join(rows))
+    pd.DataFrame({"id": range(1, 9), "text": [f"document {d}" for d in range(1, 9)]}).to_csv(tmp_path / "d.csv")
+    pd.DataFrame({"id": range(1, 4), "text": [f"ask {q}" for q in range(1, 4)]}).to_csv(tmp_path / "q.csv")
+    for order in (["d.csv", "q.csv"], ["q.csv", "d.csv"]):
+        rows_of = read_results([tmp_path / name for name in ("one.run", *order)]).rows
+        assert rows_of["query"].unique().tolist() == ["ask 1", "ask 2", "ask 3"]
+        assert rows_of["text"].iloc[0] == "document 1"
+
+
+def test_a_run_without_its_documents_says_what_it_needs(search):
+    with pytest.raises(RelstudyError, match="give a table of its documents"):
+        read_results([search / "bm25.run"])
+    with pytest.raises(RelstudyError, match="topics has none of their ids"):
+        read_results([search / "bm25.run", search / "topics.tsv"])
+    lines = (search / "docs.jsonl").read_text().splitlines(keepends=True)
+    (search / "docs.jsonl").write_text("".join(lines[1:]))
+    with pytest.raises(RelstudyError, match="docs lacks 1 document of the first 10 results, such as 'd1-0'"):
+        read_results([search / "bm25.run", search / "docs.jsonl"])
+    rows = (search / "queries.csv").read_text().splitlines(keepends=True)[:-1]
+    (search / "queries.csv").write_text("".join(rows))
+    with pytest.raises(RelstudyError, match="queries lacks 1 query, such as '5'"):
+        read_results([search / "dense.run", search / "docs.jsonl", search / "queries.csv"])
+
+
+def pictures(folder: Path, names: list[str], grey: int) -> Path:
+    folder.mkdir()
+    for name in names:
+        Image.new("RGB", (8, 8), (grey,) * 3).save(folder / name)
+    (folder / "notes.txt").write_text("no picture")
+    return folder
+
+
+def test_folders_are_systems_whose_pictures_of_one_name_are_of_one_query(tmp_path):
+    names = ["a_red_car.png", "two_dogs.png"]
+    folders = [pictures(tmp_path / "one", names, 50), pictures(tmp_path / "other", names, 90)]
+    found = read_results(folders)
+    assert found.systems == ["one", "other"] and found.answers and found.pictures
+    assert found.rows["query"].unique().tolist() == ["a red car", "two dogs"]
+    prompts = tmp_path / "prompts.csv"
+    prompts.write_text("id,prompt\na_red_car,A red car at night\ntwo_dogs,Two dogs\n")
+    assert read_results([*folders, prompts]).rows["query"].iloc[0] == "A red car at night"
+    succeeds("ask", *folders, prompts, "--side-by-side", "--no-serve", "-o", tmp_path / "study")
+    items = pd.read_csv(tmp_path / "study" / "collection.csv", dtype=str, keep_default_na=False)
+    shown = items[items["role"] == "result"]
+    assert len(shown) == 4 and (shown["kind"] == "image").all()
+    assert not items.apply(lambda column: column.str.contains("one|other|a_red")).any().any()
+
+
+def test_folders_that_cannot_be_compared_are_refused(tmp_path):
+    one = pictures(tmp_path / "one", ["a.png"], 1)
+    with pytest.raises(RelstudyError, match="no two pictures have the same name"):
+        read_results([one, pictures(tmp_path / "other", ["b.png"], 1)])
+    (tmp_path / "below").mkdir()
+    with pytest.raises(RelstudyError, match="two folders are called 'one'"):
+        read_results([one, pictures(tmp_path / "below" / "one", ["a.png"], 1)])
+    with pytest.raises(RelstudyError, match="no pictures in this folder"):
+        read_results([tmp_path / "below"])
+    with pytest.raises(RelstudyError, match=r"two pictures are called 'a'"):
+        read_results([pictures(tmp_path / "double", ["a.png", "a.gif"], 1)])
+
+
+def test_snapshots_and_unrated_books_of_a_search_tool_are_results(tmp_path):
+    rows = [
+        (s, "now", 7, f"query {q}", f"d{k}", k, f"T{k}") for s in ("old", "new") for q in range(3) for k in range(1, 4)
+    ]
+    names = ["Snapshot Name", "Snapshot Time", "Case ID", "Query Text", "Doc ID", "Doc Position", "title"]
+    frame = pd.DataFrame(rows, columns=names)
+    frame.to_csv(tmp_path / "snapshots.csv", index=False)
+    assert read_results([tmp_path / "snapshots.csv"]).systems == ["old", "new"]
+    book = frame[frame["Snapshot Name"] == "old"].drop(columns=names[:2]).assign(Rating="")
+    book.to_csv(tmp_path / "book.csv", index=False)
+    for name in ("snapshots.csv", "book.csv"):
+        assert "results or answers that nobody has rated" in succeeds("inspect", tmp_path / name).output
